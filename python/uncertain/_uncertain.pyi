@@ -169,6 +169,7 @@ def fit(
     outputs: _Floats | None = None,
     crossed: _Floats | None = None,
     limits: NDArray[np.int8] | None = None,
+    offsets: _Floats | None = None,
     weights: _Floats | None = None,
     groups: NDArray[np.uint32] | None = None,
     graphs: Sequence[_Matrix | None] | None = None,

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._base.classifiers import predicted
 from ._base.docs import documented
 from ._base.em import FittedMixture, Mixture, warn_unless_ended
+from ._base.law import Law, law_table
 from ._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from ._data.numbers import refuse_where
 from ._data.typing import Booleans, Floats, Header, Keywords, Limits, RandomState
@@ -24,7 +25,7 @@ __all__ = ["GaussianMixtureRegressor"]
 
 
 @documented
-class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
+class GaussianMixtureRegressor(Law, FittedMixture, RegressorMixin, BaseEstimator):
     """Regression with errors in x and y: true features and true target are a mixture of Gaussians.
 
     Row i is one noisy reading (x_i, y_i) of a true pair, with known errors of both, which may be correlated:
@@ -78,6 +79,8 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
         more than 30 features).
     intercept_std_ : float
         Standard error of ``intercept_``.
+    std_ : ndarray of shape (d,)
+        Another name of ``coef_std_``, which all laws have; ``scatter_`` one of ``intrinsic_scatter_``.
     intrinsic_scatter_std_ : float
         Standard error of ``intrinsic_scatter_``; NaN where that is 0, the boundary of its range. Within two
         standard errors of 0 the distribution of s is far from normal.
@@ -245,6 +248,34 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
         values += np.take_along_axis(stds, drawn, axis=1) * rng.normal(size=shape)
         return values
 
+    @property
+    def scatter_(self) -> float:
+        """The same as ``intrinsic_scatter_``: the name that all laws have."""
+        return self.intrinsic_scatter_
+
+    def summary(self, level: float = 0.95) -> str:
+        """Intercept, coefficients and scatter with standard errors and intervals; for one component.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+            Of the intervals.
+
+        Returns
+        -------
+        str
+            A table, one line per estimate.
+        """
+        check_is_fitted(self, "means_")
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        rows = [("intercept", self.intercept_, self.intercept_std_, None, None)]
+        rows += [
+            (str(name), float(coef), float(std), None, None)
+            for name, coef, std in zip(names, self.coef_, self.coef_std_, strict=True)
+        ]
+        rows.append(("scatter", self.intrinsic_scatter_, self.intrinsic_scatter_std_, None, None))
+        return law_table(rows, level)
+
     def _distribution(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
         """Mean, standard deviation, and what errors add to the scatter of the components' laws."""
         mean, std = self.predict(X, return_std=True)
@@ -296,6 +327,8 @@ LAW = (
     "coef_std_",
     "intercept_std_",
     "intrinsic_scatter_std_",
+    "std_",
+    "scatter_",
 )
 """Attributes of a single component."""
 

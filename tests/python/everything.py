@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
 from test_sklearn import ESTIMATORS, OF_TABLES, VARIANTS
 
 from uncertain import GaussianArray
@@ -67,8 +68,12 @@ class Subject(NamedTuple):
 
     def targets(self, k: int = 2) -> Any:
         """Numbers or k classes."""
-        codes = np.arange(N) % k
-        return np.sin(np.arange(float(N))) + codes if is_regressor(self.kind(**self.parameters)) else codes
+        tags = get_tags(self.kind(**self.parameters))
+        if tags.estimator_type != "regressor":
+            of_two = tags.classifier_tags is not None and not tags.classifier_tags.multi_class
+            return np.arange(N) % (2 if of_two else k)
+        numbers = np.sin(np.arange(float(N))) + np.arange(N) % k
+        return np.exp(numbers) if tags.target_tags.positive_only else numbers
 
     def answers(self, model: Any, X: GaussianArray) -> list[Floats]:
         """All numbers that it says about rows."""

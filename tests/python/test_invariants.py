@@ -287,7 +287,7 @@ def test_probabilities_sum_to_one_anywhere(subject: Subject, k: int) -> None:
         for spread in (0.0, 1.0, size):
             for direction in ([1.0, 1.0, 1.0], [-1.0, 0.0, 1.0], [0.0, 0.0, -1.0]):
                 p = model.predict_proba(GaussianArray([size * np.array(direction)], std=spread))
-                assert p.shape == (1, k) and np.all((p >= 0) & (p <= 1))
+                assert p.shape == (1, len(model.classes_)) and np.all((p >= 0) & (p <= 1))
                 np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=0, atol=1e-12)
 
 

@@ -21,6 +21,7 @@ KINDS: dict[str, tuple[type, type | None]] = {
     "discriminant": (uncertain.GaussianDiscriminant, None),
     "minimax": (uncertain.MinimaxProbabilityClassifier, None),
     "mixture": (uncertain.GaussianDiscriminant, uncertain.GaussianMixtureRegressor),
+    "law": (uncertain.laws.GeneralizedLinearLaw, uncertain.GaussianMixtureRegressor),
     **dict.fromkeys(("usvc", "tsvc", "ausvc", "mpsvc", "psvm"), ROBUST),
     "remeasured": (uncertain.RemeasuredClassifier, uncertain.RemeasuredRegressor),
 }

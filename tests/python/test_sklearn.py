@@ -39,9 +39,15 @@ from uncertain import (
     RobustSVC,
     SubspaceProjector,
 )
+from uncertain.laws import GeneralizedLinearLaw
 
-PUBLIC = [value for name in uncertain.__all__ if isinstance(value := getattr(uncertain, name), type)]
-ESTIMATORS = [value for value in PUBLIC if issubclass(value, BaseEstimator)]
+PUBLIC = [
+    value
+    for module in (uncertain, uncertain.laws)
+    for name in module.__all__
+    if isinstance(value := getattr(module, name), type)
+]
+ESTIMATORS = list(dict.fromkeys(value for value in PUBLIC if issubclass(value, BaseEstimator)))
 
 VARIANTS: dict[type, list[dict[str, Any]]] = {
     AdaptiveHuberRegressor: [{}, {"kernel": "linear", "max_refinements": 0, "threshold": 0.5}],
@@ -51,6 +57,9 @@ VARIANTS: dict[type, list[dict[str, Any]]] = {
     GaussianCollapser: [{}, {"to": "diagonal"}],
     GaussianDiscriminant: [{}, {"shared_covariance": False}],
     GaussianScaler: [{}, {"spread": "total"}],
+    # Without a penalty nothing determines a law of more features than rows, or of classes that a plane
+    # separates. Numbers must be counts or > 0, which those of some checks are not: see test_laws.py.
+    GeneralizedLinearLaw: [{"alpha": 0.01}, {"alpha": 0.01, "family": "ordinal"}],
     KernelMap: [{}, {"kernel": "quadratic", "max_rank": 2}],
     ProbabilisticKernelFeatures: [{"n_components": 20}, {"n_components": 20, "approximation": "nystroem"}],
     ProbabilisticKernelSVC: [

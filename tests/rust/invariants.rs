@@ -45,6 +45,7 @@ const SUBJECTS: [Subject; 28] = [
     subject("minimax", Classes, "{}"),
     subject("discriminant", Classes, r#"{"tol": 1e-9, "max_iter": 20000}"#),
     subject("discriminant", Classes, r#"{"tol": 1e-9, "max_iter": 20000, "shared_covariance": false}"#),
+    subject("law", Wants::Classes, r#"{"tol": 1e-9, "max_iter": 20000}"#),
     subject("mixture-regression", Wants::Targets, r#"{"tol": 1e-9, "max_iter": 20000}"#),
     subject("kernel-svc", Classes, r#"{"tol": 1e-9, "sigma": 1.5}"#),
     subject("kernel-svc", Classes, r#"{"tol": 1e-9, "sigma": 1.5, "coupling": "independent"}"#),

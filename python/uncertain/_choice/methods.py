@@ -5,7 +5,7 @@ A new method is one row here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -19,6 +19,7 @@ from ..discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from ..kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
+from ..laws import GeneralizedLinearLaw, LinearLaw
 from ..minimax import MinimaxProbabilityClassifier
 from ..mixture import GaussianMixtureRegressor
 from ..regression import GSURegressor
@@ -34,6 +35,7 @@ MethodName = Literal[
     "discriminant",
     "minimax",
     "mixture",
+    "law",
     "usvc",
     "tsvc",
     "ausvc",
@@ -59,6 +61,8 @@ class Method:
     """Whether it learns from rows without a target."""
     measurement: bool = False
     """Whether it takes error bars for measurement error by itself."""
+    asked_by: Mapping[str, type[BaseEstimator]] = field(default_factory=dict)
+    """Estimators of numbers that a parameter of their own asks for."""
 
 
 METHODS = {
@@ -71,6 +75,9 @@ METHODS = {
     "discriminant": Method(GaussianDiscriminant, measurement=True),
     "minimax": Method(MinimaxProbabilityClassifier),
     "mixture": Method(GaussianDiscriminant, GaussianMixtureRegressor, measurement=True),
+    "law": Method(
+        GeneralizedLinearLaw, LinearLaw, measurement=True, asked_by={"family": GeneralizedLinearLaw}
+    ),
     **{
         name: Method(RobustSVC, fixed={"method": name}) for name in ("usvc", "tsvc", "ausvc", "mpsvc", "psvm")
     },
@@ -101,7 +108,8 @@ def make_estimator(
 ) -> BaseEstimator:
     """The unfitted estimator, its parameters checked by name."""
     entry = METHODS[method]
-    kind = entry.regressor if regression else entry.classifier
+    asked_for = (entry.asked_by[name] for name in params if name in entry.asked_by)
+    kind = next(asked_for, entry.regressor) if regression else entry.classifier
     if kind is None:
         able = _listed([name for name, m in METHODS.items() if m.regressor])
         raise ParameterError(f'method="{method}" is for classes; numbers are predicted by {able}')

@@ -7,11 +7,10 @@ from typing import TypeAlias
 
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import get_tags
-from sklearn.utils.validation import has_fit_parameter
 
+from .._base.law import Law
 from ..discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError
-from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import (
     GaussianCollapser,
     GaussianDenoiser,
@@ -31,7 +30,7 @@ def takes_gaps(estimator: BaseEstimator, *, measured: bool) -> bool:
 
 def takes_limits(estimator: BaseEstimator, *, measured: bool) -> bool:
     """May features be limits? They are truncated Gaussians for EM, which the steps with a mixture do."""
-    return measured or isinstance(estimator, (GaussianDiscriminant, GaussianMixtureRegressor))
+    return measured or isinstance(estimator, (GaussianDiscriminant, Law))
 
 
 def refuse_limits(estimator: BaseEstimator, limits: Mapping[str, str], *, measured: bool) -> None:
@@ -60,7 +59,7 @@ def steps_with(
         steps.append(("impute", GaussianImputer(random_state=0)))
     if measured:
         steps.append(("denoise", GaussianDenoiser(random_state=0)))
-    if scale and not has_fit_parameter(estimator, "xy_cov"):  # which would have to be scaled as well
+    if scale and not isinstance(estimator, Law):  # which has coefficients in the units of the rows
         # The spread of the true values is that of their posterior means and what is left of the noise.
         steps.append(("scale", GaussianScaler(spread="total" if measured else "means")))
     if measured and is_regressor(estimator):

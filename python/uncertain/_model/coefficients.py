@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from .._base.law import Law
 from .._data.typing import Estimator, Floats
 from .._linear.classifier import LinearClassifier
-from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import (
     AsGaussians,
     GaussianCollapser,
@@ -60,12 +60,12 @@ def hyperplanes(pipeline: Pipeline, first: int = 0) -> Hyperplanes:
             f"an average of {len(last.members_)} models has no coefficients of the features; its members are "
             'pipeline_[-1].members_, and method="gsu" fits one linear model'
         )
-    line = isinstance(last, GaussianMixtureRegressor) and hasattr(last, "coef_")
+    line = isinstance(last, Law) and hasattr(last, "coef_")
     if not (line or isinstance(last, (LinearClassifier, GSURegressor))):
         raise AttributeError(
             f"{name} has no coefficients of the features: its score is not linear in them; linear models are "
-            'method="gsu" (without kernel=), "usvc" and the other robust SVMs, "minimax", and "mixture" of '
-            "one component"
+            'method="gsu" (without kernel=), "usvc" and the other robust SVMs, "minimax", "law", and '
+            '"mixture" of one component'
         )
     map_: KernelMap | None = getattr(last, "kernel_map_", None)
     if map_ is not None:
@@ -77,6 +77,25 @@ def hyperplanes(pipeline: Pipeline, first: int = 0) -> Hyperplanes:
     for _, step in reversed(pipeline.steps[first:-1]):
         coef, intercept = _before(step, coef, intercept)
     return Hyperplanes(coef.copy(), intercept.copy())
+
+
+def law_of(pipeline: Pipeline) -> Law:
+    """The last step, a law whose coefficients are in the units of what is read.
+
+    AttributeError, in a sentence, for models that have none.
+    """
+    last = pipeline[-1]
+    if not isinstance(last, Law):
+        raise AttributeError(
+            f"{type(last).__name__} has no standard errors of coefficients; laws have: "
+            'method="law" and "mixture"'
+        )
+    coef = hyperplanes(pipeline).coef
+    if coef.shape != (1, len(last.coef_)) or not np.array_equal(coef[0], last.coef_):
+        raise AttributeError(
+            "the standard errors belong to coefficients of scaled or mapped features, those of pipeline_[-1]"
+        )
+    return last
 
 
 def _before(step: Estimator, coef: Floats, intercept: Floats) -> tuple[Floats, Floats]:

@@ -131,6 +131,9 @@ def fit(
         bars as measurement error by itself;
         "mixture": the same [`GaussianMixtureRegressor`, errors in x and y: the slopes between true values; it
         also uses columns of covariances between the target's errors and the features'];
+        "law": the law between true values, `uncertain.laws.GeneralizedLinearLaw` [`GaussianMixtureRegressor`;
+        with ``family=``, such as "poisson", the former]: coefficients that the noise does not flatten, with
+        standard errors; ``limits=`` of a target that is a time says which times were not reached;
         "remeasured": `RemeasuredClassifier` (`RemeasuredRegressor`): boosted trees, or any ``estimator=``,
         trained on copies of the rows with larger and smaller errors.
     meaning : "spread": a row stands for all points of its Gaussian, each of which should be classified well.

@@ -8,12 +8,12 @@ import re
 from sklearn.pipeline import Pipeline
 
 from .._base.em import Mixture
+from .._base.law import Law
 from .._columns.columns import Columns
 from .._columns.names import OF_POPULATIONS, SPREAD
 from .._data.array import GaussianArray
 from .._tables.source import Source
 from ..discriminant import GaussianDiscriminant
-from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import (
     GaussianCollapser,
     GaussianDenoiser,
@@ -24,11 +24,11 @@ from ..preprocessing import (
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 
 BY_ITSELF = (
-    *(GaussianDenoiser, GaussianDiscriminant, GaussianMixtureRegressor),
+    *(GaussianDenoiser, GaussianDiscriminant, Law),
     *(RemeasuredClassifier, RemeasuredRegressor),
 )
 
-KNOW_FEATURES = (GaussianImputer, GaussianDenoiser, GaussianDiscriminant, GaussianMixtureRegressor)
+KNOW_FEATURES = (GaussianImputer, GaussianDenoiser, GaussianDiscriminant, Law)
 """Steps with a distribution of the features."""
 
 LARGER = 10.0

@@ -13,7 +13,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sklearn.pipeline import Pipeline
 
@@ -33,7 +33,7 @@ from .._rows.sampled import REMEMBERED_ROWS
 from .._tables.dask import is_dask, lazily
 from .._tables.source import Source
 from ..exceptions import ModelFileError, UncertainError
-from .coefficients import hyperplanes
+from .coefficients import hyperplanes, law_of
 from .file import ModelMetadata, from_bytes, read, to_bytes, write
 from .predictor import Predictor
 from .reader import Reader
@@ -513,6 +513,26 @@ class Model:
     def intercept_(self) -> Floats:
         """Of a linear model: the intercept b that belongs to `coef_`, shape (1,) or (K,)."""
         return hyperplanes(self.pipeline_).intercept
+
+    @property
+    def coef_std_(self) -> Floats:
+        """Of a law (methods "law" and "mixture"): standard errors of `coef_`, shape (1, d)."""
+        std: Floats = law_of(self.pipeline_).coef_std_[None, :]
+        return std
+
+    @property
+    def intrinsic_scatter_(self) -> float:
+        """Of a line between true values: the scatter around it that no error bar explains."""
+        last: Any = law_of(self.pipeline_)
+        scatter: float = last.intrinsic_scatter_
+        return scatter
+
+    def conf_int(self, level: float = 0.95, method: Literal["wald", "profile"] = "wald") -> Floats:
+        """Of a law: confidence intervals of its coefficients in the units of the table, shape (d, 2).
+
+        "profile" is for `uncertain.laws.GeneralizedLinearLaw`.
+        """
+        return law_of(self.pipeline_).conf_int(level, method)
 
     def summary(self, table: TableLike | None = None) -> Summary:
         """What the model has learned, as a text and as arrays.

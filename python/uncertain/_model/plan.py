@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -34,6 +34,7 @@ from .._rows.sampled import CHOSEN_ROWS
 from .._rows.store import RowStore, refusal
 from .._rows.training import TrainingRows
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
+from ..laws.generalized import CLASSES as OF_CLASSES
 from ..preprocessing._as_gaussians import ON_MISSING, OnMissing
 
 
@@ -83,6 +84,10 @@ class Plan:
         if self.method == AUTO:
             noise = None if self.noise is None else checked_noise(self.noise)
             return replace(self, noise=noise, params=settings_of_choice(self.params))
+        family = self.params.get("family") if self.method == "law" else None
+        if family is not None and self.task == "auto":
+            task: Any = "classification" if family in OF_CLASSES else "regression"
+            return replace(self, task=task).checked()
         if self.effort != "normal":
             raise ParameterError(
                 f'effort={self.effort!r}: method="{self.method}" is one fit; effort is for method="auto"'

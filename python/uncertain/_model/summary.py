@@ -24,7 +24,7 @@ from .._data.incomplete import filled_gaussians
 from .._data.typing import Estimator, Floats, Labels
 from .._held_out.fits import certified_gap
 from ..preprocessing import GaussianScaler
-from .coefficients import feature_names, hyperplanes, reading_steps
+from .coefficients import feature_names, hyperplanes, law_of, reading_steps
 
 LISTED = 30
 """Features in the text of one score; of more the largest."""
@@ -47,6 +47,7 @@ class Summary:
         not linear.
     per_std : ndarray of shape (K, d): the change of the score per standard deviation of the feature; None
         where the model has not scaled the features and no rows were given.
+    coef_std : ndarray of shape (K, d): standard errors of the coefficients of a law; None of other models.
     error_share : ndarray of shape (K, d): the part of the score's variance, under the rows' error bars, that
         each feature has; None without rows, NaN where rows are exact.
     facts : lines about the fit.
@@ -61,6 +62,7 @@ class Summary:
     intercept: Floats | None
     per_std: Floats | None
     error_share: Floats | None
+    coef_std: Floats | None
     facts: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Sequence[object]]:
@@ -73,7 +75,7 @@ class Summary:
             "feature": list(self.feature_names) * k,
             "coef": self.coef.ravel().tolist(),
         }
-        for name in ("per_std", "error_share"):
+        for name in ("coef_std", "per_std", "error_share"):
             values = getattr(self, name)
             if values is not None:
                 columns[name] = values.ravel().tolist()
@@ -92,6 +94,8 @@ class Summary:
     def _of_score(self, k: int, score: str) -> list[str]:
         assert self.coef is not None and self.intercept is not None
         columns = [("coefficient", self.coef[k], "{:.6g}")]
+        if self.coef_std is not None:
+            columns.append(("standard error", self.coef_std[k], "{:.4g}"))
         if self.per_std is not None:
             columns.append(("per std", self.per_std[k], "{:.4g}"))
         if self.error_share is not None:
@@ -119,7 +123,7 @@ def summarised(pipeline: Pipeline, target: str, classes: Labels | None, source_r
         coef, intercept = hyperplanes(pipeline)
     except AttributeError as error:
         facts = (*_facts(last, classes), _line("note", str(error)))
-        return Summary(type(last).__name__, (), names, None, None, None, None, facts)
+        return Summary(type(last).__name__, (), names, None, None, None, None, None, facts)
     start = reading_steps(pipeline)
     rows = None
     if source_rows is not None:
@@ -139,8 +143,16 @@ def summarised(pipeline: Pipeline, target: str, classes: Labels | None, source_r
         intercept=intercept,
         per_std=None if std is None or not same else coef * std,
         error_share=None if rows is None or not same else _shares(coef, rows),
+        coef_std=_standard_errors(pipeline),
         facts=_facts(last, classes),
     )
+
+
+def _standard_errors(pipeline: Pipeline) -> Floats | None:
+    try:
+        return np.atleast_2d(law_of(pipeline).coef_std_)
+    except AttributeError:
+        return None
 
 
 def _scores(target: str, classes: Labels | None) -> tuple[str, ...]:

@@ -14,9 +14,9 @@ from typing import TypeAlias
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
+from .._base.law import Law
 from .._data.typing import Floats, JsonObject
 from ..discriminant import GaussianDiscriminant
-from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import (
     GaussianCollapser,
     GaussianDenoiser,
@@ -126,9 +126,7 @@ def own_meaning(pipeline: Pipeline) -> str:
         return AVERAGE
     if isinstance(pipeline[-1], GaussianDiscriminant):
         return "discriminant"
-    denoised = any(
-        isinstance(step, (GaussianDenoiser, GaussianMixtureRegressor)) for _, step in pipeline.steps
-    )
+    denoised = any(isinstance(step, (GaussianDenoiser, Law)) for _, step in pipeline.steps)
     return "measurement" if denoised else "spread"
 
 
@@ -190,7 +188,7 @@ def regressions(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipeline
     """
     if own_meaning(pipeline) == AVERAGE:
         return _members(pipeline)
-    if isinstance(pipeline[-1], GaussianMixtureRegressor):
+    if isinstance(pipeline[-1], Law):
         return {}  # by nature
     logs, steps, imputer, denoiser = _without_filling(pipeline, gaps)
     if own_meaning(pipeline) == "measurement":

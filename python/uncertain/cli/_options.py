@@ -9,7 +9,7 @@ from typing import TypeVar
 import click
 
 METHODS = (
-    *("auto", "gsu", "kernel", "huber", "discriminant", "minimax", "mixture"),
+    *("auto", "gsu", "kernel", "huber", "discriminant", "minimax", "mixture", "law"),
     *("usvc", "tsvc", "ausvc", "mpsvc", "psvm", "remeasured"),
 )
 """Those of `uncertain.fit`, which is imported when it is needed: help must not take two seconds."""

@@ -1,8 +1,10 @@
 """Laws between true values: coefficients that the noise of the readings does not flatten, with their errors.
 
-`LinearLaw` is a line with errors in both variables.
+`LinearLaw` is a line with errors in both variables, `GeneralizedLinearLaw` the law of classes, counts, sizes
+and times.
 """
 
+from .generalized import GeneralizedLinearLaw
 from .linear import LinearLaw
 
-__all__ = ["LinearLaw"]
+__all__ = ["GeneralizedLinearLaw", "LinearLaw"]

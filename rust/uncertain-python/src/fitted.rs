@@ -151,12 +151,12 @@ impl Supervised {
 /// Fit a model or transform of this kind.
 ///
 /// `codes` are classes 0 .. n_classes, `targets` numbers with their `variances` and covariances with the features
-/// (`crossed`, (n, d)), -1 and +1 for those that are `limits` below and above which they lie, `outputs` (outputs, n) numbers of which
+/// (`crossed`, (n, d)), -1 and +1 for those that are `limits` below and above which they lie, `offsets` of a linear predictor, `outputs` (outputs, n) numbers of which
 /// some are NaN; `report(task, iteration, objective, gap)` hears of every iteration. With `online` it is one pass over
 /// these rows that goes on from `before`.
 #[pyfunction]
 #[pyo3(signature = (kind, params, rows, *, codes=None, n_classes=0, targets=None, variances=None, outputs=None,
-                    crossed=None, limits=None, weights=None, groups=None, graphs=None, n_jobs=None, report=None, online=false,
+                    crossed=None, limits=None, offsets=None, weights=None, groups=None, graphs=None, n_jobs=None, report=None, online=false,
                     before=None, answer=None, whole=false))]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -170,6 +170,7 @@ pub(crate) fn fit(
     outputs: Option<PyReadonlyArray2<'_, f64>>,
     crossed: Option<PyReadonlyArray2<'_, f64>>,
     limits: Option<PyReadonlyArray1<'_, i8>>,
+    offsets: Vector<'_>,
     weights: Vector<'_>,
     groups: Codes<'_>,
     graphs: Option<Vec<Option<Graph<'_>>>>,
@@ -196,14 +197,24 @@ pub(crate) fn fit(
     };
     let outputs: Option<Vec<Vec<f64>>> =
         outputs.map(|outputs| outputs.as_array().rows().into_iter().map(|y| y.to_vec()).collect());
+    let offsets = numbers(offsets);
     let graphs: Vec<Option<SquareMatrix>> =
         graphs.unwrap_or_default().into_iter().map(|graph| graph.map(SquareMatrix::from)).collect();
     let (before, held) = (before.map(|fitted| fitted.inner.clone()), OwnedRows::from(rows));
     let (kind, params, remote) = (kind.to_owned(), params.to_owned(), answer.is_some());
     let step = interrupt::run_asking(py, report, answer, move |control, messenger| {
         let outputs = outputs.unwrap_or_default();
-        let known =
-            Training { labels, targets, outputs, n_classes, weights, groups, graphs, ..Training::new(held.rows()?) };
+        let known = Training {
+            labels,
+            targets,
+            offsets,
+            outputs,
+            n_classes,
+            weights,
+            groups,
+            graphs,
+            ..Training::new(held.rows()?)
+        };
         if remote {
             Step::fit_remote(&kind, &params, threads, &RemoteRows { rows: &messenger, sample: &known, whole }, control)
         } else if online {

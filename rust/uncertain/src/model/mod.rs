@@ -11,6 +11,7 @@ pub mod huber;
 pub mod kernel_machine;
 pub mod kernel_svc;
 pub mod kernel_svr;
+pub mod law;
 pub mod linear;
 pub mod minimax;
 pub mod mixture_regression;

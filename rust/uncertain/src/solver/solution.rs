@@ -17,6 +17,8 @@ pub enum Status {
     NoProgress,
     /// SGD: took the steps it was given.
     StepsDone,
+    /// The rows can be told apart by a plane: the likelihood rises for ever, and its coefficients have no end.
+    Separated,
 }
 
 named!(Status, "status");

@@ -34,6 +34,8 @@ pub struct Training<'a> {
     pub labels: Option<Labels>,
     /// Their numbers to predict, with variances and weights.
     pub targets: Option<Targets>,
+    /// What is added to the linear predictor of each row.
+    pub offsets: Option<Vec<f64>>,
     /// Targets of which some are missing (NaN), a list for each output.
     pub outputs: Vec<Vec<f64>>,
     /// Classes that `outputs` of -1 and +1 stand for; 0: none.
@@ -53,6 +55,7 @@ impl<'a> Training<'a> {
             rows: rows.into(),
             labels: None,
             targets: None,
+            offsets: None,
             outputs: vec![],
             n_classes: 0,
             weights: None,

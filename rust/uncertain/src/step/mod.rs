@@ -5,7 +5,7 @@
 use crate::error::{Error, Result};
 use crate::kernel::features;
 use crate::model::{
-    discriminant, feature_svc, gsu, huber, kernel_svc, kernel_svr, linear::Regressor, minimax, mixture_regression,
+    discriminant, feature_svc, gsu, huber, kernel_svc, kernel_svr, law, linear::Regressor, minimax, mixture_regression,
     robust, trees,
 };
 use crate::state::{Fitted, FittedStep, HasPredictor, Parameters, Predictor, Valid, from_named, to_named};
@@ -109,6 +109,8 @@ steps! { $
     Discriminant(discriminant::Model) = "discriminant";
     /// A regression with errors in features and target.
     MixtureRegression(mixture_regression::Model) = "mixture-regression";
+    /// A generalised linear law between true values.
+    Law(law::Model) = "law";
     /// A kernel classifier.
     KernelSvc(kernel_svc::Model) = "kernel-svc";
     /// A kernel classifier on features.

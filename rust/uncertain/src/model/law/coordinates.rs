@@ -1,0 +1,163 @@
+//! Coordinates in which the fit works: true features centred and of variance one, so that no unit matters.
+
+use crate::data::covariance::{packed_index, packed_len};
+use crate::deconvolution::Mixture;
+use crate::error::{Error, Result};
+use crate::linalg::{Eigh, cholesky};
+use crate::model::law::Estimates;
+use crate::model::law::family::Family;
+use crate::model::law::truths::Truths;
+
+/// Share of the true features' variance along a direction of which the readings must tell.
+const LEAST_SEEN: f64 = 1e-5;
+/// Least eigenvalue of the correlations of true features.
+const SINGULAR: f64 = 1e-12;
+
+pub(super) struct Coordinates {
+    pub centre: Vec<f64>,
+    pub scale: Vec<f64>,
+}
+
+impl Coordinates {
+    /// Of these rows; an error names a direction along which they say nothing, unless a penalty determines it.
+    pub(super) fn new(truths: &Truths, weight: impl Fn(usize) -> f64 + Sync, penalised: bool) -> Result<Self> {
+        let (d, len) = (truths.d, packed_len(truths.d));
+        let total: f64 = (0..truths.n).map(&weight).sum();
+        let first = truths.mean(0);
+        let near: Vec<f64> = truths.moments(&first, &weight)?[..d].iter().map(|sum| sum / total).collect();
+        let centre: Vec<f64> = first.iter().zip(&near).map(|(a, b)| a + b).collect();
+        let moments: Vec<f64> = truths.moments(&centre, &weight)?.iter().map(|sum| sum / total).collect();
+        let (seen, unseen) = (&moments[d..d + len], &moments[d + len..]);
+        let all: Vec<f64> = seen.iter().zip(unseen).map(|(a, b)| a + b).collect();
+        let size = |j: usize| all[packed_index(j, j)].max(0.0).sqrt();
+        // What rounding leaves of a constant is none.
+        let varies = |j: usize| size(j) > 1e-13 * centre[j].abs() && size(j).is_finite();
+        if let Some(j) = (0..d).find(|&j| !size(j).is_finite()) {
+            return Err(Error::Data(format!("feature {j}: its variance is more than a number can hold; scale it")));
+        }
+        let scale: Vec<f64> = (0..d).map(|j| if varies(j) { size(j) } else { 1.0 }).collect();
+        let constant = (0..d).find(|&j| !varies(j));
+        let coordinates = Self { centre, scale };
+        match (penalised, constant) {
+            (true, _) => Ok(coordinates),
+            (false, Some(j)) => Err(undetermined(&[(j, 1.0)])),
+            (false, None) => coordinates.check(seen, &all).map(|()| coordinates),
+        }
+    }
+
+    fn check(&self, seen: &[f64], all: &[f64]) -> Result<()> {
+        let d = self.scale.len();
+        let scaled = |triangle: &[f64]| -> Vec<f64> {
+            let pairs = (0..d).flat_map(|i| (0..=i).map(move |j| (i, j)));
+            pairs.zip(triangle).map(|((i, j), x)| x / self.scale[i] / self.scale[j]).collect()
+        };
+        let (seen, all) = (scaled(seen), scaled(all));
+        let mut eigh = Eigh::new(d);
+        eigh.packed(&all)?;
+        if eigh.values[0] < SINGULAR * d as f64 {
+            return Err(named(&eigh.vectors[..d]));
+        }
+        // Of L^-1 (seen) L^-T, with L L' all of it.
+        let mut l: Vec<f64> =
+            (0..d * d).map(|at| all[packed_index((at / d).max(at % d), (at / d).min(at % d))]).collect();
+        if !cholesky(&mut l, d) {
+            return Err(named(&eigh.vectors[..d]));
+        }
+        let forward = |b: &dyn Fn(usize) -> f64| -> Vec<f64> {
+            let mut x = vec![0.0; d];
+            for i in 0..d {
+                x[i] = (b(i) - (0..i).map(|j| l[i * d + j] * x[j]).sum::<f64>()) / l[i * d + i];
+            }
+            x
+        };
+        let at = |i: usize, j: usize| seen[packed_index(i.max(j), i.min(j))];
+        let half: Vec<Vec<f64>> = (0..d).map(|j| forward(&|i| at(i, j))).collect();
+        let whole: Vec<Vec<f64>> = (0..d).map(|i| forward(&|j| half[j][i])).collect();
+        let triangle: Vec<f64> = (0..d).flat_map(|i| whole[i][..=i].to_vec()).collect();
+        eigh.packed(&triangle)?;
+        if eigh.values[0] >= LEAST_SEEN {
+            return Ok(());
+        }
+        // The direction L^-T u.
+        let mut direction = eigh.vectors[..d].to_vec();
+        for i in (0..d).rev() {
+            direction[i] = (direction[i] - (i + 1..d).map(|j| l[j * d + i] * direction[j]).sum::<f64>()) / l[i * d + i];
+        }
+        Err(named(&direction))
+    }
+
+    /// The density in these coordinates.
+    pub(super) fn mixture(&self, mixture: &Mixture) -> Mixture {
+        let d = self.scale.len();
+        let components = 0..mixture.n_components();
+        let mean = |k: usize| (0..d).map(move |j| (mixture.mean(k)[j] - self.centre[j]) / self.scale[j]);
+        let covariance = |k: usize| {
+            let pairs = (0..d).flat_map(|i| (0..=i).map(move |j| (i, j)));
+            pairs.zip(mixture.covariance(k)).map(|((i, j), t)| t / self.scale[i] / self.scale[j]).collect::<Vec<f64>>()
+        };
+        let means = components.clone().flat_map(mean).collect();
+        Mixture::unchecked(mixture.weights().to_vec(), means, components.flat_map(covariance).collect(), d)
+    }
+
+    /// Estimates and their covariance (p x p) in the units of the rows, further parameters as users know them.
+    pub(super) fn restored(
+        &self,
+        theta: &[f64],
+        covariance: &[f64],
+        family: &dyn Family,
+        intercept: bool,
+    ) -> Estimates {
+        let (d, p, first) = (self.scale.len(), theta.len(), usize::from(intercept));
+        let natural = family.natural(&theta[first + d..]);
+        // How the estimates depend on theta: coefficients on themselves, b and the thresholds on the centre, too.
+        let mut turn = vec![0.0; p * p];
+        let mut values = theta.to_vec();
+        for j in 0..d {
+            turn[(first + j) * p + first + j] = 1.0 / self.scale[j];
+            values[first + j] /= self.scale[j];
+        }
+        let shift: Vec<f64> = (0..d).map(|j| self.centre[j] / self.scale[j]).collect();
+        let centred: f64 = shift.iter().zip(&theta[first..]).map(|(s, b)| s * b).sum();
+        if intercept {
+            turn[0] = 1.0;
+            (0..d).for_each(|j| turn[first + j] = -shift[j]);
+            values[0] -= centred;
+        }
+        for (e, (value, slope)) in natural.iter().enumerate() {
+            let at = first + d + e;
+            turn[at * p + at] = *slope;
+            values[at] = *value;
+            if !intercept {
+                (0..d).for_each(|j| turn[at * p + first + j] = shift[j]);
+                values[at] += centred;
+            }
+        }
+        // A parameter at its bound has no variance.
+        let known: Vec<f64> = covariance.iter().map(|x| if x.is_finite() { *x } else { 0.0 }).collect();
+        let row = |i: usize| &turn[i * p..(i + 1) * p];
+        let half: Vec<f64> =
+            (0..p * p).map(|at| (0..p).map(|k| row(at / p)[k] * known[k * p + at % p]).sum()).collect();
+        let whole = |i: usize, j: usize| (0..p).map(|k| half[i * p + k] * row(j)[k]).sum::<f64>();
+        let covariance: Vec<f64> = (0..p * p).map(|at| whole((at / p).max(at % p), (at / p).min(at % p))).collect();
+        Estimates { values, covariance }
+    }
+}
+
+/// The direction in words: its features with their shares of it, the largest first.
+fn named(direction: &[f64]) -> Error {
+    let size = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let mut parts: Vec<(usize, f64)> = direction.iter().map(|x| x / size).enumerate().collect();
+    parts.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    parts.retain(|(_, share)| share.abs() > 0.05);
+    undetermined(&parts)
+}
+
+fn undetermined(parts: &[(usize, f64)]) -> Error {
+    let sign = parts.first().map_or(1.0, |(_, share)| share.signum());
+    let shown: Vec<String> = parts.iter().map(|(j, share)| format!("{:.2} of feature {j}", sign * share)).collect();
+    Error::Data(format!(
+        "the rows do not determine the law: along {} (in units of their spread) true values do not differ, or the \
+         readings say nothing of it; leave out a feature, or set alpha > 0",
+        shown.join(", ")
+    ))
+}

@@ -1,0 +1,234 @@
+//! The covariance of the estimates, both stages counted.
+//!
+//! The density of true values, with parameters theta, comes from the readings alone; psi = (b, beta, a) from the targets
+//! given the readings under that density. With s1 = d log p(x) / d theta, s2 = d log p(y | x) / d psi and
+//! r = d log p(y | x) / d theta of every row, sums over rows, and H the information about psi:
+//! ```text
+//! V = H^-1 (I + C A^-1 C') H^-1,    A = sum s1 s1',   C = sum s2 r',   I = H without the penalty
+//! ```
+//! since the mean of d s2 / d theta is -s2 r' for a conditional density (Murphy, Topel 1985, doi 10.1080/07350015.1985.10509471).
+//! With weights or groups it is the sandwich of the rows' influences (of each group together)
+//! s2 - C A^-1 s1, times G / (G - 1).
+//!
+//! Scores of the density by Fisher's identity: of component k, up to a linear map that cancels,
+//! w (m - mu) and w [(m - mu)(m - mu)' + P - T] with the moments of the posterior, and w - pi; s1 has the posterior given x, r
+//! that given (x, y) less that given x. Given y, m becomes m + P beta D_m and P becomes P + P beta (P beta)' D_mm, with the
+//! derivatives D of log J.
+
+use crate::control::Control;
+use crate::data::covariance::{packed_index, packed_len};
+use crate::deconvolution::Mixture;
+use crate::error::Result;
+use crate::linalg::{Eigh, cholesky, cholesky_solve};
+use crate::model::law::likelihood::{Likelihood, Row};
+use crate::model::law::newton::{Maximum, square};
+use crate::model::law::truths::{add_outer, added};
+use crate::parallel;
+
+/// Rows times squared parameters of the density that are few enough; beyond, evenly spaced rows stand for all.
+const WORK: f64 = 1e10;
+/// Directions of the density's parameters with less information, relative to the most of scaled ones, are not counted.
+const RANK: f64 = 1e-9;
+
+/// p x p, in the coordinates of the rows; NaN for a parameter at its bound, all NaN where the information is singular.
+pub(super) fn covariance(
+    likelihood: Likelihood<'_>,
+    mixture: Option<&Mixture>,
+    maximum: &Maximum,
+    alphas: &[f64],
+    groups: Option<&[u32]>,
+    control: &Control,
+) -> Result<Vec<f64>> {
+    let p = likelihood.p();
+    let free = &maximum.free;
+    let q = free.len();
+    let mut all = vec![f64::NAN; p * p];
+    let information: Vec<f64> = maximum.at.hessian.iter().map(|h| -h).collect();
+    let mut penalised = information.clone();
+    for (j, alpha) in alphas.iter().enumerate() {
+        let place = likelihood.first_coef() + j;
+        penalised[packed_index(place, place)] += alpha * likelihood.weight();
+    }
+    let mut factor = square(&penalised, free);
+    if factor.iter().any(|x| !x.is_finite()) || !cholesky(&mut factor, q) {
+        return Ok(all);
+    }
+    let density = mixture.filter(|_| likelihood.truths.covariance_under(0, 0).is_some());
+    let stage = density.map(|mixture| Stage::new(likelihood, mixture, &maximum.theta, control)).transpose()?;
+    let weighted = likelihood.rows.windows(2).any(|pair| pair[0].weight != pair[1].weight);
+    let middle = if weighted || groups.is_some() {
+        influences(likelihood, mixture.zip(stage.as_ref()), &maximum.theta, groups, control)?
+    } else {
+        let mut middle = information;
+        stage.iter().for_each(|stage| stage.add_spread(p, &mut middle));
+        middle
+    };
+    // H^-1 M H^-1: columns, then rows.
+    let middle = square(&middle, free);
+    let solve = |columns: Vec<Vec<f64>>| -> Vec<Vec<f64>> {
+        let solved = columns.into_iter().map(|mut column| {
+            cholesky_solve(&factor, q, &mut column);
+            column
+        });
+        solved.collect()
+    };
+    let half = solve((0..q).map(|i| middle[i * q..(i + 1) * q].to_vec()).collect());
+    let whole = solve((0..q).map(|i| half.iter().map(|row| row[i]).collect()).collect());
+    for (i, &a) in free.iter().enumerate() {
+        for (j, &b) in free.iter().enumerate() {
+            all[a * p + b] = 0.5 * (whole[i][j] + whole[j][i]);
+        }
+    }
+    Ok(all)
+}
+
+/// C A^-1 and C A^-1 C' of the density's parameters.
+struct Stage {
+    /// p x dim theta.
+    gain: Vec<f64>,
+    /// C, p x dim theta.
+    crossed: Vec<f64>,
+    dim: usize,
+}
+
+impl Stage {
+    fn new(likelihood: Likelihood<'_>, mixture: &Mixture, theta: &[f64], control: &Control) -> Result<Self> {
+        let (p, n) = (likelihood.p(), likelihood.rows.len());
+        let dim = n_scores(mixture);
+        let most = ((WORK / (dim as f64).powi(2)) as usize).clamp(1, n);
+        let parts = parallel::map_parts_at_most(most, 8, |part| -> Result<Vec<f64>> {
+            let mut sums = vec![0.0; packed_len(dim) + p * dim];
+            let (mut row, mut before, mut given) = (likelihood.row(), vec![0.0; dim], vec![0.0; dim]);
+            for at in part {
+                control.check()?;
+                let i = at * n / most;
+                scores(likelihood, mixture, i, theta, &mut row, &mut before, &mut given);
+                let c = likelihood.rows[i].weight * n as f64 / most as f64;
+                let (a, crossed) = sums.split_at_mut(packed_len(dim));
+                add_outer(c, &before, a);
+                for (crossed, s2) in crossed.chunks_exact_mut(dim).zip(&row.gradient) {
+                    crossed.iter_mut().zip(&given).for_each(|(sum, r)| *sum += c * s2 * r);
+                }
+            }
+            Ok(sums)
+        })?;
+        let mut a = added(parts.into_iter().collect::<Result<_>>()?);
+        let crossed = a.split_off(packed_len(dim));
+        // A scaled to ones on its diagonal, and its inverse where it has one.
+        let sizes: Vec<f64> = (0..dim).map(|j| a[packed_index(j, j)].max(f64::MIN_POSITIVE).sqrt()).collect();
+        for i in 0..dim {
+            for j in 0..=i {
+                a[packed_index(i, j)] /= sizes[i] * sizes[j];
+            }
+        }
+        let mut eigh = Eigh::new(dim);
+        eigh.packed(&a)?;
+        let least = RANK * eigh.values.last().copied().unwrap_or(0.0);
+        let mut gain = vec![0.0; p * dim];
+        for (gain, crossed) in gain.chunks_exact_mut(dim).zip(crossed.chunks_exact(dim)) {
+            for (value, vector) in eigh.values.iter().zip(eigh.vectors.chunks_exact(dim)).filter(|(v, _)| **v > least) {
+                let along: f64 = (0..dim).map(|j| vector[j] * crossed[j] / sizes[j]).sum::<f64>() / value;
+                (0..dim).for_each(|j| gain[j] += along * vector[j] / sizes[j]);
+            }
+        }
+        Ok(Self { gain, crossed, dim })
+    }
+
+    /// M += C A^-1 C'
+    fn add_spread(&self, p: usize, middle: &mut [f64]) {
+        for i in 0..p {
+            for j in 0..=i {
+                let (gain, crossed) = (&self.gain[i * self.dim..], &self.crossed[j * self.dim..(j + 1) * self.dim]);
+                middle[packed_index(i, j)] += crossed.iter().zip(gain).map(|(c, g)| c * g).sum::<f64>();
+            }
+        }
+    }
+}
+
+/// Sum of the squared influences of all groups, a packed triangle.
+fn influences(
+    likelihood: Likelihood<'_>,
+    density: Option<(&Mixture, &Stage)>,
+    theta: &[f64],
+    groups: Option<&[u32]>,
+    control: &Control,
+) -> Result<Vec<f64>> {
+    let (p, n) = (likelihood.p(), likelihood.rows.len());
+    let rows = parallel::map_parts(n, |part| -> Result<Vec<f64>> {
+        let mut row = likelihood.row();
+        let dim = density.map_or(0, |(_, stage)| stage.dim);
+        let (mut before, mut given) = (vec![0.0; dim], vec![0.0; dim]);
+        let mut out = Vec::with_capacity(part.len() * p);
+        for i in part {
+            control.check()?;
+            match density {
+                None => drop(likelihood.look(i, theta, &mut row)),
+                Some((mixture, stage)) => {
+                    scores(likelihood, mixture, i, theta, &mut row, &mut before, &mut given);
+                    for (g, gain) in row.gradient.iter_mut().zip(stage.gain.chunks_exact(dim)) {
+                        *g -= gain.iter().zip(&before).map(|(a, s)| a * s).sum::<f64>();
+                    }
+                }
+            }
+            out.extend(row.gradient.iter().map(|g| likelihood.rows[i].weight * g));
+        }
+        Ok(out)
+    })?;
+    let rows: Vec<Vec<f64>> = rows.into_iter().collect::<Result<_>>()?;
+    let rows = rows.concat();
+    let n_groups = groups.map_or(n, |groups| groups.iter().max().map_or(0, |most| *most as usize + 1));
+    let mut sums = vec![0.0; n_groups * p];
+    for (i, influence) in rows.chunks_exact(p).enumerate() {
+        let group = groups.map_or(i, |groups| groups[i] as usize);
+        sums[group * p..(group + 1) * p].iter_mut().zip(influence).for_each(|(s, x)| *s += x);
+    }
+    let counted = sums.chunks_exact(p).filter(|sum| sum.iter().any(|x| *x != 0.0)).count() as f64;
+    let mut middle = vec![0.0; packed_len(p)];
+    sums.chunks_exact(p).for_each(|sum| add_outer(counted / (counted - 1.0).max(1.0), sum, &mut middle));
+    Ok(middle)
+}
+
+/// Parameters of the density.
+fn n_scores(mixture: &Mixture) -> usize {
+    let (k, d) = (mixture.n_components(), mixture.n_features());
+    k * (d + packed_len(d)) + k - 1
+}
+
+/// s1 in `before` and r in `given`; s2 is in `row.gradient`.
+fn scores(
+    likelihood: Likelihood<'_>,
+    mixture: &Mixture,
+    i: usize,
+    theta: &[f64],
+    row: &mut Row,
+    before: &mut [f64],
+    given: &mut [f64],
+) {
+    likelihood.look(i, theta, row);
+    let (truths, d, k) = (likelihood.truths, mixture.n_features(), mixture.n_components());
+    let mut at = 0;
+    let mut put = |x: f64, y: f64| {
+        (before[at], given[at]) = (x, y - x);
+        at += 1;
+    };
+    for c in 0..k {
+        let (w, q) = (truths.logs(i)[c].exp(), row.shares[c]);
+        let (mean, along) = (truths.mean_under(c, i), &row.along[c * d..(c + 1) * d]);
+        let covariance = truths.covariance_under(c, i).unwrap_or(&[]);
+        let (mu, t) = (mixture.mean(c), mixture.covariance(c));
+        let (d_m, d_mm) = (row.integrals[c].gradient[0], row.integrals[c].hessian[0][0]);
+        let to = |j: usize| mean[j] - mu[j];
+        let with = |j: usize| mean[j] + along[j] * d_m - mu[j];
+        for a in 0..d {
+            put(w * to(a), q * with(a));
+            for b in 0..=a {
+                let rest = covariance[packed_index(a, b)] - t[packed_index(a, b)];
+                put(w * (to(a) * to(b) + rest), q * (with(a) * with(b) + rest + along[a] * along[b] * d_mm));
+            }
+        }
+        if c + 1 < k {
+            let share = mixture.weights()[c];
+            put(w - share, q - share);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! From rows and targets to a law.
+
+use crate::control::Control;
+use crate::data::{Incomplete, Weights};
+use crate::error::{Error, Result};
+use crate::model::law::coordinates::Coordinates;
+use crate::model::law::errors::covariance;
+use crate::model::law::family::{Observation, Weighted};
+use crate::model::law::likelihood::Likelihood;
+use crate::model::law::newton::maximum;
+use crate::model::law::profile::intervals;
+use crate::model::law::truths::Truths;
+use crate::model::law::{Estimates, FamilyKind, Model, ValidParams};
+use crate::parallel;
+use crate::special::quantile;
+
+/// What a law is fitted to.
+#[derive(Debug, Clone)]
+pub struct Problem<'a> {
+    /// Readings of the features.
+    pub rows: Incomplete<'a>,
+    /// Counts, sizes, times, or the numbers of classes.
+    pub targets: Vec<f64>,
+    /// Times that were not reached.
+    pub censored: Option<Vec<bool>>,
+    /// What is added to the linear predictor.
+    pub offsets: Option<Vec<f64>>,
+    /// Weights of the rows.
+    pub weights: Option<Weights>,
+    /// Groups of rows that depend on one another: standard errors are those of independent groups.
+    pub groups: Option<Vec<u32>>,
+    /// Classes of the families that have some, else 0.
+    pub n_classes: usize,
+}
+
+impl Problem<'_> {
+    fn row(&self, i: usize) -> Weighted {
+        Weighted {
+            seen: Observation { y: self.targets[i], censored: self.censored.as_ref().is_some_and(|c| c[i]) },
+            offset: self.offsets.as_ref().map_or(0.0, |offsets| offsets[i]),
+            weight: self.weights.as_ref().map_or(1.0, |weights| weights[i]),
+        }
+    }
+
+    fn check(&self, kind: FamilyKind) -> Result<()> {
+        let (n, family) = (self.rows.gaussians().n_rows(), kind.name());
+        let sizes = [
+            ("targets", Some(self.targets.len())),
+            ("event", self.censored.as_ref().map(Vec::len)),
+            ("offset", self.offsets.as_ref().map(Vec::len)),
+            ("groups", self.groups.as_ref().map(Vec::len)),
+        ];
+        if let Some((what, Some(len))) = sizes.into_iter().find(|(_, len)| len.is_some_and(|len| len != n)) {
+            return Err(Error::shape(what, format!("{n}, one per row of data"), len));
+        }
+        self.rows.check_with(self.weights.as_ref())?;
+        if let Some(offsets) = &self.offsets
+            && let Some(row) = offsets.iter().position(|o| !o.is_finite())
+        {
+            return Err(Error::NotFinite { what: "offset".into(), row, column: 0, value: offsets[row] });
+        }
+        if self.censored.as_ref().is_some_and(|censored| censored.iter().any(|c| *c)) && !kind.is_survival() {
+            return Err(Error::Data(format!("event: the family {family:?} has no times that were not reached")));
+        }
+        for (row, &y) in self.targets.iter().enumerate() {
+            if let Some(why) = kind.family().refusal(y) {
+                return Err(Error::Data(format!("target: row {row} is {y}; {why} (family {family:?})")));
+            }
+        }
+        let counts = |i: usize| self.row(i).weight > 0.0;
+        let kept: Vec<usize> = (0..n).filter(|&i| counts(i)).collect();
+        if kind.is_classifier() {
+            for class in 0..self.n_classes.max(2) {
+                if !kept.iter().any(|&i| self.targets[i] == class as f64) {
+                    let what = "a law of classes needs rows of each of at least 2 classes";
+                    return Err(Error::Data(format!("{what}; class {class} (counted from 0) has no row with weight")));
+                }
+            }
+        }
+        if kept.iter().all(|&i| self.row(i).seen.censored) {
+            return Err(Error::Data("event: no event was seen, so nothing tells how long it takes".into()));
+        }
+        if kept.len() < 2 {
+            return Err(Error::Data(format!("a law needs more than one row, but n_samples = {}", kept.len())));
+        }
+        Ok(())
+    }
+
+    /// The rows that count.
+    fn without_weightless(&self) -> Result<Option<(Vec<usize>, Weights)>> {
+        let kept = self.weights.as_ref().and_then(|w| Some((w, w.positive_rows()?)));
+        kept.map(|(w, kept)| Ok((kept.clone(), w.take(&kept)?))).transpose()
+    }
+}
+
+impl ValidParams {
+    /// Fit a law.
+    ///
+    /// # Errors
+    /// Targets that are none of the family's, features of which the rows do not tell, those of
+    /// [`deconvolution::ValidParams::fit`](crate::deconvolution::ValidParams), [`Error::Interrupted`].
+    pub fn fit(&self, problem: &Problem<'_>, control: &Control) -> Result<Model> {
+        problem.check(self.0.family)?;
+        let Some((kept, weights)) = problem.without_weightless()? else {
+            return parallel::install(self.0.em.threads, || self.fit_all(problem, control))?;
+        };
+        let pick = |values: &[f64]| -> Vec<f64> { kept.iter().map(|&i| values[i]).collect() };
+        let taken = problem.rows.take(&kept)?;
+        let problem = Problem {
+            rows: taken.rows(),
+            targets: pick(&problem.targets),
+            censored: problem.censored.as_ref().map(|c| kept.iter().map(|&i| c[i]).collect()),
+            offsets: problem.offsets.as_deref().map(pick),
+            weights: Some(weights),
+            groups: problem.groups.as_ref().map(|g| kept.iter().map(|&i| g[i]).collect()),
+            n_classes: problem.n_classes,
+        };
+        parallel::install(self.0.em.threads, || self.fit_all(&problem, control))?
+    }
+
+    fn fit_all(&self, problem: &Problem<'_>, control: &Control) -> Result<Model> {
+        let kind = self.0.family;
+        let fitted = crate::params::Valid(self.0.em.clone()).fit_rows(
+            problem.rows,
+            problem.weights.as_ref(),
+            false,
+            &control.with_task("density"),
+        )?;
+        let control = &control.with_task("law");
+        let mut truths = Truths::new(problem.rows, &fitted.mixture, control)?;
+        let mut naive = truths.naive(problem.rows);
+        let mut rows: Vec<Weighted> = (0..truths.n).map(|i| problem.row(i)).collect();
+        // Weights are relative: standard errors are those of so many rows.
+        let share = rows.len() as f64 / rows.iter().map(|row| row.weight).sum::<f64>();
+        rows.iter_mut().for_each(|row| row.weight *= share);
+        let coordinates = Coordinates::new(&truths, |i| rows[i].weight, self.0.alpha > 0.0)?;
+        truths.rescale(&coordinates.centre, &coordinates.scale);
+        naive.rescale(&coordinates.centre, &coordinates.scale);
+        let mixture = coordinates.mixture(&fitted.mixture);
+        let alphas = vec![self.0.alpha; truths.d];
+        let family = kind.family();
+        let (b, extra) = family.start(&rows, problem.n_classes);
+        let intercept = kind.has_intercept();
+        let start = [if intercept { vec![b] } else { vec![] }, vec![0.0; truths.d], extra].concat();
+        let n_extra = family.n_extra(problem.n_classes);
+        let likelihood = |truths| Likelihood { truths, rows: &rows, family, intercept, n_extra };
+        let solve = |truths, density| -> Result<_> {
+            let best = maximum(likelihood(truths), start.clone(), &alphas, None, control)?;
+            let groups = problem.groups.as_deref();
+            let variances = covariance(likelihood(truths), density, &best, &alphas, groups, control)?;
+            let estimates = coordinates.restored(&best.theta, &variances, family, intercept);
+            Ok((best, variances, estimates))
+        };
+        let (best, variances, law) = solve(&truths, Some(&mixture))?;
+        if !law.is_finite() {
+            let why = "coefficients or their variances are more than a number can hold; scale the features";
+            return Err(Error::Data(why.into()));
+        }
+        let naive = Some(solve(&naive, None)?.2).filter(Estimates::is_finite).unwrap_or_else(|| law.unknown());
+        let ends = |level: f64| -> Result<Vec<f64>> {
+            let z = quantile(0.5 + 0.5 * level);
+            let ends = intervals(likelihood(&truths), &best, &variances, &alphas, z, control)?;
+            Ok(ends.iter().enumerate().map(|(at, end)| end / coordinates.scale[at / 2]).collect())
+        };
+        let profile = self.0.profile.map(ends).transpose()?;
+        Ok(Model {
+            family: kind,
+            n_classes: problem.n_classes,
+            report: Some(fitted.report()),
+            mixture: fitted.mixture,
+            law,
+            naive,
+            profile,
+            log_likelihood: best.at.log / share,
+            n_iter: best.n_iter,
+            status: best.status,
+        })
+    }
+}

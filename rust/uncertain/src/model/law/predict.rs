@@ -1,0 +1,143 @@
+//! What a law says about new readings.
+
+use ndarray::Array2;
+
+use crate::control::Control;
+use crate::data::Incomplete;
+use crate::density::{Densities, NUMBERS};
+use crate::error::{Error, Result};
+use crate::model::law::family::{Family, Observation};
+use crate::model::law::integral::integral;
+use crate::model::law::truths::Truths;
+use crate::model::law::{FamilyKind, Model};
+use crate::parallel;
+
+/// Halvings of the interval of a median.
+const HALVINGS: usize = 60;
+
+impl Model {
+    /// The density of every row's linear predictor, without offset.
+    ///
+    /// # Errors
+    /// Another number of features, [`Error::Interrupted`].
+    pub fn predictors<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Densities> {
+        let truths = Truths::new(rows.into(), &self.mixture, control)?;
+        let (k, d, beta) = (truths.k, truths.d, self.coef());
+        let values = parallel::new_rows(truths.n, k * NUMBERS, |i, out| {
+            for (c, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
+                let mean = truths.mean_under(c, i);
+                let m = self.intercept() + mean.iter().zip(beta).map(|(x, b)| x * b).sum::<f64>();
+                let v = truths.covariance_under(c, i).map_or(0.0, |p| {
+                    let at = |a: usize, b: usize| p[a * (a + 1) / 2 + b];
+                    (0..d)
+                        .map(|a| beta[a] * (at(a, a) * beta[a] + 2.0 * (0..a).map(|b| at(a, b) * beta[b]).sum::<f64>()))
+                        .sum::<f64>()
+                });
+                out.copy_from_slice(&[truths.logs(i)[c].exp(), m, v.max(0.0).sqrt()]);
+                if out.iter().any(|x| !x.is_finite()) {
+                    return Err(Error::Data(format!("row {i}: its linear predictor is more than a number can hold")));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(Densities::new(k, values))
+    }
+
+    /// P(class | reading), n x classes.
+    ///
+    /// # Errors
+    /// A family without classes, and those of [`predictors`](Self::predictors).
+    pub fn probabilities<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
+        if !self.family.is_classifier() {
+            return Err(Error::Data(format!("the family {:?} has no classes", self.family.name())));
+        }
+        let predictors = self.predictors(rows, control)?;
+        let (family, extra, n) = (self.family.family(), self.own_extra(), predictors.n_rows());
+        let values = parallel::new_rows(n, self.n_classes, |i, out| {
+            control.check()?;
+            for (class, p) in out.iter_mut().enumerate() {
+                *p = likelihood(family, Observation { y: class as f64, censored: false }, &extra, &predictors, i);
+            }
+            let sum: f64 = out.iter().sum();
+            out.iter_mut().for_each(|p| *p /= sum);
+            Ok(())
+        })?;
+        Array2::from_shape_vec((n, self.n_classes), values).map_err(|e| Error::Internal(format!("sizes: {e}")))
+    }
+
+    /// Mean and standard deviation of every row's target; of times the median, and no deviation (0).
+    ///
+    /// # Errors
+    /// Those of [`predictors`](Self::predictors).
+    pub fn targets<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
+        let predictors = self.predictors(rows, control)?;
+        let (family, extra) = (self.family.family(), self.own_extra());
+        let values = parallel::new_rows(predictors.n_rows(), 2, |i, out| {
+            control.check()?;
+            let found = if self.family.is_survival() {
+                (median(family, &extra, &predictors, i), 0.0)
+            } else {
+                moments(family, &extra, &predictors, i)
+                    .ok_or_else(|| Error::Internal("a family without moments".into()))?
+            };
+            if !found.0.is_finite() || !found.1.is_finite() {
+                let what = "its target is more than a number can hold";
+                return Err(Error::Data(format!("row {i}: {what}; look at the sizes of its features")));
+            }
+            out.copy_from_slice(&[found.0, found.1]);
+            Ok(())
+        })?;
+        Ok(values.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip())
+    }
+
+    /// The further parameters as the family knows them.
+    fn own_extra(&self) -> Vec<f64> {
+        self.family.family().from_natural(self.extra())
+    }
+
+    pub(super) fn family(&self) -> FamilyKind {
+        self.family
+    }
+
+    pub(super) fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+}
+
+/// p(y | reading)
+fn likelihood(family: &dyn Family, seen: Observation, extra: &[f64], predictors: &Densities, i: usize) -> f64 {
+    let of = |m: f64, std: f64| integral(family, seen, (m, std * std), extra).log.exp();
+    predictors.row(i).map(|part| part.weight * of(part.mean, part.std)).sum()
+}
+
+fn moments(family: &dyn Family, extra: &[f64], predictors: &Densities, i: usize) -> Option<(f64, f64)> {
+    let (mut mean, mut square) = (0.0, 0.0);
+    for part in predictors.row(i) {
+        let (m, v) = family.moments(part.mean, part.std * part.std, extra)?;
+        mean += part.weight * m;
+        square += part.weight * (v + m * m);
+    }
+    Some((mean, (square - mean * mean).max(0.0).sqrt()))
+}
+
+/// The time that is not reached with probability one half.
+fn median(family: &dyn Family, extra: &[f64], predictors: &Densities, i: usize) -> f64 {
+    let late = |log: f64| likelihood(family, Observation { y: log.exp(), censored: true }, extra, predictors, i);
+    let centre = predictors.row(i).map(|part| part.weight * part.mean).sum::<f64>();
+    let spread = predictors.row(i).map(|part| part.std + (part.mean - centre).abs()).sum::<f64>();
+    let mut by = spread + extra.first().map_or(1.0, |a| a.exp());
+    let (mut low, mut high) = (centre, centre);
+    while late(low) < 0.5 && low.exp() > 0.0 {
+        low -= by;
+        by *= 2.0;
+    }
+    while late(high) > 0.5 && high.exp().is_finite() {
+        high += by;
+        by *= 2.0;
+    }
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if late(middle) > 0.5 { low = middle } else { high = middle }
+    }
+    (0.5 * (low + high)).exp()
+}

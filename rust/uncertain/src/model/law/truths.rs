@@ -1,0 +1,164 @@
+//! [`Truths`]: what the readings say about true features, a mixture of Gaussians per row.
+//!
+//! Given x_i, the true value z_i is sum_k w_ik N(m_ik, P_ik) under the distribution of all true values, with
+//! w_ik ~ pi_k N(x_i; mu_k, T_k + S_i): the denoiser's answer component by component. Exact rows are one point each.
+
+use crate::control::Control;
+use crate::data::covariance::packed_len;
+use crate::data::{Covariances, Incomplete};
+use crate::deconvolution::{Mixture, Observed, log_sum};
+use crate::error::Result;
+use crate::{memory, parallel};
+
+/// Of all rows.
+pub(super) struct Truths {
+    pub n: usize,
+    pub d: usize,
+    /// Components.
+    pub k: usize,
+    /// log w, n x K.
+    logs: Vec<f64>,
+    /// m of each component, n x d.
+    means: Vec<Vec<f64>>,
+    /// P of each component, n packed triangles; none of exact rows.
+    covariances: Vec<Vec<f64>>,
+}
+
+impl Truths {
+    pub(super) fn new(rows: Incomplete<'_>, mixture: &Mixture, control: &Control) -> Result<Self> {
+        let data = rows.gaussians();
+        let (n, d) = (data.n_rows(), mixture.n_features());
+        data.check_features(d)?;
+        if matches!(data.covariances(), Covariances::Zero) && rows.missing().is_none() {
+            return Ok(Self::points(rows));
+        }
+        let k = mixture.n_components();
+        memory::ask(n, size_of::<f64>() * k * (1 + d + packed_len(d)))?;
+        let observed = Observed::from_rows(rows, None);
+        let mut logs = vec![0.0; n];
+        if k > 1 {
+            logs = observed.log_densities(None, mixture, control)?;
+            for row in logs.chunks_exact_mut(k) {
+                let total = log_sum(row);
+                row.iter_mut().for_each(|log| *log -= total);
+            }
+        }
+        let (mut means, mut covariances) = (vec![], vec![]);
+        for component in 0..k {
+            let (mean, covariance) = (mixture.mean(component).to_vec(), mixture.covariance(component).to_vec());
+            let one = Mixture::unchecked(vec![1.0], mean, covariance, d);
+            let (m, p) = observed.posteriors(&one, false, control)?;
+            means.push(m);
+            covariances.push(p);
+        }
+        Ok(Self { n, d, k, logs, means, covariances })
+    }
+
+    /// Rows taken for exact.
+    fn points(rows: Incomplete<'_>) -> Self {
+        let data = rows.gaussians();
+        let (n, d) = (data.n_rows(), data.n_features());
+        let means = (0..n).flat_map(|i| data.means().row(i)).copied().collect();
+        Self { n, d, k: 1, logs: vec![0.0; n], means: vec![means], covariances: vec![] }
+    }
+
+    /// The readings taken for the truth, and where there is none its mean.
+    pub(super) fn naive(&self, rows: Incomplete<'_>) -> Self {
+        let mut points = Self::points(rows);
+        for i in 0..self.n {
+            let mean = self.mean(i);
+            for j in (0..self.d).filter(|&j| rows.is_missing(i, j)) {
+                points.means[0][i * self.d + j] = mean[j];
+            }
+        }
+        points
+    }
+
+    /// log w of a row's components.
+    pub(super) fn logs(&self, row: usize) -> &[f64] {
+        &self.logs[row * self.k..(row + 1) * self.k]
+    }
+
+    /// m of a row under a component.
+    pub(super) fn mean_under(&self, component: usize, row: usize) -> &[f64] {
+        &self.means[component][row * self.d..(row + 1) * self.d]
+    }
+
+    /// P of a row under a component; `None`: it is zero.
+    pub(super) fn covariance_under(&self, component: usize, row: usize) -> Option<&[f64]> {
+        let len = packed_len(self.d);
+        self.covariances.get(component).map(|all| &all[row * len..(row + 1) * len])
+    }
+
+    /// Posterior mean of a row.
+    pub(super) fn mean(&self, row: usize) -> Vec<f64> {
+        let mut mean = vec![0.0; self.d];
+        for (component, log) in self.logs(row).iter().enumerate() {
+            let share = log.exp();
+            mean.iter_mut().zip(self.mean_under(component, row)).for_each(|(mean, m)| *mean += share * m);
+        }
+        mean
+    }
+
+    /// In other coordinates: (x - centre) / scale.
+    pub(super) fn rescale(&mut self, centre: &[f64], scale: &[f64]) {
+        let d = self.d;
+        for means in &mut self.means {
+            means.iter_mut().enumerate().for_each(|(at, x)| *x = (*x - centre[at % d]) / scale[at % d]);
+        }
+        let factors: Vec<f64> =
+            (0..d).flat_map(|i| (0..=i).map(move |j| (i, j))).map(|(i, j)| scale[i] * scale[j]).collect();
+        for covariances in &mut self.covariances {
+            for triangle in covariances.chunks_exact_mut(factors.len()) {
+                triangle.iter_mut().zip(&factors).for_each(|(x, f)| *x /= f);
+            }
+        }
+    }
+
+    /// Weighted sums over the rows: of the posterior means less `centre` (d), of the products of these (a packed triangle),
+    /// and of the posterior covariances (a packed triangle).
+    pub(super) fn moments(&self, centre: &[f64], weight: impl Fn(usize) -> f64 + Sync) -> Result<Vec<f64>> {
+        let (d, len) = (self.d, packed_len(self.d));
+        let parts = parallel::map_parts(self.n, |rows| {
+            let mut sums = vec![0.0; d + 2 * len];
+            for i in rows {
+                let (c, mean) = (weight(i), self.mean(i));
+                let from_centre: Vec<f64> = mean.iter().zip(centre).map(|(m, centre)| m - centre).collect();
+                sums.iter_mut().zip(&from_centre).for_each(|(sum, x)| *sum += c * x);
+                add_outer(c, &from_centre, &mut sums[d..d + len]);
+                for (component, log) in self.logs(i).iter().enumerate() {
+                    let share = c * log.exp();
+                    let apart: Vec<f64> =
+                        self.mean_under(component, i).iter().zip(&mean).map(|(m, mean)| m - mean).collect();
+                    add_outer(share, &apart, &mut sums[d + len..]);
+                    if let Some(p) = self.covariance_under(component, i) {
+                        sums[d + len..].iter_mut().zip(p).for_each(|(sum, p)| *sum += share * p);
+                    }
+                }
+            }
+            sums
+        })?;
+        Ok(added(parts))
+    }
+}
+
+/// Triangle += c x x'.
+pub(super) fn add_outer(c: f64, x: &[f64], triangle: &mut [f64]) {
+    let mut at = 0;
+    for i in 0..x.len() {
+        for j in 0..=i {
+            triangle[at] += c * x[i] * x[j];
+            at += 1;
+        }
+    }
+}
+
+/// Sums of parts, in their order.
+pub(super) fn added(parts: Vec<Vec<f64>>) -> Vec<f64> {
+    let mut parts = parts.into_iter();
+    let mut total = parts.next().unwrap_or_default();
+    for part in parts {
+        total.iter_mut().zip(part).for_each(|(t, x)| *t += x);
+    }
+    total
+}
