@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from numpy.typing import NDArray
 from scipy.integrate import quad
@@ -343,3 +345,51 @@ def test_the_line_is_a_law() -> None:
     assert "scatter" in law.summary()
     with pytest.raises(AttributeError, match="one component"):
         _ = LinearLaw(2, random_state=0).fit(X, y).std_
+
+
+def table(family: str, n: int = 600) -> pl.DataFrame:
+    z, s = rows(n)
+    x = z + s * np.random.default_rng(5).normal(size=z.shape)
+    y, known = drawn(family, z @ BETA)
+    columns = {"a": x[:, 0], "a_err": s[:, 0], "b": 100 * x[:, 1], "b_err": 100 * s[:, 1], "y": y}
+    if known:
+        columns["l_y"] = np.where(known["event"] == 1, "", ">")
+    return pl.DataFrame(columns)
+
+
+@pytest.mark.parametrize("family", ["poisson", "gamma", "weibull"])
+def test_laws_of_tables(family: str, tmp_path: Path) -> None:
+    data = table(family)
+    if family == "poisson":
+        data = data.with_columns(pl.col("y").cast(pl.Int64))
+    known = {"limits": {"y": "l_y"}} if family == "weibull" else {}
+    model = uncertain.fit(data, target="y", method="law", family=family, **known)
+    z, s = data.select("a", "b").to_numpy(), data.select("a_err", "b_err").to_numpy()
+    event = {"event": (data["l_y"] == "").to_numpy()} if family == "weibull" else {}
+    law = GeneralizedLinearLaw(family, random_state=0).fit(
+        GaussianArray(z, std=s), data["y"].to_numpy(), **event
+    )
+    np.testing.assert_allclose(model.coef_[0], law.coef_, rtol=1e-6)
+    np.testing.assert_allclose(model.coef_std_[0], law.coef_std_, rtol=1e-5)
+    np.testing.assert_allclose(model.conf_int(), law.conf_int(), rtol=1e-5)
+    assert "standard error" in str(model.summary())
+    model.save(tmp_path / "law.safetensors")
+    loaded = uncertain.load(tmp_path / "law.safetensors")
+    np.testing.assert_array_equal(loaded.predict(data), model.predict(data))
+    np.testing.assert_array_equal(loaded.coef_std_, model.coef_std_)
+
+
+def test_classes_and_lines_of_tables() -> None:
+    model = uncertain.fit(table("binomial"), target="y", method="law")
+    assert (
+        isinstance(model.pipeline_[-1], GeneralizedLinearLaw)
+        and model.predict_proba(table("binomial")).shape[1] == 2
+    )
+    noise = np.random.default_rng(8).normal(size=600)
+    data = table("gamma").with_columns(y=2 * pl.col("a") + 0.5 * noise)
+    line = uncertain.fit(data, target="y", method="law")
+    assert isinstance(line.pipeline_[-1], LinearLaw) and line.coef_std_.shape == (1, 2)
+    assert line.intrinsic_scatter_ == line.pipeline_[-1].intrinsic_scatter_
+    gsu = uncertain.fit(data, target="y", method="gsu")
+    with pytest.raises(AttributeError, match="standard errors"):
+        _ = gsu.coef_std_

@@ -28,7 +28,7 @@ from oracles import (
     squared_positive_part,
 )
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp
 from sklearn.base import is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from test_sklearn import ESTIMATORS, OF_TABLES
@@ -50,6 +50,7 @@ from uncertain import (
     RemeasuredRegressor,
     RobustSVC,
 )
+from uncertain.laws import GeneralizedLinearLaw
 
 COVERED: set[type] = set()
 X, CODES, WEIGHTS = problem()
@@ -362,6 +363,37 @@ def test_discriminant(shared: bool, components: int) -> None:
     p = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
     np.testing.assert_allclose(model.predict_proba(NEW), p, atol=1e-10)
     np.testing.assert_array_equal(model.predict(NEW), model.classes_[p.argmax(axis=1)])
+
+
+@covers(GeneralizedLinearLaw)
+@pytest.mark.parametrize("components", [1, 2])
+def test_generalised_law(components: int) -> None:
+    """The likelihood and probabilities of a logistic law by 200 nodes; other families are in test_laws.py."""
+    law = GeneralizedLinearLaw(n_components=components, alpha=0.01, random_state=0)
+    law = fitted(law, X, CODES, sample_weight=WEIGHTS)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(200)
+
+    def probabilities(rows: GaussianArray) -> Floats:
+        logs, means, variances = [], [], []
+        for share, mu, T in zip(law.weights_, law.means_, law.covariances_, strict=True):
+            V = T + rows.covariances()
+            gain = np.linalg.solve(V, np.broadcast_to(T, V.shape)).transpose(0, 2, 1)
+            logs.append(np.log(share) + log_density(rows.means, mu, V))
+            means.append((mu + np.einsum("nij,nj->ni", gain, rows.means - mu)) @ law.coef_)
+            variances.append(np.einsum("i,nij,j->n", law.coef_, T - gain @ T, law.coef_))
+        eta = (
+            law.intercept_
+            + np.array(means)[..., None]
+            + np.sqrt(np.maximum(variances, 0.0))[..., None] * nodes
+        )
+        shares = np.exp(np.array(logs) - logsumexp(logs, axis=0))
+        found: Floats = np.sum(shares * (expit(eta) @ weights), axis=0) / np.sqrt(2 * np.pi)
+        return found
+
+    p = probabilities(X)
+    likelihood = WEIGHTS @ np.log(np.where(CODES == 1, p, 1 - p))
+    np.testing.assert_allclose(law.loglikelihood_, likelihood, rtol=1e-7)
+    np.testing.assert_allclose(law.predict_proba(NEW)[:, 1], probabilities(NEW), atol=1e-8)
 
 
 @covers(GaussianMixtureRegressor)
