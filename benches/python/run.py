@@ -14,6 +14,7 @@ from datetime import date
 from itertools import groupby
 from pathlib import Path
 
+import cost_laws
 import denoise
 import fits
 import numpy as np
@@ -35,6 +36,7 @@ def main() -> None:
 
     text = [machine(), fits_table(fits.run(arguments.scale, arguments.data))]
     text.append(denoise.table(denoise.run(arguments.scale)))
+    text.append(f"### Cost laws\n\n{cost_laws.report(cost_laws.run(most=1.0))}")
     if not arguments.no_rust:
         rust.run()
         results = rust.read()
