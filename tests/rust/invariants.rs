@@ -35,7 +35,7 @@ const fn subject(kind: &'static str, wants: Wants, params: &'static str) -> Subj
     Subject { kind, params, wants }
 }
 
-const SUBJECTS: [Subject; 28] = [
+const SUBJECTS: [Subject; 29] = [
     subject("gsu", Classes, r#"{"alpha": 0.01, "tol": 1e-9}"#),
     subject("gsu", Classes, r#"{"alpha": 0.01, "tol": 1e-9, "probability": true, "folds": 2}"#),
     subject("gsu-regression", Wants::Targets, r#"{"alpha": 0.01, "tol": 1e-9}"#),
@@ -45,7 +45,7 @@ const SUBJECTS: [Subject; 28] = [
     subject("minimax", Classes, "{}"),
     subject("discriminant", Classes, r#"{"tol": 1e-9, "max_iter": 20000}"#),
     subject("discriminant", Classes, r#"{"tol": 1e-9, "max_iter": 20000, "shared_covariance": false}"#),
-    subject("law", Wants::Classes, r#"{"tol": 1e-9, "max_iter": 20000}"#),
+    subject("law", Classes, r#"{"alpha": 0.01, "tol": 1e-9, "max_iter": 20000}"#),
     subject("mixture-regression", Wants::Targets, r#"{"tol": 1e-9, "max_iter": 20000}"#),
     subject("kernel-svc", Classes, r#"{"tol": 1e-9, "sigma": 1.5}"#),
     subject("kernel-svc", Classes, r#"{"tol": 1e-9, "sigma": 1.5, "coupling": "independent"}"#),
