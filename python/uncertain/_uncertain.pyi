@@ -14,9 +14,11 @@ __all__ = [
     "Rows",
     "average",
     "check_parameters",
+    "curve_moments",
     "effective_n_jobs",
     "expected_hinge",
     "fit",
+    "fit_curve",
     "give_memory_back",
     "keep_at_most",
     "group_folds",
@@ -202,6 +204,33 @@ def check_parameters(kind: str, params: str) -> None: ...
 def group_folds(
     codes: NDArray[np.uint32], n_classes: int, groups: NDArray[np.uint32], folds: int, seed: int
 ) -> NDArray[np.uint32]: ...
+def fit_curve(
+    params: str,
+    curve: Callable[[_Floats, _Floats], Any],
+    jac: Callable[[_Floats, _Floats], Any] | None,
+    start: Sequence[float],
+    lower: Sequence[float],
+    upper: Sequence[float],
+    fixed: Sequence[bool],
+    names: Sequence[str],
+    rows: Gaussians,
+    targets: _Floats,
+    *,
+    covariances: _Floats | None = None,
+    crossed: _Floats | None = None,
+    weights: _Floats | None = None,
+    groups: NDArray[np.uint32] | None = None,
+    n_jobs: int | None = None,
+    report: _Report | None = None,
+) -> dict[str, Any]: ...
+def curve_moments(
+    curve: Callable[[_Floats, _Floats], Any],
+    jac: Callable[[_Floats, _Floats], Any] | None,
+    params: Sequence[float],
+    n_outputs: int,
+    rows: Gaussians,
+    density: tuple[list[float], _Floats, _Floats] | None = None,
+) -> tuple[_Floats, _Floats]: ...
 def give_memory_back() -> None: ...
 def keep_at_most(bytes: int) -> int: ...
 def expected_hinge(d: _Floats, s: _Floats) -> _Floats: ...

@@ -1,10 +1,11 @@
 """Laws between true values: coefficients that the noise of the readings does not flatten, with their errors.
 
 `LinearLaw` is a line with errors in both variables, `GeneralizedLinearLaw` the law of classes, counts, sizes
-and times.
+and times, `CurveRegressor` any curve.
 """
 
+from .curve import CurveRegressor
 from .generalized import GeneralizedLinearLaw
 from .linear import LinearLaw
 
-__all__ = ["GeneralizedLinearLaw", "LinearLaw"]
+__all__ = ["CurveRegressor", "GeneralizedLinearLaw", "LinearLaw"]

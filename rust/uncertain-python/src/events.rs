@@ -17,8 +17,12 @@ pub(crate) enum Event {
         bytes: Vec<u8>,
         reply: Sender<Vec<f64>>,
     },
+    /// For the thread that called from Python; what it raises ends the work.
+    Call(Call),
     Done,
 }
+
+pub(crate) type Call = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
 /// Sends requests to the thread that called from Python, where a function of Python answers them.
 pub(crate) struct Messenger {
@@ -28,6 +32,22 @@ pub(crate) struct Messenger {
 impl Messenger {
     pub(crate) fn new(events: Sender<Event>) -> Self {
         Self { events }
+    }
+
+    /// What `function` gives on the thread that called from Python.
+    pub(crate) fn call<T: Send + 'static>(
+        &self,
+        function: impl FnOnce(Python<'_>) -> PyResult<T> + Send + 'static,
+    ) -> uncertain::Result<T> {
+        let (reply, answer) = mpsc::channel();
+        let call = move |py: Python<'_>| -> PyResult<()> {
+            let value = function(py)?;
+            // The work has ended meanwhile, if nobody takes it.
+            let _ = reply.send(value);
+            Ok(())
+        };
+        self.events.send(Event::Call(Box::new(call))).map_err(|_| Error::Interrupted)?;
+        answer.recv().map_err(|_| Error::Interrupted)
     }
 }
 

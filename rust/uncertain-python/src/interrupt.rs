@@ -144,6 +144,7 @@ fn attend(inbox: Receiver<Event>, report: Option<&Py<PyAny>>, answer: Option<&Py
                 // The solver has ended meanwhile, if nobody takes the answer.
                 let _ = reply.send(sums);
             }
+            Ok(Event::Call(call)) => Python::attach(call)?,
             Err(RecvTimeoutError::Timeout) => {}
         }
         if looked.elapsed() >= STEP {

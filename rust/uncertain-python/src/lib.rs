@@ -9,6 +9,7 @@ mod arrow_capsule;
 mod arrow_in;
 mod arrow_lists;
 mod arrow_out;
+mod curve;
 mod error;
 mod events;
 mod file;
@@ -27,6 +28,8 @@ mod threads;
 mod _uncertain {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::curve::{curve_moments, fit_curve};
     #[pymodule_export]
     use super::file::{average, members_of, model_from_bytes, model_to_bytes, read_model, write_model};
     #[pymodule_export]

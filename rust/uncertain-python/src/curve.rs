@@ -1,0 +1,166 @@
+//! Curves that are functions of Python, called in batches on the thread that called.
+
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArrayDyn};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use uncertain::Weights;
+use uncertain::curve::{self, Curve, Outputs, Params, Start};
+use uncertain::deconvolution::Mixture;
+
+use crate::error::BorderResult;
+use crate::events::Messenger;
+use crate::gaussians::Gaussians;
+use crate::{interrupt, threads};
+
+type Matrix<'py> = Bound<'py, PyArray2<f64>>;
+
+/// Calls `curve(x, parameters)`, and `jac(x, parameters)` where there is one: a pair of derivatives, by the parameters and
+/// by x, of which each may be None. Arrays come flat, in the order of rows.
+struct PythonCurve {
+    messenger: Messenger,
+    functions: Arc<Functions>,
+}
+
+struct Functions {
+    curve: Py<PyAny>,
+    jac: Option<Py<PyAny>>,
+}
+
+impl PythonCurve {
+    fn derivatives(&self, part: usize, x: &[f64], d: usize, parameters: &[f64]) -> uncertain::Result<Option<Vec<f64>>> {
+        if self.functions.jac.is_none() {
+            return Ok(None);
+        }
+        let (functions, x, parameters) = (self.functions.clone(), x.to_vec(), parameters.to_vec());
+        self.messenger.call(move |py| {
+            let Some(jac) = &functions.jac else { return Ok(None) };
+            let both = called(py, jac, &x, d, &parameters)?.get_item(part)?;
+            if both.is_none() { Ok(None) } else { Ok(Some(flat(&both)?)) }
+        })
+    }
+}
+
+fn called<'py>(
+    py: Python<'py>,
+    function: &Py<PyAny>,
+    x: &[f64],
+    d: usize,
+    parameters: &[f64],
+) -> PyResult<Bound<'py, PyAny>> {
+    let points = PyArray1::from_slice(py, x).reshape([x.len() / d, d])?;
+    function.bind(py).call1((points, PyArray1::from_slice(py, parameters)))
+}
+
+fn flat(values: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    let values: PyReadonlyArray1<'_, f64> = values.extract()?;
+    Ok(values.as_array().to_vec())
+}
+
+impl Curve for PythonCurve {
+    fn values(&self, x: &[f64], d: usize, parameters: &[f64]) -> uncertain::Result<Vec<f64>> {
+        let (functions, x, parameters) = (self.functions.clone(), x.to_vec(), parameters.to_vec());
+        self.messenger.call(move |py| flat(&called(py, &functions.curve, &x, d, &parameters)?))
+    }
+
+    fn by_parameters(&self, x: &[f64], d: usize, parameters: &[f64]) -> uncertain::Result<Option<Vec<f64>>> {
+        self.derivatives(0, x, d, parameters)
+    }
+
+    fn by_x(&self, x: &[f64], d: usize, parameters: &[f64]) -> uncertain::Result<Option<Vec<f64>>> {
+        self.derivatives(1, x, d, parameters)
+    }
+}
+
+fn numbers(values: PyReadonlyArrayDyn<'_, f64>) -> Vec<f64> {
+    values.as_array().iter().copied().collect()
+}
+
+/// Fit a curve: what is known of it by name.
+#[pyfunction]
+#[pyo3(signature = (params, curve, jac, start, lower, upper, fixed, names, rows, targets, *, covariances=None, crossed=None,
+                    weights=None, groups=None, n_jobs=None, report=None))]
+pub(crate) fn fit_curve<'py>(
+    py: Python<'py>,
+    params: &str,
+    curve: Py<PyAny>,
+    jac: Option<Py<PyAny>>,
+    start: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    fixed: Vec<bool>,
+    names: Vec<String>,
+    rows: &Gaussians,
+    targets: PyReadonlyArray2<'_, f64>,
+    covariances: Option<PyReadonlyArrayDyn<'_, f64>>,
+    crossed: Option<PyReadonlyArrayDyn<'_, f64>>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    groups: Option<PyReadonlyArray1<'_, u32>>,
+    n_jobs: threads::Jobs<'_>,
+    report: Option<Py<PyAny>>,
+) -> BorderResult<Bound<'py, PyDict>> {
+    let params: Params = uncertain::state::from_named(params)?;
+    let params = params.threads(threads::resolve(n_jobs)?).check()?;
+    let outputs = Outputs {
+        n_outputs: targets.as_array().ncols(),
+        values: targets.as_array().iter().copied().collect(),
+        covariances: covariances.map(numbers),
+        crossed: crossed.map(numbers),
+        weights: weights.map(|w| Weights::new(w.as_array().to_vec())).transpose()?,
+        groups: groups.map(|g| g.as_array().to_vec()),
+    };
+    let start = Start { values: start, lower, upper, fixed, names };
+    let data = rows.inner.clone();
+    let fit = interrupt::run_asking(py, report, None, move |control, messenger| {
+        let curve = PythonCurve { messenger, functions: Arc::new(Functions { curve, jac }) };
+        curve::fit(&params, &curve, &start, &data, &outputs, control)
+    })?;
+    let found = PyDict::new(py);
+    let p = fit.parameters.len();
+    found.set_item("params", fit.parameters.into_pyarray(py))?;
+    found.set_item("covariance", fit.covariance.into_pyarray(py).reshape([p, p])?)?;
+    found.set_item("scatter", fit.scatter.into_pyarray(py))?;
+    found.set_item("scatter_std", fit.scatter_std.into_pyarray(py))?;
+    found.set_item("loglikelihood", fit.loglikelihood)?;
+    found.set_item("residual_variance", fit.residual_variance)?;
+    found.set_item("integration_error", fit.integration_error)?;
+    found.set_item("degrees", fit.degrees)?;
+    found.set_item("n_iter", fit.n_iter)?;
+    found.set_item("status", fit.status.name())?;
+    if let Some(mixture) = fit.mixture {
+        let (k, d) = (mixture.n_components(), mixture.n_features());
+        let triangles = mixture.covariances().len() / k;
+        found.set_item("weights", mixture.weights().to_vec().into_pyarray(py))?;
+        found.set_item("means", mixture.means().to_vec().into_pyarray(py).reshape([k, d])?)?;
+        found.set_item("covariances", mixture.covariances().to_vec().into_pyarray(py).reshape([k, triangles])?)?;
+    }
+    Ok(found)
+}
+
+/// Mean and standard deviation of the curve at rows, (n, q) each; with the density of true values (weights, means, packed
+/// covariances) of a structural fit.
+#[pyfunction]
+#[pyo3(signature = (curve, jac, params, n_outputs, rows, density=None))]
+pub(crate) fn curve_moments<'py>(
+    py: Python<'py>,
+    curve: Py<PyAny>,
+    jac: Option<Py<PyAny>>,
+    params: Vec<f64>,
+    n_outputs: usize,
+    rows: &Gaussians,
+    density: Option<(Vec<f64>, PyReadonlyArray2<'_, f64>, PyReadonlyArray2<'_, f64>)>,
+) -> BorderResult<(Matrix<'py>, Matrix<'py>)> {
+    let mixture = density.map(|(weights, means, covariances)| {
+        let d = means.as_array().ncols();
+        let flat = |matrix: PyReadonlyArray2<'_, f64>| matrix.as_array().iter().copied().collect();
+        Mixture::new(weights, flat(means), flat(covariances), d)
+    });
+    let (mixture, data, n) = (mixture.transpose()?, rows.inner.clone(), rows.inner.n_rows());
+    let (means, stds) = interrupt::run_asking(py, None, None, move |control, messenger| {
+        let curve = PythonCurve { messenger, functions: Arc::new(Functions { curve, jac }) };
+        curve::moments(&curve, &params, n_outputs, &data, mixture.as_ref(), control)
+    })?;
+    let matrix = |values: Vec<f64>| -> PyResult<Matrix<'py>> { values.into_pyarray(py).reshape([n, n_outputs]) };
+    Ok((matrix(means)?, matrix(stds)?))
+}

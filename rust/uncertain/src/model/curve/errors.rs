@@ -1,0 +1,216 @@
+//! Covariances of the estimates.
+
+use crate::data::covariance::packed_len;
+use crate::deconvolution::Mixture;
+use crate::error::{Error, Result};
+use crate::linalg::Eigh;
+
+use super::readings::Reading;
+use super::structural::Structural;
+use super::terms::structural;
+
+/// Directions of less information, in units of each parameter, are not determined: where that is a sum of products, and
+/// where it is a difference of gradients.
+pub(super) const SINGULAR: [f64; 2] = [1e-14, 1e-7];
+/// Parameters of the density of true values whose uncertainty is carried over, at most.
+const MOST: usize = 60;
+
+/// The inverse of some rows and columns of H (p x p), 0 elsewhere.
+///
+/// # Errors
+/// Parameters that the data do not determine, by their names.
+pub(super) fn inverse(h: &[f64], some: &[usize], names: &[String], singular: f64) -> Result<Vec<f64>> {
+    let (p, m) = (names.len(), some.len());
+    let mut out = vec![0.0; p * p];
+    if m == 0 {
+        return Ok(out);
+    }
+    let unit: Vec<f64> = some.iter().map(|&j| h[j * p + j].max(0.0).sqrt()).collect();
+    if let Some(at) = unit.iter().position(|u| !(*u > 0.0)) {
+        return Err(Error::Data(format!(
+            "the data do not determine {}: the curve does not change with it at any row; fix it or leave it out",
+            names[some[at]]
+        )));
+    }
+    let scaled: Vec<f64> =
+        (0..m * m).map(|at| h[some[at / m] * p + some[at % m]] / unit[at / m] / unit[at % m]).collect();
+    if !scaled.iter().all(|x| x.is_finite()) {
+        return Err(Error::Data("the information about the parameters is not finite: scale x, y or parameters".into()));
+    }
+    let mut eigh = Eigh::new(m);
+    eigh.decompose(|i| &scaled[i * m..(i + 1) * m])?;
+    if !(eigh.values[0] > singular) {
+        // In the caller's units.
+        let direction: Vec<f64> = (0..m).map(|j| eigh.vectors[j] / unit[j]).collect();
+        let largest = (0..m).map(|j| eigh.vectors[j].abs()).fold(0.0, f64::max);
+        let parts: Vec<String> = (0..m)
+            .filter(|&j| eigh.vectors[j].abs() > 0.01 * largest)
+            .map(|j| format!("{:+.3e} {}", direction[j], names[some[j]]))
+            .collect();
+        return Err(Error::Data(format!(
+            "the data do not determine all parameters: along {} the fit does not change; fix one of them (fixed=), or \
+             use a curve with fewer parameters",
+            parts.join(" ")
+        )));
+    }
+    for (a, b) in (0..m).flat_map(|a| (0..m).map(move |b| (a, b))) {
+        let element: f64 = (0..m).map(|k| eigh.vectors[k * m + a] * eigh.vectors[k * m + b] / eigh.values[k]).sum();
+        out[some[a] * p + some[b]] = element / unit[a] / unit[b];
+    }
+    Ok(out)
+}
+
+/// B A B' of symmetric B (p x p) and the sum A of outer products of rows (each p), summed within groups first.
+pub(super) fn sandwich(bread: &[f64], rows: &[Vec<f64>], readings: &[Reading]) -> Vec<f64> {
+    let p = rows.first().map_or(0, Vec::len);
+    let mut groups: std::collections::BTreeMap<u32, Vec<f64>> = std::collections::BTreeMap::new();
+    for (i, (row, reading)) in rows.iter().zip(readings).enumerate() {
+        let key = reading.group.unwrap_or(i as u32);
+        let sum = groups.entry(key).or_insert_with(|| vec![0.0; p]);
+        sum.iter_mut().zip(row).for_each(|(sum, s)| *sum += s);
+    }
+    // As many groups as there are only; one of them is a matter of the others.
+    let count = groups.len() as f64;
+    let correction = if count > 1.0 { count / (count - 1.0) } else { 1.0 };
+    let mut out = vec![0.0; p * p];
+    for sum in groups.values() {
+        let moved: Vec<f64> = (0..p).map(|a| (0..p).map(|b| bread[a * p + b] * sum[b]).sum()).collect();
+        for (a, b) in (0..p).flat_map(|a| (0..p).map(move |b| (a, b))) {
+            out[a * p + b] += correction * moved[a] * moved[b];
+        }
+    }
+    out
+}
+
+/// Minus the second derivatives of the log-likelihood, by differences of the gradient.
+pub(super) fn information(
+    objective: &Structural<'_>,
+    at: &[f64],
+    diagonal: &[f64],
+    (lower, upper): (&[f64], &[f64]),
+) -> Result<Option<Vec<f64>>> {
+    let p = at.len();
+    let mut h = vec![0.0; p * p];
+    for j in 0..p {
+        let step = 5e-3 / diagonal[j].sqrt();
+        let mut ends = [at.to_vec(), at.to_vec()];
+        ends[0][j] = (at[j] + step).min(upper[j]);
+        ends[1][j] = (at[j] - step).max(lower[j]);
+        let width = ends[0][j] - ends[1][j];
+        let (Some(above), Some(below)) = (objective.gradient(&ends[0])?, objective.gradient(&ends[1])?) else {
+            return Ok(None);
+        };
+        (0..p).for_each(|a| h[a * p + j] = (above[a] - below[a]) / width);
+    }
+    Ok(Some((0..p * p).map(|at| 0.5 * (h[at] + h[at % p * p + at / p])).collect()))
+}
+
+/// What the density of true values is uncertain by, in terms of the law: the change C of the law's score with each of its
+/// parameters (width x m), the rows' scores of these (n x m), and the covariance of them (m x m).
+pub(super) struct FirstStage {
+    pub change: Vec<f64>,
+    pub scores: Vec<f64>,
+    pub covariance: Vec<f64>,
+    pub m: usize,
+}
+
+impl FirstStage {
+    /// `None` where there are too many parameters for it.
+    pub(super) fn new(objective: &Structural<'_>, mixture: &Mixture, at: &[f64]) -> Result<Option<Self>> {
+        let (k, d) = (mixture.n_components(), mixture.n_features());
+        let each = d + packed_len(d);
+        let m = k * each + k - 1;
+        let (n, width) = (objective.readings.len(), at.len());
+        if m > MOST {
+            return Ok(None);
+        }
+        let (mut change, mut scores) = (vec![0.0; width * m], vec![0.0; n * m]);
+        for j in 0..m {
+            let step = 1e-4;
+            let mut ends = vec![];
+            for sign in [1.0, -1.0] {
+                let (moved, size) = moved(mixture, j, sign * step)?;
+                let (terms, logs) = structural(objective.readings, &moved)?;
+                let own = Structural { terms: &terms, spread: objective.spread.clone(), ..*objective };
+                let Some(gradient) = own.gradient(at)? else { return Ok(None) };
+                ends.push((gradient, logs, size));
+            }
+            let width_of_step = ends[0].2 - ends[1].2;
+            for a in 0..width {
+                change[a * m + j] = -(ends[0].0[a] - ends[1].0[a]) / width_of_step;
+            }
+            for i in 0..n {
+                scores[i * m + j] = (ends[0].1[i] - ends[1].1[i]) / width_of_step;
+            }
+        }
+        let mut information = vec![0.0; m * m];
+        for (own, weight) in scores.chunks_exact(m).zip(objective.weights) {
+            for (a, b) in (0..m).flat_map(|a| (0..m).map(move |b| (a, b))) {
+                information[a * m + b] += weight * own[a] * own[b];
+            }
+        }
+        // Directions without any information (two equal features) do not move the law either.
+        let unit: Vec<f64> =
+            (0..m).map(|j| information[j * m + j].sqrt()).map(|u| if u > 0.0 { u } else { 1.0 }).collect();
+        let scaled: Vec<f64> = (0..m * m).map(|at| information[at] / unit[at / m] / unit[at % m]).collect();
+        let mut eigh = Eigh::new(m);
+        eigh.decompose(|i| &scaled[i * m..(i + 1) * m])?;
+        let mut covariance = vec![0.0; m * m];
+        for (a, b) in (0..m).flat_map(|a| (0..m).map(move |b| (a, b))) {
+            let kept = (0..m).filter(|&e| eigh.values[e] > 1e-10);
+            let element: f64 = kept.map(|e| eigh.vectors[e * m + a] * eigh.vectors[e * m + b] / eigh.values[e]).sum();
+            covariance[a * m + b] = element / unit[a] / unit[b];
+        }
+        Ok(Some(Self { change, scores, covariance, m }))
+    }
+
+    /// C times the covariance, width x m.
+    fn carried(&self, width: usize) -> Vec<f64> {
+        let m = self.m;
+        (0..width * m)
+            .map(|at| (0..m).map(|b| self.change[at / m * m + b] * self.covariance[b * m + at % m]).sum())
+            .collect()
+    }
+
+    /// C covariance C', width x width.
+    pub(super) fn spread(&self, width: usize) -> Vec<f64> {
+        let (m, carried) = (self.m, self.carried(width));
+        (0..width * width)
+            .map(|at| (0..m).map(|b| carried[at / width * m + b] * self.change[at % width * m + b]).sum())
+            .collect()
+    }
+
+    /// What each row adds to the law's score by way of the density.
+    pub(super) fn add_to(&self, rows: &mut [Vec<f64>], weights: &[f64]) {
+        let width = rows.first().map_or(0, Vec::len);
+        let (m, carried) = (self.m, self.carried(width));
+        for ((row, own), weight) in rows.iter_mut().zip(self.scores.chunks_exact(m)).zip(weights) {
+            for a in 0..width {
+                row[a] += weight * (0..m).map(|b| carried[a * m + b] * own[b]).sum::<f64>();
+            }
+        }
+    }
+}
+
+/// The mixture with its j-th parameter moved (in units of the component's spread), and by how much in those units: all
+/// means and packed triangles one after the other, then the shares but the last.
+fn moved(mixture: &Mixture, j: usize, by: f64) -> Result<(Mixture, f64)> {
+    let (k, d) = (mixture.n_components(), mixture.n_features());
+    let (mut weights, mut means, mut covariances) =
+        (mixture.weights().to_vec(), mixture.means().to_vec(), mixture.covariances().to_vec());
+    let each = packed_len(d);
+    let std = |component: usize, feature: usize| mixture.covariance(component)[packed_len(feature + 1) - 1].sqrt();
+    if j < k * d {
+        means[j] += by * std(j / d, j % d);
+    } else if j < k * (d + each) {
+        let (component, at) = ((j - k * d) / each, (j - k * d) % each);
+        let i = (0..d).find(|&i| at < packed_len(i + 1)).unwrap_or(0);
+        covariances[j - k * d] += by * std(component, i) * std(component, at - packed_len(i));
+    } else {
+        let component = j - k * (d + each);
+        weights[component] *= by.exp();
+        let total: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|w| *w /= total);
+    }
+    Ok((Mixture::new(weights, means, covariances, d)?, by))
+}

@@ -1,0 +1,500 @@
+//! log p(y | x) of rows, int N(y; f(z) + g + G v, M) N(v; 0, I) dv summed over their terms, and where its mass lies.
+//!
+//! The integrand can be a spike between nodes, have several modes (a curve that folds back within the error bar), or a
+//! spike with a shoulder (a curve that saturates). So every term is looked at on a grid first, its modes are found from the
+//! lowest places of the grid, and Gauss-Hermite nodes are put at the mode and scaled by its curvature. Two rules of
+//! different order must agree to [`AGREE_RULES`]; where they do not, or there are several modes: in one dimension panels that
+//! begin at the modes and are halved until Gauss's and Kronrod's sums agree; in more, rules of higher order, around each mode
+//! with a share of the integrand that sums to one over the modes.
+
+use std::f64::consts::{PI, SQRT_2};
+
+use crate::deconvolution::log_sum;
+use crate::error::{Error, Result};
+use crate::linalg::cholesky;
+
+use super::evaluate::Evaluator;
+use super::modes::{Mode, White, settle};
+use super::quadrature::{KRONROD, product};
+use super::readings::Reading;
+use super::terms::{Term, dot, inverse_transposed};
+
+/// Panels whose sums differ by less are right.
+const AGREE: f64 = 1e-10;
+/// So far may Gauss-Hermite rules differ for the one of higher order to be right to some 1e-9.
+const AGREE_RULES: f64 = 1e-6;
+/// Beyond so many standard deviations of v, and of the farthest mode, there is nothing.
+const REACH: f64 = 9.0;
+/// Within so many, a curve that is not defined is an error; farther out such true values are impossible.
+const EXPECTED: f64 = 3.0;
+/// Modes that are higher than the lowest by so much do not count.
+const ABOVE: f64 = 28.0;
+/// Nodes with a smaller part of a row's mass are left out.
+const NO_MASS: f64 = -36.0;
+
+/// A place at which the curve was asked, with its part of the mass of its row.
+pub(super) struct Node {
+    pub row: usize,
+    /// log of the mass, then its share of the row.
+    pub mass: f64,
+    pub z: Vec<f64>,
+    pub f: Vec<f64>,
+    /// W r.
+    pub residual: Vec<f64>,
+}
+
+/// log p(y | x) of every row, and where the mass lies.
+pub(super) struct Integrals {
+    pub logs: Vec<f64>,
+    pub nodes: Vec<Node>,
+    /// The largest difference between the last two rules.
+    pub disagreement: f64,
+}
+
+/// A rule of low order, one to compare with, and one where those disagree, by number of noisy features.
+fn orders(k: usize) -> [usize; 3] {
+    match k {
+        1 => [9, 15, 33],
+        2 => [9, 13, 47],
+        _ => [7, 11, 19],
+    }
+}
+
+/// The grid on which modes are looked for: half its width in steps, and the step.
+fn grid(k: usize) -> (i32, f64) {
+    match k {
+        1 => (12, 0.5),
+        2 => (4, 1.25),
+        _ => (3, 1.5),
+    }
+}
+
+pub(super) struct Integrand<'a> {
+    pub evaluator: &'a Evaluator<'a>,
+    pub readings: &'a [Reading],
+    pub terms: &'a [Term],
+    pub white: &'a [White],
+    pub parameters: &'a [f64],
+}
+
+/// A node on its way: its term, v, and log of the rule's weight (with the prior's density in it once asked).
+struct Asked {
+    term: usize,
+    v: Vec<f64>,
+    log: f64,
+}
+
+impl Integrand<'_> {
+    /// The integrals of the rows whose terms these are.
+    pub(super) fn integrals(&self, terms: std::ops::Range<usize>, rows: std::ops::Range<usize>) -> Result<Integrals> {
+        let mut nodes = vec![];
+        let mut disagreement = 0.0f64;
+        let highest = terms.clone().map(|t| self.terms[t].rank).max().unwrap_or(0);
+        for k in 0..=highest {
+            let own: Vec<usize> = terms.clone().filter(|&t| self.terms[t].rank == k).collect();
+            if own.is_empty() {
+                continue;
+            }
+            if k == 0 {
+                let exact = |t: &usize| Asked { term: *t, v: vec![], log: 0.0 };
+                nodes.extend(self.asked(own.iter().map(exact).collect())?);
+                continue;
+            }
+            let modes = self.modes(&own, k)?;
+            let (found, worst) = self.around(&own, &modes, k)?;
+            nodes.extend(found);
+            disagreement = disagreement.max(worst);
+        }
+        let mut masses: Vec<Vec<f64>> = vec![vec![]; rows.len()];
+        nodes.iter().for_each(|node| masses[node.row - rows.start].push(node.mass));
+        let logs: Vec<f64> = masses.iter().map(|masses| log_sum(masses)).collect();
+        nodes.retain(|node| node.mass - logs[node.row - rows.start] > NO_MASS);
+        nodes.iter_mut().for_each(|node| node.mass = (node.mass - logs[node.row - rows.start]).exp());
+        Ok(Integrals { logs, nodes, disagreement })
+    }
+
+    /// The integrand at some nodes; those without any mass are left out.
+    fn asked(&self, asked: Vec<Asked>) -> Result<Vec<Node>> {
+        let (d, q, mut z) = (self.evaluator.d, self.evaluator.q, vec![]);
+        asked.iter().for_each(|node| self.terms[node.term].place(&node.v, &mut z));
+        let values = self.evaluator.values(&z, self.parameters)?;
+        let mut nodes = Vec::with_capacity(asked.len());
+        for ((asked, z), f) in asked.into_iter().zip(z.chunks_exact(d)).zip(values.chunks_exact(q)) {
+            let term = &self.terms[asked.term];
+            let (reading, white) = (&self.readings[term.row], &self.white[term.row]);
+            let mut residual = vec![0.0; q];
+            term.residual(&reading.y, f, &asked.v, &mut residual);
+            white.apply(&mut residual, 1);
+            let square = dot(&residual, &residual);
+            let prior = 0.5 * dot(&asked.v, &asked.v) + asked.v.len() as f64 * crate::special::HALF_LOG_TAU;
+            let mass = asked.log + term.log_weight - 0.5 * square - white.log_root - prior;
+            let inside = asked.v.iter().all(|v| v.abs() <= EXPECTED);
+            if !mass.is_finite() && f.iter().any(|f| f.is_nan()) && inside {
+                return Err(undefined(reading, z, f, self.parameters));
+            }
+            nodes.push(Node {
+                row: term.row,
+                mass: if mass.is_finite() { mass } else { f64::NEG_INFINITY },
+                z: z.to_vec(),
+                f: f.to_vec(),
+                residual,
+            });
+        }
+        Ok(nodes)
+    }
+
+    /// The modes of each of these terms, the lowest first.
+    fn modes(&self, own: &[usize], k: usize) -> Result<Vec<Vec<Mode>>> {
+        let (half, step) = grid(k);
+        let side = (2 * half + 1) as usize;
+        let count = side.pow(k as u32);
+        let place = |at: usize| -> Vec<f64> {
+            (0..k).map(|c| ((at / side.pow(c as u32) % side) as i32 - half) as f64 * step).collect()
+        };
+        let places: Vec<Vec<f64>> = (0..count).map(place).collect();
+        let asked = |&t: &usize| places.iter().map(move |v| Asked { term: t, v: v.clone(), log: 0.0 });
+        let looked = self.asked(own.iter().flat_map(asked).collect())?;
+        let mut starts = vec![];
+        let mut owner = vec![];
+        for (at, heights) in looked.chunks_exact(count).enumerate() {
+            let mut low: Vec<usize> = (0..count).filter(|&g| is_lowest(heights, g, side, k)).collect();
+            low.sort_by(|a, b| heights[*b].mass.total_cmp(&heights[*a].mass));
+            low.truncate(4 + 2 * k);
+            for g in low {
+                starts.push((own[at], places[g].clone()));
+                owner.push(at);
+            }
+        }
+        let context = (self.readings, self.terms, self.white);
+        let settled = settle(self.evaluator, context, self.parameters, starts, false)?;
+        let mut modes: Vec<Vec<Mode>> = own.iter().map(|_| vec![]).collect();
+        for (mode, at) in settled.into_iter().zip(owner) {
+            if mode.height.is_finite() {
+                modes[at].push(mode);
+            }
+        }
+        for modes in &mut modes {
+            modes.sort_by(|a, b| a.height.total_cmp(&b.height));
+            let mut kept: Vec<Mode> = vec![];
+            for mode in modes.drain(..) {
+                let lowest = kept.first().map_or(mode.height, |first| first.height);
+                let known = kept.iter().any(|other| together(other, &mode));
+                if mode.height <= lowest + ABOVE && !known {
+                    kept.push(mode);
+                }
+            }
+            *modes = kept;
+        }
+        Ok(modes)
+    }
+
+    /// The nodes of all terms by rules around their modes.
+    fn around(&self, own: &[usize], modes: &[Vec<Mode>], k: usize) -> Result<(Vec<Node>, f64)> {
+        let [low, high, highest] = orders(k);
+        let single: Vec<usize> = (0..own.len()).filter(|&at| modes[at].len() == 1).collect();
+        let mut rest: Vec<usize> = (0..own.len()).filter(|&at| modes[at].len() > 1).collect();
+        let (mut nodes, mut worst) = (vec![], 0.0f64);
+        let mut before = self.hermite(own, modes, &single, low, k)?;
+        let mut open = single;
+        for order in if k == 1 { vec![high, highest] } else { vec![high] } {
+            let after = self.hermite(own, modes, &open, order, k)?;
+            let (mut disagreeing, mut theirs) = (vec![], vec![]);
+            for ((at, a), b) in open.into_iter().zip(before).zip(after) {
+                let difference = (log_mass(&a) - log_mass(&b)).abs();
+                if difference <= AGREE_RULES {
+                    // The order of what the better rule still lacks, as QUADPACK judges Kronrod's.
+                    worst = worst.max(difference.powf(1.5));
+                    nodes.extend(b);
+                } else {
+                    disagreeing.push(at);
+                    theirs.push(b);
+                }
+            }
+            (open, before) = (disagreeing, theirs);
+        }
+        rest.extend(open);
+        rest.sort_unstable();
+        if k == 1 {
+            let (found, difference) = self.panels(own, modes, &rest)?;
+            nodes.extend(found);
+            worst = worst.max(difference);
+        } else {
+            let middle = self.hermite(own, modes, &rest, (high + highest) / 2, k)?;
+            for (a, b) in middle.iter().zip(self.hermite(own, modes, &rest, highest, k)?) {
+                worst = worst.max((log_mass(a) - log_mass(&b)).abs());
+                nodes.extend(b);
+            }
+        }
+        Ok((nodes, worst))
+    }
+
+    /// Gauss-Hermite rules of n nodes per dimension around all modes of some terms.
+    fn hermite(
+        &self,
+        own: &[usize],
+        modes: &[Vec<Mode>],
+        some: &[usize],
+        n: usize,
+        k: usize,
+    ) -> Result<Vec<Vec<Node>>> {
+        let rule = product(n, k)?;
+        let (mut asked, mut counts) = (vec![], vec![]);
+        for &at in some {
+            let scales: Vec<Scale> = modes[at].iter().map(|mode| Scale::new(mode, k)).collect();
+            counts.push(scales.len() * rule.len());
+            for scale in &scales {
+                for (t, log) in &rule {
+                    let v = scale.place(t);
+                    // The share of this mode in the integrand, by Laplace's approximation of each.
+                    let shares: Vec<f64> =
+                        if scales.len() == 1 { vec![] } else { scales.iter().map(|s| s.density(&v)).collect() };
+                    let share = if shares.is_empty() { 0.0 } else { scale.density(&v) - log_sum(&shares) };
+                    asked.push(Asked { term: own[at], log: log + scale.log_volume + share, v });
+                }
+            }
+        }
+        let mut nodes = self.asked(asked)?.into_iter();
+        Ok(counts.iter().map(|&count| nodes.by_ref().take(count).collect()).collect())
+    }
+
+    /// Panels in one dimension that are halved until both sums agree.
+    fn panels(&self, own: &[usize], modes: &[Vec<Mode>], some: &[usize]) -> Result<(Vec<Node>, f64)> {
+        let mut open: Vec<(usize, f64, f64)> = vec![];
+        for &at in some {
+            for pair in cuts(&modes[at]).windows(2) {
+                open.push((at, pair[0], pair[1]));
+            }
+        }
+        let mut kept = vec![];
+        // Of every term the mass so far, in units of its lowest mode.
+        let mut mass = vec![0.0f64; own.len()];
+        let mut worst = 0.0f64;
+        for round in 0..40 {
+            if open.is_empty() {
+                break;
+            }
+            let mut asked = Vec::with_capacity(15 * open.len());
+            for &(at, a, b) in &open {
+                let (centre, half) = ((a + b) / 2.0, (b - a) / 2.0);
+                asked.extend(KRONROD.iter().map(|(x, w, _)| Asked {
+                    term: own[at],
+                    v: vec![centre + half * x],
+                    log: (w * half).ln(),
+                }));
+            }
+            let mut nodes = self.asked(asked)?.into_iter();
+            let panels: Vec<Vec<Node>> = open.iter().map(|_| nodes.by_ref().take(15).collect()).collect();
+            let mut sums = Vec::with_capacity(panels.len());
+            for (&(at, ..), panel) in open.iter().zip(&panels) {
+                let unit = self.unit(own[at], &modes[at]);
+                let part = |node: &Node| (node.mass - unit).exp();
+                let kronrod: f64 = panel.iter().map(part).sum();
+                let gauss: f64 = panel.iter().zip(KRONROD).map(|(node, (_, w, g))| part(node) * g / w).sum();
+                sums.push((kronrod, (kronrod - gauss).abs()));
+                mass[at] += kronrod;
+            }
+            let mut halves = vec![];
+            for ((&(at, a, b), panel), (kronrod, difference)) in open.iter().zip(panels).zip(sums) {
+                // Kronrod's sum is far better than Gauss's, by which it is judged.
+                let error = (200.0 * difference / mass[at].max(f64::MIN_POSITIVE)).powf(1.5).min(difference / mass[at]);
+                if error > AGREE / 10.0 && round < 39 {
+                    mass[at] -= kronrod;
+                    let middle = (a + b) / 2.0;
+                    halves.extend([(at, a, middle), (at, middle, b)]);
+                } else {
+                    worst = worst.max(error);
+                    kept.extend(panel);
+                }
+            }
+            open = halves;
+        }
+        Ok((kept, worst))
+    }
+
+    /// The logarithm of about the largest value of a term's integrand.
+    fn unit(&self, term: usize, modes: &[Mode]) -> f64 {
+        let (term, lowest) = (&self.terms[term], modes.first().map_or(0.0, |mode| mode.height));
+        term.log_weight - lowest - self.white[term.row].log_root
+    }
+}
+
+/// The scale of the integrand at a mode: v = v* + sqrt(2) C^{-T} t with C C' the curvature.
+struct Scale {
+    mode: Vec<f64>,
+    height: f64,
+    /// C, k x k lower, and its C^{-T}.
+    factor: Vec<f64>,
+    inverse: Vec<f64>,
+    /// log of |dv / dt|
+    log_volume: f64,
+}
+
+impl Scale {
+    fn new(mode: &Mode, k: usize) -> Self {
+        let mut factor = mode.curvature();
+        let _positive = cholesky(&mut factor, k);
+        let inverse = inverse_transposed(&factor, k);
+        let log_root: f64 = (0..k).map(|c| factor[c * k + c].ln()).sum();
+        let log_volume = 0.5 * k as f64 * 2.0f64.ln() - log_root;
+        Self { mode: mode.v.clone(), height: mode.height, factor, inverse, log_volume }
+    }
+
+    fn place(&self, t: &[f64]) -> Vec<f64> {
+        let k = t.len();
+        (0..k).map(|a| self.mode[a] + SQRT_2 * dot(&self.inverse[a * k..(a + 1) * k], t)).collect()
+    }
+
+    /// The logarithm of Laplace's approximation at v.
+    fn density(&self, v: &[f64]) -> f64 {
+        let k = v.len();
+        let away: Vec<f64> = v.iter().zip(&self.mode).map(|(v, m)| v - m).collect();
+        let scaled = |c: usize| (c..k).map(|a| self.factor[a * k + c] * away[a]).sum::<f64>();
+        -self.height - 0.5 * (0..k).map(|c| scaled(c).powi(2)).sum::<f64>()
+    }
+}
+
+/// Is this place of a grid as low as all its neighbours, and is the curve defined there?
+fn is_lowest(heights: &[Node], at: usize, side: usize, k: usize) -> bool {
+    let here = heights[at].mass;
+    here.is_finite()
+        && (0..3usize.pow(k as u32)).all(|move_| {
+            let mut other = 0;
+            for c in 0..k {
+                let digit = at / side.pow(c as u32) % side;
+                let moved = digit + move_ / 3usize.pow(c as u32) % 3;
+                if moved == 0 || moved > side {
+                    return true;
+                }
+                other += (moved - 1) * side.pow(c as u32);
+            }
+            heights[other].mass <= here
+        })
+}
+
+/// Have two searches ended at the same mode?
+fn together(a: &Mode, b: &Mode) -> bool {
+    let k = a.v.len();
+    let away: Vec<f64> = a.v.iter().zip(&b.v).map(|(a, b)| a - b).collect();
+    let h = a.curvature();
+    let square: f64 = (0..k).map(|i| away[i] * dot(&h[i * k..(i + 1) * k], &away)).sum();
+    square < 1e-2
+}
+
+/// Where panels end: the modes, and from each of them outwards distances that grow from its own scale to the reach.
+fn cuts(modes: &[Mode]) -> Vec<f64> {
+    let reach = modes.iter().map(|mode| mode.v[0].abs()).fold(0.0, f64::max) + REACH;
+    let mut cuts = vec![-reach, reach];
+    for mode in modes {
+        let (centre, scale) = (mode.v[0], 1.0 / mode.curvature()[0].sqrt());
+        cuts.push(centre);
+        let mut distance = 2.0 * scale;
+        while distance < 2.0 * reach {
+            cuts.extend([centre - distance, centre + distance]);
+            distance *= 2.5;
+        }
+    }
+    cuts.retain(|cut| cut.abs() <= reach);
+    cuts.sort_by(f64::total_cmp);
+    cuts.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
+    cuts
+}
+
+fn log_mass(nodes: &[Node]) -> f64 {
+    log_sum(&nodes.iter().map(|node| node.mass).collect::<Vec<_>>())
+}
+
+fn undefined(reading: &Reading, z: &[f64], f: &[f64], parameters: &[f64]) -> Error {
+    Error::Data(format!(
+        "curve: it returned {f:?} at x = {z:?}, parameters {parameters:?}, a likely true value of row {} (which was read as \
+         {:?}); return finite numbers there, or set bounds= of the parameters",
+        reading.number, reading.x
+    ))
+}
+
+/// Mean and standard deviation of f over the terms of each row: what x alone tells of the true y.
+pub(super) fn moments(
+    evaluator: &Evaluator<'_>,
+    terms: &[Term],
+    n_rows: usize,
+    parameters: &[f64],
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    let q = evaluator.q;
+    let (mut mean, mut square, mut total) = (vec![0.0; n_rows * q], vec![0.0; n_rows * q], vec![0.0; n_rows]);
+    // Moments about one value of the row: its size may be far above its spread.
+    let mut about: Vec<Option<Vec<f64>>> = vec![None; n_rows];
+    for k in 0..=terms.iter().map(|term| term.rank).max().unwrap_or(0) {
+        let rule: Vec<(Vec<f64>, f64)> = match k {
+            0 => vec![(vec![], 0.0)],
+            // Equal steps: a curve may have edges.
+            1 => (-64..=64).map(|i| f64::from(i) * REACH / 64.0).map(|v| (vec![v], -0.5 * v * v)).collect(),
+            _ => {
+                let n = if k == 2 { 25 } else { 15 };
+                let to_prior = |(t, log): (Vec<f64>, f64)| {
+                    let square = dot(&t, &t);
+                    (t.iter().map(|t| SQRT_2 * t).collect(), log - square - 0.5 * k as f64 * PI.ln())
+                };
+                product(n, k)?.into_iter().map(to_prior).collect()
+            }
+        };
+        let own: Vec<&Term> = terms.iter().filter(|term| term.rank == k).collect();
+        for block in own.chunks(1 + 100_000 / rule.len()) {
+            let mut z = vec![];
+            block.iter().for_each(|term| rule.iter().for_each(|(v, _)| term.place(v, &mut z)));
+            let values = evaluator.values(&z, parameters)?;
+            for (at, f) in values.chunks_exact(q).enumerate() {
+                let (term, (v, log)) = (block[at / rule.len()], &rule[at % rule.len()]);
+                let share = (term.log_weight + log).exp();
+                if f.iter().any(|f| !f.is_finite()) {
+                    if v.iter().all(|v| v.abs() <= EXPECTED) {
+                        let z = &z[at * evaluator.d..(at + 1) * evaluator.d];
+                        return Err(Error::Data(format!(
+                            "curve: it returned {f:?} at x = {z:?}, parameters {parameters:?}, a likely true value of row {}",
+                            term.row
+                        )));
+                    }
+                    continue;
+                }
+                total[term.row] += share;
+                let about = about[term.row].get_or_insert_with(|| f.to_vec());
+                for o in 0..q {
+                    let away = f[o] - about[o];
+                    mean[term.row * q + o] += share * away;
+                    square[term.row * q + o] += share * away * away;
+                }
+            }
+        }
+    }
+    for (row, about) in about.iter().enumerate() {
+        for (o, about) in about.iter().flatten().enumerate() {
+            let at = row * q + o;
+            mean[at] /= total[row];
+            square[at] = (square[at] / total[row] - mean[at] * mean[at]).max(0.0).sqrt();
+            mean[at] += about;
+        }
+    }
+    Ok((mean, square))
+}
+
+/// f at the reading itself, and the deviation that its errors leave to first order.
+pub(super) fn straight(
+    evaluator: &Evaluator<'_>,
+    terms: &[Term],
+    n_rows: usize,
+    parameters: &[f64],
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    let q = evaluator.q;
+    let (mut mean, mut std) = (vec![0.0; n_rows * q], vec![0.0; n_rows * q]);
+    for k in 0..=terms.iter().map(|term| term.rank).max().unwrap_or(0) {
+        let own: Vec<&Term> = terms.iter().filter(|term| term.rank == k).collect();
+        let z: Vec<f64> = own.iter().flat_map(|term| term.centre.iter().copied()).collect();
+        let directions: Vec<f64> = own.iter().flat_map(|term| term.root.iter().copied()).collect();
+        let values = evaluator.values(&z, parameters)?;
+        let slopes = if k > 0 { evaluator.along(&z, &directions, k, parameters, &values)? } else { vec![] };
+        for (at, f) in values.iter().enumerate() {
+            let place = own[at / q].row * q + at % q;
+            mean[place] = *f;
+            std[place] = slopes.get(at * k..(at + 1) * k).map_or(0.0, |s| dot(s, s).sqrt());
+        }
+    }
+    Ok((mean, std))
+}

@@ -1,0 +1,219 @@
+//! The most likely v of many terms at once, |v|^2 / 2 + |W (y - f - g - G v)|^2 / 2 at its minimum, by damped Gauss-Newton.
+//!
+//! W'W is the inverse of the variance of y ([`White`]). All terms that still move are asked for in one batch.
+
+use crate::error::{Error, Result};
+use crate::linalg::{cholesky, cholesky_solve};
+
+use super::evaluate::Evaluator;
+use super::readings::Reading;
+use super::terms::{Term, dot};
+
+/// Steps of Gauss-Newton at most.
+const ROUNDS: usize = 100;
+
+/// M = R + diag(sigma^2) of a row.
+#[derive(Clone)]
+pub(super) struct White {
+    /// W = C^{-1} of M = C C', q x q, lower.
+    pub w: Vec<f64>,
+    /// log |2 pi M| / 2
+    pub log_root: f64,
+}
+
+impl White {
+    /// An error where M is singular.
+    pub(super) fn new(reading: &Reading, variances: &[f64]) -> Result<Self> {
+        let q = variances.len();
+        let mut c = reading.rest.clone();
+        (0..q).for_each(|o| c[o * q + o] += variances[o]);
+        let fine = if q == 1 {
+            c[0] = c[0].sqrt();
+            c[0] > 0.0
+        } else {
+            cholesky(&mut c, q)
+        };
+        if !fine {
+            return Err(Error::Data(format!(
+                "row {}: the target's error is 0 (or its matrix is singular) and there is no scatter, so that the row \
+                 would count without bounds; give its y_std, leave y_std out for equal errors, or fit the scatter",
+                reading.number
+            )));
+        }
+        let mut w = vec![0.0; q * q];
+        for column in 0..q {
+            for i in column..q {
+                let rest: f64 = (column..i).map(|j| c[i * q + j] * w[j * q + column]).sum();
+                w[i * q + column] = (f64::from(u8::from(i == column)) - rest) / c[i * q + i];
+            }
+        }
+        let log_root = (0..q).map(|o| c[o * q + o].ln()).sum::<f64>() + q as f64 * crate::special::HALF_LOG_TAU;
+        Ok(Self { w, log_root })
+    }
+
+    /// W times q x k, in place of it.
+    pub(super) fn apply(&self, matrix: &mut [f64], k: usize) {
+        let q = matrix.len() / k.max(1);
+        for i in (0..q).rev() {
+            for c in 0..k {
+                matrix[i * k + c] = (0..=i).map(|j| self.w[i * q + j] * matrix[j * k + c]).sum();
+            }
+        }
+    }
+}
+
+/// A minimum, or the way to it.
+#[derive(Clone)]
+pub(super) struct Mode {
+    pub term: usize,
+    pub v: Vec<f64>,
+    /// |v|^2 / 2 + |W r|^2 / 2; infinite where the curve is not defined.
+    pub height: f64,
+    /// f(z), q.
+    pub f: Vec<f64>,
+    /// W r, q.
+    pub residual: Vec<f64>,
+    /// -W dr/dv, q x k.
+    pub slope: Vec<f64>,
+    lambda: f64,
+    moves: bool,
+    /// Steps that were taken although rounding hides what they gain.
+    unseen: usize,
+}
+
+impl Mode {
+    /// I + J'J, the curvature.
+    pub(super) fn curvature(&self) -> Vec<f64> {
+        let k = self.v.len();
+        let q = self.residual.len();
+        let mut h = vec![0.0; k * k];
+        for (a, b) in (0..k).flat_map(|a| (0..k).map(move |b| (a, b))) {
+            let product: f64 = (0..q).map(|o| self.slope[o * k + a] * self.slope[o * k + b]).sum();
+            h[a * k + b] = product + f64::from(u8::from(a == b));
+        }
+        h
+    }
+}
+
+/// The minima that are reached from these places (term, v), all of one rank; `exactly`: as far as rounding allows.
+pub(super) fn settle(
+    evaluator: &Evaluator<'_>,
+    (readings, terms, white): (&[Reading], &[Term], &[White]),
+    parameters: &[f64],
+    starts: Vec<(usize, Vec<f64>)>,
+    exactly: bool,
+) -> Result<Vec<Mode>> {
+    let q = evaluator.q;
+    let context = Context { evaluator, readings, terms, white, parameters };
+    let mut modes: Vec<Mode> = starts
+        .into_iter()
+        .map(|(term, v)| Mode {
+            term,
+            moves: !v.is_empty(),
+            v,
+            height: f64::INFINITY,
+            f: vec![0.0; q],
+            residual: vec![0.0; q],
+            slope: vec![],
+            lambda: 0.0,
+            unseen: 0,
+        })
+        .collect();
+    let Some(k) = modes.first().map(|mode| mode.v.len()) else { return Ok(modes) };
+    let all: Vec<usize> = (0..modes.len()).collect();
+    let places: Vec<Vec<f64>> = modes.iter().map(|mode| mode.v.clone()).collect();
+    let own: Vec<usize> = modes.iter().map(|mode| mode.term).collect();
+    for (mode, tried) in modes.iter_mut().zip(context.tried(&own, &places)?) {
+        (mode.height, mode.f, mode.residual) = tried;
+    }
+    let tolerance = if exactly { 1e-22 } else { 1e-8 };
+    let mut turned: Vec<usize> = all.iter().copied().filter(|&m| modes[m].height.is_finite()).collect();
+    for round in 0..ROUNDS {
+        context.turn(&mut modes, &turned, k)?;
+        let moving: Vec<usize> = (0..modes.len()).filter(|&m| modes[m].moves && modes[m].height.is_finite()).collect();
+        if moving.is_empty() || k == 0 || round + 1 == ROUNDS {
+            break;
+        }
+        let (mut places, mut hidden) = (vec![], vec![]);
+        for &m in &moving {
+            let mode = &mut modes[m];
+            let mut l = mode.curvature();
+            let gradient: Vec<f64> = (0..k)
+                .map(|c| mode.v[c] - (0..q).map(|o| mode.slope[o * k + c] * mode.residual[o]).sum::<f64>())
+                .collect();
+            (0..k).for_each(|c| l[c * k + c] *= 1.0 + mode.lambda);
+            let mut step: Vec<f64> = gradient.iter().map(|g| -g).collect();
+            if cholesky(&mut l, k) {
+                cholesky_solve(&l, k, &mut step);
+            }
+            let gain = -dot(&gradient, &step);
+            mode.moves = gain > tolerance * if exactly { 1.0 + mode.height } else { 1.0 };
+            hidden.push(gain <= 1e-12 * (1.0 + mode.height) && mode.unseen < 3);
+            places.push(mode.v.iter().zip(&step).map(|(v, s)| v + s).collect::<Vec<f64>>());
+        }
+        turned.clear();
+        let own: Vec<usize> = moving.iter().map(|&m| modes[m].term).collect();
+        let tried = context.tried(&own, &places)?;
+        for (((&m, v), hidden), (height, f, residual)) in moving.iter().zip(places).zip(hidden).zip(tried) {
+            let mode = &mut modes[m];
+            if height < mode.height || (hidden && height.is_finite()) {
+                mode.unseen += usize::from(height >= mode.height);
+                (mode.v, mode.height, mode.f, mode.residual) = (v, height, f, residual);
+                mode.lambda = if mode.lambda > 1e-6 { mode.lambda / 8.0 } else { 0.0 };
+                turned.push(m);
+            } else if mode.moves {
+                mode.lambda = (8.0 * mode.lambda).max(1e-3);
+                mode.moves = mode.lambda < 1e12;
+            }
+        }
+    }
+    Ok(modes)
+}
+
+struct Context<'a> {
+    evaluator: &'a Evaluator<'a>,
+    readings: &'a [Reading],
+    terms: &'a [Term],
+    white: &'a [White],
+    parameters: &'a [f64],
+}
+
+impl Context<'_> {
+    /// Height, f and W r of these terms at some places.
+    fn tried(&self, terms: &[usize], places: &[Vec<f64>]) -> Result<Vec<(f64, Vec<f64>, Vec<f64>)>> {
+        let (q, mut z) = (self.evaluator.q, vec![]);
+        terms.iter().zip(places).for_each(|(&t, v)| self.terms[t].place(v, &mut z));
+        let values = self.evaluator.values(&z, self.parameters)?;
+        let one = |((&t, v), f): ((&usize, &Vec<f64>), &[f64])| {
+            let term = &self.terms[t];
+            let mut residual = vec![0.0; q];
+            term.residual(&self.readings[term.row].y, f, v, &mut residual);
+            self.white[term.row].apply(&mut residual, 1);
+            let height = 0.5 * (dot(v, v) + dot(&residual, &residual));
+            (if height.is_finite() { height } else { f64::INFINITY }, f.to_vec(), residual)
+        };
+        Ok(terms.iter().zip(places).zip(values.chunks_exact(q)).map(one).collect())
+    }
+
+    /// The slopes of some modes where they are.
+    fn turn(&self, modes: &mut [Mode], some: &[usize], k: usize) -> Result<()> {
+        let (q, mut z, mut directions, mut values) = (self.evaluator.q, vec![], vec![], vec![]);
+        if k == 0 {
+            return Ok(());
+        }
+        for &m in some {
+            let (mode, term) = (&modes[m], &self.terms[modes[m].term]);
+            term.place(&mode.v, &mut z);
+            directions.extend_from_slice(&term.root);
+            values.extend_from_slice(&mode.f);
+        }
+        let slopes = self.evaluator.along(&z, &directions, k, self.parameters, &values)?;
+        for (&m, slope) in some.iter().zip(slopes.chunks_exact(q * k)) {
+            let term = &self.terms[modes[m].term];
+            let mut slope: Vec<f64> = slope.iter().zip(&term.slope).map(|(f, g)| f + g).collect();
+            self.white[term.row].apply(&mut slope, k);
+            modes[m].slope = slope;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,181 @@
+//! Rows with their errors in the form in which all fits see them.
+//!
+//! Row i has the errors e = L u of x, u ~ N(0, I_k), with k the rank of S_i = L L', and those of y given them, A u + N(0, R):
+//! ```text
+//! x = z + L u,    y = f(z) + A u + N(0, R),    A = c' L^{+}',   R = C - A A'
+//! ```
+//! so exact features need no inverse, and an exact x has k = 0.
+
+use crate::data::covariance::{Structure, packed_len, unpack_into};
+use crate::data::{GaussianArray, Weights};
+use crate::error::{Error, Result};
+use crate::linalg::Eigh;
+
+/// Eigenvalues of S below this part of the largest are rounding.
+const RANK: f64 = 1e-13;
+/// So far may R be from positive semi-definite, in units of the variances of y.
+const ROUNDING: f64 = 1e-9;
+
+/// The targets of a curve: n x q numbers, and what is known of their errors.
+#[derive(Debug, Clone, Default)]
+pub struct Outputs {
+    /// n x q.
+    pub values: Vec<f64>,
+    /// q.
+    pub n_outputs: usize,
+    /// n covariance matrices q x q of their errors, where they have any.
+    pub covariances: Option<Vec<f64>>,
+    /// n x d x q covariances with the errors of the features.
+    pub crossed: Option<Vec<f64>>,
+    /// >= 0; rows without weight count for nothing.
+    pub weights: Option<Weights>,
+    /// Rows that belong together, for standard errors.
+    pub groups: Option<Vec<u32>>,
+}
+
+/// One row that counts.
+pub(super) struct Reading {
+    /// Its number in the caller's table.
+    pub number: usize,
+    pub x: Vec<f64>,
+    pub y: Vec<f64>,
+    /// L, d x k.
+    pub root: Vec<f64>,
+    /// A, q x k.
+    pub crossed: Vec<f64>,
+    /// R, q x q.
+    pub rest: Vec<f64>,
+    pub rank: usize,
+    pub weight: f64,
+    pub group: Option<u32>,
+}
+
+/// All rows of positive weight.
+pub(super) fn readings(data: &GaussianArray, outputs: &Outputs) -> Result<Vec<Reading>> {
+    let (n, d, q) = (data.n_rows(), data.n_features(), outputs.n_outputs);
+    let sized = |what: &str, got: usize, each: usize| {
+        if got == n * each { Ok(()) } else { Err(Error::shape(what, format!("{n} x {each}"), got)) }
+    };
+    sized("targets", outputs.values.len(), q)?;
+    outputs.covariances.iter().try_for_each(|c| sized("covariances of the targets", c.len(), q * q))?;
+    outputs.crossed.iter().try_for_each(|c| sized("covariances of features and targets", c.len(), d * q))?;
+    outputs.groups.iter().try_for_each(|g| sized("groups", g.len(), 1))?;
+    outputs.weights.iter().try_for_each(|w| w.check_rows(n))?;
+    if let Some(at) = outputs.values.iter().position(|y| !y.is_finite()) {
+        let (row, column) = (at / q, at % q);
+        return Err(Error::NotFinite { what: "targets".into(), row, column, value: outputs.values[at] });
+    }
+    let mut roots = Roots { d, eigh: Eigh::new(d), packed: vec![0.0; packed_len(d)], square: vec![0.0; d * d] };
+    let counts = |i: &usize| outputs.weights.as_ref().is_none_or(|w| w[*i] > 0.0);
+    let one = |i: usize| -> Result<Reading> {
+        let (root, inverse, rank) = roots.of_row(data, i)?;
+        let mut rest =
+            outputs.covariances.as_ref().map_or(vec![0.0; q * q], |c| c[i * q * q..(i + 1) * q * q].to_vec());
+        let mut crossed = vec![0.0; q * rank];
+        if let Some(all) = &outputs.crossed {
+            let own = &all[i * d * q..(i + 1) * d * q];
+            subtract_crossed(own, &root, &inverse, (d, q, rank), &mut crossed, &mut rest).map_err(|why| {
+                Error::Data(format!("row {i}: errors of X, y_std and xy_cov are no covariance matrix together: {why}"))
+            })?;
+        }
+        Ok(Reading {
+            number: i,
+            x: data.means().row(i).to_vec(),
+            y: outputs.values[i * q..(i + 1) * q].to_vec(),
+            root,
+            crossed,
+            rest,
+            rank,
+            weight: outputs.weights.as_ref().map_or(1.0, |w| w[i]),
+            group: outputs.groups.as_ref().map(|g| g[i]),
+        })
+    };
+    (0..n).filter(counts).map(one).collect()
+}
+
+struct Roots {
+    d: usize,
+    eigh: Eigh,
+    packed: Vec<f64>,
+    square: Vec<f64>,
+}
+
+impl Roots {
+    /// L (d x k) with S = L L', its pseudo-inverse (k x d), and k.
+    fn of_row(&mut self, data: &GaussianArray, i: usize) -> Result<(Vec<f64>, Vec<f64>, usize)> {
+        let (d, covariances) = (self.d, data.covariances());
+        // Columns (eigenvector, root of the eigenvalue).
+        let mut columns: Vec<(Vec<f64>, f64)> = vec![];
+        if matches!(covariances.structure(), Structure::Zero) {
+            return Ok((vec![], vec![], 0));
+        }
+        if covariances.structure().is_diagonal() {
+            covariances.variances(i, &mut self.packed[..d]);
+            for j in (0..d).filter(|&j| self.packed[j] > 0.0) {
+                columns.push(((0..d).map(|l| f64::from(u8::from(l == j))).collect(), self.packed[j].sqrt()));
+            }
+        } else {
+            covariances.triangle(i, d, &mut self.packed);
+            unpack_into(&self.packed, d, &mut self.square);
+            let square = &self.square;
+            // In units of every feature, so that a precise one is not taken for an exact one.
+            let unit: Vec<f64> = (0..d).map(|j| square[j * d + j].max(0.0).sqrt()).collect();
+            let safe = |j: usize| if unit[j] > 0.0 { unit[j] } else { 1.0 };
+            let scaled: Vec<f64> = (0..d * d).map(|at| square[at] / safe(at / d) / safe(at % d)).collect();
+            self.eigh.decompose(|r| &scaled[r * d..(r + 1) * d])?;
+            let largest = self.eigh.values.last().copied().unwrap_or(0.0);
+            for k in (0..d).filter(|&k| self.eigh.values[k] > RANK * largest && largest > 0.0) {
+                let column = (0..d).map(|j| self.eigh.vectors[k * d + j] * unit[j]).collect();
+                columns.push((column, self.eigh.values[k].sqrt()));
+            }
+            let rank = columns.len();
+            let root = (0..d * rank).map(|at| columns[at % rank].0[at / rank] * columns[at % rank].1).collect();
+            let vectors: Vec<usize> =
+                (0..d).filter(|&k| self.eigh.values[k] > RANK * largest && largest > 0.0).collect();
+            let inverse = (0..rank * d)
+                .map(|at| {
+                    let (k, j) = (at / d, at % d);
+                    let unit = if unit[j] > 0.0 { 1.0 / unit[j] } else { 0.0 };
+                    self.eigh.vectors[vectors[k] * d + j] * unit / columns[k].1
+                })
+                .collect();
+            return Ok((root, inverse, rank));
+        }
+        let rank = columns.len();
+        let root = (0..d * rank).map(|at| columns[at % rank].0[at / rank] * columns[at % rank].1).collect();
+        let inverse = (0..rank * d).map(|at| columns[at / d].0[at % d] / columns[at / d].1).collect();
+        Ok((root, inverse, rank))
+    }
+}
+
+/// A = c' L^{+}' and R = C - A A'; what is wrong, where that is no covariance matrix.
+fn subtract_crossed(
+    own: &[f64],
+    root: &[f64],
+    inverse: &[f64],
+    (d, q, k): (usize, usize, usize),
+    crossed: &mut [f64],
+    rest: &mut [f64],
+) -> std::result::Result<(), String> {
+    for (o, c) in (0..q).flat_map(|o| (0..k).map(move |c| (o, c))) {
+        crossed[o * k + c] = (0..d).map(|j| inverse[c * d + j] * own[j * q + o]).sum();
+    }
+    let variances: Vec<f64> = (0..q).map(|o| rest[o * q + o]).collect();
+    for (o, j) in (0..q).flat_map(|o| (0..d).map(move |j| (o, j))) {
+        let back: f64 = (0..k).map(|c| root[j * k + c] * crossed[o * k + c]).sum();
+        let size = own[j * q + o].abs();
+        if (back - own[j * q + o]).abs() > ROUNDING * size.max(f64::MIN_POSITIVE) && size > 0.0 {
+            return Err(format!("feature {j} has no error that could go with that of the target"));
+        }
+    }
+    for (o, r) in (0..q).flat_map(|o| (0..q).map(move |r| (o, r))) {
+        rest[o * q + r] -= (0..k).map(|c| crossed[o * k + c] * crossed[r * k + c]).sum::<f64>();
+    }
+    for o in 0..q {
+        if rest[o * q + o] < -ROUNDING * variances[o] || (variances[o] == 0.0 && rest[o * q + o] < 0.0) {
+            return Err("the covariance is larger than both errors allow".into());
+        }
+        rest[o * q + o] = rest[o * q + o].max(0.0);
+    }
+    Ok(())
+}

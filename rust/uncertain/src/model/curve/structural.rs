@@ -1,0 +1,274 @@
+//! Structural fits: the likelihood of y given x, integrated over the true x.
+//!
+//! With omega the masses of the nodes of a row ([`integral`](super::integral)), J = df/dtheta and r = y - f - g - G v there,
+//! M = R + diag(sigma^2):
+//! ```text
+//! d log p / d theta     = sum omega J' M^{-1} r
+//! d log p / d sigma_o^2 = sum omega ( (M^{-1} r)_o^2 - (M^{-1})_oo ) / 2
+//! -d^2 log p            = sum omega (-d^2 log N) - Cov_omega(d log N)        (T. A. Louis, JRSS B 44, 1982)
+//! ```
+//! where the second derivatives of f are left out of the last line on the way; standard errors have them.
+//!
+//! Maximum likelihood overlooks that a curve was fitted: without error bars it gives sigma^2 = RSS / n. So the
+//! likelihood is divided by (sum c / V)^{p/2}, V the variance of y about the curve as far as x tells it, which gives RSS / (n - p)
+//! there, as in the errors-in-both regression.
+
+use crate::error::Result;
+
+use super::evaluate::Evaluator;
+use super::integral::Integrand;
+use super::levenberg::{Derivatives, Objective};
+use super::modes::White;
+use super::readings::Reading;
+use super::terms::Term;
+
+/// Minus the log-likelihood as a function of the free parameters and the variances sigma^2.
+pub(super) struct Structural<'a> {
+    pub evaluator: &'a Evaluator<'a>,
+    pub readings: &'a [Reading],
+    pub terms: &'a [Term],
+    pub parameters: &'a [f64],
+    pub free: &'a [usize],
+    /// Is the scatter fitted? Else sigma = 0.
+    pub scatter: bool,
+    /// Weights of sum n.
+    pub weights: &'a [f64],
+    /// n x q: the variances that errors of x leave in y.
+    pub spread: Vec<f64>,
+}
+
+/// Everything at one point.
+pub(super) struct Point {
+    pub loglikelihood: f64,
+    pub disagreement: f64,
+    /// Of every row, n x (free + scatters), without weights.
+    pub scores: Vec<f64>,
+    derivatives: Derivatives,
+}
+
+impl Structural<'_> {
+    pub(super) fn split(&self, at: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let mut all = self.parameters.to_vec();
+        self.free.iter().zip(at).for_each(|(&j, value)| all[j] = *value);
+        let q = self.evaluator.q;
+        (all, if self.scatter { at[self.free.len()..].to_vec() } else { vec![0.0; q] })
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.free.len() + if self.scatter { self.evaluator.q } else { 0 }
+    }
+
+    /// The variances that errors of x leave in y at some parameters: |W^{-1} dr/dv|^2 at v = 0, per output.
+    pub(super) fn spread(&self, parameters: &[f64]) -> Result<Vec<f64>> {
+        let q = self.evaluator.q;
+        let mut spread = vec![0.0; self.readings.len() * q];
+        for k in 1..=self.terms.iter().map(|term| term.rank).max().unwrap_or(0) {
+            let own: Vec<&Term> = self.terms.iter().filter(|term| term.rank == k).collect();
+            let (mut z, mut directions) = (vec![], vec![]);
+            for term in &own {
+                term.place(&vec![0.0; k], &mut z);
+                directions.extend_from_slice(&term.root);
+            }
+            let values = self.evaluator.values(&z, parameters)?;
+            let slopes = self.evaluator.along(&z, &directions, k, parameters, &values)?;
+            for (term, slopes) in own.iter().zip(slopes.chunks_exact(q * k)) {
+                for (o, slope) in slopes.chunks_exact(k).enumerate() {
+                    let own: f64 = slope.iter().zip(&term.slope[o * k..]).map(|(f, g)| (f + g).powi(2)).sum();
+                    spread[term.row * q + o] += term.log_weight.exp() * own;
+                }
+            }
+        }
+        Ok(spread)
+    }
+
+    /// The likelihood with its derivatives; `None` where the curve is not defined.
+    pub(super) fn point(&self, at: &[f64]) -> Result<Option<Point>> {
+        let (q, p, width, n) = (self.evaluator.q, self.free.len(), self.width(), self.readings.len());
+        let (parameters, variances) = self.split(at);
+        let white = self.readings.iter().map(|reading| White::new(reading, &variances)).collect::<Result<Vec<_>>>()?;
+        let integrand = Integrand {
+            evaluator: self.evaluator,
+            readings: self.readings,
+            terms: self.terms,
+            white: &white,
+            parameters: &parameters,
+        };
+        let mut point = Point {
+            loglikelihood: 0.0,
+            disagreement: 0.0,
+            scores: vec![0.0; n * width],
+            derivatives: Derivatives {
+                gradient: vec![0.0; width],
+                hessian: vec![0.0; width * width],
+                diagonal: vec![0.0; width],
+            },
+        };
+        let rank = self.terms.iter().map(|term| term.rank).max().unwrap_or(0);
+        let block = [20_000, 4_000, 300, 40][rank.min(3)];
+        let (mut first_row, mut first_term) = (0, 0);
+        while first_row < n {
+            let rows = first_row..(first_row + block).min(n);
+            let after = self.terms[first_term..].iter().position(|term| term.row >= rows.end);
+            let terms = first_term..after.map_or(self.terms.len(), |at| first_term + at);
+            (first_row, first_term) = (rows.end, terms.end);
+            let integrals = integrand.integrals(terms, rows.clone())?;
+            point.disagreement = point.disagreement.max(integrals.disagreement);
+            let weighted = rows.clone().zip(&integrals.logs).map(|(i, log)| self.weights[i] * log);
+            point.loglikelihood += weighted.sum::<f64>();
+            if !point.loglikelihood.is_finite() {
+                return Ok(None);
+            }
+            let nodes = &integrals.nodes;
+            let z: Vec<f64> = nodes.iter().flat_map(|node| node.z.iter().copied()).collect();
+            let f: Vec<f64> = nodes.iter().flat_map(|node| node.f.iter().copied()).collect();
+            let mut jacobian = self.evaluator.by_parameters(&z, &parameters, &f, self.free)?;
+            if jacobian.iter().any(|x| !x.is_finite()) {
+                return Ok(None);
+            }
+            let none = &mut [][..];
+            let mut own = jacobian.chunks_exact_mut((q * p).max(1));
+            for node in nodes {
+                let (row, weight) = (&white[node.row], self.weights[node.row]);
+                let jacobian = own.next().unwrap_or(none);
+                row.apply(jacobian, p);
+                let add = Addition { q, p, scatter: self.scatter, jacobian, white: row, residual: &node.residual };
+                let scores = &mut point.scores[node.row * width..(node.row + 1) * width];
+                add.to(node.mass, weight, scores, &mut point.derivatives);
+            }
+        }
+        for (row, weight) in self.weights.iter().enumerate() {
+            let s = &point.scores[row * width..(row + 1) * width];
+            for a in 0..width {
+                point.derivatives.gradient[a] -= weight * s[a];
+                (0..width).for_each(|b| point.derivatives.hessian[a * width + b] += weight * s[a] * s[b]);
+            }
+        }
+        Ok(Some(point))
+    }
+
+    /// What is added to minus the log-likelihood for the degrees of freedom of the curve: value, and first and second
+    /// derivatives by each sigma^2.
+    pub(super) fn degrees(&self, variances: &[f64]) -> (f64, Vec<(f64, f64)>) {
+        let (q, n) = (self.evaluator.q, self.readings.len());
+        if !self.scatter {
+            return (0.0, vec![]);
+        }
+        let share = (self.free.len() as f64 / q as f64).min(n as f64 / 2.0) / 2.0;
+        let mut value = 0.0;
+        let one = |o: usize| {
+            let mut sums = [0.0; 3];
+            for (i, reading) in self.readings.iter().enumerate() {
+                let v = variances[o] + reading.rest[o * q + o] + self.spread[i * q + o];
+                let w = self.weights[i];
+                sums[0] += w / v;
+                sums[1] += w / v / v;
+                sums[2] += w / v / v / v;
+            }
+            value += share * sums[0].ln();
+            let ratio = sums[1] / sums[0];
+            (-share * ratio, share * (2.0 * sums[2] / sums[0] - ratio * ratio))
+        };
+        let derivatives = (0..q).map(one).collect();
+        (value, derivatives)
+    }
+
+    /// Minus the gradient of the log-likelihood with its correction, for differences of it.
+    pub(super) fn gradient(&self, at: &[f64]) -> Result<Option<Vec<f64>>> {
+        let (_, variances) = self.split(at);
+        Ok(self.point(at)?.map(|point| {
+            let mut gradient = point.derivatives.gradient;
+            let p = self.free.len();
+            self.degrees(&variances).1.iter().enumerate().for_each(|(o, (first, _))| gradient[p + o] += first);
+            gradient
+        }))
+    }
+}
+
+/// What one node adds to the sums of its row and of all rows.
+struct Addition<'a> {
+    q: usize,
+    p: usize,
+    scatter: bool,
+    /// W J, q x p.
+    jacobian: &'a [f64],
+    white: &'a White,
+    /// W r.
+    residual: &'a [f64],
+}
+
+impl Addition<'_> {
+    fn to(&self, mass: f64, weight: f64, scores: &mut [f64], sums: &mut Derivatives) {
+        let (q, p, width) = (self.q, self.p, scores.len());
+        let w = |i: usize, j: usize| self.white.w[i * q + j];
+        let along = |j: usize| (0..q).map(|o| self.jacobian[o * p + j] * self.residual[o]).sum::<f64>();
+        let mut own: Vec<f64> = (0..p).map(along).collect();
+        let share = mass * weight;
+        for (a, b) in (0..p).flat_map(|a| (0..p).map(move |b| (a, b))) {
+            let square: f64 = (0..q).map(|o| self.jacobian[o * p + a] * self.jacobian[o * p + b]).sum();
+            sums.hessian[a * width + b] += share * square;
+            if a == b {
+                sums.diagonal[a] += share * square;
+            }
+        }
+        if self.scatter {
+            // M^{-1} r and M^{-1} from W.
+            let solved: Vec<f64> = (0..q).map(|o| (0..q).map(|i| w(i, o) * self.residual[i]).sum()).collect();
+            let inverse = |a: usize, b: usize| (0..q).map(|i| w(i, a) * w(i, b)).sum::<f64>();
+            for o in 0..q {
+                own.push(0.5 * (solved[o].powi(2) - inverse(o, o)));
+                for r in 0..q {
+                    let m = inverse(o, r);
+                    sums.hessian[(p + o) * width + p + r] += share * (solved[o] * m * solved[r] - 0.5 * m * m);
+                }
+                sums.diagonal[p + o] += share * 0.5 * inverse(o, o).powi(2);
+                for a in 0..p {
+                    let crossed: f64 = (0..q).map(|i| self.jacobian[i * p + a] * w(i, o)).sum::<f64>() * solved[o];
+                    sums.hessian[a * width + p + o] += share * crossed;
+                    sums.hessian[(p + o) * width + a] += share * crossed;
+                }
+            }
+        }
+        for a in 0..width {
+            scores[a] += mass * own[a];
+            (0..width).for_each(|b| sums.hessian[a * width + b] -= share * own[a] * own[b]);
+        }
+    }
+}
+
+impl Objective for Structural<'_> {
+    type State = Point;
+
+    fn value(&mut self, at: &[f64]) -> Result<Option<(f64, Point)>> {
+        let (_, variances) = self.split(at);
+        let value = |point: Point| (self.degrees(&variances).0 - point.loglikelihood, point);
+        Ok(self.point(at)?.map(value))
+    }
+
+    fn derivatives(&mut self, at: &[f64], point: &Point) -> Result<Derivatives> {
+        let (_, variances) = self.split(at);
+        let (p, width) = (self.free.len(), self.width());
+        let Derivatives { mut gradient, mut hessian, diagonal } = Derivatives {
+            gradient: point.derivatives.gradient.clone(),
+            hessian: point.derivatives.hessian.clone(),
+            diagonal: point.derivatives.diagonal.clone(),
+        };
+        for (o, (first, second)) in self.degrees(&variances).1.into_iter().enumerate() {
+            gradient[p + o] += first;
+            hessian[(p + o) * width + p + o] += second;
+        }
+        Ok(Derivatives { gradient, hessian, diagonal })
+    }
+
+    fn negligible(&self, _: f64) -> f64 {
+        // Parameters within some 1e-6 of their standard errors.
+        1e-12
+    }
+
+    fn noise(&self, value: f64) -> f64 {
+        1e-13 * value.abs() + 1e-11 * self.readings.len() as f64
+    }
+
+    fn report(&self, iteration: usize, value: f64) {
+        self.evaluator.control.report(iteration, value, f64::NAN);
+    }
+}

@@ -1,0 +1,507 @@
+"""`CurveRegressor`: certified values, other programs, closed forms and brute force."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from nist import REFERENCES
+from scipy import integrate, optimize, stats
+from sklearn.utils.estimator_checks import check_estimator
+
+from uncertain import GaussianArray, UncertainError
+from uncertain.exceptions import ConvergenceWarning
+from uncertain.laws import CurveRegressor
+
+Function = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def growth(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return p[0] * np.exp(p[1] * x[:, 0])
+
+
+def line(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return p[0] + x @ p[1 : 1 + x.shape[1]]
+
+
+def sigmoid(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return p[0] / (1 + np.exp(-p[1] * (x[:, 0] - p[2])))
+
+
+def parabola(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return p[0] + p[1] * x[:, 0] + p[2] * x[:, 0] ** 2
+
+
+def any_width(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return p[0] + p[1] * x[:, 0]
+
+
+def readings(
+    f: Function, params: list[float], n: int, seed: int, error: tuple[float, float] = (0.2, 0.6)
+) -> tuple[GaussianArray, np.ndarray, np.ndarray]:
+    """One feature with errors, targets with scatter 0.1 and errors of 0.05 to 0.2."""
+    rng = np.random.default_rng(seed)
+    z, s, t = rng.normal(size=(n, 1)), rng.uniform(*error, size=(n, 1)), rng.uniform(0.05, 0.2, size=n)
+    y = f(z, np.array(params)) + 0.1 * rng.normal(size=n) + t * rng.normal(size=n)
+    return GaussianArray(z + s * rng.normal(size=(n, 1)), std=s), y, t
+
+
+FAR = {("MGH10", 0), ("BoxBOD", 0)}
+"""Starts from which no minimum is found within 2,000 steps, which must be said."""
+
+
+@pytest.mark.parametrize("start", [0, 1])
+@pytest.mark.parametrize("name", REFERENCES)
+def test_certified_values_of_nist(name: str, start: int) -> None:
+    reference = REFERENCES[name]
+    law = CurveRegressor(
+        lambda x, b: reference.curve(x[:, 0], b), reference.starts[start], truth="functional", max_iter=2000
+    )
+    X = np.array(reference.x, dtype=float)[:, None]
+    with np.errstate(all="ignore"):
+        if (name, start) in FAR:
+            with pytest.raises((UncertainError, ConvergenceWarning)):
+                law.fit(X, reference.y)
+            return
+        law.fit(X, reference.y)
+    assert law.status_ == "converged"
+    np.testing.assert_allclose(law.params_, reference.params, rtol=1e-6)
+    np.testing.assert_allclose(law.std_, reference.stds, rtol=1e-6)
+
+
+PEARSON = np.array(
+    [
+        [0.0, 0.9, 1.8, 2.6, 3.3, 4.4, 5.2, 6.1, 6.5, 7.4],
+        [5.9, 5.4, 4.4, 4.6, 3.5, 3.7, 2.8, 2.8, 2.4, 1.5],
+        [1000.0, 1000.0, 500.0, 800.0, 200.0, 80.0, 60.0, 20.0, 1.8, 1.0],
+        [1.0, 1.8, 4.0, 8.0, 20.0, 20.0, 70.0, 70.0, 100.0, 500.0],
+    ]
+)
+"""x, y, and York's weights of both."""
+
+
+def pearson() -> tuple[GaussianArray, np.ndarray, np.ndarray]:
+    x, y, wx, wy = PEARSON
+    return GaussianArray(x[:, None], std=wx[:, None] ** -0.5), y, wy**-0.5
+
+
+def test_pearson_with_yorks_weights() -> None:
+    X, y, y_std = pearson()
+    law = CurveRegressor(line, {"intercept": 5.0, "slope": -0.5}, truth="functional").fit(X, y, y_std)
+    np.testing.assert_allclose(law.params_, [5.479910, -0.480533], atol=5e-7)
+    # York et al., American Journal of Physics 72, 2004: errors at the adjusted points.
+    (_, _, wx, wy), b = PEARSON, law.params_[1]
+    w = wx * wy / (wx + b**2 * wy)
+    x_bar, y_bar = np.average(X.means[:, 0], weights=w), np.average(y, weights=w)
+    u, v = X.means[:, 0] - x_bar, y - y_bar
+    adjusted = x_bar + w * (u / wy + b * v / wx)
+    mean = np.average(adjusted, weights=w)
+    slope = 1 / np.sqrt((w * (adjusted - mean) ** 2).sum())
+    intercept = np.sqrt(1 / w.sum() + (mean * slope) ** 2)
+    np.testing.assert_allclose(law.std_, [intercept, slope], rtol=1e-5)
+    assert law.residual_variance_ * 8 == pytest.approx(11.866353, abs=1e-5)
+
+
+def odr(f: Function, X: GaussianArray, y: np.ndarray, y_std: np.ndarray, p0: list[float]) -> object:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        module = pytest.importorskip("scipy.odr")
+        data = module.RealData(X.means[:, 0], y, sx=np.sqrt(X.covariances()[:, 0, 0]), sy=y_std)
+        model = module.Model(lambda beta, x: f(x[:, None], beta))
+        return module.ODR(data, model, p0, maxit=2000, sstol=1e-15, partol=1e-15).run()
+
+
+@pytest.mark.parametrize(
+    ("f", "params"), [(growth, [1.0, 0.7]), (sigmoid, [2.0, 1.5, 0.2]), (parabola, [0.5, 1.0, 0.4])]
+)
+def test_functional_fits_are_those_of_odrpack(f: Function, params: list[float]) -> None:
+    X, y, _ = readings(f, params, 60, 3)
+    y_std = np.full(60, 0.2)
+    law = CurveRegressor(f, params, truth="functional").fit(X, y, y_std)
+    theirs = odr(f, X, y, y_std, params)
+    np.testing.assert_allclose(law.params_, theirs.beta, rtol=1e-5)  # type: ignore[attr-defined]
+    np.testing.assert_allclose(law.covariance_, theirs.cov_beta, rtol=1e-3)  # type: ignore[attr-defined]
+    assert law.residual_variance_ == pytest.approx(theirs.res_var, rel=1e-7)  # type: ignore[attr-defined]
+
+
+def test_functional_fit_with_correlated_errors_by_brute_force() -> None:
+    rng = np.random.default_rng(5)
+    n = 12
+    z = rng.normal(size=(n, 2))
+    root = 0.3 * rng.normal(size=(n, 3, 3))
+    C = root @ root.transpose(0, 2, 1) + 0.01 * np.eye(3)
+    noise = np.einsum("nij,nj->ni", np.linalg.cholesky(C), rng.normal(size=(n, 3)))
+
+    def f(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        return p[0] * np.exp(0.3 * x[:, 0]) + p[1] * np.sin(x[:, 1])
+
+    x, y = z + noise[:, :2], f(z, np.array([1.0, 2.0])) + noise[:, 2]
+    law = CurveRegressor(f, [1.0, 2.0], truth="functional")
+    law.fit(GaussianArray(x, cov=C[:, :2, :2]), y, np.sqrt(C[:, 2, 2]), C[:, :2, 2])
+    white = np.linalg.inv(np.linalg.cholesky(C))
+
+    def residuals(v: np.ndarray) -> np.ndarray:
+        t = v[2:].reshape(n, 2)
+        e = np.column_stack([x - t, y - f(t, v[:2])])
+        return np.einsum("nij,nj->ni", white, e).ravel()
+
+    start = np.concatenate([[1.0, 2.0], x.ravel()])
+    brute = optimize.least_squares(residuals, start, xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    np.testing.assert_allclose(law.params_, brute.x[:2], rtol=1e-6)
+    assert law.residual_variance_ * (n - 2) == pytest.approx(2 * brute.cost, rel=1e-9)
+    exact = np.linalg.inv(brute.jac.T @ brute.jac)[:2, :2]
+    np.testing.assert_allclose(law.covariance_, exact, rtol=1e-5)
+
+
+@pytest.mark.parametrize("truth", ["structural", "functional"])
+def test_exact_x_is_least_squares(truth: str) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-1, 1, size=(40, 1))
+    y = growth(x, np.array([1.0, 0.7])) + 0.1 * rng.normal(size=40)
+    law = CurveRegressor(growth, [1.0, 0.5], truth=truth).fit(x, y)  # type: ignore[arg-type]
+    theirs, cov = optimize.curve_fit(lambda x, a, b: a * np.exp(b * x), x[:, 0], y, [1.0, 0.5])
+    np.testing.assert_allclose(law.params_, theirs, rtol=1e-6)
+    scatter = np.sqrt(((y - growth(x, theirs)) ** 2).sum() / 38)
+    if truth == "structural":
+        assert law.scatter_ == pytest.approx(scatter, rel=1e-6)
+        # The information of the likelihood has the second derivatives of the curve, too.
+        np.testing.assert_allclose(law.std_, np.sqrt(np.diag(cov)), rtol=0.02)
+    else:
+        np.testing.assert_allclose(law.covariance_, cov, rtol=1e-5)
+    np.testing.assert_allclose(law.naive_params_, theirs, rtol=1e-6)
+
+
+def brute_force(law: CurveRegressor, X: GaussianArray, y: np.ndarray, t: np.ndarray) -> float:
+    """The sum of log p(y | x) for one feature, by adaptive integration on many short intervals."""
+    total = 0.0
+    for x, s, y_i, t_i in zip(X.means[:, 0], np.sqrt(X.covariances()[:, 0, 0]), y, t, strict=True):
+        V = law.covariances_[:, 0, 0] + s**2
+        w = law.weights_ * stats.norm.pdf(x, law.means_[:, 0], np.sqrt(V))
+        m = law.means_[:, 0] + law.covariances_[:, 0, 0] / V * (x - law.means_[:, 0])
+        P = np.sqrt(law.covariances_[:, 0, 0] * s**2 / V)
+        deviation = np.hypot(law.scatter_, t_i)
+
+        edges = np.linspace((m - 12 * P).min(), (m + 12 * P).max(), 400)
+        nodes, weights = np.polynomial.legendre.leggauss(20)
+        half = np.diff(edges)[:, None] / 2
+        z = ((edges[:-1, None] + half) + half * nodes).reshape(-1, 1)
+        prior = (w / w.sum() * stats.norm.pdf(z, m, P)).sum(axis=1)
+        density = prior * stats.norm.pdf(y_i, law.curve(z, law.params_), deviation)
+        total += np.log((density * (weights * half).ravel()).sum())
+    return total
+
+
+@pytest.mark.parametrize(
+    ("f", "params", "n_components"),
+    [
+        (growth, [1.0, 0.7], 1),
+        (sigmoid, [2.0, 6.0, 0.2], 1),
+        (parabola, [0.0, 0.0, 1.0], 1),
+        (growth, [1.0, 0.7], 2),
+        (lambda x, p: p[0] * np.sin(3 * p[1] * x[:, 0]), [2.0, 1.0], 1),
+    ],
+    ids=["spike", "shoulder", "two modes", "two components", "many modes"],
+)
+def test_likelihood_is_that_of_brute_force(f: Function, params: list[float], n_components: int) -> None:
+    X, y, t = readings(f, params, 50, 8)
+    law = CurveRegressor(f, params, n_components=n_components).fit(X, y, t)
+    assert law.status_ == "converged"
+    assert law.loglikelihood_ == pytest.approx(brute_force(law, X, y, t), abs=1e-8 * 50)
+    assert law.integration_error_ < 1e-8
+
+
+def test_line_has_a_closed_form() -> None:
+    rng = np.random.default_rng(2)
+    n = 80
+    z = rng.normal(size=(n, 2)) @ np.array([[1.0, 0.5], [0.0, 0.8]])
+    root = 0.4 * rng.normal(size=(n, 3, 3))
+    C = root @ root.transpose(0, 2, 1)
+    noise = np.einsum("nij,nj->ni", root, rng.normal(size=(n, 3)))
+    x = z + noise[:, :2]
+    y = 1.0 + z @ [2.0, -1.0] + 0.2 * rng.normal(size=n) + noise[:, 2]
+    X = GaussianArray(x, cov=C[:, :2, :2])
+    law = CurveRegressor(line, [0.0, 1.0, 0.0]).fit(X, y, np.sqrt(C[:, 2, 2]), C[:, :2, 2])
+    # Of (x, y) the covariance is that of (z, f(z)), and the errors.
+    mu, T, a, b = law.means_[0], law.covariances_[0], law.params_[0], law.params_[1:]
+
+    def loglikelihood(a: float, b: np.ndarray, scatter: float) -> float:
+        V = T + C[:, :2, :2]
+        c = T @ b + C[:, :2, 2]
+        gain = np.linalg.solve(V, c[:, :, None])[:, :, 0]
+        mean = a + mu @ b + (gain * (x - mu)).sum(axis=1)
+        variance = b @ T @ b + scatter**2 + C[:, 2, 2] - (gain * c).sum(axis=1)
+        return float(stats.norm.logpdf(y, mean, np.sqrt(variance)).sum())
+
+    assert law.loglikelihood_ == pytest.approx(loglikelihood(a, b, law.scatter_), abs=1e-8)
+    scatter = law.scatter_
+    assert isinstance(scatter, float)
+    for step in np.vstack([np.eye(3), -np.eye(3)]) * 1e-3:
+        assert loglikelihood(a + step[0], b + step[1:], scatter) < law.loglikelihood_
+
+
+def test_structural_is_unbiased_where_orthogonal_distances_are_not() -> None:
+    fits = []
+    for seed in range(12):
+        X, y, t = readings(growth, [1.0, 0.7], 300, 100 + seed)
+        law = CurveRegressor(growth, [1.0, 0.7]).fit(X, y, t)
+        other = CurveRegressor(growth, [1.0, 0.7], truth="functional").fit(X, y, t)
+        fits.append([law.params_[1], law.std_[1], other.params_[1], law.scatter_])
+    found = np.array(fits)
+    error = found[:, 0].std(ddof=1) / np.sqrt(12)
+    assert abs(found[:, 0].mean() - 0.7) < 2.5 * error
+    more = found[:, 2] - found[:, 0]
+    assert more.mean() > 5 * more.std(ddof=1) / np.sqrt(12)
+    assert found[:, 3].mean() == pytest.approx(0.1, abs=0.06)
+    # Standard errors are those that the fits show.
+    assert found[:, 1].mean() == pytest.approx(found[:, 0].std(ddof=1), rel=0.5)
+
+
+def test_two_noisy_features_by_brute_force() -> None:
+    rng = np.random.default_rng(4)
+    n = 25
+    z = rng.normal(size=(n, 2))
+
+    def f(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        return p[0] * np.exp(0.5 * x[:, 0]) + p[1] * x[:, 1] ** 2
+
+    y = f(z, np.array([1.0, 0.5])) + 0.2 * rng.normal(size=n)
+    X = GaussianArray(z + 0.3 * rng.normal(size=(n, 2)), std=0.3)
+    law = CurveRegressor(f, [1.0, 0.5]).fit(X, y, 0.1)
+    mu, T = law.means_[0], law.covariances_[0]
+    P = T - T @ np.linalg.solve(T + 0.09 * np.eye(2), T)
+    root = np.linalg.cholesky(P)
+    t = np.linspace(-8, 8, 401)
+    grid = np.stack(np.meshgrid(t, t), axis=-1).reshape(-1, 2)
+    prior = stats.norm.pdf(grid).prod(axis=1) * (t[1] - t[0]) ** 2
+    total = 0.0
+    for x, y_i in zip(X.means, y, strict=True):
+        m = mu + T @ np.linalg.solve(T + 0.09 * np.eye(2), x - mu)
+        values = law.curve(m + grid @ root.T, law.params_)
+        total += np.log((prior * stats.norm.pdf(y_i, values, np.hypot(law.scatter_, 0.1))).sum())
+    # Several modes in two dimensions: what is left is said.
+    assert law.loglikelihood_ == pytest.approx(total, abs=max(1e-7, law.integration_error_))
+    assert law.integration_error_ < 1e-4
+
+
+def test_predictions_average_over_what_the_reading_leaves() -> None:
+    X, y, t = readings(growth, [1.0, 0.7], 100, 0)
+    law = CurveRegressor(growth, [1.0, 0.7]).fit(X, y, t)
+    s2 = X.covariances()[:, 0, 0]
+    T, mu = law.covariances_[0, 0, 0], law.means_[0, 0]
+    m, P = mu + T / (T + s2) * (X.means[:, 0] - mu), T * s2 / (T + s2)
+    a, b = law.params_
+    mean = a * np.exp(b * m + b**2 * P / 2)  # of a log-normal variable
+    found, std = law.predict_distribution(X)
+    np.testing.assert_allclose(found, mean, rtol=1e-9)
+    np.testing.assert_allclose(std, np.sqrt(mean**2 * np.expm1(b**2 * P) + law.scatter_**2), rtol=1e-7)
+    np.testing.assert_allclose(law.predict(X), mean, rtol=1e-9)
+    exact = GaussianArray(X.means)
+    np.testing.assert_allclose(law.predict(exact), growth(X.means, law.params_), rtol=1e-12)
+    functional = CurveRegressor(growth, [1.0, 0.7], truth="functional").fit(X, y, t)
+    found, std = functional.predict(X, return_std=True)
+    a, b = functional.params_
+    np.testing.assert_allclose(found, a * np.exp(b * X.means[:, 0]), rtol=1e-12)
+    np.testing.assert_allclose(std, a * b * np.exp(b * X.means[:, 0]) * np.sqrt(s2), rtol=1e-6)
+
+
+def test_several_outputs_with_covariance() -> None:
+    rng = np.random.default_rng(6)
+    n = 200
+    z = rng.normal(size=(n, 1))
+    cov = np.array([[0.04, 0.03], [0.03, 0.09]])
+
+    def f(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        return np.column_stack([p[0] + p[1] * x[:, 0], p[0] * np.exp(p[1] * x[:, 0])])
+
+    y = f(z, np.array([1.0, 0.7])) + rng.multivariate_normal([0, 0], cov, size=n)
+    y += rng.normal(size=(n, 2)) * [0.1, 0.3]
+    X = GaussianArray(z + 0.3 * rng.normal(size=(n, 1)), std=0.3)
+    law = CurveRegressor(f, [1.0, 0.5]).fit(X, y, y_cov=cov)
+    assert np.all(np.abs(law.params_ - [1.0, 0.7]) < 4 * law.std_)
+    assert np.shape(law.scatter_) == (2,)
+    np.testing.assert_allclose(law.scatter_, [0.1, 0.3], atol=0.1)
+    mean, std = law.predict_distribution(X)
+    assert mean.shape == std.shape == (n, 2)
+    mu, T = law.means_[0, 0], law.covariances_[0, 0, 0]
+    M = cov + np.diag(np.asarray(law.scatter_) ** 2)
+    v = np.linspace(-9, 9, 3001)
+    total = 0.0
+    for x, y_i in zip(X.means[:, 0], y, strict=True):
+        z_i = mu + T / (T + 0.09) * (x - mu) + np.sqrt(T * 0.09 / (T + 0.09)) * v
+        density = stats.multivariate_normal.pdf(y_i - f(z_i[:, None], law.params_), [0, 0], M)
+        total += np.log(integrate.simpson(density * stats.norm.pdf(v), x=v))
+    assert law.loglikelihood_ == pytest.approx(total, abs=1e-6)
+
+
+def test_bounds_fixed_parameters_and_derivatives() -> None:
+    X, y, t = readings(growth, [1.0, 0.7], 80, 2)
+    free = CurveRegressor(growth, [1.0, 0.5]).fit(X, y, t)
+
+    def jac(x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        e = np.exp(p[1] * x[:, 0])
+        return np.column_stack([e, p[0] * x[:, 0] * e]), (p[0] * p[1] * e)[:, None]
+
+    for answer in (jac, lambda x, p: jac(x, p)[0]):
+        exact = CurveRegressor(growth, [1.0, 0.5], jac=answer).fit(X, y, t)
+        np.testing.assert_allclose(exact.params_, free.params_, rtol=1e-6)
+        np.testing.assert_allclose(exact.std_, free.std_, rtol=1e-4)
+    held = CurveRegressor(growth, {"a": 1.0, "b": 0.5}, bounds={"b": (0.0, 0.6)}).fit(X, y, t)
+    assert held.params_[1] == 0.6 and np.isnan(held.std_[1]) and held.std_[0] > 0
+    assert held.loglikelihood_ < free.loglikelihood_
+    fixed = CurveRegressor(growth, {"a": 1.0, "b": 0.6}, fixed=["b"]).fit(X, y, t)
+    assert fixed.params_[1] == 0.6 and fixed.std_[1] == 0.0
+    # Their scatters differ by a degree of freedom.
+    np.testing.assert_allclose(fixed.params_[0], held.params_[0], rtol=1e-3)
+    np.testing.assert_allclose(fixed.std_[0], held.std_[0], rtol=0.02)
+    without = CurveRegressor(growth, [1.0, 0.5], scatter=False).fit(X, y, t)
+    assert without.scatter_ == 0.0 and without.loglikelihood_ < free.loglikelihood_
+
+
+def test_whole_weights_are_rows_and_groups_widen_errors() -> None:
+    X, y, t = readings(growth, [1.0, 0.7], 60, 9)
+    times = np.arange(60) % 3
+    rows = np.repeat(np.arange(60), times)
+    weighted = CurveRegressor(growth, [1.0, 0.5]).fit(X, y, t, sample_weight=times)
+    repeated = CurveRegressor(growth, [1.0, 0.5]).fit(X[rows], y[rows], t[rows])
+    np.testing.assert_allclose(weighted.params_, repeated.params_, rtol=2e-3)
+    functional = [
+        CurveRegressor(growth, [1.0, 0.5], truth="functional").fit(*of, sample_weight=w).params_
+        for of, w in (((X, y, t), times), ((X[rows], y[rows], t[rows]), None))
+    ]
+    np.testing.assert_allclose(*functional, rtol=1e-7)
+    # Each row four times: groups know that these are no new rows.
+    four = np.repeat(np.arange(60), 4)
+    for truth in ("structural", "functional"):
+        fits = [
+            CurveRegressor(growth, [1.0, 0.5], truth=truth).fit(X[four], y[four], t[four], groups=g)  # type: ignore[arg-type]
+            for g in (None, four, np.arange(240))
+        ]
+        ratio = fits[1].std_ / fits[2].std_
+        np.testing.assert_allclose(ratio, 2.0, rtol=0.02)
+
+
+def test_order_of_rows_and_units_change_nothing() -> None:
+    X, y, t = readings(growth, [1.0, 0.7], 80, 12)
+    law = CurveRegressor(growth, [1.0, 0.5]).fit(X, y, t)
+    order = np.random.default_rng(0).permutation(80)
+    other = CurveRegressor(growth, [1.0, 0.5]).fit(X[order], y[order], t[order])
+    np.testing.assert_allclose(other.params_, law.params_, rtol=1e-7)
+    small = GaussianArray(1e-8 * X.means, cov=1e-16 * X.covariances())
+    scaled = CurveRegressor(growth, [1e6, 0.5e8]).fit(small, 1e6 * y, 1e6 * t)
+    np.testing.assert_allclose(scaled.params_ / [1e6, 1e8], law.params_, rtol=1e-6)
+    np.testing.assert_allclose(scaled.std_ / [1e6, 1e8], law.std_, rtol=1e-4)
+    # Errors of nothing are no errors.
+    exact = CurveRegressor(growth, [1.0, 0.5]).fit(X.means, y, t)
+    tiny = CurveRegressor(growth, [1.0, 0.5]).fit(GaussianArray(X.means, std=1e-7), y, t)
+    np.testing.assert_allclose(tiny.params_, exact.params_, rtol=1e-6)
+    np.testing.assert_allclose(tiny.std_, exact.std_, rtol=1e-4)
+
+
+def test_intervals_summary_and_pickle() -> None:
+    X, y, t = readings(growth, [1.0, 0.7], 60, 1)
+    law = CurveRegressor(growth, {"a": 1.0, "b": 0.5}).fit(X, y, t)
+    low, high = law.conf_int(0.9).T
+    np.testing.assert_allclose((high - low) / 2, 1.6448536269514722 * law.std_)
+    text = law.summary()
+    assert all(word in text for word in ("a ", "b ", "scatter", "naive", "structural"))
+    again = pickle.loads(pickle.dumps(law))
+    np.testing.assert_array_equal(again.predict(X), law.predict(X))
+    draws = law.sample_posterior(4000, random_state=1)
+    np.testing.assert_allclose(np.cov(draws.T), law.covariance_, rtol=0.15)
+    np.testing.assert_array_equal(law.coef_std_, law.std_)
+    assert law.intrinsic_scatter_ == law.scatter_
+    unknown = CurveRegressor(growth, [1.0, 0.5], truth="functional").fit(X.means, y)
+    t_quantile = stats.t.ppf(0.975, 58)
+    np.testing.assert_allclose(unknown.conf_int()[:, 1], unknown.params_ + t_quantile * unknown.std_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.parametrize("truth", ["structural", "functional"])
+def test_conventions_of_scikit_learn(truth: str) -> None:
+    check_estimator(CurveRegressor(any_width, [0.0, 1.0], truth=truth))  # type: ignore[arg-type]
+
+
+def bad(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    if p[0] > 0:
+        raise ZeroDivisionError("no")
+    return x[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("curve", "p0", "options", "data", "words"),
+    [
+        (bad, [1.0], {}, {}, ["ZeroDivisionError", "params = [1.0]", "x = ["]),
+        (
+            lambda x, p: x[:3, 0],
+            [1.0],
+            {},
+            {},
+            ["the shape (3,)", "expected (20,)", "params = [1.0]"],
+        ),
+        (lambda x, p: "text", [1.0], {}, {}, ["returned a str"]),
+        (lambda x, p: p[0] * np.log(x[:, 0] - 4), [1.0], {}, {}, ["NaN for row 0", "x = [0", "p0 = [1"]),
+        (lambda x, p: p[0] * p[1] * x[:, 0], {"a": 1.0, "b": 2.0}, {}, {}, ["do not determine", "a", "b"]),
+        (lambda x, p: p[0] + 0 * p[1] + x[:, 0], {"a": 1.0, "b": 2.0}, {}, {}, ["does not change", "b"]),
+        (any_width, [1.0, 1.0], {"bounds": (2.0, 3.0)}, {}, ["params[0] = 1", "within its bounds, 2 to 3"]),
+        (any_width, [1.0, 1.0], {"bounds": (3.0, 2.0)}, {}, ["lower < upper"]),
+        (any_width, [1.0, 1.0], {"bounds": 3}, {}, ["bounds = 3"]),
+        (any_width, [np.nan, 1.0], {}, {}, ["p0", "finite"]),
+        (any_width, [], {}, {}, ["p0"]),
+        (any_width, [1.0, 1.0], {"fixed": ["a"]}, {}, ["'a' is no parameter", "params[0]"]),
+        (any_width, [1.0, 1.0], {"truth": "true"}, {}, ["truth", "structural, functional"]),
+        (any_width, [1.0, 1.0], {"truth": "functional"}, {"noisy": True}, ["y_std", "row 0"]),
+        (any_width, [1.0, 1.0], {}, {"y_std": -1.0}, ["y_std", "row 0", ">= 0"]),
+        (any_width, [1.0, 1.0], {}, {"y_std": 1.0, "noisy": True, "xy_cov": np.full(20, 0.9)}, ["row 0"]),
+        (any_width, [1.0, 1.0], {}, {"y_std": 1.0, "xy_cov": np.full(20, 0.1)}, ["row 0", "feature 0"]),
+        (any_width, [1.0, 1.0], {"scatter": False}, {"y_std": 0.0}, ["row 0", "error is 0"]),
+        (any_width, [1.0, 1.0], {}, {"y_std": 1.0, "y_cov": [[1.0]]}, ["one of them"]),
+        (any_width, [1.0, 1.0], {}, {"y_cov": [[-1.0]]}, ["y_cov", "row 0"]),
+        (3, [1.0], {}, {}, ["curve = 3"]),
+    ],
+)
+def test_bad_input_is_refused_in_words(
+    curve: object, p0: object, options: dict, data: dict, words: list[str]
+) -> None:
+    x = np.linspace(0, 3, 20)[:, None]
+    X = GaussianArray(x, std=0.5) if data.pop("noisy", False) else x
+    law = CurveRegressor(curve, p0, **options)  # type: ignore[arg-type]
+    with np.errstate(all="ignore"), pytest.raises(UncertainError) as refused:
+        law.fit(X, x[:, 0] + 0.1 * np.sin(9 * x[:, 0]), **data)
+    assert all(word in str(refused.value) for word in words), refused.value
+
+
+def test_curves_that_are_not_defined_near_a_reading_are_refused_with_its_row() -> None:
+    X = GaussianArray(np.linspace(0.5, 3, 20)[:, None], std=0.5)
+    y = np.sqrt(X.means[:, 0])
+    with np.errstate(all="ignore"), pytest.raises(UncertainError, match=r"row \d+.*which was read as"):
+        CurveRegressor(lambda x, p: p[0] * np.sqrt(x[:, 0]), [1.0]).fit(X, y, 0.1)
+
+
+def test_too_many_noisy_features_and_too_few_steps() -> None:
+    rng = np.random.default_rng(0)
+    X = GaussianArray(rng.normal(size=(50, 4)), std=0.1)
+    y = X.means.sum(axis=1)
+    with pytest.raises(UncertainError, match="4 features with errors"):
+        CurveRegressor(line, np.zeros(5)).fit(X, y)
+    X, y, t = readings(growth, [1.0, 0.7], 60, 1)
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        CurveRegressor(growth, [1.0, 0.1], max_iter=1, truth="functional").fit(X, y, t)
+
+
+def test_what_the_curve_raises_is_the_cause_and_data_are_not_changed() -> None:
+    x = np.linspace(0, 3, 20)[:, None]
+
+    def writes(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        x += 1
+        p *= 2
+        return p[0] + 0.5 * p[1] * x[:, 0]
+
+    before = x.copy()
+    CurveRegressor(writes, [1.0, 1.0]).fit(x, x[:, 0] + np.sin(9 * x[:, 0]))
+    np.testing.assert_array_equal(x, before)
+    with pytest.raises(UncertainError) as refused:
+        CurveRegressor(bad, [1.0]).fit(x, x[:, 0])
+    assert isinstance(refused.value.__cause__, ZeroDivisionError)
