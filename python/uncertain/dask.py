@@ -120,7 +120,7 @@ def fit(
     """
     plan = Plan(
         task, method, meaning, scale, transform, on_missing, handle_unknown, effort, None,
-        random_state, params,
+        random_state, None, params,
     ).checked()  # fmt: skip
     roles: dict[str, object] = {
         "target": target, "target_std": target_std, "groups": groups, "sample_weight": sample_weight,

@@ -50,7 +50,7 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
         Gaussians per class; more than one for classes that are not Gaussian.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities in the order of ``classes_``; None takes the (weighted) shares of the classes.
-    {em_tol, em_max_iter, acceleration, reg_covar}
+    {em_tol, em_max_iter, acceleration, discriminant_reg_covar}
     random_state : int, RandomState or None, default=None
         Seed of the start.
     {n_jobs}
@@ -94,10 +94,10 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
         n_components: int = 1,
         *,
         priors: ArrayLike | None = None,
-        tol: float = 1e-6,
+        tol: float | None = None,
         max_iter: int = 1000,
         acceleration: Literal["squarem"] | None = "squarem",
-        reg_covar: float = 1e-6,
+        reg_covar: float | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -36,12 +36,11 @@ from uncertain import (
     ProbabilisticKernelSVR,
     RobustSVC,
 )
-from uncertain._base import threads
+from uncertain._base import shown, threads
 from uncertain._base.docs import ENTRIES, PLACE
 from uncertain._base.progress import Progress
-from uncertain._report.pace import ReportProgress
+from uncertain._report.pace import Pace
 from uncertain._uncertain import Fitted, effective_n_jobs, group_folds
-from uncertain.cli import _progress as progress
 from uncertain.cli._words import in_options
 from uncertain.demo import _growing as growing
 from uncertain.demo import _published as published
@@ -370,29 +369,36 @@ def test_pickles_of_estimators() -> None:
         Fitted(b"no file")
 
 
-def test_progress_of_the_command_line_is_one_line_that_is_gone_at_the_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """On a terminal, rewritten while iterations pass."""
+def test_what_takes_long_shows_one_line_that_is_gone_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal, rewritten while iterations pass; a task inside another shows nothing of its own."""
     written: list[str] = []
-    monkeypatch.setattr(progress, "AFTER", 0.0)
-    monkeypatch.setattr(progress, "TICK", 0.01)
+    monkeypatch.setattr(shown, "AFTER", 0.0)
+    monkeypatch.setattr(shown, "TICK", 0.01)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(shown.Shown, "_write", lambda _, text: written.append(text))
 
     def until(text: str) -> None:
         end = time.monotonic() + 60.0
         while not any(text in line for line in written) and time.monotonic() < end:
             time.sleep(0.01)
+        assert any(text in line for line in written)
 
-    with progress.Progress("fitting") as shown:
-        monkeypatch.setattr(shown, "_write", written.append)
-        shown.iteration(Progress("fold 1 of 5", 7, 1.0, 1e-3))
+    with shown.Shown("fitting") as outer, shown.Shown("predicting sets"):
+        outer.iteration(Progress("fold 1 of 5", 7, 1.0, 1e-3))
         until("(fold 1 of 5, iteration 7, gap 1.0e-03)")
-        shown.fold(ReportProgress("measurement", 2, 5, 1.0, 3.2))
-        until("(fold 2 of 5, measurement, about 3 s to go)")
-    assert any("(fold 1 of 5, iteration 7, gap 1.0e-03)" in text for text in written)
-    assert any("(fold 2 of 5, measurement, about 3 s to go)" in text for text in written)
-    assert written[-1] == "\r\033[K"
+        pace = Pace()
+        pace.begin(5, 1)
+        pace.step("measurement", 1)
+        until("(fold 2 of 5, measurement, about ")
+    assert not any("predicting" in text for text in written)
+    assert not written[-1].strip() and written[-1].endswith("\r")
+    del written[:]
+    monkeypatch.setenv("UNCERTAIN_PROGRESS", "0")
+    with shown.Shown("fitting") as outer:
+        assert not outer.shown
+    rows = GaussianArray(np.arange(60.0)[:, None], std=np.ones((60, 1)))
+    uncertain.fit(rows, np.arange(60) % 2)
+    assert not written
 
 
 def test_demo_prints_tables_and_writes_the_picture(tmp_path: Path) -> None:

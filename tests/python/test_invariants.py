@@ -156,7 +156,7 @@ def test_em_in_another_order(kind: type, seed: int) -> None:
         return model.log_likelihoods_[-1], model.transform(Q).means[:, np.argsort(features)] / x.std(axis=0)
 
     for acceleration, within, steps in (("squarem", 0.02, 100), (None, 1e-9, 1e-3)):
-        model = kind(acceleration=acceleration)
+        model = kind(acceleration=acceleration, tol=1e-6)
         first, expected = likelihood_and_answers(model, np.arange(5), np.arange(400))
         for other in ((np.arange(5), order), (features, np.arange(400))):
             second, found = likelihood_and_answers(model, *other)

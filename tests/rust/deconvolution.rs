@@ -123,7 +123,7 @@ fn near_plain(a: &Plain, b: &Plain, what: &str) {
 }
 
 fn params(k: usize, steps: usize) -> ValidParams {
-    let params = Params::new().components(Components::Fixed(k)).tol(0.0).max_iter(steps).acceleration(None);
+    let params = Params::new().components(Components::Fixed(k)).tol(Some(0.0)).max_iter(steps).acceleration(None);
     params.check().unwrap()
 }
 
@@ -275,7 +275,7 @@ fn extrapolated_steps_climb_as_high_in_fewer_passes() {
         let data = noisy(500, d, noise);
         let fit = |acceleration| {
             let components = Components::Fixed(k);
-            let params = Params { components, acceleration, tol: 1e-8, max_iter: 20_000, ..Params::default() };
+            let params = Params { components, acceleration, tol: Some(1e-8), max_iter: 20_000, ..Params::default() };
             params.check().unwrap().fit(&data, None, &Control::new()).unwrap()
         };
         let (plain, fast) = (fit(None), fit(Some(Acceleration::Squarem)));
@@ -297,7 +297,7 @@ fn extrapolated_steps_climb_as_high_in_fewer_passes() {
 fn as_many_passes_as_allowed() {
     let data = noisy(300, 4, 3.0);
     for most in 1..12 {
-        let params = Params { tol: 0.0, max_iter: most, ..Params::default() };
+        let params = Params { tol: Some(0.0), max_iter: most, ..Params::default() };
         let fitted = params.check().unwrap().fit(&data, None, &Control::new()).unwrap();
         assert_eq!((fitted.n_iter, fitted.status.name()), (most, "max_iter"));
     }
@@ -360,7 +360,8 @@ fn the_floor_holds_and_the_likelihood_still_rises() {
     )
     .unwrap();
     for reg in [1e-3, 1e-6] {
-        let fit = Params::new().reg(reg).max_iter(300).check().unwrap().fit(&data, None, &Control::new()).unwrap();
+        let fit =
+            Params::new().reg(Some(reg)).max_iter(300).check().unwrap().fit(&data, None, &Control::new()).unwrap();
         assert!(fit.history.windows(2).all(|h| h[1] >= h[0]));
         let t = Plain::of(&fit.mixture).covariances.remove(0);
         assert!((0..3).all(|i| t[i][i] > 0.9 * reg * if i == 0 { 1.0 } else { 0.1 }), "{t:?}");
@@ -398,9 +399,9 @@ fn what_cannot_be_used_is_refused() {
     let default = Params::default;
     assert!(refused(Params { components: Components::Fixed(0), ..default() }, None).contains("n_components"));
     assert!(refused(Params { components: Components::Fixed(11), ..default() }, None).contains("11 components"));
-    assert!(refused(Params { tol: f64::NAN, ..default() }, None).contains("tol"));
+    assert!(refused(Params { tol: Some(f64::NAN), ..default() }, None).contains("tol"));
     assert!(refused(Params { max_iter: 0, ..default() }, None).contains("max_iter"));
-    assert!(refused(Params { reg: 0.0, ..default() }, None).contains("reg_covar"));
+    assert!(refused(Params { reg: Some(0.0), ..default() }, None).contains("reg_covar"));
     assert!(refused(default(), Some(&[1.0])).contains("weights"));
     assert!(Mixture::new(vec![0.5], vec![0.0], vec![1.0], 1).is_err());
     assert!(Mixture::new(vec![1.0], vec![0.0], vec![0.0], 1).is_err());
@@ -487,7 +488,7 @@ fn the_imputer_counts_the_degrees_of_freedom() {
                 expected.covariances[0].iter_mut().flatten().for_each(|x| *x *= factor);
             }
             near_plain(&plain(7), &expected, &format!("{}, n = {n}, d = {d}", case.name));
-            let fast = Params::new().tol(1e-12).max_iter(5000).check().unwrap();
+            let fast = Params::new().tol(Some(1e-12)).max_iter(5000).check().unwrap();
             let (one, way) = fit(&fast, &weights, &Control::new());
             assert!(way.history.windows(2).all(|h| h[1] >= h[0]), "{}: {:?}", case.name, way.history);
             let ten = fit(&fast, &tenfold, &Control::new()).0;

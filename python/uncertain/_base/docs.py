@@ -97,11 +97,13 @@ verbose : int, default=0
     Print a line per iteration.
 callback : callable, default=None
     Called with a ``Progress(task, iteration, objective, gap)`` per iteration; an exception ends the fit.
-em_tol = tol : float, default=1e-6
-    EM stops when a step raises the mean log-likelihood per row by no more than this. Where noise dominates,
-    it then stops before the results have settled, and accelerated steps depend on the order of the features.
-    So another order of rows or features changes results by up to 0.005 (of a standard deviation of the data,
-    or of a probability); at 1e-9, by 0.0004. Plain EM agrees to rounding.
+em_tol = tol : float or None, default=None
+    EM stops when a step raises the mean log-likelihood per row by no more than this. None is 0.1 / n, but at
+    least 1e-6, for n (effective) rows: a step that raises the log-likelihood of all rows together by a tenth
+    says nothing about the truth. Where noise dominates, EM then stops before the results have settled, and
+    accelerated steps depend on the order of the features; at 1e-9 another order of rows or features changes
+    results by up to 0.0004 (of a standard deviation of the data, or of a probability). Plain EM agrees to
+    rounding.
 em_max_iter = max_iter : int, default=1000
     Most passes over the rows after the first one.
 acceleration : "squarem" or None, default="squarem"
@@ -115,6 +117,14 @@ reg_covar : float, default=1e-6
     feature j over the half of the rows with the smallest errors of it. This is a constraint of the fit, not
     an addition to the diagonal, so the likelihood never falls. With few rows per feature some directions can
     lose all variance: 0.1 to 0.3 prevents that.
+discriminant_reg_covar = reg_covar : float or None, default=None
+    Every T is kept at or above ``reg_covar * diag(D)`` in every direction, where D_j is the variance of
+    feature j over the half of the rows with the smallest errors of it. This is a constraint of the fit, not
+    an addition to the diagonal, so the likelihood never falls. None keeps T also above
+    ``min(d / n, 0.5) * diag(E)``, E_j the median variance of the errors of feature j and n the rows of one T
+    (of all classes with ``shared_covariance``), and above ``1e-6 * diag(D)``: where the noise of few rows
+    dominates, the most likely T has directions without any variance, and rows with smaller errors would then
+    be infinitely far from all classes. Exact rows have no such floor.
 max_components : int, default=10
     The most that "auto" tries.
 em_seed = random_state : int, RandomState or None, default=None

@@ -57,10 +57,10 @@ def warn_unless_ended(estimator: BaseEstimator) -> None:
         return
     history = estimator.log_likelihoods_
     raised = f"by {history[-1] - history[-2]:.2g}" if len(history) > 1 else "by nothing"
+    known = "" if estimator.tol is None else f", but tol is {estimator.tol:g}"
     warn(
         f"{type(estimator).__name__} did not converge ({estimator.status_} after {estimator.n_iter_} "
-        f"iterations): the last one raised the mean log-likelihood {raised}, but tol is "
-        f"{estimator.tol:g}; raise max_iter or tol",
+        f"iterations): the last one raised the mean log-likelihood {raised}{known}; raise max_iter or tol",
         ConvergenceWarning,
     )
 
@@ -102,7 +102,7 @@ class FittedMixture(MixtureAttributes):
         n_components: int | Literal["auto"] = 1,
         *,
         max_components: int = 10,
-        tol: float = 1e-6,
+        tol: float | None = None,
         max_iter: int = 1000,
         acceleration: Literal["squarem"] | None = "squarem",
         reg_covar: float = 1e-6,

@@ -33,11 +33,12 @@ from threadpoolctl import threadpool_limits
 
 from .._data.typing import Floats
 from .._held_out.equal import equal_rows
-from .._held_out.fits import FoldModels, certified_gap
+from .._held_out.fits import FoldModels, certified_gap, ended_early
 from .._report.pace import Pace
 from .._rows.training import TrainingRows
 from ..exceptions import UncertainError
 from .average import AveragedClassifier, AveragedRegressor
+from .budget import is_too_much
 from .comparison import Comparison
 from .leaderboard import Entry, Leaderboard
 from .left_alone import LeftAloneTrial, try_left_alone
@@ -50,6 +51,10 @@ ENOUGH_ROWS = 20
 AVERAGED_ROWS = 1_000
 """Below it an average is made: with 300 rows the one member that was chosen was 0.9 points of accuracy worse
 than the truly best one, an average 0.4 (docs/decisions/2026-11-22-the-choice.md)."""
+SHARE = 0.5
+"""Of a limit in seconds, for the choice; the rest is for the fit to all rows."""
+NO_TIME = "time_limit was over"
+TOO_MUCH = "too many rows, features and classes for the budget of a choice"
 COMPARED = "for comparison: without error bars"
 IN_MEMORY = "for comparison: learns from rows in memory, and is not made of sums over them"
 
@@ -88,13 +93,22 @@ def _choose(request: Request, training: TrainingRows) -> Choice:
     comparison = Comparison.from_request(request, training)
     if len(comparison.folds) == 0:
         return _by_rule(request, members, training)
-    candidates = [member for member in members if member.pipeline is not None]
+    tried = [member for member in members if member.pipeline is not None]
+    size = request.size
+    candidates = [m for m in tried if m.pipeline is not None and not is_too_much(m.pipeline, size)]
+    if not candidates:
+        return _by_rule(request, members, training)
     skipped = [member for member in members if member.pipeline is None]
+    skipped += [member.without(TOO_MUCH) for member in tried if member not in candidates]
     pace.begin(len(comparison.folds), len(candidates) + 3)
     trials: list[Trial] = []
     for member in candidates:
+        if request.deadline.left(SHARE) == 0.0:
+            skipped.append(member.without(NO_TIME))
+            continue
         try:
-            trials.append(try_member(member, comparison, pace))
+            with request.deadline.stops(SHARE):
+                trials.append(try_member(member, request, comparison, pace))
         except UncertainError as error:
             skipped.append(member.without(str(error)))
     passed = [t for t in trials if request.able is not None and not request.able(t.member)]
@@ -103,7 +117,8 @@ def _choose(request: Request, training: TrainingRows) -> Choice:
         pace.end()
         return _by_rule(request, members, training)
     twins = [] if request.exact else _twins(request, trials, comparison, pace)
-    exact = try_left_alone(request, training, pace)
+    with request.deadline.stops(SHARE):
+        exact = try_left_alone(request, training, pace)
     pace.end()
     if request.able is None and not request.limits and twins and _is_better(twins[0], trials, comparison):
         trials += twins
@@ -127,8 +142,11 @@ def _twins(request: Request, trials: Sequence[Trial], comparison: Comparison, pa
     for method in dict.fromkeys(trial.member.method for trial in trials):
         of_method = [trial for trial in trials if trial.member.method == method]
         best = min(of_method, key=lambda trial: comparison.mean(trial.losses).value)
+        if request.deadline.left(SHARE) == 0.0:
+            break
         try:
-            twins.append(try_member(means_only_twin(request, best.member), rows, pace))
+            with request.deadline.stops(SHARE):
+                twins.append(try_member(means_only_twin(request, best.member), request, rows, pace))
         except UncertainError:
             continue
     return sorted(twins, key=lambda twin: comparison.mean(twin.losses).value)
@@ -158,11 +176,11 @@ def _decide(
     if whole and (request.effort == "high" or len(training) < AVERAGED_ROWS):
         weights = ranking.average()
     if len(weights) > 1:
-        fitted, weights = _fit_average(trials, weights, training, request.regression)
+        fitted, weights = _fit_average(trials, weights, request, training)
     else:
         first = next(iter(weights))
         order = [first, *(k for k in ranking.order if k != first)]
-        place, fitted = _first_fit([trials[k].member for k in order], training)
+        place, fitted = _first_fit([trials[k].member for k in order], request, training)
         weights = {order[place]: 1.0}
     chosen = trials[next(iter(weights))]
     if len(weights) > 1:
@@ -214,14 +232,14 @@ def _average_of_twins(twins: Sequence[Trial], comparison: Comparison) -> Trial:
 
 
 def _fit_average(
-    trials: Sequence[Trial], weights: dict[int, float], training: TrainingRows, regression: bool
+    trials: Sequence[Trial], weights: dict[int, float], request: Request, training: TrainingRows
 ) -> tuple[Pipeline, dict[int, float]]:
     """The average of members fitted to all rows; what cannot be fitted is left out."""
     fitted: dict[int, Pipeline] = {}
     refused: list[UncertainError] = []
     for k in weights:
         try:
-            fitted[k] = _first_fit([trials[k].member], training)[1]
+            fitted[k] = _first_fit([trials[k].member], request, training)[1]
         except UncertainError as error:
             refused.append(error)
     if not fitted:
@@ -230,7 +248,7 @@ def _fit_average(
         ((k, pipeline),) = fitted.items()
         return pipeline, {k: 1.0}
     kept: Floats = np.array([weights[k] for k in fitted])
-    kind = AveragedRegressor if regression else AveragedClassifier
+    kind = AveragedRegressor if request.regression else AveragedClassifier
     pipeline = Pipeline([("average", kind.from_fitted(list(fitted.values()), kept))])
     return pipeline, dict(zip(fitted, (kept / kept.sum()).tolist(), strict=True))
 
@@ -240,21 +258,29 @@ def _by_rule(request: Request, members: Sequence[Member], training: TrainingRows
     candidates = [member for member in members if member.pipeline is not None]
     candidates = [member for member in candidates if request.able is None or request.able(member)]
     ordered = sorted(candidates, key=lambda member: not follows_rule(request, member))
-    place, fitted = _first_fit(ordered, training)
+    place, fitted = _first_fit(ordered, request, training)
     member = ordered[place]
-    line = Entry(member.method, member.meaning, member.given, gap=certified_gap(fitted), weight=1.0)
+    line = Entry(
+        member.method,
+        member.meaning,
+        member.given,
+        gap=certified_gap(fitted),
+        status="ended by max_iter" if ended_early(fitted) else "",
+        weight=1.0,
+    )
     measure = "rmse" if request.regression else "log_loss"
     board = Leaderboard((line,), measure, line.text, request.effort, request.noise)
     return Choice(fitted, board, None)
 
 
-def _first_fit(members: Sequence[Member], training: TrainingRows) -> tuple[int, Pipeline]:
+def _first_fit(members: Sequence[Member], request: Request, training: TrainingRows) -> tuple[int, Pipeline]:
     """The first one that can be fitted to all rows; the first one's error if none can."""
     refused: list[UncertainError] = []
     for place, member in enumerate(members):
         assert member.pipeline is not None
         try:
-            return place, training.fitted(member.pipeline)
+            with request.deadline.stops():
+                return place, training.fitted(member.pipeline)
         except UncertainError as error:
             refused.append(error)
     raise refused[0]

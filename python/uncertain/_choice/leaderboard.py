@@ -37,6 +37,8 @@ class Entry:
     """Of all its fits for the choice."""
     gap: float = float("nan")
     """The largest certified relative distance to the optimum of its fits."""
+    status: str = ""
+    """How many of its fits ended with their last pass (`max_iter`) before they converged; empty for none."""
     weight: float = 0.0
     """Its share in the model: 1 for the chosen one, NaN for an average, which has the others."""
     note: str = ""
@@ -92,7 +94,7 @@ class Leaderboard:
 
         from .board_frame import BoardFrame
 
-        text = {"method", "meaning", "parameters", "note"}
+        text = {"method", "meaning", "parameters", "status", "note"}
         schema = {name: polars.String if name in text else polars.Float64 for name in columns}
         return BoardFrame(columns, schema=schema)
 
@@ -115,6 +117,9 @@ class Leaderboard:
             f"held out   {LABELS[self.measure]} {_pm(own.score, own.score_se)} "
             f"({self.n_rows:,} rows{groups}{equal}, {self.folds} fits each{errors})",
         ]
+        late = sum("time_limit" in e.note for e in self.entries)
+        if late:
+            found.append(f"stopped    time_limit left out {late} candidates; another run may differ")
         if any(e.meaning == "means only" for e in (own, *shares)):
             found.append(
                 "gain       none: the means alone do better than every candidate that knows the errors"

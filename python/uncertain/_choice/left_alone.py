@@ -55,7 +55,7 @@ def try_left_alone(request: Request, training: TrainingRows, pace: Pace) -> Left
         if member.pipeline is None:
             return None
         comparison = Comparison.from_request(asked, replace(training, rows=rows))
-        return LeftAloneTrial(try_member(member, comparison, pace), names, typed)
+        return LeftAloneTrial(try_member(member, request, comparison, pace), names, typed)
     except UncertainError:
         return None
 

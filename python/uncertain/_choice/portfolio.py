@@ -17,10 +17,12 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from .._base.deadline import Deadline
 from .._data.incomplete import GaussianRows, filled_gaussians
 from .._data.typing import Keywords, Labels
 from .._rows.left_alone import LeftAlone
 from ..preprocessing import GaussianCollapser, GaussianImputer
+from .budget import Size, with_passes
 from .methods import is_denoised, make_estimator
 from .steps import Softening, steps_with, takes_limits
 
@@ -28,11 +30,13 @@ Effort: TypeAlias = Literal["fast", "normal", "high"]
 
 KERNEL_ROWS: dict[str, int] = {"normal": 5_000, "high": 20_000}
 """Most rows for machines whose kernel matrix has a number for every pair of rows."""
-EM_WORK = 1e10
+EM_WORK = 2e9
 """Most rows times features cubed for Gaussians with noise of their own in each row: operations of one step of
 the EM."""
 TREE_WORK = 2e8
 """Most rows times features times classes for boosted trees on copies."""
+TREE_FEATURES = 250
+"""Most features of noisy rows that copies are made of: they are drawn from Gaussians of all features."""
 ROWS_PER_GAUSSIAN = 10
 """Rows that each Gaussian of a class must have at least; with a covariance of its own twice as many as there
 are features, too."""
@@ -111,6 +115,14 @@ class Request:
     """Reads the columns without error bars that the caller has not taken."""
     able: Callable[[Member], bool] | None = None
     """Which members may be chosen; others are tried to be compared with."""
+    deadline: Deadline = field(default_factory=Deadline)
+    """Of the choice and of the fit to all rows."""
+
+    @property
+    def size(self) -> Size:
+        """What a fit costs."""
+        classes = 0 if self.regression else len(np.unique(self.y))
+        return Size(len(self.rows), self.rows.n_features, classes)
 
     @property
     def exact(self) -> bool:
@@ -209,6 +221,8 @@ def _trees(asked: Request, n_classes: int) -> Member:
     member = replace(member, penalty="" if own is not None else "n_trees")
     if own is None and len(asked.rows) * asked.rows.n_features * n_classes > TREE_WORK:
         member = member.without("too many rows, features and classes for trees on copies")
+    if own is None and not asked.exact and asked.rows.n_features > TREE_FEATURES:
+        member = member.without(f"{asked.rows.n_features} features are too many to draw true values of")
     return _measured(asked, member)
 
 
@@ -223,7 +237,7 @@ def _member(asked: Request, method: str, meaning: str, parameters: Keywords | No
     steps = steps_with(
         estimator, measured=measured, scale=asked.scale, impute=asked.impute, softening=asked.softening
     )
-    member = Member(method, meaning, parameters, Pipeline(steps))
+    member = Member(method, meaning, parameters, with_passes(Pipeline(steps), asked.size))
     if asked.target_limits and not has_fit_parameter(estimator, "y_limit"):
         return member.without("takes no limits of the target")
     if asked.limits and not takes_limits(estimator, measured=measured):

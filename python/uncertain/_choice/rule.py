@@ -118,6 +118,7 @@ def entry(trial: Trial, best: Trial, comparison: Comparison) -> Entry:
         accuracy=float("nan") if right is None else comparison.mean(mean_known(right, 0)).value,
         seconds=trial.seconds,
         gap=trial.gap,
+        status=trial.status,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.base import clone
@@ -18,14 +18,15 @@ from sklearn.pipeline import Pipeline
 from .._base.folds import Fold
 from .._data.incomplete import GaussianRows
 from .._data.typing import Floats, Labels
-from .._held_out.fits import certified_gap, fit_fold
+from .._held_out.fits import certified_gap, ended_early, fit_fold
 from .._held_out.means import mean_known
 from .._report.pace import Pace
 from ..exceptions import ConvergenceWarning, UncertainError
 from .average import AveragedClassifier, AveragedRegressor
+from .budget import path_rows
 from .comparison import Comparison, sample
 from .leaderboard import AVERAGE
-from .portfolio import Member
+from .portfolio import Member, Request
 
 SMALLEST = float(np.finfo(np.float64).eps)
 """A probability counts as this at least, as in scikit-learn."""
@@ -51,14 +52,20 @@ class Trial:
     models: Sequence[Pipeline] = ()
     """Of the folds."""
 
+    @property
+    def status(self) -> str:
+        """How many fits ended before they had converged; empty for none."""
+        cut = sum(ended_early(model) for model in self.models)
+        return f"{cut} of {len(self.models)} fits ended by max_iter" if cut else ""
 
-def try_member(member: Member, comparison: Comparison, pace: Pace) -> Trial:
+
+def try_member(member: Member, request: Request, comparison: Comparison, pace: Pace) -> Trial:
     """The member on all folds; its penalty is chosen once, on all rows.
 
     UncertainError if it cannot be fitted to what some fold leaves.
     """
     start = time.perf_counter()
-    member = _with_penalty(member, comparison)
+    member = _with_penalty(member, request, comparison)
     assert member.pipeline is not None
     seconds, gap, models = time.perf_counter() - start, float("nan"), []
     shape = comparison.repeats * len(comparison.readings), len(comparison.training)
@@ -125,12 +132,16 @@ def _predict_class(
     right[fold.test] = np.nanargmax(probabilities, axis=1) == truth
 
 
-def _with_penalty(member: Member, comparison: Comparison) -> Member:
+def _with_penalty(member: Member, request: Request, comparison: Comparison) -> Member:
     """The member with the penalty, or number of trees, that its own path chooses."""
     if not member.penalty or member.pipeline is None:
         return member
     labels: Labels | None = None if comparison.classes is None else comparison.training.y
-    some = sample(comparison.training, labels, PATH_ROWS[member.penalty], np.random.RandomState(0))
+    most = PATH_ROWS[member.penalty]
+    most = path_rows(request.size, most) if member.penalty == "alpha" else most
+    if most == 0:
+        return replace(member, penalty="")
+    some = sample(comparison.training, labels, most, np.random.RandomState(0))
     path = clone(member.pipeline)
     path[-1].set_params(**{member.penalty: "auto"})
     if "probability" in path[-1].get_params():

@@ -15,6 +15,8 @@ from typing import Any, Literal
 
 from sklearn.pipeline import Pipeline
 
+from .._base.deadline import Deadline
+from .._base.shown import Shown
 from .._choice.logarithms import Transform
 from .._choice.methods import MethodName
 from .._choice.portfolio import Effort
@@ -67,6 +69,7 @@ def fit(
     memory: str | int | None = None,
     spill: str | os.PathLike[str] | None = None,
     random_state: RandomState = 0,
+    time_limit: float | None = None,
     **params: Any,
 ) -> Model:
     """Fit a classifier, or a regression, to a table with error bars.
@@ -180,6 +183,11 @@ def fit(
     spill : the folder of that file, on a local disk; by default the system's folder for temporary files. It
         needs 8 bytes for every number that is read.
     random_state : seed of everything random, also of the folds of a choice; a fit repeats itself bit for bit.
+    time_limit : seconds after which the fit ends. "auto" takes half of them for the choice: candidates that
+        are not done by then, or not begun, are left out (``leaderboard_`` says which), and what is chosen is
+        fitted to all rows in the other half. What is not done when the time is over is an error. This reads
+        the clock, so that the same call may choose another model; without it a fit is bounded by work (rows,
+        features and passes), and repeats itself. Re-measured trees are not stopped while they grow.
     **params : parameters of the method's estimator, such as ``alpha=1e-2`` or ``C=10.0``. Where there are
         such parameters `probability` is True, and `sigma` of kernels is "median", unless given. With "auto"
         only `n_jobs`, ``verbose=1`` (a line of progress), `callback` (called after every fit, as that of
@@ -233,7 +241,7 @@ def fit(
     """
     plan = Plan(
         task, method, meaning, scale, transform, on_missing, handle_unknown, effort, noise,
-        random_state, params,
+        random_state, time_limit, params,
     ).checked()  # fmt: skip
     roles: dict[str, object] = {
         "target": target, "target_std": target_std, "groups": groups, "sample_weight": sample_weight,
@@ -254,16 +262,20 @@ def fit(
 
 def fit_rows(reader: RowReader, plan: Plan) -> Model:
     """Read the rows of a table whose columns are known, and fit a plan to them."""
-    start = time.perf_counter()
-    plan = plan.settled(regression=reader.settle(plan.task, partial=plan.partial))
-    rows = reader.read(plan.uses())
-    some = rows.sample(REMEMBERED_ROWS)
-    pipeline, board, held_out = plan.fit(rows, reader.columns.flags, reader.feature_names, reader.left_alone)
-    reader.warn_of_left_out("" if board is None else board.worth)
-    warn_of_doubts(reader, plan, some)
-    reading = [] if reader.reading is None else [("gaussians", reader.reading)]
-    whole = Pipeline([*reading, *pipeline.steps])
-    residual_std, remembered = remember(pipeline, some, held_out)
+    start, deadline = time.perf_counter(), Deadline(plan.time_limit)
+    with Shown("fitting", False if plan.params.get("verbose") else None):
+        plan = plan.settled(regression=reader.settle(plan.task, partial=plan.partial))
+        rows = reader.read(plan.uses())
+        some = rows.sample(REMEMBERED_ROWS)
+        pipeline, board, held_out = plan.fit(
+            rows, reader.columns.flags, reader.feature_names, reader.left_alone, deadline
+        )
+        reader.warn_of_left_out("" if board is None else board.worth)
+        warn_of_doubts(reader, plan, some)
+        reading = [] if reader.reading is None else [("gaussians", reader.reading)]
+        whole = Pipeline([*reading, *pipeline.steps])
+        with deadline.stops():
+            residual_std, remembered = remember(pipeline, some, held_out)
     return Model(
         whole, reader.settled_columns(), residual_std, remembered,
         n_rows=len(rows), n_left_out=reader.n_left_out, seconds=time.perf_counter() - start,

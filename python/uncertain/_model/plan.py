@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from .._base.deadline import Deadline, checked_limit
 from .._base.sums import Need
 from .._choice.choose import IN_MEMORY, Choice, choose
 from .._choice.leaderboard import Leaderboard
@@ -61,6 +62,7 @@ class Plan:
     effort: Effort = "normal"
     noise: tuple[float, float] | None = None
     random_state: RandomState = 0
+    time_limit: float | None = None
     params: Keywords = field(default_factory=dict)
     usual: str = "spread"
     """What the meaning "auto" stands for where nothing is tried."""
@@ -79,6 +81,7 @@ class Plan:
             effort=(self.effort, EFFORTS),
         )
         check_transform(self.transform)
+        checked_limit(self.time_limit)
         if not isinstance(self.scale, bool):
             raise ParameterError(f"scale={self.scale!r}: must be True or False")
         if self.method == AUTO:
@@ -176,6 +179,7 @@ class Plan:
         limits: Mapping[str, str],
         names: Callable[[], list[str]],
         left_alone: Callable[[], LeftAlone | None],
+        deadline: Deadline,
     ) -> Fitted:
         """The pipeline behind the reading step, and how it was chosen.
 
@@ -189,7 +193,8 @@ class Plan:
             steps = steps_with(
                 self.estimator, measured=measured, scale=self.scale, impute=impute, softening=softening
             )
-            return Fitted(rows.fit_steps(Pipeline(steps)))
+            with deadline.stops():
+                return Fitted(rows.fit_steps(Pipeline(steps)))
         in_memory = Need.MEMORY in rows.gives
         some = rows.sample(len(rows) if in_memory else CHOSEN_ROWS)
         whole = len(some) == len(rows)
@@ -197,7 +202,7 @@ class Plan:
 
         def chosen(some: TrainingRows, beside: Callable[[], LeftAlone | None] | None) -> Choice:
             request = self._request(some, rows, softening, limits=bool(limits), whole=whole)
-            return choose(replace(request, left_alone=beside), some)
+            return choose(replace(request, left_alone=beside, deadline=deadline), some)
 
         try:
             pipeline, board, held_out = chosen(some, left_alone if whole else None)
@@ -209,7 +214,8 @@ class Plan:
         if whole:
             return Fitted(pipeline, board, held_out)
         _warn_of_better(board, len(some))
-        return Fitted(rows.fit_steps(clone(pipeline)), board, held_out)
+        with deadline.stops():
+            return Fitted(rows.fit_steps(clone(pipeline)), board, held_out)
 
     def _imputes(self, rows: RowStore) -> bool:
         """Do gaps have to be filled for methods that take none?"""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from numbers import Real
 from typing import NamedTuple, TypeAlias
 
+from .._base.shown import say_how_far
 from ..exceptions import ParameterError
 
 
@@ -80,14 +81,13 @@ class Pace:
     def step(self, task: str, fold: int) -> None:
         """One more fit of fold number `fold`, from 0, is done."""
         self.done += 1
-        if not self.verbose and self.callback is None:
-            return
         seconds = self.seconds
         # A candidate may have given up, and the fits of one fold are not equally long.
         done = max(self.done, fold * self.fits + 1)
         rest = (seconds - self.before) / done * max(0, self.folds * self.fits - done)
         if self.max_seconds is not None:
             rest = min(rest, max(0.0, self.max_seconds - seconds))
+        say_how_far(f"fold {fold + 1} of {self.folds}, {task}, about {rest:.0f} s to go")
         if self.verbose:
             self._write(
                 f"[{self.title}] fold {fold + 1} of {self.folds}, {task}: {seconds:.1f} s, "

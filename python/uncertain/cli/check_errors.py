@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from .._base.shown import Shown
 from ._columns import column_options
 from ._options import on_missing_option, progress_option
-from ._progress import Progress
 from ._tables import STANDARD, called, hdu_option, read, table_argument
 
 ELSEWHERE = ("exact", "categorical", "limits")
@@ -38,6 +38,6 @@ def check_errors(table: str | list[str], on_missing: Any, progress: bool | None,
     misplaced = next((name for name in ELSEWHERE if columns.pop(name)), None)
     if misplaced is not None:
         raise click.UsageError(f"--{misplaced} is for uncertain fit: what is checked are error bars")
-    with Progress(f"checking {called(table)}", progress):
+    with Shown(f"checking {called(table)}", progress):
         result = check(read(table) if table == STANDARD else table, on_missing=on_missing, **columns)
     click.echo(str(result))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .._base.shown import Shown
 from ._options import progress_option
-from ._progress import Progress
 from ._tables import opened_for, table_argument
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def evaluate(model: str, table: str | list[str], progress: bool | None) -> None:
     from .._model.score_counts import ConfusionCounts
 
     fitted = load(model)
-    with Progress("predicting", progress):
+    with Shown("predicting", progress):
         worth = fitted._score_counts(opened_for(fitted, table))
     if isinstance(worth, ConfusionCounts):
         click.echo("\n".join(_by_class([str(c) for c in fitted.classes_.tolist()], worth)))

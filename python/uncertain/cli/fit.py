@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .._base.shown import Shown
 from ._columns import column_options
 from ._options import (
     EFFORTS,
@@ -19,7 +20,6 @@ from ._options import (
     parameter,
     progress_option,
 )
-from ._progress import Progress
 from ._tables import STANDARD, called, hdu_option, read, table_argument
 
 if TYPE_CHECKING:
@@ -63,6 +63,12 @@ if TYPE_CHECKING:
 )
 @click.option("--spill", metavar="FOLDER", help="Where that file is, with --memory: a local disk.")
 @click.option(
+    "--time-limit",
+    type=float,
+    metavar="SECONDS",
+    help="Seconds after which the fit ends; another run may then choose another model.",
+)
+@click.option(
     "--param",
     "-p",
     "params",
@@ -104,9 +110,9 @@ def fit(
     chosen: Keywords = dict(parameter(text) for text in params)
     if given["exact"] == "none":
         given["exact"] = []
-    with Progress(f"fitting {called(table)}", progress) as shown:
-        if shown.shown and method != "minimax":  # which has no iterations to report
-            chosen["callback"] = shown.fold if method == "auto" else shown.iteration
+    with Shown(f"fitting {called(table)}", progress) as shown:
+        if shown.shown and method not in ("auto", "minimax"):  # which has no iterations to report
+            chosen["callback"] = shown.iteration
         rows = read(table) if table == STANDARD else table
         chosen["transform"] = None if no_log else "auto"
         model = fit_table(rows, target, method=method, scale=not no_scale, **chosen | given)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .._base.shown import Shown
 from ._columns import names
 from ._options import progress_option
-from ._progress import Progress
 from ._tables import (
     STANDARD,
     batches,
@@ -76,7 +76,7 @@ def predict(
     if append and keep:
         raise click.UsageError("--append keeps all columns, --keep some: choose one")
     fitted = load(model)
-    with Progress("predicting", progress):
+    with Shown("predicting", progress):
         rows = opened_for(fitted, table, errors)
 
         def answered(part: Table) -> polars.DataFrame:

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from .._base.shown import Shown
 from ._options import progress_option
-from ._progress import Progress
 from ._tables import opened_for, table_argument
 
 
@@ -58,11 +58,10 @@ def report(
     if by_rows and groups is not None:
         raise click.UsageError("--groups and --rows contradict each other: choose one")
     fitted = load(model)
-    with Progress("comparing", progress) as shown:
+    with Shown("comparing", progress):
         result = fitted.report(
             opened_for(fitted, table),
             groups=False if by_rows else groups,
-            callback=shown.fold if shown.shown else None,
             **given,
         )
     click.echo(json.dumps(result.to_dict()) if as_json else str(result))

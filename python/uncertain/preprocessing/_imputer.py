@@ -52,7 +52,7 @@ class GaussianImputer(
         without their label: each class counts by its probability given the observed features, in training as
         for new rows.
     {max_components}
-    tol, max_iter, acceleration, reg_covar : float, int, "squarem" or None, float
+    tol, max_iter, acceleration, reg_covar : float or None, int, "squarem" or None, float
         As for `GaussianDenoiser`.
     random_state : int, RandomState or None, default=None
         Seed of the start, and of the folds of "auto".
@@ -98,7 +98,7 @@ class GaussianImputer(
         *,
         per_class: bool = False,
         max_components: int = 10,
-        tol: float = 1e-6,
+        tol: float | None = None,
         max_iter: int = 1000,
         acceleration: Literal["squarem"] | None = "squarem",
         reg_covar: float = 1e-6,

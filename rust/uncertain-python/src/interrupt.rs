@@ -13,14 +13,17 @@
 //! inside the solvers (the pure crate knows nothing of Python, and the pool's threads could not
 //! run the handlers anyway).
 //!
+//! A deadline of the calling thread ([`stop_after`]) ends its calls in the same way.
+//!
 //! A panic in the work is a bug in the core: it ends as a `RuntimeError` and never unwinds into Python.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use uncertain::parallel::THREAD_BYTES;
 use uncertain::{Control, Error, memory};
@@ -126,7 +129,22 @@ pub(crate) fn run_or_leave<T: Send + 'static>(
     run(py, None, move |_| Ok(work()))
 }
 
-/// Wait for the end of the work; `Err` is what a signal handler or the callback raised.
+thread_local! {
+    /// When calls from this thread end, whatever they have found.
+    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Calls of the core from this thread end with an UncertainError once so many seconds from now are over; None: they end
+/// by themselves.
+#[pyfunction]
+pub(crate) fn stop_after(seconds: Option<f64>) -> PyResult<()> {
+    let time = seconds.map(Duration::try_from_secs_f64).transpose();
+    let time = time.map_err(|why| PyValueError::new_err(why.to_string()))?;
+    DEADLINE.set(time.and_then(|time| Instant::now().checked_add(time)));
+    Ok(())
+}
+
+/// Wait for the end of the work; `Err` is what a signal handler or the callback raised, or that the time is over.
 /// Returning drops the inbox, and with it requests that wait for an answer.
 fn attend(inbox: Receiver<Event>, report: Option<&Py<PyAny>>, answer: Option<&Py<PyAny>>) -> PyResult<()> {
     let mut looked = Instant::now();
@@ -150,6 +168,9 @@ fn attend(inbox: Receiver<Event>, report: Option<&Py<PyAny>>, answer: Option<&Py
         if looked.elapsed() >= STEP {
             Python::attach(|py| py.check_signals())?;
             looked = Instant::now();
+            if DEADLINE.get().is_some_and(|end| looked >= end) {
+                return Err(core_error(Error::Data("it did not end within time_limit".into())));
+            }
         }
     }
 }

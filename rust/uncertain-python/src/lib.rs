@@ -39,6 +39,8 @@ mod _uncertain {
     #[pymodule_export]
     use super::gaussians::Gaussians;
     #[pymodule_export]
+    use super::interrupt::stop_after;
+    #[pymodule_export]
     use super::kernels::{median_pair_distance, probabilistic_rbf};
     #[pymodule_export]
     use super::losses::expected_hinge;

@@ -8,7 +8,7 @@ use crate::deconvolution::factors::Factors;
 use crate::deconvolution::passes::PackedRows;
 use crate::deconvolution::squarem::extrapolated;
 use crate::deconvolution::start::Sample;
-use crate::deconvolution::update::{floored_all, updated};
+use crate::deconvolution::update::{floor, floored_all, updated};
 use crate::deconvolution::{FittedMixture, Group, Mixture, Observed, Params, Task};
 use crate::error::{Error, Result};
 use crate::simd::dot;
@@ -40,18 +40,19 @@ pub(super) fn fit_components(
 impl Task<'_> {
     /// From the start until it converges.
     pub(super) fn fit(&self, params: &Params, control: &Control) -> Result<FittedMixture> {
-        let scale = Sample::new(&self.observed, None, params.seed).scale();
-        let start = self.start(&scale, params.seed)?;
+        let sample = Sample::new(&self.observed, None, params.seed);
+        let start = self.start(&sample.scale(), params.seed)?;
         let sources = self.groups.iter().map(|group| self.observed.source(group.read(), control));
         let sources = sources.collect::<Result<Vec<_>>>()?;
         let shape = Shape {
             groups: self.groups.iter().map(|group| group.components.clone()).collect(),
             tied: self.tied,
             total: self.total_weight(),
+            rows: self.groups.iter().map(|group| self.effective_rows(group)).collect(),
             spent: self.spent(),
             smooth: self.groups.iter().all(|group| group.limited.is_empty()),
         };
-        Climb::new(&Here { task: self, sources }, shape, params, &scale, control).run(start)
+        Climb::new(&Here { task: self, sources }, shape, params, &sample, control).run(start)
     }
 }
 
@@ -96,6 +97,8 @@ pub(super) struct Shape {
     pub tied: bool,
     /// The weight of all rows.
     pub total: f64,
+    /// The effective number of rows of every group.
+    pub rows: Vec<f64>,
     /// Degrees of freedom per component that the scatter is short of.
     pub spent: Vec<f64>,
     /// Are the sums those of the likelihood's gradient? Of rows with limits they need not be.
@@ -126,9 +129,11 @@ pub(super) struct Climb<'a> {
     params: &'a Params,
     control: &'a Control,
     /// Unit of every feature.
-    scale: &'a [f64],
-    /// T is at least diag(floor).
+    scale: Vec<f64>,
+    /// Component after component: T is at least diag(floor).
     floor: Vec<f64>,
+    /// The rise per row at which it ends.
+    tol: f64,
     passes: usize,
     history: Vec<f64>,
 }
@@ -146,15 +151,16 @@ impl<'a> Climb<'a> {
         rows: &'a dyn Passes,
         shape: Shape,
         params: &'a Params,
-        scale: &'a [f64],
+        sample: &Sample,
         control: &'a Control,
     ) -> Self {
-        let floor = scale.iter().map(|d| params.reg * d).collect();
-        Self { rows, shape, params, control, scale, floor, passes: 0, history: vec![] }
+        let floor = floor(params, &shape, sample);
+        let tol = params.patience(shape.rows.iter().sum());
+        Self { rows, shape, params, control, scale: sample.scale(), floor, tol, passes: 0, history: vec![] }
     }
 
     pub(super) fn run(mut self, start: Mixture) -> Result<FittedMixture> {
-        let start = self.look(start)?;
+        let start = self.look(floored_all(&start, &self.floor)?)?;
         self.keep(&start);
         let (last, status) = if self.params.acceleration.is_some() { self.squarem(start)? } else { self.em(start)? };
         let n_iter = self.passes - 1;
@@ -170,7 +176,7 @@ impl<'a> Climb<'a> {
             };
             let rise = next.likelihood - here.likelihood;
             here = next;
-            if rise <= self.params.tol {
+            if rise <= self.tol {
                 return Ok((here, Status::Converged));
             }
         }
@@ -197,7 +203,7 @@ impl<'a> Climb<'a> {
                 StepOutcome::Down(status) => return Ok((here, status)),
             };
             if self.passes > self.params.max_iter {
-                let done = first.likelihood - here.likelihood <= self.params.tol;
+                let done = first.likelihood - here.likelihood <= self.tol;
                 return Ok((first, if done { Status::Converged } else { Status::MaxIterations }));
             }
             let second = self.moved(&first)?;
@@ -211,7 +217,7 @@ impl<'a> Climb<'a> {
             };
             let rise = next.likelihood - here.likelihood;
             here = next;
-            if rise <= self.params.tol {
+            if rise <= self.tol {
                 return Ok((here, Status::Converged));
             }
         }
@@ -223,7 +229,7 @@ impl<'a> Climb<'a> {
     fn jump(&mut self, here: &Mixture, first: &Point, second: &Mixture, most: &mut f64) -> Result<Option<Point>> {
         const GROWTH: f64 = 4.0;
         let three = [here, &first.mixture, second];
-        let Some((mixture, length)) = extrapolated(three, &self.shape.groups, self.scale, *most)? else {
+        let Some((mixture, length)) = extrapolated(three, &self.shape.groups, &self.scale, *most)? else {
             return Ok(None);
         };
         let found = match floored_all(&mixture, &self.floor).and_then(|mixture| self.look(mixture)) {
@@ -249,10 +255,10 @@ impl<'a> Climb<'a> {
 
     /// L-BFGS from `start` in the coordinates of [`Factors`], and whether it converged.
     fn ascend(&mut self, start: Point) -> Result<(Point, bool)> {
-        let Shape { groups, tied, total, spent, smooth } = &self.shape;
+        let Shape { groups, tied, total, spent, smooth, .. } = &self.shape;
         let smooth = *smooth && spent.iter().all(|spent| *spent == 0.0);
         let floor = self.floor.clone();
-        let factors = Factors::new(groups, *tied, (&floor, self.scale), *total);
+        let factors = Factors::new(groups, *tied, (&floor, &self.scale), *total);
         let Some(factors) = factors.filter(|_| smooth) else { return Ok((start, false)) };
         let Some(u) = factors.coordinates(&start.mixture) else { return Ok((start, false)) };
         let Some(mut here) = self.place(&factors, u, &start.mixture)? else { return Ok((start, false)) };
@@ -275,7 +281,7 @@ impl<'a> Climb<'a> {
                 pairs.pop_front();
             }
             let rise = next.point.likelihood - here.point.likelihood;
-            idle = if rise <= self.params.tol { idle + 1 } else { 0 };
+            idle = if rise <= self.tol { idle + 1 } else { 0 };
             here = next;
             if self.history.last().is_none_or(|last| here.point.likelihood >= *last) {
                 self.keep(&here.point);

@@ -67,7 +67,7 @@ impl<'a> Factors<'a> {
                 for j in 0..=i {
                     l[i * d + j] = t[packed_index(i, j)] / (unit[i] * unit[j]);
                 }
-                l[i * d + i] -= (1.0 - LIFT) * self.floor[i] / (unit[i] * unit[i]);
+                l[i * d + i] -= (1.0 - LIFT) * self.floor[k * d + i] / (unit[i] * unit[i]);
             }
             if !cholesky(&mut l, d) {
                 return None;
@@ -83,12 +83,12 @@ impl<'a> Factors<'a> {
         let (means, factors) = u.split_at(k * d);
         let means = means.iter().enumerate().map(|(p, m)| m * unit[p % d]).collect();
         let mut covariances = Vec::with_capacity(like.covariances().len());
-        for l in factors.chunks_exact(packed_len(d)) {
+        for (l, floor) in factors.chunks_exact(packed_len(d)).zip(self.floor.chunks_exact(d)) {
             let row = |i: usize| &l[packed_len(i)..packed_len(i + 1)];
             for i in 0..d {
                 for j in 0..=i {
                     let product: f64 = row(i).iter().zip(row(j)).map(|(a, b)| a * b).sum();
-                    let own = if i == j { self.floor[i] } else { 0.0 };
+                    let own = if i == j { floor[i] } else { 0.0 };
                     covariances.push(product * unit[i] * unit[j] + own);
                 }
             }

@@ -10,6 +10,12 @@ use crate::number;
 use crate::params::{check_at_least_one, check_not_negative, params};
 use crate::solver::Status;
 
+/// [`Params::reg`] where rows do not count.
+pub(super) const LEAST: f64 = 1e-6;
+/// Rises of the log-likelihood, per row and in total, the larger of which ends EM by default.
+const TOL: f64 = 1e-6;
+const TOTAL: f64 = 0.1;
+
 /// How many components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
@@ -62,16 +68,17 @@ params! {
         components: Components = Components::Fixed(1),
         /// The most that [`Components::Auto`] tries, >= 1.
         max_components: usize = 10,
-        /// Stop when the mean log-likelihood per row rises by no more than this in one step, >= 0.
-        #[serde(with = "number")]
-        tol: f64 = 1e-6,
+        /// Stop when the mean log-likelihood per row rises by no more than this in one step, >= 0; `None`: as
+        /// [`Params::patience`].
+        #[serde(with = "number::option")]
+        tol: Option<f64> = None,
         /// Passes over the rows after the first one at most, >= 1; each is a step of EM or an extrapolation.
         max_iter: usize = 1000,
         /// How EM is made faster; `None`: plain EM.
         acceleration: Option<Acceleration> = Some(Acceleration::Squarem),
-        /// T is at least this part of the features' scale in every direction, in (0, 1).
-        #[serde(rename = "reg_covar", with = "number")]
-        reg: f64 = 1e-6,
+        /// T is at least this part of the features' scale in every direction, in (0, 1); `None`: as [`floor`](super::floor).
+        #[serde(rename = "reg_covar", with = "number::option")]
+        reg: Option<f64> = Some(LEAST),
         /// Seed of the start, and of the folds of [`Components::Auto`].
         seed: u64 = 0,
     }
@@ -83,12 +90,21 @@ impl Params {
             return Err(Error::parameter("n_components", 0, "an integer >= 1 or \"auto\""));
         }
         check_at_least_one("max_components", self.max_components)?;
-        check_not_negative("tol", self.tol)?;
+        check_not_negative("tol", self.tol.unwrap_or(0.0))?;
         check_at_least_one("max_iter", self.max_iter)?;
-        if !(self.reg >= 1e-12 && self.reg < 1.0) {
-            return Err(Error::parameter("reg_covar", self.reg, "at least 1e-12 and below 1"));
+        match self.reg.filter(|reg| !(*reg >= 1e-12 && *reg < 1.0)) {
+            Some(bad) => Err(Error::parameter("reg_covar", bad, "at least 1e-12 and below 1")),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// The rise per row at which EM on so many rows stops.
+    ///
+    /// A step that raises the log-likelihood of all rows together by a tenth says nothing about the truth, which is a chi
+    /// squared away from the maximum. Directions in which few rows show no variance beyond their noise are followed for
+    /// hundreds of steps by a rule that does not know the rows (docs/decisions/2026-11-23-patience.md).
+    pub(super) fn patience(&self, rows: f64) -> f64 {
+        self.tol.unwrap_or_else(|| TOL.max(TOTAL / rows))
     }
 }
 

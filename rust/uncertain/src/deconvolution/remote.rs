@@ -147,7 +147,8 @@ pub(crate) fn fit_remote(
     };
     let groups = rows.groups.iter().zip(&ranges).map(group);
     let task = Task { observed, groups: groups.collect(), tied, unbiased };
-    let scale = Sample::new(&observed, None, params.seed).scale();
+    let sample = Sample::new(&observed, None, params.seed);
+    let scale = sample.scale();
     let start = task.start(&scale, params.seed)?;
     let d = scale.len();
     let spent = |group: usize| {
@@ -158,10 +159,11 @@ pub(crate) fn fit_remote(
         groups: ranges,
         tied,
         total: (0..rows.groups.len()).map(|group| rows.weight(group)).sum(),
+        rows: (0..rows.groups.len()).map(|group| rows.weight(group).powi(2) / rows.squares(group)).collect(),
         spent: (0..rows.groups.len()).flat_map(|group| vec![spent(group); k]).collect(),
         smooth: true,
     };
-    Climb::new(rows, shape, params, &scale, control).run(start)
+    Climb::new(rows, shape, params, &sample, control).run(start)
 }
 
 /// The components of each of so many groups.

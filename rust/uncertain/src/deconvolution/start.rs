@@ -68,19 +68,36 @@ impl Sample {
         (0..self.d).map(|j| self.column_scale(j)).collect()
     }
 
-    fn column_scale(&self, j: usize) -> f64 {
-        let known = |i: &usize| self.variances[i * self.d + j].is_finite();
-        let mut order: Vec<usize> = (0..self.n()).filter(known).collect();
+    /// The median variance of every feature's noise.
+    pub(super) fn noise(&self) -> Vec<f64> {
+        (0..self.d).map(|j| self.median(j, &self.best_first(j))).collect()
+    }
+
+    /// The rows that have the feature, those with the least noise first.
+    fn best_first(&self, j: usize) -> Vec<usize> {
         let variance = |i: usize| self.variances[i * self.d + j];
+        let mut order: Vec<usize> = (0..self.n()).filter(|&i| variance(i).is_finite()).collect();
         order.sort_by(|&a, &b| variance(a).total_cmp(&variance(b)));
-        let total: f64 = order.iter().map(|&i| self.weights[i]).sum();
-        // The weighted median, and all rows that are as good.
+        order
+    }
+
+    /// The weighted median of the noise of a feature.
+    fn median(&self, j: usize, best_first: &[usize]) -> f64 {
+        let total: f64 = best_first.iter().map(|&i| self.weights[i]).sum();
         let mut sum = 0.0;
-        let median = order.iter().find(|&&i| {
+        let median = best_first.iter().find(|&&i| {
             sum += self.weights[i];
             sum >= 0.5 * total
         });
-        let limit = median.map_or(0.0, |&i| variance(i));
+        median.map_or(0.0, |&i| self.variances[i * self.d + j])
+    }
+
+    fn column_scale(&self, j: usize) -> f64 {
+        let order = self.best_first(j);
+        let variance = |i: usize| self.variances[i * self.d + j];
+        let total: f64 = order.iter().map(|&i| self.weights[i]).sum();
+        // The rows up to the median, and all that are as good.
+        let limit = self.median(j, &order);
         let best: Vec<usize> = order.iter().copied().take_while(|&i| variance(i) <= limit).collect();
         let noise: f64 =
             order.iter().map(|&i| self.weights[i] * variance(i)).sum::<f64>() / total.max(f64::MIN_POSITIVE);

@@ -83,6 +83,12 @@ impl Task<'_> {
         self.rows(group).map(|i| self.observed.weight(i)).sum()
     }
 
+    /// Kish's effective number of rows, which does not depend on the unit of weights.
+    pub(super) fn effective_rows(&self, group: &Group) -> f64 {
+        let squares: f64 = self.rows(group).map(|i| self.observed.weight(i).powi(2)).sum();
+        self.weight(group).powi(2) / squares
+    }
+
     /// Per component the weight c that its scatter is short of: T is the sum of squares over n - c.
     ///
     /// d + 1 rows of average weight (that of Kish's effective number of rows), but at most half the rows that have the

@@ -1,10 +1,40 @@
 //! The M step: from the sums of a pass to new shares, means and covariances.
 
 use crate::data::covariance::{packed_index, packed_len};
-use crate::deconvolution::Mixture;
+use crate::deconvolution::climb::Shape;
+use crate::deconvolution::params::LEAST;
+use crate::deconvolution::start::Sample;
+use crate::deconvolution::{Mixture, Params};
 use crate::error::Result;
 use crate::linalg::Eigh;
 use crate::simd::mixture::Component;
+
+/// The most of its noise that a component of few rows must have as T.
+const MOST: f64 = 0.5;
+
+/// The least T of every component: diagonals, one behind the other.
+///
+/// D, the scale of the features, times [`Params::reg`]. Without that, at least d / n of the typical noise too, n the rows of
+/// a component: where the noise of few rows dominates, the likelihood is often largest at T = 0, and rows with smaller
+/// noise would then be infinitely far from all classes. The spread of n rows is off by that part and more in the worst of
+/// d directions. Rows without noise have no such floor.
+pub(super) fn floor(params: &Params, shape: &Shape, sample: &Sample) -> Vec<f64> {
+    let (scale, noise) = (sample.scale(), sample.noise());
+    let d = scale.len() as f64;
+    let all: f64 = shape.rows.iter().sum();
+    let of_group = |(group, rows): (&std::ops::Range<usize>, &f64)| {
+        let rows = if shape.tied { all } else { rows / group.len() as f64 };
+        let least = match params.reg {
+            Some(reg) => scale.iter().map(|d| reg * d).collect::<Vec<f64>>(),
+            None => {
+                let part = (d / rows).min(MOST);
+                scale.iter().zip(&noise).map(|(d, s)| (LEAST * d).max(part * s.min(*d))).collect()
+            }
+        };
+        least.repeat(group.len())
+    };
+    shape.groups.iter().zip(&shape.rows).flat_map(of_group).collect()
+}
 
 /// One component after the step, as if it had a T of its own.
 struct Moved {
@@ -43,10 +73,10 @@ pub(super) fn updated(
         for m in &moved {
             mean.iter_mut().zip(&m.covariance).for_each(|(a, b)| *a += m.count / total * b);
         }
-        let shared = floored(&mean, floor)?;
+        let shared = floored(&mean, &floor[..d])?;
         moved.iter_mut().for_each(|m| m.covariance.clone_from(&shared));
     } else {
-        for m in &mut moved {
+        for (m, floor) in moved.iter_mut().zip(floor.chunks_exact(d)) {
             m.covariance = floored(&m.covariance, floor)?;
         }
     }
@@ -65,7 +95,7 @@ pub(super) fn updated(
 pub(super) fn floored_all(mixture: &Mixture, floor: &[f64]) -> Result<Mixture> {
     let d = mixture.n_features();
     let mut covariances = Vec::with_capacity(mixture.covariances().len());
-    for k in 0..mixture.n_components() {
+    for (k, floor) in floor.chunks_exact(d).enumerate() {
         let t: Vec<f64> = (0..d * d).map(|p| mixture.covariance(k)[packed_index(p / d, p % d)]).collect();
         let t = floored(&t, floor)?;
         covariances.extend((0..d).flat_map(|i| &t[i * d..=i * d + i]));

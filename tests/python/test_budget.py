@@ -1,0 +1,79 @@
+"""A fit ends: candidates of a choice have a budget of passes, and `time_limit` stops by the clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import uncertain
+from uncertain import GaussianArray
+from uncertain._choice import budget
+from uncertain.exceptions import ParameterError, UncertainError
+
+
+def table(n: int, d: int) -> tuple[GaussianArray, Any]:
+    """Noisy rows of two classes that overlap."""
+    rng = np.random.default_rng(n)
+    y = np.arange(n) % 2
+    std = np.exp(0.4 * rng.normal(size=(n, d)))
+    z = rng.normal(size=(n, d)) + 0.5 * y[:, None]
+    return GaussianArray(z + std * rng.normal(size=(n, d)), std=std), y
+
+
+@pytest.mark.parametrize("given", [0, -1.0, float("nan"), "60", True])
+def test_a_limit_is_a_number_of_seconds(given: Any) -> None:
+    with pytest.raises(ParameterError, match=r"time_limit=.*seconds > 0"):
+        uncertain.fit(*table(30, 2), time_limit=given)
+
+
+def test_a_fit_that_would_take_long_ends_in_words() -> None:
+    X, y = table(400, 60)
+    endless = {"n_components": 8, "tol": 0.0, "max_iter": 10**9, "acceleration": None}
+    with pytest.raises(UncertainError, match="time_limit"):
+        uncertain.fit(X, y, method="discriminant", time_limit=0.3, **endless)
+    # The limit is gone with its fit.
+    assert uncertain.fit(X, y, method="discriminant").classes_.tolist() == [0, 1]
+
+
+def test_candidates_that_the_limit_leaves_no_time_say_so() -> None:
+    X, y = table(400, 5)
+    try:
+        model = uncertain.fit(X, y, time_limit=0.5)
+    except UncertainError as error:  # on a machine that is slow today
+        assert "time_limit" in str(error)
+        return
+    board = model.leaderboard_
+    late = board.filter(pl.col("note").str.contains("time_limit")).height
+    assert ("time_limit left out" in str(model)) == (late > 0 and board["score"].is_not_null().any())
+
+
+def test_a_limit_that_is_not_reached_changes_nothing() -> None:
+    X, y = table(60, 3)
+    one, other = uncertain.fit(X, y), uncertain.fit(X, y, time_limit=1e6)
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+    assert one.leaderboard_.drop("seconds").equals(other.leaderboard_.drop("seconds"))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_candidates_end_with_their_budget_and_repeat_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = table(300, 4)
+    for name, value in (("LINEAR_WORK", 1.0), ("EM_WORK", 1.0), ("LEAST", 1)):
+        monkeypatch.setattr(budget, name, value)
+    monkeypatch.setattr("uncertain._choice.choose.is_too_much", lambda *_: False)
+    models = [uncertain.fit(X, y, meaning="measurement") for _ in range(2)]
+    np.testing.assert_array_equal(*(model.predict_proba(X) for model in models))
+    tried = models[0].leaderboard_.filter(pl.col("score").is_not_null() & (pl.col("method") == "gsu"))
+    assert tried.filter(pl.col("status").str.contains("of 5 fits ended by max_iter")).height > 0
+    assert (tried["gap"] > 0.0).any()
+
+
+def test_too_many_columns_for_covariances_of_each_row_are_left_out() -> None:
+
+    X, y = table(60, 340)
+    model = uncertain.fit(X, y)
+    left = model.leaderboard_.filter(pl.col("note").str.contains("too many for Gaussians with noise"))
+    assert {"gsu", "discriminant"} <= set(left["method"])
+    assert model.leaderboard_["score"].is_not_null().any()
