@@ -36,7 +36,7 @@ from uncertain import (
     ProbabilisticKernelSVR,
     RobustSVC,
 )
-from uncertain._base import shown, threads
+from uncertain._base import progress, threads
 from uncertain._base.docs import ENTRIES, PLACE
 from uncertain._base.progress import Progress
 from uncertain._report.pace import Pace
@@ -372,10 +372,10 @@ def test_pickles_of_estimators() -> None:
 def test_what_takes_long_shows_one_line_that_is_gone_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal, rewritten while iterations pass; a task inside another shows nothing of its own."""
     written: list[str] = []
-    monkeypatch.setattr(shown, "AFTER", 0.0)
-    monkeypatch.setattr(shown, "TICK", 0.01)
+    monkeypatch.setattr(progress, "AFTER", 0.0)
+    monkeypatch.setattr(progress, "TICK", 0.01)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(shown.Shown, "_write", lambda _, text: written.append(text))
+    monkeypatch.setattr(progress.Shown, "_write", lambda _, text: written.append(text))
 
     def until(text: str) -> None:
         end = time.monotonic() + 60.0
@@ -383,7 +383,7 @@ def test_what_takes_long_shows_one_line_that_is_gone_at_the_end(monkeypatch: pyt
             time.sleep(0.01)
         assert any(text in line for line in written)
 
-    with shown.Shown("fitting") as outer, shown.Shown("predicting sets"):
+    with progress.Shown("fitting") as outer, progress.Shown("predicting sets"):
         outer.iteration(Progress("fold 1 of 5", 7, 1.0, 1e-3))
         until("(fold 1 of 5, iteration 7, gap 1.0e-03)")
         pace = Pace()
@@ -394,7 +394,7 @@ def test_what_takes_long_shows_one_line_that_is_gone_at_the_end(monkeypatch: pyt
     assert not written[-1].strip() and written[-1].endswith("\r")
     del written[:]
     monkeypatch.setenv("UNCERTAIN_PROGRESS", "0")
-    with shown.Shown("fitting") as outer:
+    with progress.Shown("fitting") as outer:
         assert not outer.shown
     rows = GaussianArray(np.arange(60.0)[:, None], std=np.ones((60, 1)))
     uncertain.fit(rows, np.arange(60) % 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import isfinite
+from math import inf
 from numbers import Real
 
 from .._uncertain import stop_after
@@ -29,7 +29,7 @@ class Deadline:
     def stops(self, share: float = 1.0) -> Iterator[None]:
         """Calls of the core in this block, from this thread, raise an UncertainError when it is over.
 
-        What other libraries compute is not stopped. Blocks inside each other: the inner one decides.
+        What other libraries compute is not stopped. The end of a block inside another one ends both limits.
         """
         left = self.left(share)
         if left is None:
@@ -42,10 +42,7 @@ class Deadline:
             stop_after(None)
 
 
-def checked_limit(seconds: object) -> float | None:
-    """The limit as a number; ParameterError for what is none."""
-    if seconds is None:
-        return None
-    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not float(seconds) > 0.0:
+def check_limit(seconds: object) -> None:
+    """ParameterError for what is no number of seconds."""
+    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0.0 < float(seconds) < inf:
         raise ParameterError(f"time_limit={seconds!r}: must be a number of seconds > 0")
-    return float(seconds) if isfinite(float(seconds)) else None

@@ -11,12 +11,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Literal
 
 from sklearn.pipeline import Pipeline
 
 from .._base.deadline import Deadline
-from .._base.shown import Shown
+from .._base.progress import shown
 from .._choice.logarithms import Transform
 from .._choice.methods import MethodName
 from .._choice.portfolio import Effort
@@ -262,8 +263,10 @@ def fit(
 
 def fit_rows(reader: RowReader, plan: Plan) -> Model:
     """Read the rows of a table whose columns are known, and fit a plan to them."""
-    start, deadline = time.perf_counter(), Deadline(plan.time_limit)
-    with Shown("fitting", False if plan.params.get("verbose") else None):
+    start = time.perf_counter()
+    deadline = None if plan.time_limit is None else Deadline(plan.time_limit)
+    silent = False if plan.params.get("verbose") else None
+    with shown("fitting", silent), nullcontext() if deadline is None else deadline.stops():
         plan = plan.settled(regression=reader.settle(plan.task, partial=plan.partial))
         rows = reader.read(plan.uses())
         some = rows.sample(REMEMBERED_ROWS)
@@ -274,8 +277,7 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
         warn_of_doubts(reader, plan, some)
         reading = [] if reader.reading is None else [("gaussians", reader.reading)]
         whole = Pipeline([*reading, *pipeline.steps])
-        with deadline.stops():
-            residual_std, remembered = remember(pipeline, some, held_out)
+        residual_std, remembered = remember(pipeline, some, held_out)
     return Model(
         whole, reader.settled_columns(), residual_std, remembered,
         n_rows=len(rows), n_left_out=reader.n_left_out, seconds=time.perf_counter() - start,

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from sklearn.pipeline import Pipeline
 
-from .._base.shown import Shown
+from .._base.progress import shown
 from .._choice.leaderboard import Leaderboard
 from .._columns import Columns
 from .._data.array import GaussianArray
@@ -274,7 +274,7 @@ class Model:
         >>> model.predict_set(rows, coverage=0.95).tolist()
         [['star'], ['star', 'quasar']]
         """
-        with Shown("predicting sets"):
+        with shown("predicting sets"):
             return self._predictor.predict_set(table, coverage, append=append, errors=errors)
 
     def predict_interval(
@@ -414,7 +414,7 @@ class Model:
             max_rows=max_rows, pace=Pace(max_seconds=max_seconds, verbose=verbose, callback=callback),
             random_state=random_state, scatter=self.residual_std_ is not None,
         )  # fmt: skip
-        with Shown("comparing", False if verbose else None):
+        with shown("comparing", False if verbose else None):
             return report(self._reader, table, options, y=y, groups=groups, sample_weight=sample_weight)
 
     def value_of_remeasuring(

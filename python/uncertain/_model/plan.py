@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from .._base.deadline import Deadline, checked_limit
+from .._base.deadline import Deadline, check_limit
 from .._base.sums import Need
 from .._choice.choose import IN_MEMORY, Choice, choose
 from .._choice.leaderboard import Leaderboard
@@ -81,7 +81,8 @@ class Plan:
             effort=(self.effort, EFFORTS),
         )
         check_transform(self.transform)
-        checked_limit(self.time_limit)
+        if self.time_limit is not None:
+            check_limit(self.time_limit)
         if not isinstance(self.scale, bool):
             raise ParameterError(f"scale={self.scale!r}: must be True or False")
         if self.method == AUTO:
@@ -179,7 +180,7 @@ class Plan:
         limits: Mapping[str, str],
         names: Callable[[], list[str]],
         left_alone: Callable[[], LeftAlone | None],
-        deadline: Deadline,
+        deadline: Deadline | None,
     ) -> Fitted:
         """The pipeline behind the reading step, and how it was chosen.
 
@@ -193,8 +194,8 @@ class Plan:
             steps = steps_with(
                 self.estimator, measured=measured, scale=self.scale, impute=impute, softening=softening
             )
-            with deadline.stops():
-                return Fitted(rows.fit_steps(Pipeline(steps)))
+            return Fitted(rows.fit_steps(Pipeline(steps)))
+        limit = deadline or Deadline()
         in_memory = Need.MEMORY in rows.gives
         some = rows.sample(len(rows) if in_memory else CHOSEN_ROWS)
         whole = len(some) == len(rows)
@@ -202,7 +203,7 @@ class Plan:
 
         def chosen(some: TrainingRows, beside: Callable[[], LeftAlone | None] | None) -> Choice:
             request = self._request(some, rows, softening, limits=bool(limits), whole=whole)
-            return choose(replace(request, left_alone=beside, deadline=deadline), some)
+            return choose(replace(request, left_alone=beside, deadline=limit), some)
 
         try:
             pipeline, board, held_out = chosen(some, left_alone if whole else None)
@@ -214,7 +215,7 @@ class Plan:
         if whole:
             return Fitted(pipeline, board, held_out)
         _warn_of_better(board, len(some))
-        with deadline.stops():
+        with limit.stops():
             return Fitted(rows.fit_steps(clone(pipeline)), board, held_out)
 
     def _imputes(self, rows: RowStore) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from numbers import Real
 from typing import NamedTuple, TypeAlias
 
-from .._base.shown import say_how_far
+from .._base.progress import say_how_far
 from ..exceptions import ParameterError
 
 

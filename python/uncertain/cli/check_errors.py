@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .._base.shown import Shown
+from .._base.progress import Shown
 from ._columns import column_options
 from ._options import on_missing_option, progress_option
 from ._tables import STANDARD, called, hdu_option, read, table_argument

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .._base.shown import Shown
+from .._base.progress import Shown
 from ._options import progress_option
 from ._tables import opened_for, table_argument
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .._base.shown import Shown
+from .._base.progress import Shown
 from ._columns import column_options
 from ._options import (
     EFFORTS,
