@@ -16,9 +16,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
 
-from sklearn.base import BaseEstimator
+if TYPE_CHECKING:  # which the command line does without
+    from sklearn.base import BaseEstimator
 
 
 class Progress(NamedTuple):
