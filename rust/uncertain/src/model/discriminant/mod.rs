@@ -41,7 +41,7 @@ builder! {
         #[serde(with = "number::list")]
         priors: Option<Vec<f64>> = None,
         /// Everything about EM; the number of components is that of each class and cannot be automatic.
-        em: deconvolution::Params = deconvolution::Params::new().reg(None),
+        em: deconvolution::Params = deconvolution::Params::new().reg(None::<f64>),
     }
 }
 
