@@ -48,6 +48,15 @@ class Table:
         values = self.values + np.sqrt(factor**2 - 1) * std * noise
         return replace(self, values=values, below=factor * self.below, above=factor * self.above)
 
+    def flagged(self) -> Table:
+        """With an exact column of zeros and ones for every quantity that has values without error bars."""
+        unknown = (np.isnan(self.below) | np.isnan(self.above)) & ~np.isnan(self.values)
+        flags = unknown[:, unknown.mean(axis=0) > 0.01].astype(float)
+        blocks = (np.hstack([own, more]) for own, more in (
+            (self.values, flags), (self.below, 0 * flags), (self.above, 0 * flags)
+        ))  # fmt: skip
+        return Table(self.name, *blocks, self.y, self.groups, self.regression)
+
     def folds(self, n: int = 5, seed: int = 0) -> list[tuple[NDArray[Any], NDArray[Any]]]:
         """Whole groups are held out."""
         splitter = GroupKFold(n, shuffle=True, random_state=seed)

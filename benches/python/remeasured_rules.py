@@ -1,7 +1,7 @@
 """The default learner of re-measured rows: log loss (RMSE for numbers) of held-out objects, errors x 1, 2, 4.
 
     python benches/python/remeasured_rules.py [--data ../shared/data] [--folds 5] [--only TESS Fermi ...]
-        [--parameters "n_copies=4"] [--learners re-measured copies uncertain.fit]
+        [--parameters "n_copies=4"] [--learners re-measured copies uncertain.fit] [--flags]
 
 "copies" is what a user writes in eight lines: values and error columns, copies of the rows at errors x 1,
 1.5, 2, 3, 4, scikit-learn's boosting with its defaults.
@@ -111,6 +111,7 @@ def lines(arguments: argparse.Namespace) -> Iterator[str]:
         if arguments.only and name not in arguments.only:
             continue
         table = load(arguments.data)
+        table = table.flagged() if arguments.flags else table
         for label in arguments.learners:
             start, results = time.process_time(), []
             for train, test in table.folds()[: arguments.folds]:
@@ -133,6 +134,7 @@ if __name__ == "__main__":
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--learners", nargs="*", default=["re-measured", "copies"])
+    parser.add_argument("--flags", action="store_true", help="columns that say which error bars are missing")
     parser.add_argument("--parameters", default="", help="of the re-measured estimator")
     print("| table | learner | loss, errors x 1, 2, 4 | % right | s per fit |\n|---|---|---|---|---:|")
     with threadpool_limits(1, "openmp"):
