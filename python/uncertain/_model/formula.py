@@ -69,10 +69,8 @@ def _sql(coef: Floats, intercept: Floats, names: list[str], classes: Labels | No
     if classes is None:
         return f"{score(0)} AS {quoted(target)}"
     if len(coef) == 1:
-        return (
-            f"CASE WHEN {score(0)} > 0 THEN {_literal(classes[1].item())} "
-            f"ELSE {_literal(classes[0].item())} END AS {quoted(target)}"
-        )
+        no, yes = map(_literal, classes.tolist())
+        return f"CASE WHEN {score(0)} > 0 THEN {yes} ELSE {no} END AS {quoted(target)}"
     best = f"GREATEST({', '.join(score(k) for k in range(len(coef)))})"
     cases = [f"WHEN {score(k)} >= {best} THEN {_literal(label)}" for k, label in enumerate(classes.tolist())]
     return f"CASE {' '.join(cases)} END AS {quoted(target)}"
