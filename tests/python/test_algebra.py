@@ -314,7 +314,7 @@ def test_columns_of_a_table_name_the_features(rng: np.random.Generator) -> None:
         model.predict(model.gaussians(table)[:, ["b", "a"]])
     bare = GaussianArray(x, std=[[0.1, 0.2]] * 30)
     assert_array_equal(model.predict(bare), model.predict(table).to_numpy())
-    lists = pl.DataFrame({"mean": x.tolist(), "label": x[:, 0] > 0})
+    lists = pl.DataFrame({"mean": x.tolist(), "label": x.sum(axis=1) > 0})
     assert uncertain.fit(lists, mean="mean", method="gsu").gaussians(lists).feature_names is None
 
 

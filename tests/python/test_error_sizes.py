@@ -12,7 +12,7 @@ from catalogues import quick
 from model_files import description, redescribed
 
 import uncertain
-from uncertain.exceptions import ErrorSizesWarning, ModelFileError
+from uncertain.exceptions import ErrorSizesWarning, ModelFileError, UncertainWarning
 
 
 def stars(n: int, seed: int, factor: float = 1.0) -> pl.DataFrame:
@@ -65,10 +65,12 @@ def test_a_method_that_does_not_mind_is_silent_in_its_range(method: str) -> None
 
 def test_smaller_errors_and_exact_features() -> None:
     table = stars(500, 0).with_columns(hour=pl.Series(np.arange(500.0)), hour_err=pl.lit(0.0))
-    model = uncertain.fit(table, target="kind", method="gsu", meaning="spread")
+    with pytest.warns(UncertainWarning, match="the error bars of hour are zero in every row"):
+        model = uncertain.fit(table, target="kind", method="gsu", meaning="spread")
     with pytest.warns(ErrorSizesWarning, match="hour .median error 0 in the fit, 0.5 now; 100 %"):
         model.predict(table.with_columns(hour_err=pl.lit(0.5)))
-    again = uncertain.fit(table, target="kind", method="gsu", meaning="spread")
+    with pytest.warns(UncertainWarning, match="zero"):
+        again = uncertain.fit(table, target="kind", method="gsu", meaning="spread")
     with pytest.warns(ErrorSizesWarning, match="outside"):
         again.predict(table.with_columns(pl.col("u_err", "g_err") / 100))
 

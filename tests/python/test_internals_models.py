@@ -72,14 +72,14 @@ def test_weights_count() -> None:
     assert covered(model, linear(3000, 4)) == pytest.approx(0.9, abs=0.04)
 
 
-def test_the_spread_is_the_most_likely_one() -> None:
+def test_the_spread_is_the_one_of_least_crps() -> None:
     rng = np.random.default_rng(0)
     parts = rng.uniform(0.0, 2.0, (20_000, 2))
     r = np.sqrt(0.5 + parts @ [2.0, 0.0]) * rng.normal(size=20_000)
-    found = Spread.estimate(r, parts, np.ones(20_000), np.ones(2))
+    found = Spread.estimate(r, parts, np.ones(20_000), np.ones(2), np.zeros(20_000))
     assert_allclose([found.base, *found.slopes], [0.5, 2.0, 0.0], atol=0.08)
     assert_allclose(found.std(parts[:5]), np.sqrt(0.5 + parts[:5] @ [2.0, 0.0]), rtol=0.05)
-    large = Spread.estimate(1e6 * r, 1e-6 * parts, np.ones(20_000), np.ones(2))
+    large = Spread.estimate(1e6 * r, 1e-6 * parts, np.ones(20_000), np.ones(2), np.zeros(20_000))
     assert_allclose(large.slopes, 1e18 * found.slopes, rtol=1e-3, atol=1e15)
 
 

@@ -39,7 +39,7 @@ from uncertain import (
     RobustSVC,
     SubspaceProjector,
 )
-from uncertain.laws import GeneralizedLinearLaw
+from uncertain.laws import CurveRegressor, GeneralizedLinearLaw
 
 PUBLIC = [
     value
@@ -47,7 +47,9 @@ PUBLIC = [
     for name in module.__all__
     if isinstance(value := getattr(module, name), type)
 ]
-ESTIMATORS = list(dict.fromkeys(value for value in PUBLIC if issubclass(value, BaseEstimator)))
+EVERY_ESTIMATOR = list(dict.fromkeys(value for value in PUBLIC if issubclass(value, BaseEstimator)))
+# A law of one's own function has no defaults; test_curves.py checks it with a function for any width.
+ESTIMATORS = [kind for kind in EVERY_ESTIMATOR if kind is not CurveRegressor]
 
 VARIANTS: dict[type, list[dict[str, Any]]] = {
     AdaptiveHuberRegressor: [{}, {"kernel": "linear", "max_refinements": 0, "threshold": 0.5}],
@@ -130,4 +132,4 @@ def test_every_estimator_is_public() -> None:
     bases = {base for kind in found for base in kind.__mro__[1:]}
     # Averages are made by `uncertain.fit` alone.
     leaves = {kind for kind in found - bases if not kind.__name__.startswith("Averaged")}
-    assert leaves <= set(ESTIMATORS)
+    assert leaves <= set(EVERY_ESTIMATOR)

@@ -30,7 +30,8 @@ def warn_of_doubts(reader: RowReader, plan: Plan, some: TrainingRows) -> None:
     names = reader.feature_names() or [f"x{j}" for j in range(rows.shape[1])]
     categories = {c: len(values) for c, values in getattr(reader.reading, "categories_", {}).items()}
     n_exact = len(reader.columns.exact or ()) + sum(categories.values())
-    with_bars = np.arange(len(names)) < (len(names) - n_exact if of_table else 0)
+    has_bars = of_table and (reader.columns.mean is None or bool(reader.columns.lists))
+    with_bars = np.arange(len(names)) < (len(names) - n_exact if has_bars else 0)
     measured = (plan.usual if plan.meaning == "auto" else plan.meaning) == "measurement"
     sentences = doubtful_errors(rows, names, with_bars, measured=measured)
     if of_table:

@@ -36,11 +36,11 @@ impl PointKernel {
             return probabilistic_rbf::gram(&x, z.as_ref(), &RbfOptions::new((0.5 / gamma).sqrt()), control);
         }
         let shape = (x.n_rows(), z.unwrap_or(x).n_rows());
-        let values = kernel.from_products(x, z, control)?;
+        let values = kernel.products(x, z, control)?;
         Array2::from_shape_vec(shape, values).map_err(|e| Error::Internal(format!("Gram matrix: {e}")))
     }
 
-    fn from_products(&self, x: &Rows, z: Option<&Rows>, control: &Control) -> Result<Vec<f64>> {
+    fn products(&self, x: &Rows, z: Option<&Rows>, control: &Control) -> Result<Vec<f64>> {
         let (n, m, d) = (x.n_rows(), z.unwrap_or(x).n_rows(), x.width());
         let mut out = zeros(n, m)?;
         let right = contiguous(z.unwrap_or(x));

@@ -170,6 +170,9 @@ pub(super) fn settle(
     Ok(modes)
 }
 
+/// Height, f and W r.
+type Tried = (f64, Vec<f64>, Vec<f64>);
+
 struct Context<'a> {
     evaluator: &'a Evaluator<'a>,
     readings: &'a [Reading],
@@ -179,8 +182,8 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Height, f and W r of these terms at some places.
-    fn tried(&self, terms: &[usize], places: &[Vec<f64>]) -> Result<Vec<(f64, Vec<f64>, Vec<f64>)>> {
+    /// What these terms are at some places.
+    fn tried(&self, terms: &[usize], places: &[Vec<f64>]) -> Result<Vec<Tried>> {
         let (q, mut z) = (self.evaluator.q, vec![]);
         terms.iter().zip(places).for_each(|(&t, v)| self.terms[t].place(v, &mut z));
         let values = self.evaluator.values(&z, self.parameters)?;

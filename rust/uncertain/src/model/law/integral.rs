@@ -46,6 +46,9 @@ const TO_MODE: usize = 120;
 /// Most nodes on one side: beyond, the parameters are out of all bounds.
 const MOST_NODES: usize = 100_000;
 
+/// Below, 1 / v is more than a number can hold, and the integral is the density.
+const LEAST_VARIANCE: f64 = 1e-200;
+
 /// Sums over nodes of weight times (1; u; d u + u u').
 #[derive(Default)]
 struct Sums {
@@ -57,7 +60,7 @@ struct Sums {
 pub(super) fn integral(family: &dyn Family, seen: Observation, (m, v): (f64, f64), extra: &[f64]) -> Integral {
     let constant = family.constant(seen, extra);
     let mut sums = Sums::default();
-    let log = if v > 0.0 {
+    let log = if v > LEAST_VARIANCE {
         over(family, seen, (m, v), extra, &mut sums)
     } else {
         let at = family.local(seen, m, extra);
@@ -203,7 +206,9 @@ mod tests {
         // The peak of the integrand by golden section: it is log-concave.
         let (mut a, mut b) = (m - 60.0 * s, m + 60.0 * s);
         let peak = family.peak(seen, extra);
-        (a, b) = (a.min(peak.max(m - 1e3 * s)), b.max(peak.min(m + 1e3 * s)));
+        let far = m + v * family.local(seen, m, extra).d1;
+        let bound = if peak.is_finite() { peak } else { far };
+        (a, b) = (a.min(bound), b.max(bound));
         for _ in 0..200 {
             let (c, d) = (a + 0.382 * (b - a), a + 0.618 * (b - a));
             let (fc, fd) = (log(c), log(d));

@@ -92,7 +92,7 @@ impl Model {
 
     /// The further parameters as the family knows them.
     fn own_extra(&self) -> Vec<f64> {
-        self.family.family().from_natural(self.extra())
+        self.family.family().working_values(self.extra())
     }
 
     pub(super) fn family(&self) -> FamilyKind {

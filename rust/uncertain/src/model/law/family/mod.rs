@@ -155,7 +155,7 @@ pub(super) trait Family: Debug + Sync {
     }
 
     /// Inverse of [`natural`](Self::natural).
-    fn from_natural(&self, values: &[f64]) -> Vec<f64> {
+    fn working_values(&self, values: &[f64]) -> Vec<f64> {
         values.iter().map(|value| value.ln()).collect()
     }
 

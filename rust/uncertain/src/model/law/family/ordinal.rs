@@ -79,7 +79,7 @@ impl Family for Ordinal {
         extra.iter().map(|a| (*a, 1.0)).collect()
     }
 
-    fn from_natural(&self, values: &[f64]) -> Vec<f64> {
+    fn working_values(&self, values: &[f64]) -> Vec<f64> {
         values.to_vec()
     }
 }
