@@ -6,7 +6,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, P
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use uncertain::Weights;
-use uncertain::curve::{self, Curve, Outputs, Params, Start};
+use uncertain::curve::{self, Curve, InitialParameters, Outputs, Params};
 use uncertain::deconvolution::Mixture;
 
 use crate::error::BorderResult;
@@ -110,7 +110,7 @@ pub(crate) fn fit_curve<'py>(
         weights: weights.map(|w| Weights::new(w.as_array().to_vec())).transpose()?,
         groups: groups.map(|g| g.as_array().to_vec()),
     };
-    let start = Start { values: start, lower, upper, fixed, names };
+    let start = InitialParameters { values: start, lower, upper, fixed, names };
     let data = rows.inner.clone();
     let fit = interrupt::run_asking(py, report, None, move |control, messenger| {
         let curve = PythonCurve { messenger, functions: Arc::new(Functions { curve, jac }) };

@@ -154,7 +154,7 @@ impl<'a> Climb<'a> {
         sample: &Sample,
         control: &'a Control,
     ) -> Self {
-        let floor = floor(params, &shape, sample);
+        let floor = floor(params, (&shape.groups, &shape.rows, shape.tied), sample);
         let tol = params.patience(shape.rows.iter().sum());
         Self { rows, shape, params, control, scale: sample.scale(), floor, tol, passes: 0, history: vec![] }
     }

@@ -1,7 +1,8 @@
 //! The M step: from the sums of a pass to new shares, means and covariances.
 
+use std::ops::Range;
+
 use crate::data::covariance::{packed_index, packed_len};
-use crate::deconvolution::climb::Shape;
 use crate::deconvolution::params::LEAST;
 use crate::deconvolution::start::Sample;
 use crate::deconvolution::{Mixture, Params};
@@ -18,12 +19,16 @@ const MOST: f64 = 0.5;
 /// a component: where the noise of few rows dominates, the likelihood is often largest at T = 0, and rows with smaller
 /// noise would then be infinitely far from all classes. The spread of n rows is off by that part and more in the worst of
 /// d directions. Rows without noise have no such floor.
-pub(super) fn floor(params: &Params, shape: &Shape, sample: &Sample) -> Vec<f64> {
+pub(super) fn floor(
+    params: &Params,
+    (groups, rows_of, tied): (&[Range<usize>], &[f64], bool),
+    sample: &Sample,
+) -> Vec<f64> {
     let (scale, noise) = (sample.scale(), sample.noise());
     let d = scale.len() as f64;
-    let all: f64 = shape.rows.iter().sum();
-    let of_group = |(group, rows): (&std::ops::Range<usize>, &f64)| {
-        let rows = if shape.tied { all } else { rows / group.len() as f64 };
+    let all: f64 = rows_of.iter().sum();
+    let of_group = |(group, rows): (&Range<usize>, &f64)| {
+        let rows = if tied { all } else { rows / group.len() as f64 };
         let least = match params.reg {
             Some(reg) => scale.iter().map(|d| reg * d).collect::<Vec<f64>>(),
             None => {
@@ -33,7 +38,7 @@ pub(super) fn floor(params: &Params, shape: &Shape, sample: &Sample) -> Vec<f64>
         };
         least.repeat(group.len())
     };
-    shape.groups.iter().zip(&shape.rows).flat_map(of_group).collect()
+    groups.iter().zip(rows_of).flat_map(of_group).collect()
 }
 
 /// One component after the step, as if it had a T of its own.
@@ -51,7 +56,7 @@ pub(super) fn updated(
     mixture: &Mixture,
     components: &[Component],
     sums: &[f64],
-    groups: &[std::ops::Range<usize>],
+    groups: &[Range<usize>],
     tied: bool,
     floor: &[f64],
     spent: &[f64],

@@ -92,7 +92,7 @@ impl Params {
 
 /// Where the parameters start, and where they may go.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Start {
+pub struct InitialParameters {
     /// p numbers.
     pub values: Vec<f64>,
     /// Bounds, p each, infinite where there are none.
@@ -105,7 +105,7 @@ pub struct Start {
     pub names: Vec<String>,
 }
 
-impl Start {
+impl InitialParameters {
     /// All parameters free, without bounds, called theta\[0\], theta\[1\], ...
     #[must_use]
     pub fn new(values: Vec<f64>) -> Self {
@@ -185,7 +185,7 @@ pub struct Fit {
 /// Fit a curve to readings of x and y.
 ///
 /// ```
-/// use uncertain::curve::{self, Outputs, Params, Start};
+/// use uncertain::curve::{self, Outputs, Params, InitialParameters};
 /// use uncertain::{Control, GaussianArray, Rows};
 ///
 /// # fn main() -> uncertain::Result<()> {
@@ -194,7 +194,7 @@ pub struct Fit {
 /// let rows = GaussianArray::points(Rows::from_vec(x, 1)?)?;
 /// let outputs = Outputs { values: y, n_outputs: 1, ..Outputs::default() };
 /// let decay = |x: &[f64], p: &[f64]| p[0] * f64::exp(-p[1] * x[0]);
-/// let fit = curve::fit(&Params::new().check()?, &decay, &Start::new(vec![1.0, 1.0]), &rows, &outputs, &Control::new())?;
+/// let fit = curve::fit(&Params::new().check()?, &decay, &InitialParameters::new(vec![1.0, 1.0]), &rows, &outputs, &Control::new())?;
 /// assert!((fit.parameters[0] - 2.0).abs() < 1e-6 && (fit.parameters[1] - 0.5).abs() < 1e-6);
 /// # Ok(())
 /// # }
@@ -207,7 +207,7 @@ pub struct Fit {
 pub fn fit(
     params: &ValidParams,
     curve: &dyn Curve,
-    start: &Start,
+    start: &InitialParameters,
     data: &GaussianArray,
     outputs: &Outputs,
     control: &Control,
@@ -232,7 +232,7 @@ pub fn fit(
 
 fn evaluator<'a>(
     curve: &'a dyn Curve,
-    start: &'a Start,
+    start: &'a InitialParameters,
     readings: &[Reading],
     (d, q): (usize, usize),
     control: &'a Control,
@@ -254,7 +254,7 @@ fn evaluator<'a>(
 }
 
 /// The sizes of the parameters, where the curve is defined at all rows.
-fn check_start(evaluator: &Evaluator<'_>, start: &Start, readings: &[Reading]) -> Result<Vec<f64>> {
+fn check_start(evaluator: &Evaluator<'_>, start: &InitialParameters, readings: &[Reading]) -> Result<Vec<f64>> {
     let x: Vec<f64> = readings.iter().flat_map(|reading| reading.x.iter().copied()).collect();
     let values = evaluator.values(&x, &start.values)?;
     match values.iter().position(|f| !f.is_finite()) {
@@ -273,7 +273,7 @@ fn check_start(evaluator: &Evaluator<'_>, start: &Start, readings: &[Reading]) -
 fn least_squares<'a>(
     params: &Params,
     evaluator: Evaluator<'a>,
-    start: &Start,
+    start: &InitialParameters,
     readings: &'a [Reading],
     terms: Vec<terms::Term>,
     variances: &[f64],
@@ -290,7 +290,7 @@ fn least_squares<'a>(
 }
 
 /// Start and bounds of the free parameters.
-fn restricted(start: &Start, free: &[usize]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+fn restricted(start: &InitialParameters, free: &[usize]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let pick = |values: &[f64]| free.iter().map(|&j| values[j]).collect();
     (pick(&start.values), pick(&start.lower), pick(&start.upper))
 }
@@ -298,7 +298,7 @@ fn restricted(start: &Start, free: &[usize]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
 fn fit_functional(
     params: &Params,
     evaluator: Evaluator<'_>,
-    start: &Start,
+    start: &InitialParameters,
     readings: &[Reading],
     outputs: &Outputs,
 ) -> Result<Fit> {
@@ -364,7 +364,7 @@ fn spread_out(covariance: &[f64], free: &[usize], some: &[usize], p: usize) -> V
 fn fit_structural(
     params: &Params,
     evaluator: &Evaluator<'_>,
-    start: &Start,
+    start: &InitialParameters,
     (data, readings): (&GaussianArray, &[Reading]),
     outputs: &Outputs,
 ) -> Result<Fit> {
@@ -392,7 +392,7 @@ fn fit_structural(
     let total: f64 = readings.iter().map(|reading| reading.weight).sum();
     let weights: Vec<f64> = readings.iter().map(|reading| reading.weight * n as f64 / total).collect();
     let (naive, residual) = naive(params, evaluator, start, readings)?;
-    let fixed_start = Start { values: naive, ..start.clone() };
+    let fixed_start = InitialParameters { values: naive, ..start.clone() };
     let (mut at, mut lower, mut upper) = restricted(&fixed_start, &free);
     if params.scatter {
         for o in 0..q {
@@ -497,7 +497,7 @@ fn fit_structural(
 fn naive(
     params: &Params,
     evaluator: &Evaluator<'_>,
-    start: &Start,
+    start: &InitialParameters,
     readings: &[Reading],
 ) -> Result<(Vec<f64>, Vec<f64>)> {
     let q = evaluator.q;
@@ -544,7 +544,7 @@ pub fn moments(
     control: &Control,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
     let outputs = Outputs { values: vec![0.0; data.n_rows() * n_outputs], n_outputs, ..Outputs::default() };
-    let start = Start::new(parameters.to_vec());
+    let start = InitialParameters::new(parameters.to_vec());
     let readings = readings::readings(data, &outputs)?;
     if let Some(mixture) = mixture {
         data.check_features(mixture.n_features())?;

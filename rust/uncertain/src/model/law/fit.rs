@@ -16,7 +16,7 @@ use crate::special::quantile;
 
 /// What a law is fitted to.
 #[derive(Debug, Clone)]
-pub struct Problem<'a> {
+pub struct Observations<'a> {
     /// Readings of the features.
     pub rows: Incomplete<'a>,
     /// Counts, sizes, times, or the numbers of classes.
@@ -33,7 +33,7 @@ pub struct Problem<'a> {
     pub n_classes: usize,
 }
 
-impl Problem<'_> {
+impl Observations<'_> {
     fn row(&self, i: usize) -> Weighted {
         Weighted {
             seen: Observation { y: self.targets[i], censored: self.censored.as_ref().is_some_and(|c| c[i]) },
@@ -99,14 +99,14 @@ impl ValidParams {
     /// # Errors
     /// Targets that are none of the family's, features of which the rows do not tell, those of
     /// [`deconvolution::ValidParams::fit`](crate::deconvolution::ValidParams), [`Error::Interrupted`].
-    pub fn fit(&self, problem: &Problem<'_>, control: &Control) -> Result<Model> {
+    pub fn fit(&self, problem: &Observations<'_>, control: &Control) -> Result<Model> {
         problem.check(self.0.family)?;
         let Some((kept, weights)) = problem.without_weightless()? else {
             return parallel::install(self.0.em.threads, || self.fit_all(problem, control))?;
         };
         let pick = |values: &[f64]| -> Vec<f64> { kept.iter().map(|&i| values[i]).collect() };
         let taken = problem.rows.take(&kept)?;
-        let problem = Problem {
+        let problem = Observations {
             rows: taken.rows(),
             targets: pick(&problem.targets),
             censored: problem.censored.as_ref().map(|c| kept.iter().map(|&i| c[i]).collect()),
@@ -118,7 +118,7 @@ impl ValidParams {
         parallel::install(self.0.em.threads, || self.fit_all(&problem, control))?
     }
 
-    fn fit_all(&self, problem: &Problem<'_>, control: &Control) -> Result<Model> {
+    fn fit_all(&self, problem: &Observations<'_>, control: &Control) -> Result<Model> {
         let kind = self.0.family;
         let fitted = crate::params::Valid(self.0.em.clone()).fit_rows(
             problem.rows,

@@ -35,7 +35,7 @@ use crate::readable::readable;
 use crate::solver::Status;
 
 pub use family::FamilyKind;
-pub use fit::Problem;
+pub use fit::Observations;
 
 builder! {
     /// Parameters of a fit.

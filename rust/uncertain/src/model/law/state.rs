@@ -3,7 +3,7 @@
 
 use ndarray::Array2;
 
-use super::{Estimates, Model, Params, Problem, ValidParams};
+use super::{Estimates, Model, Observations, Params, ValidParams};
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::deconvolution::{Mixture, ReportHeader};
@@ -39,7 +39,7 @@ impl Fitted for Model {
             if n_classes < 2 {
                 return Err(Error::Data("a law of classes needs at least 2 classes, got 1 class".into()));
             }
-            Problem {
+            Observations {
                 rows,
                 targets: labels.codes().iter().map(|&code| f64::from(code)).collect(),
                 censored: None,
@@ -50,7 +50,7 @@ impl Fitted for Model {
             }
         } else {
             let targets = training.targets()?;
-            Problem {
+            Observations {
                 rows,
                 targets: targets.values().to_vec(),
                 censored: targets.limits().map(|limits| limits.iter().map(|limit| *limit > 0).collect()),
