@@ -11,6 +11,7 @@ a bad one looks like; 3 points worse on Kepler's catalogue).
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
 from typing import ClassVar, Literal, Self
 
@@ -126,7 +127,8 @@ class _Remeasured(SavedTrees, BaseEstimator):
         copies = 1 if exact else self.n_copies
         self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(gaussians)
         table = self._copied(rows, y if classes is None else classes, weights, copies, random)
-        with threadpool_limits(self._threads(table), user_api="openmp"):
+        # Threads in which scikit-learn finds bins restore warning filters one after the other, and leave any.
+        with threadpool_limits(self._threads(table), user_api="openmp"), warnings.catch_warnings():
             if self.estimator is None:
                 self.estimator_ = self._boosted(table, y, weights, groups, random)
             else:

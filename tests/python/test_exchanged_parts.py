@@ -284,12 +284,12 @@ DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]], str]] 
     "spread of three": (
         "kernel, numbers",
         lambda r: remembered(r, spread={"base": 1.0, "slopes": [1.0] * 3, "widths": [1.0] * 3}),
-        "a spread of 3 features",
+        "a spread of 3 coefficients and 3 features",
     ),
     "one slope of two": (
         "kernel, numbers",
         lambda r: remembered(r, spread=r["spread"] | {"slopes": [1.0]}),
-        "spread = ",
+        "a spread of 1 coefficients and 2 features",
     ),
     "sets of numbers": (
         "kernel, numbers",
@@ -299,7 +299,7 @@ DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]], str]] 
     "spread of a GSURegressor": (
         "gsu, numbers",
         lambda r: remembered(r, spread={"base": 1.0, "slopes": [1.0] * 2, "widths": [1.0] * 2}),
-        "GSURegressor with a spread",
+        "GSURegressor has 1 and 0",
     ),
 }  # fmt: skip
 
