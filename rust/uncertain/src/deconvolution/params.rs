@@ -69,14 +69,14 @@ params! {
         /// The most that [`Components::Auto`] tries, >= 1.
         max_components: usize = 10,
         /// Stop when the mean log-likelihood per row rises by no more than this in one step, >= 0; `None`: as
-        /// [`Params::patience`].
+        /// `Params::patience`.
         #[serde(with = "number::option")]
         tol: Option<f64> as impl Into<Option<f64>> = None,
         /// Passes over the rows after the first one at most, >= 1; each is a step of EM or an extrapolation.
         max_iter: usize = 1000,
         /// How EM is made faster; `None`: plain EM.
         acceleration: Option<Acceleration> = Some(Acceleration::Squarem),
-        /// T is at least this part of the features' scale in every direction, in (0, 1); `None`: as [`floor`](super::floor).
+        /// T is at least this part of the features' scale in every direction, in (0, 1); `None`: as `floor`.
         #[serde(rename = "reg_covar", with = "number::option")]
         reg: Option<f64> as impl Into<Option<f64>> = Some(LEAST),
         /// Seed of the start, and of the folds of [`Components::Auto`].

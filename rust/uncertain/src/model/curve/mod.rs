@@ -1,11 +1,11 @@
 //! A curve between true values, y = f(z; theta) + scatter, from readings with errors in x and y.
 //!
-//! [`Truth::Structural`]: z has a density, that of the deconvolved readings ([`deconvolution`](crate::deconvolution)), and the
+//! [`Truth::Structural`]: z has a density, that of the deconvolved readings ([`deconvolution`]), and the
 //! likelihood of y given the reading x is integrated over it (R. J. Carroll, D. Ruppert, L. A. Stefanski, C. M. Crainiceanu,
 //! Measurement Error in Nonlinear Models, 2006, chapter 8). [`Truth::Functional`]: every z is a parameter; that is
 //! orthogonal distance regression, which is biased by the curvature f'' times the variance of the errors of x.
 //!
-//! Rows become [`terms`], in which both truths are one problem: what is unknown is a standard normal v, of which a
+//! Rows become `terms`, in which both truths are one problem: what is unknown is a standard normal v, of which a
 //! functional fit takes the most likely value and a structural one the integral.
 
 mod errors;

@@ -4,14 +4,14 @@
 //! y | z ~ p(y | eta, a),  eta = b + beta'z + offset,     x_i = z_i + e_i,  e_i ~ N(0, S_i),  z ~ sum_k pi_k N(mu_k, T_k)
 //! ```
 //! Two stages, each by maximum likelihood: the density of z from the readings alone
-//! ([`deconvolution`](crate::deconvolution)), then b, beta and a from the targets given the readings. Only eta matters to a
+//! ([`deconvolution`]), then b, beta and a from the targets given the readings. Only eta matters to a
 //! target, and given x_i it is a mixture of one-dimensional Gaussians, so that in any number of dimensions
 //! ```text
 //! log p(y_i | x_i) = log sum_k w_ik int p(y_i | eta, a) N(eta; b + o_i + beta'm_ik, beta'P_ik beta) d eta
 //! ```
-//! ([`truths`], [`integral`], [`likelihood`]). It is the integral of the likelihood: averaging its logarithm, as a loss
+//! (`truths`, `integral`, `likelihood`). It is the integral of the likelihood: averaging its logarithm, as a loss
 //! of the score's distribution does, would flatten the law a second time. Where all rows are exact it is the ordinary
-//! generalised linear model. Standard errors count both stages ([`errors`]).
+//! generalised linear model. Standard errors count both stages (`errors`).
 //!
 //! Source: Carroll, Ruppert, Stefanski, Crainiceanu, Measurement Error in Nonlinear Models, 2nd ed., 2006, chapter 8.
 
@@ -61,7 +61,7 @@ impl Params {
     /// Parameters that can fit, or the first one that is out of range.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter)
+    /// [`Error::Parameter`]
     pub fn check(self) -> Result<ValidParams> {
         self.em.clone().check()?;
         check_not_negative("alpha", self.alpha)?;
