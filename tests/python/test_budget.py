@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import uncertain
 from uncertain import GaussianArray
+from uncertain._base.deadline import Deadline
 from uncertain._choice import budget
 from uncertain.exceptions import ParameterError, UncertainError
 
@@ -36,6 +38,17 @@ def test_a_fit_that_would_take_long_ends_in_words() -> None:
         uncertain.fit(X, y, method="discriminant", time_limit=0.3, **endless)
     # The limit is gone with its fit.
     assert uncertain.fit(X, y, method="discriminant").classes_.tolist() == [0, 1]
+
+
+def test_the_end_of_a_block_brings_back_the_limit_around_it() -> None:
+    X, y = table(400, 60)
+    slow = {"n_components": 8, "tol": 0.0, "max_iter": 1000, "acceleration": None}
+    limit = Deadline(0.05)
+    with limit.stops():
+        with limit.stops(0.5):
+            time.sleep(0.06)
+        with pytest.raises(UncertainError, match="time_limit"):
+            uncertain.fit(X, y, method="discriminant", **slow)
 
 
 def test_candidates_that_the_limit_leaves_no_time_say_so() -> None:
@@ -71,7 +84,6 @@ def test_candidates_end_with_their_budget_and_repeat_themselves(monkeypatch: pyt
 
 
 def test_too_many_columns_for_covariances_of_each_row_are_left_out() -> None:
-
     X, y = table(60, 340)
     model = uncertain.fit(X, y)
     left = model.leaderboard_.filter(pl.col("note").str.contains("too many for Gaussians with noise"))

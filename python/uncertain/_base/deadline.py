@@ -18,6 +18,7 @@ class Deadline:
     def __init__(self, seconds: float | None = None) -> None:
         self.seconds = seconds
         self.start = time.monotonic()
+        self._shares: list[float] = []
 
     def left(self, share: float = 1.0) -> float | None:
         """Seconds until a share of the time is over, 0 if it is; None without a limit."""
@@ -29,17 +30,19 @@ class Deadline:
     def stops(self, share: float = 1.0) -> Iterator[None]:
         """Calls of the core in this block, from this thread, raise an UncertainError when it is over.
 
-        What other libraries compute is not stopped. The end of a block inside another one ends both limits.
+        What other libraries compute is not stopped. A block inside another one has its own limit, and its end
+        brings back the other one.
         """
-        left = self.left(share)
-        if left is None:
+        if self.seconds is None:
             yield
             return
-        stop_after(left)
+        self._shares.append(share)
+        stop_after(self.left(share))
         try:
             yield
         finally:
-            stop_after(None)
+            self._shares.pop()
+            stop_after(self.left(self._shares[-1]) if self._shares else None)
 
 
 def check_limit(seconds: object) -> None:

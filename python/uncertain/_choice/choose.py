@@ -180,7 +180,7 @@ def _decide(
     else:
         first = next(iter(weights))
         order = [first, *(k for k in ranking.order if k != first)]
-        place, fitted = _first_fit([trials[k].member for k in order], request, training)
+        place, fitted = _first_fit([trials[k].member for k in order], training)
         weights = {order[place]: 1.0}
     chosen = trials[next(iter(weights))]
     if len(weights) > 1:
@@ -239,7 +239,7 @@ def _fit_average(
     refused: list[UncertainError] = []
     for k in weights:
         try:
-            fitted[k] = _first_fit([trials[k].member], request, training)[1]
+            fitted[k] = _first_fit([trials[k].member], training)[1]
         except UncertainError as error:
             refused.append(error)
     if not fitted:
@@ -258,7 +258,7 @@ def _by_rule(request: Request, members: Sequence[Member], training: TrainingRows
     candidates = [member for member in members if member.pipeline is not None]
     candidates = [member for member in candidates if request.able is None or request.able(member)]
     ordered = sorted(candidates, key=lambda member: not follows_rule(request, member))
-    place, fitted = _first_fit(ordered, request, training)
+    place, fitted = _first_fit(ordered, training)
     member = ordered[place]
     line = Entry(
         member.method,
@@ -273,14 +273,13 @@ def _by_rule(request: Request, members: Sequence[Member], training: TrainingRows
     return Choice(fitted, board, None)
 
 
-def _first_fit(members: Sequence[Member], request: Request, training: TrainingRows) -> tuple[int, Pipeline]:
+def _first_fit(members: Sequence[Member], training: TrainingRows) -> tuple[int, Pipeline]:
     """The first one that can be fitted to all rows; the first one's error if none can."""
     refused: list[UncertainError] = []
     for place, member in enumerate(members):
         assert member.pipeline is not None
         try:
-            with request.deadline.stops():
-                return place, training.fitted(member.pipeline)
+            return place, training.fitted(member.pipeline)
         except UncertainError as error:
             refused.append(error)
     raise refused[0]

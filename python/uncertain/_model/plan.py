@@ -215,8 +215,7 @@ class Plan:
         if whole:
             return Fitted(pipeline, board, held_out)
         _warn_of_better(board, len(some))
-        with limit.stops():
-            return Fitted(rows.fit_steps(clone(pipeline)), board, held_out)
+        return Fitted(rows.fit_steps(clone(pipeline)), board, held_out)
 
     def _imputes(self, rows: RowStore) -> bool:
         """Do gaps have to be filled for methods that take none?"""
