@@ -320,8 +320,10 @@ def test_columns_that_are_no_numbers_are_refused_only_if_asked_for(rng: np.rando
         AsGaussians(features=["time"], std="{}").fit(table)
     with pytest.raises(ColumnError, match=r"'sky' is of type SkyCoord, .*table\['sky'\]\.ra\.deg"):
         opened.values("sky")
-    with pytest.raises(ColumnError, match="datetime64"):
-        open_table({"t": np.array(["2026-01-01"], dtype="M8[D]")}).numbers(["t"])
+    with pytest.raises(ColumnError, match=r"t: expected real numbers .* got Date32; cast the column"):
+        AsGaussians(features=["t"], exact=[]).fit({"t": np.array(["2026-01-01"], dtype="M8[D]")})
+    with pytest.raises(ColumnError, match=r"'t' is of type array of .*, not numbers"):
+        AsGaussians(features=["t"], exact=[]).fit({"t": np.zeros(1, dtype=[("a", float)])})
 
 
 def test_pandas_names_of_several_levels_and_numbers() -> None:

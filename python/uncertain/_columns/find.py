@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from .._data.options import did_you_mean
-from .._data.typing import Keywords
+from .._data.typing import ColumnType, Keywords
 from ..exceptions import ColumnError
 from .bars import (
     KINDS,
@@ -33,7 +33,7 @@ from .roles import check_roles
 SUFFIXES = ("_err", "_error", "_std", "_se", "_sigma")
 """What messages give as examples of error columns; `ErrorNames` knows more."""
 
-Types = Mapping[str, Literal["number", "list", "other"]]
+Types = Mapping[str, ColumnType]
 """What columns hold in each row, by name."""
 
 

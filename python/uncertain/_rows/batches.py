@@ -72,7 +72,7 @@ class BatchReading:
         """What this makes of all batches: of those of the second reading, where it takes two."""
         reading = self._reading
         reading._forget_unknown()
-        if reading.on_missing == "auto" and self._table.door.once:
+        if reading.on_missing == "auto" and self._table.is_once:
             return collected(self._completed(None))
         census: list[Census] = []
         try:
@@ -159,7 +159,7 @@ def collected_categories(
     columns = reading._asked().categorical or ()
     if not columns:
         return None
-    if table.door.once:
+    if table.is_once:
         raise ParameterError(
             f"categorical={list(columns)!r}: their categories are collected first, but this stream is read "
             "once; pass a dataset or a path"

@@ -8,7 +8,7 @@ byte order and Python objects are copied. Arrays and astropy's columns come down
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from .._data.typing import Array, ArrowStream, Booleans, NativeColumn
+from .._data.typing import Array, ArrowStream, Booleans, ColumnType, NativeColumn
 from .._data.units import Unit
 from ..exceptions import ColumnError
-from .door import TypeName
+from .table import series_type
 from .units import as_unit
 
 
@@ -32,12 +32,8 @@ class Pieces(NamedTuple):
     """True where a value is missing; None if none is."""
 
 
-def to_series(columns: Sequence[NativeColumn], names: Sequence[str]) -> list[pl.Series]:
-    """The columns; ColumnError for what has no values of one type per row."""
-    return [_series(column, name) for column, name in zip(columns, names, strict=True)]
-
-
-def _series(column: NativeColumn, name: str) -> pl.Series:
+def to_series(column: NativeColumn, name: str) -> pl.Series:
+    """A column in Polars; ColumnError for what has no values of one type per row."""
     library = _library(column)
     if library == "polars":
         return column.alias(name)  # type: ignore[no-any-return]
@@ -46,6 +42,8 @@ def _series(column: NativeColumn, name: str) -> pl.Series:
     if library == "pandas":
         return _of_pandas(column, name)
     data, mask = pieces(column, name)
+    if data.dtype.kind == "V":
+        raise not_numbers(column, name)
     if data.dtype.kind in "fiub":
         numbers = pl.Series(name, native_numbers(data))
         return numbers if mask is None else _with_nulls(numbers, mask)
@@ -59,35 +57,11 @@ def _series(column: NativeColumn, name: str) -> pl.Series:
     return series_from_objects(values, name)
 
 
-def as_numbers(columns: Iterable[pl.Series]) -> list[pl.Series]:
-    """Columns of numbers, or lists of them, as the extension reads them; it refuses other types by name."""
-    return [_as_numbers(column, column.name) for column in columns]
-
-
-def _as_numbers(column: pl.Series, name: str) -> pl.Series:
-    dtype = column.dtype
-    if dtype == pl.Object:
-        raise ColumnError(
-            f"{name}: cannot be read as numbers or lists of them: its values are of several types"
-        )
-    # A column of nothing but nulls has no Arrow buffers to hand over; decimals are no floats yet.
-    if dtype == pl.Null or isinstance(dtype, pl.Decimal):
-        return column.cast(pl.Float64)
-    if str(dtype) == "Float16":  # which older versions do not have
-        return column.cast(pl.Float32)
-    return column
-
-
-def column_types(columns: Iterable[NativeColumn]) -> list[TypeName]:
-    """What columns hold in each row, by their types; of Python objects, by the first of them."""
-    return [_column_type(column) for column in columns]
-
-
-def _column_type(column: NativeColumn) -> TypeName:
+def column_type(column: NativeColumn) -> ColumnType:
+    """What a column holds in each row, by its type; of Python objects, by the first of them."""
     library = _library(column)
     if library == "polars":
-        dtype = column.dtype
-        return "number" if dtype.is_numeric() else "list" if dtype.is_nested() else "other"
+        return series_type(column)
     if library == "pyarrow":
         return _type_of_arrow(column.type)
     if library == "pandas":
@@ -161,13 +135,6 @@ def native_numbers(values: Array) -> Array:
     return np.require(values, values.dtype.newbyteorder("="), ["C", "A"])
 
 
-def refuse_no_numbers(columns: Iterable[NativeColumn], names: Iterable[str]) -> None:
-    """ColumnError for arrays of times, and the like."""
-    for column, name in zip(columns, names, strict=True):
-        if isinstance(column, np.ndarray) and column.dtype.kind in "VMm":
-            raise not_numbers(column, name)
-
-
 def not_numbers(column: NativeColumn, name: str) -> ColumnError:
     """Why a column of another type (astropy's Time, SkyCoord, ...) cannot be read."""
     kind = type(column).__name__ if type(column) is not np.ndarray else f"array of {column.dtype}"
@@ -204,7 +171,7 @@ def _of_arrow(column: NativeColumn, name: str) -> pl.Series:
         return series_from_objects(column.to_pylist(), name)
 
 
-def _type_of_arrow(kind: Any) -> TypeName:
+def _type_of_arrow(kind: Any) -> ColumnType:
     from pyarrow import types
 
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):

@@ -1,18 +1,16 @@
-"""What a `Table` asks of the columns behind it."""
+"""What a `Table` asks of columns that are not in Polars yet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from .._data.typing import NativeColumn
+from .._data.typing import ColumnType, NativeColumn
 from .._data.units import Unit
 
 if TYPE_CHECKING:
     import polars as pl
-
-TypeName = Literal["number", "list", "other"]
 
 
 @dataclass
@@ -38,14 +36,14 @@ class Door(Protocol):
     def streams(self) -> bool:
         """Can it be read in batches?"""
 
-    def types(self) -> list[TypeName]:
+    def types(self) -> list[ColumnType]:
         """What every column holds in each row, by its type."""
 
     def units(self) -> dict[str, Unit]:
         """astropy's units of the columns that have one."""
 
-    def native(self, places: Iterable[int]) -> list[NativeColumn]:
-        """The columns as their library has them."""
+    def column(self, place: int) -> NativeColumn:
+        """A column as its library has it."""
 
     def read(self, names: Sequence[str] | None) -> list[pl.Series]:
         """These columns (None: all of them), whose names are unique."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
-from .._data.typing import NativeColumn
+from .._data.typing import ColumnType, NativeColumn
 from .._data.units import Unit
-from .columns import column_types, sliced, to_series
-from .door import BatchSize, Door, TypeName
+from .columns import column_type, sliced, to_series
+from .door import BatchSize, Door
 
 Stream = Callable[[Sequence[str], BatchSize], Iterator[pl.DataFrame]]
 """Reads these columns of a query in batches of rows, in an order that is always the same."""
@@ -19,8 +19,8 @@ Collect = Callable[[Sequence[str] | None], pl.DataFrame]
 
 
 @dataclass
-class InMemory:
-    """Columns in the memory of any library."""
+class Foreign:
+    """Columns in the memory of another library, by their numbers."""
 
     names: list[str]
     column: Callable[[int], NativeColumn]
@@ -32,24 +32,20 @@ class InMemory:
     late: bool = False
     streams: bool = False
 
-    def types(self) -> list[TypeName]:
+    def types(self) -> list[ColumnType]:
         """By the type, of objects by the first of them."""
-        return column_types(map(self.column, range(len(self.names))))
-
-    def native(self, places: Iterable[int]) -> list[NativeColumn]:
-        """The columns as their library has them."""
-        return [self.column(place) for place in places]
+        return [column_type(self.column(place)) for place in range(len(self.names))]
 
     def read(self, names: Sequence[str] | None) -> list[pl.Series]:
         """Without a copy where the memory is as Polars has it."""
         places = {name: place for place, name in enumerate(self.names)}
         chosen = self.names if names is None else names
-        return to_series([self.column(places[name]) for name in chosen], chosen)
+        return [to_series(self.column(places[name]), name) for name in chosen]
 
-    def slice(self, start: int, stop: int) -> InMemory:
+    def slice(self, start: int, stop: int) -> Foreign:
         """The same rows of every column, when they are asked for."""
         stop = min(stop, self.n_rows())
-        return InMemory(
+        return Foreign(
             self.names,
             lambda place: sliced(self.column(place), start, stop),
             lambda: stop - start,
@@ -90,17 +86,17 @@ class Query:
         """Can it be read in batches?"""
         return self.batches is not None
 
-    def types(self) -> list[TypeName]:
+    def types(self) -> list[ColumnType]:
         """By the schema."""
-        return column_types(self.schema.get_columns())
+        return [column_type(column) for column in self.schema.get_columns()]
 
     def units(self) -> dict[str, Unit]:
         """Those of text files that have a line of them; other queries know none."""
         return dict(self.own_units)
 
-    def native(self, places: Iterable[int]) -> list[NativeColumn]:
-        """The columns without rows."""
-        return [self.schema.to_series(place) for place in places]
+    def column(self, place: int) -> NativeColumn:
+        """Without rows."""
+        return self.schema.to_series(place)
 
     def read(self, names: Sequence[str] | None) -> list[pl.Series]:
         """Collected at once."""

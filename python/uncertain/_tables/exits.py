@@ -149,14 +149,12 @@ class DictExit(Exit):
         return {**self.whole(), **columns}
 
     def take(self, column: NativeColumn, rows: Ints) -> NativeColumn:
-        """An array, or a part of a Series."""
-        from .columns import pieces
-
+        """A part of an array, a list or a Series."""
         exits: dict[str, type[Exit]] = {"polars": PolarsExit, "pandas": PandasExit, "pyarrow": ArrowExit}
         library = exits.get(type(column).__module__.partition(".")[0])
         if library is not None:
             return library(self.whole).take(column, rows)
-        return column[rows] if isinstance(column, np.ndarray) else pieces(column, "").data[rows]
+        return column[rows] if hasattr(column, "dtype") else [column[row] for row in rows.tolist()]
 
 
 class StructuredExit(Exit):

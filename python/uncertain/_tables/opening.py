@@ -51,10 +51,10 @@ def opened(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table | None:
 def open_astropy(X: NativeTable, exit: Exit | None = None) -> Table:
     """A table of astropy."""
     from .columns import column_units
-    from .doors import InMemory
+    from .doors import Foreign
 
     names = list(X.colnames)
-    door = InMemory(
+    door = Foreign(
         names,
         lambda place: X[names[place]],
         lambda: len(X),
@@ -85,16 +85,16 @@ def _lazy(X: NativeTable) -> Table:
 
 def _pandas(X: NativeTable) -> Table:
     """The names of a column index of several levels are joined by "_"."""
-    from .doors import InMemory
+    from .doors import Foreign
 
     names = [_joined(label) for label in X.columns]
-    return Table(InMemory(names, lambda place: X.iloc[:, place], lambda: len(X)), PandasExit(lambda: X))
+    return Table(Foreign(names, lambda place: X.iloc[:, place], lambda: len(X)), PandasExit(lambda: X))
 
 
 def _arrow(X: NativeTable) -> Table:
-    from .doors import InMemory
+    from .doors import Foreign
 
-    return Table(InMemory(list(X.schema.names), X.column, lambda: X.num_rows), ArrowExit(lambda: X))
+    return Table(Foreign(list(X.schema.names), X.column, lambda: X.num_rows), ArrowExit(lambda: X))
 
 
 def _fits(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table:
@@ -108,7 +108,7 @@ def _fits(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table:
 
 def _dict(X: Mapping[str, NativeColumn]) -> Table:
     from .columns import column_units
-    from .doors import InMemory
+    from .doors import Foreign
 
     names = list(X)
     single = [name for name in names if isinstance(X[name], (str, bytes)) or not hasattr(X[name], "__len__")]
@@ -133,17 +133,17 @@ def _dict(X: Mapping[str, NativeColumn]) -> Table:
             )
         return sizes[names[0]]
 
-    door = InMemory(names, column, n_rows, lambda: column_units(names, map(column, range(len(names)))))
+    door = Foreign(names, column, n_rows, lambda: column_units(names, map(column, range(len(names)))))
     return Table(door, DictExit(lambda: X))
 
 
 def _structured(X: NativeTable) -> Table:
-    from .doors import InMemory
+    from .doors import Foreign
 
     if X.ndim != 1:
         raise ShapeError(f"a structured array of one dimension is a table, got shape {X.shape}")
     names = list(X.dtype.names)
-    door = InMemory(names, lambda place: X[names[place]], lambda: len(X))
+    door = Foreign(names, lambda place: X[names[place]], lambda: len(X))
     return Table(door, StructuredExit(lambda: X))
 
 

@@ -1,9 +1,10 @@
 """`Table`: the columns of any table, in Polars, asked for by name.
 
-Design: every table is columns of Polars inside. How they come in is a `Door`: columns that are there, taken
-over one by one when they are asked for (`InMemory`), or a query that is collected late and can be read in
-batches (`Query`). How answers go back to the caller's kind is an `Exit`. Code for other libraries stands in
-these two alone. A table is never asked for everything at once: a Polars frame rechunks itself then.
+Design: every table is columns of Polars inside. Those that are not there yet come through a `Door`: columns
+of another library, taken over one by one when they are asked for (`Foreign`), or a query that is collected
+late and can be read in batches (`Query`). How answers go back to the caller's kind is an `Exit`. Code for
+other libraries stands in these two alone. A frame of Polars is taken apart into its columns, which copies
+nothing: asked for everything at once it would rechunk itself.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ import numpy as np
 
 from .._columns.bars import require
 from .._data.plain import decoded
-from .._data.typing import Ints, Labels
+from .._data.typing import ColumnType, Ints, Labels
 from ..exceptions import ColumnError, ShapeError
-from .door import BatchSize, Door, TypeName
+from .door import BatchSize, Door
 from .units import as_unit, converted, unit_name
 
 if TYPE_CHECKING:
@@ -32,16 +33,25 @@ class Table:
     """The caller's table, untouched, and the few questions asked of it."""
 
     def __init__(
-        self, door: Door, exit: Exit, *, origin: str = "", units: Mapping[str, str] | None = None
+        self,
+        door: Door | None,
+        exit: Exit,
+        columns: Mapping[str, pl.Series] | None = None,
+        *,
+        origin: str = "",
+        own_units: Mapping[str, Any] | None = None,
+        units: Mapping[str, str] | None = None,
     ) -> None:
         self.door = door
+        """Where columns come from that are not in Polars; None where all are."""
         self.exit = exit
-        self.names = door.names
+        self._columns = {**(columns or {})}
+        self.names = [*self._columns] if door is None else door.names
         """Column names, in order."""
         self.origin = origin
+        self._own_units = own_units
         self._units = units or {}
-        self._places = {name: place for place, name in enumerate(door.names)}
-        self._columns: dict[str, pl.Series] = {}
+        self._places = {name: place for place, name in enumerate(self.names)}
         self.notes: tuple[str, ...] = ()
         """Sentences on what was decided when it was opened."""
         self._stands = False  # are some rows in the place of a whole table, of which nothing more is read?
@@ -49,23 +59,36 @@ class Table:
     @classmethod
     def from_frame(cls, frame: pl.DataFrame) -> Table:
         """A frame of Polars."""
-        return cls._from_frame(frame, {}, {})
-
-    @classmethod
-    def _from_frame(cls, frame: pl.DataFrame, own: dict[str, Any], units: Mapping[str, str]) -> Table:
-        """One whose columns have units of their `own`, and are to be in these."""
-        from .doors import InMemory
         from .exits import PolarsExit
 
-        door = InMemory(frame.columns, frame.to_series, frame.__len__, lambda: own)
-        return cls(door, PolarsExit(lambda: frame), units=units)
+        return cls(None, PolarsExit(lambda: frame), {column.name: column for column in frame.get_columns()})
+
+    def _with(self, columns: Mapping[str, pl.Series]) -> Table:
+        """A table of these columns, in the units of this one."""
+        import polars as pl
+
+        from .exits import PolarsExit
+
+        own = {name: unit for name, unit in self.own_units.items() if name in columns}
+        exit = PolarsExit(lambda: pl.DataFrame([*columns.values()]))
+        return Table(None, exit, columns, own_units=own, units=self._units)
 
     @property
     def native(self) -> Any:
         """The table as the caller's library has it, all columns of a query."""
-        if self.door.late:
+        if self.is_late:
             self.load(self.names)
         return self.exit.whole()
+
+    @property
+    def is_late(self) -> bool:
+        """Is it a query, which is collected when it is asked?"""
+        return self.door is not None and self.door.late
+
+    @property
+    def is_once(self) -> bool:
+        """Is it a stream that can be read only once?"""
+        return self.door is not None and self.door.once
 
     # -- names, types, rows
 
@@ -77,13 +100,16 @@ class Table:
 
     def counted(self) -> int | None:
         """Number of rows, if it is known without reading them."""
-        first = next(iter(self._columns.values()), None)
-        return self.door.count() if first is None else len(first)
+        for column in self._columns.values():
+            return len(column)
+        return 0 if self.door is None else self.door.count()
 
     @cached_property
-    def types(self) -> dict[str, TypeName]:
+    def types(self) -> dict[str, ColumnType]:
         """What each column holds in its rows, by its type; "other" where a name is there twice."""
-        types: dict[str, TypeName] = dict(zip(self.names, self.door.types(), strict=True))
+        if self.door is None:
+            return {name: series_type(column) for name, column in self._columns.items()}
+        types: dict[str, ColumnType] = dict(zip(self.names, self.door.types(), strict=True))
         if len(types) < len(self.names):
             types |= {name: "other" for name, count in Counter(self.names).items() if count > 1}
         return types
@@ -91,7 +117,8 @@ class Table:
     @cached_property
     def own_units(self) -> dict[str, Any]:
         """astropy's units of the columns that have one."""
-        return {name: as_unit(unit) for name, unit in self.door.units().items()}
+        own = self.door.units() if self._own_units is None and self.door is not None else self._own_units
+        return {name: as_unit(unit) for name, unit in (own or {}).items()}
 
     def unit_names(self, names: Sequence[str]) -> list[str | None]:
         """The names of the columns' units, "" for numbers that are said to have no dimension.
@@ -115,9 +142,9 @@ class Table:
         """The table with its values in these units, such as those that a model was fitted in."""
         if not units:
             return self
-        table = Table(self.door, self.exit, origin=self.origin, units=units)
-        table._columns = self._columns
-        return table
+        return Table(
+            self.door, self.exit, self._columns, origin=self.origin, own_units=self.own_units, units=units
+        )
 
     # -- reading
 
@@ -126,7 +153,7 @@ class Table:
 
         Names that are no columns are passed over: the later question raises.
         """
-        if not self.door.late or self._stands:
+        if self.door is None or not self.door.late or self._stands:
             return self
         known, wanted, present = self.names, set(names), self._columns.keys()
         if not present or wanted & set(known) - present:
@@ -150,22 +177,22 @@ class Table:
 
     def collected(self, names: Iterable[str]) -> bool:
         """Are these columns in memory?"""
-        return not self.door.late or {*names} <= self._columns.keys()
+        return not self.is_late or {*names} <= self._columns.keys()
 
     @property
     def streams(self) -> bool:
         """Is it a query that can be read in batches?"""
-        return self.door.streams and not self._stands
+        return self.door is not None and self.door.streams and not self._stands
 
     @property
     def repeats(self) -> bool:
         """Is it a query that gives its rows in the same order whenever it is read? A file does."""
-        return self.door.late and self.door.count() is not None
+        return self.door is not None and self.door.late and self.door.count() is not None
 
     @property
     def divisible(self) -> bool:
         """Can it be read in parts, as often as one likes?"""
-        return self.streams and self.repeats if self.door.late else not (self.origin or self._stands)
+        return self.streams and self.repeats if self.is_late else not (self.origin or self._stands)
 
     def series(self, names: Sequence[str]) -> list[pl.Series]:
         """The columns; ColumnError for the first that is not there, or there twice."""
@@ -173,7 +200,7 @@ class Table:
             self._place(name)
         unread = [name for name in names if name not in self._columns]
         if unread:
-            if self._stands:
+            if self._stands or self.door is None:
                 raise ColumnError(f"column {unread[0]!r} was not read of these rows")
             if self.door.late:
                 self.load(unread if self._columns else self.names)
@@ -189,11 +216,7 @@ class Table:
         With `units`, columns that know their own unit are converted to ``unit ** power``: the unit of the
         values, and 2 for the variances of such values. ColumnError, with both units, if it cannot be.
         """
-        from .columns import as_numbers, refuse_no_numbers
-
-        if not self.door.late:
-            refuse_no_numbers(self.door.native([self._place(name) for name in names]), names)
-        numbers = as_numbers(self.series(names))
+        numbers = [readable_numbers(column) for column in self.series(names)]
         if not (self.own_units or self._units):
             return numbers
         return [
@@ -236,22 +259,19 @@ class Table:
 
     def slice(self, start: int, stop: int) -> Table:
         """Rows `start` to `stop` of what is in memory."""
-        if self.door.late or self._stands:
-            self.load(self._columns.keys() or self.names)
-            import polars as pl
-
-            frame = pl.DataFrame(list(self._columns.values())).slice(start, stop - start)
-            return Table._from_frame(frame, self._units_among(frame.columns), self._units)
+        if self.door is None or self.door.late or self._stands:
+            columns = (self if self._columns else self.load(self.names))._columns
+            return self._with({name: column.slice(start, stop - start) for name, column in columns.items()})
         return Table(self.door.slice(start, stop), self.exit, units=self._units)
 
     def batches(self, names: Sequence[str], size: BatchSize) -> Iterator[Table]:
         """These columns in batches of rows, in order; queries read one after the other."""
-        read = None if self.collected(names) else self.door.stream(names, size)
+        read = None if self.door is None or self.collected(names) else self.door.stream(names, size)
         if read is not None:
             for name in names:
                 self._place(name)
             for frame in read:
-                yield Table._from_frame(frame, self._units_among(frame.columns), self._units)
+                yield self._with({column.name: column for column in frame.get_columns()})
             return
         self.load(names)
         start, n_rows = 0, self.n_rows
@@ -262,11 +282,7 @@ class Table:
 
     def rows(self, names: Sequence[str], at: Ints) -> Table:
         """These rows of these columns."""
-        return Table._from_frame(self.frame(names)[at], self._units_among(names), self._units)
-
-    def _units_among(self, names: Sequence[str]) -> dict[str, Any]:
-        """astropy's units of those of the columns that have one."""
-        return {name: unit for name, unit in self.own_units.items() if name in names}
+        return self._with({column.name: column.gather(at) for column in self.load(names).series(names)})
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
         """These columns."""
@@ -277,7 +293,7 @@ class Table:
 
     def with_columns(self, frame: pl.DataFrame) -> Table:
         """The table of a frame that has more columns than this one, whose units stay."""
-        return Table._from_frame(frame, self.own_units, self._units)
+        return self._with({column.name: column for column in frame.get_columns()})
 
     @classmethod
     def below(cls, tables: Sequence[Table]) -> Table:
@@ -286,14 +302,13 @@ class Table:
 
         if len(tables) == 1:
             return tables[0]
-        first = tables[0]
-        frame = pl.concat([table.frame(table.names) for table in tables])
-        return cls._from_frame(frame, first.own_units, first._units)
+        return tables[0].with_columns(pl.concat([table.frame(table.names) for table in tables]))
 
     def standing_for(self, some: Table) -> Table:
         """`some` under the names and types of this table, of whose other columns nothing is read."""
-        table = Table(self.door, self.exit, origin=self.origin, units=self._units)
-        table._columns, table._stands = dict(zip(some.names, some.series(some.names), strict=True)), True
+        table = Table(self.door, self.exit, some._columns, origin=self.origin, units=self._units)
+        table.own_units, table.names, table._places = self.own_units, self.names, self._places
+        table.types, table._stands = self.types, True
         return table
 
     # -- answers
@@ -308,13 +323,16 @@ class Table:
 
     def appended(self, columns: Mapping[str, Labels]) -> Any:
         """A table of the same kind with this one's columns and the new ones behind them."""
-        if self.door.late:
+        if self.is_late:
             self.load(self.names)
         return self.exit.append(self.exit.columns(columns))
 
     def take(self, name: str, rows: Ints) -> Any:
         """Some rows of a column, as the table's library has it."""
-        (column,) = self.series([name]) if self.door.late else self.door.native([self._place(name)])
+        if self.door is None or self.door.late:
+            (column,) = self.series([name])
+        else:
+            column = self.door.column(self._place(name))
         return self.exit.take(column, rows)
 
     def refuse_existing(self, names: Iterable[str], instead: str) -> None:
@@ -338,3 +356,26 @@ class Table:
         if len(self._places) < len(names) and (count := names.count(name)) > 1:
             raise ColumnError(f"there are {count} columns {name!r}; rename them so that the choice is clear")
         return self._places[name]
+
+
+def series_type(column: pl.Series) -> ColumnType:
+    """What a column of Polars holds in each row."""
+    dtype = column.dtype
+    return "number" if dtype.is_numeric() else "list" if dtype.is_nested() else "other"
+
+
+def readable_numbers(column: pl.Series) -> pl.Series:
+    """A column of numbers, or lists of them, as the extension reads it; it refuses other types by name."""
+    import polars as pl
+
+    dtype = column.dtype
+    if dtype == pl.Object:
+        raise ColumnError(
+            f"{column.name}: cannot be read as numbers or lists of them: its values are of several types"
+        )
+    # A column of nothing but nulls has no Arrow buffers to hand over; decimals are no floats yet.
+    if dtype == pl.Null or isinstance(dtype, pl.Decimal):
+        return column.cast(pl.Float64)
+    if str(dtype) == "Float16":  # which older versions do not have
+        return column.cast(pl.Float32)
+    return column
