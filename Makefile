@@ -19,7 +19,7 @@ PY_ENV := VIRTUAL_ENV=$(abspath $(VENV))
 CHECK_ENV := PYO3_PYTHON=$(abspath $(BIN)/python)
 
 .PHONY: help demo test install dev lint format typing test-rust test-instruction-sets \
-	test-python fuzz sanitize bench docs wheel smoke \
+	test-python fuzz sanitize bench docs docs-look wheel smoke \
 	workflows release-check clean
 
 help: ## list the commands
@@ -107,6 +107,10 @@ bench: install ## the measurements of benches/README.md (quiet machine, about 10
 docs: $(VENV)/.docs ## the site with its gallery and the Rust documentation, in docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	$(CHECK_ENV) RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps
+
+docs-look: $(VENV)/.docs ## open every page of the built site in Chromium: cut code, contrast, console, ... (after make docs)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'playwright>=1.50'
+	$(BIN)/python tools/look_at_docs.py
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(EXTENSION)
 	$(PY_ENV) $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \

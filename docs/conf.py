@@ -19,9 +19,10 @@ author = "the uncertain developers"
 project_copyright = "the uncertain developers"
 version = release = installed_version("uncertain-learn")
 
-sys.path.insert(0, str(Path(__file__).parent))  # for mathml.py beside this
+sys.path.insert(0, str(Path(__file__).parent))  # for mathml.py and docstrings.py beside this
 
 extensions = [
+    "docstrings",
     "mathml",
     "myst_parser",
     "numpydoc",
@@ -34,6 +35,8 @@ extensions = [
 html_math_renderer = "mathml"
 myst_enable_extensions = ["attrs_inline", "attrs_block", "colon_fence", "dollarmath", "amsmath"]
 myst_heading_anchors = 4
+smartquotes = False  # "auto" is a value
+
 exclude_patterns = [
     "_build",
     "_templates",

@@ -23,7 +23,7 @@ def readings(n, rng):
 
 
 def populations(n, rng):
-    """The mean of each population is known, and its spread, which is larger in one class; and a point of each."""
+    """Known means and spreads of populations, larger spreads in one class; and a point of each."""
     label = rng.integers(0, 2, n)
     centre = np.c_[np.where(label, 0.9, -0.9), np.zeros(n)] + 0.5 * rng.normal(size=(n, 2))
     width = np.where(label, 0.9, 0.25) * np.exp(0.5 * rng.normal(size=n))

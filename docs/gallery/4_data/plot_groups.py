@@ -17,7 +17,7 @@ rng = np.random.default_rng(0)
 
 
 def visits(patients, each):
-    """Twenty values of each patient's own, read at each visit with errors of 0.2; the first tells the illness."""
+    """Twenty values of each patient, read at each visit with errors of 0.2; the first tells the illness."""
     ill = np.arange(patients) % 2
     own = rng.normal(size=(patients, 20)) + 0.6 * np.outer(2 * ill - 1, np.arange(20) == 0)
     who = np.repeat(np.arange(patients), each)

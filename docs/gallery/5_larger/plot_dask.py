@@ -37,9 +37,8 @@ here = uncertain.fit(stars, target="kind", method="gsu")
 there_giant = predicted["giant"].compute().to_numpy()
 here_giant = here.predict_proba(stars)["giant"].to_numpy()
 client.close()
-print(
-    f"largest difference of a score's direction: {np.abs(there.coef_ / np.linalg.norm(there.coef_) - here.coef_ / np.linalg.norm(here.coef_)).max():.1e}"
-)
+directions = [coef / np.linalg.norm(coef) for coef in (there.coef_, here.coef_)]
+print(f"largest difference of a score's direction: {np.abs(directions[0] - directions[1]).max():.1e}")
 
 fig, ax = plt.subplots(figsize=(5, 4.6), layout="constrained")
 ax.plot([0, 1], [0, 1], color="#9a9a9a", linewidth=1)
