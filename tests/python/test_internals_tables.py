@@ -24,7 +24,7 @@ from numpy.testing import assert_array_equal
 
 from uncertain import Columns
 from uncertain._columns import find_columns
-from uncertain._columns.names import ErrorBar, error_bars, looks_like_error, pair_columns
+from uncertain._columns.names import ErrorBar, error_bars, looks_like_error, named_pairs
 from uncertain._data.groups import groups_from
 from uncertain._data.replacing import replacing
 from uncertain._data.targets import errors_from, targets_from, weights_from
@@ -273,11 +273,11 @@ def test_error_bars_by_name(names: list[str], found: dict[str, ErrorBar]) -> Non
 def test_pairs_by_name() -> None:
     names = ["ra_dec_corr", "corr_dec_pm", "cov_ra_pm", "ra_ra_cov", "ra_x_corr", "dec_ra_corr"]
     features = ["ra", "dec", "pm"]
-    assert pair_columns(names, features, "corr") == {
+    assert named_pairs(names, features)["corr"] == {
         ("ra", "dec"): "ra_dec_corr",
         ("dec", "pm"): "corr_dec_pm",
     }
-    assert pair_columns(names, features, "cov") == {("ra", "pm"): "cov_ra_pm", ("ra", "ra"): "ra_ra_cov"}
+    assert named_pairs(names, features)["cov"] == {("ra", "pm"): "cov_ra_pm", ("ra", "ra"): "ra_ra_cov"}
     assert looks_like_error("parallax_over_error") and looks_like_error("psfMagErr_u")
     assert not looks_like_error("ferry") and not looks_like_error("horse") and not looks_like_error("flux")
 

@@ -8,6 +8,7 @@ names and types, before any number is read. `Columns.found` holds what only the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
@@ -42,6 +43,8 @@ class PairsOfTarget(NamedTuple):
 class Found:
     """What was found by the names and types of a table's columns."""
 
+    settled: bool = False
+    """Has anybody looked? Then no role is left open."""
     ignored: tuple[str, ...] = ()
     """Columns without a role."""
     automatic: bool = False
@@ -67,6 +70,9 @@ class Found:
     """Columns of covariances with the target's errors."""
     unnamed: frozenset[str] = field(default=frozenset(), compare=False)
     """Columns that no warning names: error bars of the target, and those that hold nothing."""
+
+
+NOTHING = Found()
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,11 +140,12 @@ class Columns:
     sample_weight: str | bool | None = None
     """True for weights that were given as values."""
     target_std: str | None = None
-    found: Found | None = None
+    found: Found = NOTHING
 
     def __post_init__(self) -> None:
         asked = self.asked()
-        if self.found is None:
+        settled = self.found.settled
+        if not settled:
             if asked:
                 check_roles(asked)
             for role in OF_ROWS:
@@ -149,11 +156,11 @@ class Columns:
                         "uncertain.fit"
                     )
         for role in ("features", "exact", "categorical"):
-            value = asked.get(role, () if self.found is not None else None)
+            value = asked.get(role, () if settled else None)
             if value is not None and not isinstance(value, (str, tuple)):
                 value = tuple(value)
             object.__setattr__(self, role, value)
-        if self.found is not None and self.limits is None:
+        if settled and self.limits is None:
             object.__setattr__(self, "limits", {})
 
     # -- what was asked for
@@ -199,68 +206,66 @@ class Columns:
                 raise ParameterError(
                     f"{role}={value!r} is given beside columns=Columns({role}={own!r}): leave one of them out"
                 )
-        if self.found is None or not roles.keys() & {*ARGUMENTS}:
+        if not (self.found.settled and roles.keys() & {*ARGUMENTS}):
             return self.changed(**roles)
         open_roles = {role: None for role in ARGUMENTS if getattr(self, role) in ((), {})}
-        return self.changed(**open_roles | roles, found=None)
+        return self.changed(**open_roles | roles, found=NOTHING)
 
     # -- what was found
 
     @classmethod
     def for_array(cls) -> Columns:
         """Those of rows without columns."""
-        return cls(found=Found())
-
-    @property
-    def known(self) -> Found:
-        """What was found; nothing as long as nobody has looked."""
-        return self.found or Found()
+        return cls(found=Found(settled=True))
 
     @property
     def ignored(self) -> tuple[str, ...]:
         """Columns of the table without a role."""
-        return self.known.ignored
+        return self.found.ignored
 
     @property
     def automatic(self) -> bool:
         """Were the features with error bars found by name?"""
-        return self.known.automatic
+        return self.found.automatic
 
     @property
     def target_unit(self) -> str | None:
         """The unit of the target, and of predictions, where its column knows it."""
-        return self.known.target_unit
+        return self.found.target_unit
 
     @property
     def target_limit(self) -> str | None:
         """The column of flags of targets that are limits."""
-        return self.known.target_limit
+        return self.found.target_limit
 
     @property
     def hdu(self) -> int | str | None:
         """The table of a FITS file that the caller of the fit picked."""
-        return self.known.hdu
+        return self.found.hdu
 
     @property
     def target_corr(self) -> dict[str, str]:
         """By feature the column of the correlation of its error with the target's."""
-        return self.known.target_corr
+        return self.found.target_corr
 
     @property
     def target_cov(self) -> dict[str, str]:
         """By feature the column of the covariance of its error with the target's."""
-        return self.known.target_cov
+        return self.found.target_cov
 
     def with_found(self, **changes: Any) -> Self:
-        """The same with other findings."""
-        return replace(self, found=replace(self.known, **changes))
+        """The same with other findings, on which no role depends."""
+        columns = copy(self)
+        object.__setattr__(columns, "found", replace(self.found, **changes))
+        return columns
 
     def with_target_std(self) -> Columns:
         """The same with the error bars of the target that were found by name, which are then not ignored."""
-        stds = self.known.target_stds
-        if not stds and self.known.target_bars and self.automatic and self.target_std is None:
+        found = self.found
+        stds = found.target_stds
+        if not stds and found.target_bars and found.automatic and self.target_std is None:
             warn(
-                f"the error bars of the target in {listing(self.known.target_bars)} are ignored: target_std= "
+                f"the error bars of the target in {listing(found.target_bars)} are ignored: target_std= "
                 "takes one column of standard deviations, such as the mean of two arms",
                 UncertainWarning,
             )
@@ -309,7 +314,7 @@ class Columns:
             roles["limits"] = dict(self.limits) if isinstance(self.limits, Mapping) else self.limits
         return roles
 
-    @property
+    @cached_property
     def reads(self) -> bool:
         """Does it name any column of features?"""
         return bool(self.mean or self.scalars or self.categorical or self.errors)
@@ -401,7 +406,7 @@ class Columns:
             if name not in (*ALWAYS, *IF_THERE) or not fits(name, value):
                 raise TypeError(f"{name} = {value!r}")
         findings = {f.name: roles.pop(f.name) for f in fields(Found) if f.name in roles}
-        return cls(**roles.pop("errors", {}), **roles, found=Found(**findings))
+        return cls(**roles.pop("errors", {}), **roles, found=Found(settled=True, **findings))
 
     # -- for people
 
@@ -416,7 +421,7 @@ class Columns:
 
     def __str__(self) -> str:
         """One line per role, for people."""
-        if self.found is None:
+        if not self.found.settled:
             return repr(self)
         beside = [] if self.groups is None else [_line("groups", self._groups_text)]
         if self.sample_weight is not None:

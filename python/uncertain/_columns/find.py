@@ -27,7 +27,7 @@ from .bars import (
     require_all,
 )
 from .columns import OF_ROWS, Columns, Found, PairsOfTarget
-from .names import ErrorBar, ErrorNames, looks_like_error, pair_columns
+from .names import ErrorBar, ErrorNames, looks_like_error, named_pairs
 from .roles import check_roles
 
 SUFFIXES = ("_err", "_error", "_std", "_se", "_sigma")
@@ -64,11 +64,10 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     ParameterError : two roles that exclude each other were given.
     """
     names = table.names
-    if asked.found is not None:
+    if asked.found.settled:
         require_all(asked.needed, names)
-        corr, cov = asked.found.target_corr, asked.found.target_cov
+        corr, cov = asked.target_corr, asked.target_cov
         return asked.with_found(target_pairs=PairsOfTarget(corr, cov, named=True)) if corr or cov else asked
-    parsed = ErrorNames(names)
     asked, target_limit = _limits_of_target(asked, names)
     asked, pairs = _pairs_of_target(asked)
     target = asked.target
@@ -78,12 +77,13 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     listed = [*asked.lists.values()]
     exact = () if asked.exact is None or asked.exact == "all" else tuple(asked.exact)
     categorical = tuple(asked.categorical or ())
-    if target == "label":  # the default, of a caller who may not have chosen
+    if target == "label" and target not in names:  # the default, of a caller who may not have chosen
         require(target, names, 'target="..." names the column to predict')
     named = (*beside.values(), asked.mean, *(asked.features or ()), *exact, *categorical, *listed)
     require_all([column for column in named if column is not None], names)
     _refuse_two_roles(beside, asked, listed, exact, categorical)
     # The target's error bars know the answer as well as anybody: no features.
+    parsed = ErrorNames(names)
     readable = [name for name in names if name not in empty]
     of_target = parsed.bars(readable).get(target, []) if target is not None else []
     like_target = {column for bar in of_target if bar.sure for column in bar.columns}
@@ -93,17 +93,16 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     features = asked.features
     if features is not None:
         features = [f for f in features if f not in exact and f not in categorical]
-    columns = chosen.means_and_errors(asked, features)
-    columns = columns.changed(
-        **beside, categorical=categorical, exact=(*(columns.exact or ()), *exact), found=Found()
-    )
+    roles = chosen.means_and_errors(asked, features)
+    roles |= {"exact": (*roles.get("exact", ()), *exact), "categorical": categorical, **beside}
+    columns = Columns(**roles, found=Found(settled=True))
     if asked.exact == "all":
-        read = columns.used
-        more = [n for n in chosen.candidates if n not in read and table.types[n] == "number"]
+        more = [n for n in chosen.candidates if n not in columns.used and table.types[n] == "number"]
         columns = replace(columns, exact=(*(columns.exact or ()), *more))
     if not (columns.mean or columns.features or columns.exact or columns.categorical):
         raise ColumnError(_no_errors(chosen.candidates))
-    columns = replace(columns, limits=limit_columns(asked.limits, columns.scalars, names))
+    if asked.limits is not None:
+        columns = replace(columns, limits=limit_columns(asked.limits, columns.scalars, names))
     used: set[str | None] = {*columns.used, *beside.values(), target_limit}
     ignored = tuple(n for n in names if n not in used)
     like_others = {c for role in ("target", "groups") for c in _like(parsed, beside.get(role), ignored)}
@@ -121,7 +120,7 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
 
 def _like(parsed: ErrorNames, column: str | None, names: Sequence[str]) -> set[str]:
     """Those of the names that are called like error bars of a column."""
-    if column is None:
+    if column is None or not names:
         return set()
     bars = parsed.bars([column, *(name for name in names if name != column)]).get(column, [])
     return {name for bar in bars if bar.sure for name in bar.columns}
@@ -146,7 +145,8 @@ def _limits_of_target(asked: Columns, names: Sequence[str]) -> tuple[Columns, st
 def _pairs_of_target(asked: Columns) -> tuple[Columns, PairsOfTarget]:
     """The same without the pairs of a feature and the target, and these."""
     of_target: dict[str, dict[str, str]] = {"corr": {}, "cov": {}}
-    target, rest = asked.target, {}
+    target = asked.target
+    rest: Keywords = {}
     for kind, own in of_target.items():
         argument = getattr(asked, kind)
         if not isinstance(argument, Mapping) or target is None:
@@ -154,7 +154,8 @@ def _pairs_of_target(asked: Columns) -> tuple[Columns, PairsOfTarget]:
         own.update({a if b == target else b: c for (a, b), c in argument.items() if target in (a, b)})
         if own:
             rest[kind] = {pair: c for pair, c in argument.items() if target not in pair} or None
-    return asked.changed(**rest), PairsOfTarget(of_target["corr"], of_target["cov"], named=True)
+    pairs = PairsOfTarget(of_target["corr"], of_target["cov"], named=True)
+    return (replace(asked, **rest) if rest else asked), pairs
 
 
 def _pairs_by_name(asked: Columns, columns: Columns, names: Sequence[str]) -> PairsOfTarget:
@@ -166,6 +167,7 @@ def _pairs_by_name(asked: Columns, columns: Columns, names: Sequence[str]) -> Pa
     of_target: dict[str, dict[str, str]] = {"corr": {}, "cov": {}}
     if target is None or not features:
         return PairsOfTarget()
+    by_name = named_pairs(names, [*features, target])
     for kind, own in of_target.items():
         argument = getattr(asked, kind)
         if isinstance(argument, str):
@@ -174,10 +176,8 @@ def _pairs_by_name(asked: Columns, columns: Columns, names: Sequence[str]) -> Pa
                     if option in names:
                         own[feature] = option
         elif argument is None:
-            pairs = pair_columns(names, [*features, target], kind)
-            own.update(
-                {a if b == target else b: c for (a, b), c in pairs.items() if a != b and target in (a, b)}
-            )
+            pairs = by_name[kind].items()
+            own.update({a if b == target else b: c for (a, b), c in pairs if a != b and target in (a, b)})
     for feature in of_target["corr"]:
         of_target["cov"].pop(feature, None)
     return PairsOfTarget(of_target["corr"], of_target["cov"])
@@ -192,7 +192,7 @@ def flag_columns(limits: Any, names: Iterable[str]) -> set[str]:
 
 def exact_candidates(columns: Columns, types: Types) -> tuple[list[str], list[str]]:
     """Numeric columns that were not taken: those that may be exact, and those that look like error bars."""
-    free = [n for n in columns.ignored if n not in columns.known.unnamed]
+    free = [n for n in columns.ignored if n not in columns.found.unnamed]
     numeric = [n for n in free if types.get(n) == "number"]
     suspects = [n for n in numeric if looks_like_error(n)]
     return [n for n in numeric if n not in suspects], suspects
@@ -238,13 +238,13 @@ class _Choice:
                 del bars[feature]
         return bars
 
-    def means_and_errors(self, asked: Columns, features: Sequence[str] | None) -> Columns:
-        """With what the caller left open."""
+    def means_and_errors(self, asked: Columns, features: Sequence[str] | None) -> Keywords:
+        """The roles of features, with what the caller left open."""
         mean, errors, corr = asked.mean, asked.errors, asked.corr
         exact_all, lone = asked.exact == "all", asked.exact is not None or bool(asked.categorical)
         scalar = {kind: v for kind, v in errors.items() if not is_list_column(kind, v)}
         if features is not None and errors and not scalar:
-            return _filled(features=features, corr=corr, **errors)
+            return {"features": features, "corr": corr, **errors}
         if scalar or features is not None:
             return self._scalars(features, scalar, corr, exact_all=exact_all)
         found = self._bars
@@ -255,17 +255,17 @@ class _Choice:
             mean = require(mean or "mean", self.names, "name the means with mean=... or features=...")
         if mean is not None:
             errors = errors or self._beside_mean(mean, automatic and not lone)
-            return _filled(mean=mean, corr=corr, **errors)
+            return {"mean": mean, "corr": corr, **errors}
         lists = [f for f in found if self.types[f] == "list"]
         bars_of_lists = found[lists[0]] if lists else []
         found = {f: bars for f, bars in found.items() if f not in lists}
         if lists and not found and len(lists) == 1:
             bar = self._one(lists[0], bars_of_lists)
-            return _filled(mean=lists[0], **{bar.kind: bar.columns[0]})
+            return {"mean": lists[0], bar.kind: bar.columns[0]}
         if found:
             return self._with_pairs(self._one_each(found), corr, {})
         if lone:
-            return _filled()
+            return {}
         raise ColumnError(_no_errors(self.candidates))
 
     def unsure(self, of_target: Sequence[ErrorBar]) -> frozenset[str]:
@@ -275,7 +275,7 @@ class _Choice:
 
     def _scalars(
         self, features: Sequence[str] | None, errors: Keywords, corr: Any, *, exact_all: bool
-    ) -> Columns:
+    ) -> Keywords:
         """Scalar features, of which the caller has named some error bars."""
         named = [
             f
@@ -316,8 +316,7 @@ class _Choice:
             else:
                 raise ColumnError(_no_error_bar(feature))
         bars = {f: bars[f] for f in features if f in bars}
-        columns = self._with_pairs(bars, corr, {} if cov is None else {"cov": cov})
-        return replace(columns, exact=tuple(exact))
+        return self._with_pairs(bars, corr, {} if cov is None else {"cov": cov}) | {"exact": exact}
 
     def _of_patterns(self, errors: Keywords) -> list[str]:
         """The columns for which every pattern names columns that exist."""
@@ -353,26 +352,21 @@ class _Choice:
             return {}
         return {f: fill(cov, f, f) for f in features if fill(cov, f, f) in self.names}
 
-    def _with_pairs(self, bars: dict[str, ErrorBar], corr: Any, errors: Keywords) -> Columns:
+    def _with_pairs(self, bars: dict[str, ErrorBar], corr: Any, errors: Keywords) -> Keywords:
         """Scalar features with their error bars, and the correlations and covariances of pairs of them."""
         features = list(bars)
         if corr is not None:
             pair_columns_from(corr, features, self.names)  # must be there
             corr = corr or None  # {} says that there are none
         elif "cov" not in errors:
-            found = pair_columns(self.candidates, features, "corr")
-            corr = found or None
-            covs = {
-                pair: c
-                for pair, c in pair_columns(self.candidates, features, "cov").items()
-                if pair not in found
-            }
-            covs = {pair: c for pair, c in covs.items() if pair[0] != pair[1]}
-            errors = {"cov": covs} if covs else {}
+            by_name = named_pairs(self.candidates, features)
+            corr = by_name["corr"] or None
+            covs = {pair: c for pair, c in by_name["cov"].items() if pair not in by_name["corr"]}
+            errors = {"cov": covs}
         if isinstance(errors.get("cov"), Mapping):
             errors = {"cov": {pair: c for pair, c in errors["cov"].items() if pair[0] != pair[1]}}
             errors = errors if errors["cov"] else {}
-        return _filled(features=features, corr=corr, **arguments_from(bars) | errors)
+        return {"features": features, "corr": corr, **arguments_from(bars), **errors}
 
     def _one_each(self, found: Mapping[str, Sequence[ErrorBar]]) -> dict[str, ErrorBar]:
         """The only error bar of every feature; one question about all that have several."""
@@ -415,11 +409,6 @@ class _Choice:
                 f"such as cov='my_column', or pass mean={mean!r} alone to call every row an exact point"
             )
         return present
-
-
-def _filled(**roles: Any) -> Columns:
-    """Columns that were found: nobody need check them again."""
-    return Columns(**roles, found=Found())
 
 
 def _refuse_two_roles(

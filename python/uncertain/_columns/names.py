@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 WORDS = (
@@ -37,6 +38,9 @@ LOWER = ("lower", "minus", "neg", "low", "down", "lo", "min", "2", "m", "l")
 
 Kind = Literal["std", "var", "arms", "limits"]
 """What an error column holds: one number, or an arm or a limit, which come in pairs."""
+
+PAIR_WORDS = {"corr": ("correlation", "corr", "rho"), "cov": ("covariance", "covar", "cov")}
+"""Words for what two features have in common."""
 
 _SEPARATORS = "_.- "
 _WORD = "|".join(sorted(WORDS, key=len, reverse=True))
@@ -70,12 +74,15 @@ class ErrorBar:
         return " and ".join(self.columns)
 
 
+@dataclass
 class ErrorNames:
     """The names of a table's columns, each looked through once for words of error bars."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = names
-        self._claims = {name: _claims(name) for name in names}
+    names: Sequence[str]
+
+    @cached_property
+    def _claims(self) -> dict[str, list[_Claim]]:
+        return {name: _claims(name) for name in self.names}
 
     def bars(self, among: Sequence[str] | None = None) -> dict[str, list[ErrorBar]]:
         """For every column, the error bars that its name has among these; only those that have some.
@@ -124,19 +131,18 @@ def looks_like_error(column: str) -> bool:
     )
 
 
-def pair_columns(names: Sequence[str], features: Iterable[str], word: str) -> dict[tuple[str, str], str]:
-    """Columns of correlations (word "corr") or covariances ("cov") of two features: ``a_b_corr``,
-    ``cov_a_b``.
+def named_pairs(names: Sequence[str], features: Iterable[str]) -> dict[str, dict[tuple[str, str], str]]:
+    """Columns of correlations ("corr") and of covariances ("cov") of two features: ``a_b_corr``, ``cov_a_b``.
 
-    With "cov" a pair may be one feature twice: its variance.
+    Covariances may be of one feature twice: its variance.
     """
-    words = {"corr": ("correlation", "corr", "rho"), "cov": ("covariance", "covar", "cov")}[word]
     known = set(features)
-    found: dict[tuple[str, str], str] = {}
-    for column in names:
-        for pair in _pairs_in(column, words, known):
-            if (pair[0] != pair[1] or word == "cov") and pair[::-1] not in found:
-                found.setdefault(pair, column)
+    found: dict[str, dict[tuple[str, str], str]] = {"corr": {}, "cov": {}}
+    for kind, words in PAIR_WORDS.items():
+        for column in names:
+            for pair in _pairs_in(column, words, known):
+                if (pair[0] != pair[1] or kind == "cov") and pair[::-1] not in found[kind]:
+                    found[kind].setdefault(pair, column)
     return found
 
 

@@ -111,12 +111,12 @@ def _load(source: Source, asked: Columns, columns: Columns, *, in_parts: bool) -
     """Collect what is read at once; the columns without those that hold nothing."""
     if source.table is None:
         return columns
-    known, names = columns.known, source.names
-    of_target = {*known.target_stds, *known.target_pairs.columns}
+    found, names = columns.found, source.names
+    of_target = {*found.target_stds, *found.target_pairs.columns}
     if in_parts:
         source.load(columns.beside() | of_target)
         return columns
-    source.load({*names} - {*known.ignored} | of_target)
+    source.load({*names} - {*found.ignored} | of_target)
     filled = find_filled(asked, source.table, columns)
     if filled is not columns:
         source.load({*names} - {*filled.ignored} | of_target)

@@ -124,7 +124,7 @@ class FileReader(RowReader):
 
 
 def _refuse(source: Source, columns: Columns, per_row: PerRow) -> None:
-    table, with_target = source.table, columns.known.target_pairs
+    table, with_target = source.table, columns.found.target_pairs
     if with_target.named and with_target.columns:
         raise ParameterError(
             "memory=: covariances with the errors of the target are for rows in memory; leave them out"

@@ -86,8 +86,8 @@ class MemoryReader(RowReader):
         if self._policy.on_missing != "auto" or partial:
             return
         types = self.types or {}
-        names = [*self.columns.used, *self.columns.beside(), *self.columns.known.target_stds]
-        names += [*self.columns.known.target_pairs.columns, *(n for n in types if types[n] == "number")]
+        names = [*self.columns.used, *self.columns.beside(), *self.columns.found.target_stds]
+        names += [*self.columns.found.target_pairs.columns, *(n for n in types if types[n] == "number")]
         names = list(dict.fromkeys(names))
         n_rows = self._source.n_rows
         self._source, self._per_row, self._at = with_target_only(self._source, self._per_row, names)
@@ -153,7 +153,7 @@ class MemoryReader(RowReader):
 
     def _pairs_of_target(self, uses: Uses, y_std: Floats | None) -> PairsOfTarget | None:
         """Columns of covariances with the target's errors, if the fit uses them."""
-        pairs, target = self.columns.known.target_pairs, self._per_row.target
+        pairs, target = self.columns.found.target_pairs, self._per_row.target
         if not (pairs.corr or pairs.cov):
             return None
         if not uses.xy_cov:

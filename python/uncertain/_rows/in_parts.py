@@ -83,8 +83,8 @@ def suits_parts(source: Source, columns: Columns, *, named: bool) -> bool:
     """
     if not is_large(source, columns):
         return False
-    known = columns.known
-    if known.target_limit is not None or known.target_pairs.columns:
+    found = columns.found
+    if found.target_limit is not None or found.target_pairs.columns:
         return False
     if named:
         return True

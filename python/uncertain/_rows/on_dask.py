@@ -112,7 +112,7 @@ class DaskReader(RowReader):
         self._verbose = verbose
         of_rows = {role: getattr(columns, role) for role in OF_ROWS}
         self._given_std = columns.target_std is not None
-        self._found_stds = columns.known.target_stds if columns.automatic and not self._given_std else ()
+        self._found_stds = columns.found.target_stds if columns.automatic and not self._given_std else ()
         used = {*columns.used, *of_rows.values(), *self._found_stds}
         cluster.check()
         roles = Roles(**of_rows, categorical=tuple(columns.categorical or ()), on_missing=policy.on_missing)

@@ -389,7 +389,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                     f"AsGaussians({', '.join(given)}) reads columns of a table, got {type(X).__name__}"
                 )
             return Columns.for_array()
-        if asked.found is None:
+        if not asked.found.settled:
             if asked.corr and not asked.errors:
                 raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')
             of_scalars = any(isinstance(value, Mapping) for value in asked.errors.values())
@@ -401,8 +401,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 raise ParameterError("pass either mean= (one column of lists) or features= (scalar columns)")
             if _complete(asked):
                 limits = limit_columns(asked.limits, asked.scalars, X.names)
-                return replace(asked, limits=limits, found=Found())
-        return find_filled(asked, X) if asked.found is None else find_columns(asked, X)
+                return replace(asked, limits=limits, found=Found(settled=True))
+        return find_columns(asked, X) if asked.found.settled else find_filled(asked, X)
 
     def _read(self, X: NativeTable, columns: Columns, categories: Categories) -> GaussianRows:
         if isinstance(X, (GaussianArray, Incomplete)):

@@ -45,9 +45,9 @@ def find_filled(asked: Columns, table: Table, columns: Columns | None = None) ->
     `columns` are those that were found before, if they were.
     """
     columns = find_columns(asked, table) if columns is None else columns
-    if asked.errors or asked.found:
+    if asked.errors or asked.found.settled:
         return columns
-    unsure = () if columns.found is None else sorted(columns.found.unsure)
+    unsure = sorted(columns.found.unsure)
     signed = signed_columns(table, unsure) if unsure else set()
     columns = find_columns(asked, table, signed) if signed else columns
     empty = empty_errors(table, columns)
