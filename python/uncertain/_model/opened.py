@@ -57,6 +57,8 @@ def open_rows(
             columns = _load(source, asked, columns, in_parts=in_parts)
     plan = replace(plan, usual="measurement" if are_readings(source, columns) else "spread")
     per_row = PerRow.from_columns(columns, values)
+    if values:
+        columns = columns.changed(**{role: True for role in ("groups", "sample_weight") if role in values})
     reader: RowReader
     if budget is None:
         reader = MemoryReader(source, columns, per_row, plan.policy, in_parts=in_parts)
@@ -109,17 +111,17 @@ def open_dask_rows(
 
 def _load(source: Source, asked: Columns, columns: Columns, *, in_parts: bool) -> Columns:
     """Collect what is read at once; the columns without those that hold nothing."""
-    if source.table is None:
+    table, found = source.table, columns.found
+    if table is None:
         return columns
-    found, names = columns.found, source.names
     of_target = {*found.target_stds, *found.target_pairs.columns}
     if in_parts:
-        source.load(columns.beside() | of_target)
+        table.load(columns.beside() | of_target)
         return columns
-    source.load({*names} - {*found.ignored} | of_target)
-    filled = find_filled(asked, source.table, columns)
+    table.load({*table.names} - {*found.ignored} | of_target)
+    filled = find_filled(asked, table, columns)
     if filled is not columns:
-        source.load({*names} - {*filled.ignored} | of_target)
+        table.load({*table.names} - {*filled.ignored} | of_target)
     return filled
 
 

@@ -26,7 +26,7 @@ from ..exceptions import (
     UncertainError,
 )
 from ..preprocessing import AsGaussians
-from ..preprocessing._categories import find_categories, joined_categories
+from ..preprocessing._categories import Categories, find_categories, joined_categories
 from ..preprocessing._census import Census
 from .labelled import rows_with
 
@@ -83,10 +83,12 @@ class BatchReading:
                 raise
             census = []
         else:
-            if not census or not (reading.on_missing == "auto" and census[0].unknown().changes):
+            if not census or not (
+                reading.on_missing == "auto" and census[0].guesses(taken=True).unknown.changes
+            ):
                 for counted in census:
-                    reading._learn(counted)
-                    reading._learn_sizes(counted, reading.columns_)
+                    complete = reading._learn(counted)
+                    reading._learn_sizes(counted, reading.columns_, complete=complete)
                 return answer
         return collected(self._completed(census[0] if census else self._census()))
 
@@ -120,7 +122,8 @@ class BatchReading:
             with numbered(first, at):
                 if not n_rows:
                     census[:] = [Census(reading._found(self._whole or table))]
-                    rows = self._first(table, census[0].columns)
+                    columns, categories = self._settled(table, census[0].columns)
+                    rows = reading._read_first(table, columns, categories, whole=False)
                 else:
                     rows = reading.transform(table)
                 census[0].add(table, n_rows)
@@ -138,18 +141,18 @@ class BatchReading:
                     if census is None:
                         census = Census(reading._found(table))
                         census.add(table)
-                    reading._learn(census)
-                    rows = self._first(table, census.columns, census)
+                    complete = reading._learn(census)
+                    columns, categories = reading._settle(
+                        self._whole or table, self._categories, census.columns
+                    )
+                    reading._learn_sizes(census, columns, complete=complete)
+                    rows = reading._read_first(table, columns, categories, whole=False)
                     started = True
             yield Batch(table, with_gaps(rows), first, at)  # alike in every batch
 
-    def _first(self, table: Table, columns: Columns, census: Census | None = None) -> GaussianRows:
-        """The first rows, by which columns are settled; of a table in memory all of its rows settle them."""
-        reading = self._reading
-        columns, categories = reading._settle(self._whole or table, self._categories, columns)
-        if census is not None:
-            reading._learn_sizes(census, columns)
-        return reading._read_first(table, columns, categories, whole=False)
+    def _settled(self, table: Table, columns: Columns) -> tuple[Columns, Categories]:
+        """What is learned of columns by the first rows; of a table in memory by all of its rows."""
+        return self._reading._settle(self._whole or table, self._categories, columns)
 
 
 def collected_categories(

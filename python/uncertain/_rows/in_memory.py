@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from .._columns import Columns, exact_candidates
 from .._columns.columns import PairsOfTarget
 from .._data.coded import coded
-from .._data.typing import ColumnOrValues, Floats, Ints, Limits
+from .._data.typing import Floats, Ints, Limits
 from .._data.warn import warn
 from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
@@ -20,7 +20,7 @@ from ..preprocessing._sentinels import sentinel_warning, sentinels
 from . import with_target as with_target_
 from .batches import numbered
 from .in_parts import InParts, read_in_parts
-from .labelled import with_target_only
+from .labelled import of_these_rows, rows_with_target
 from .left_alone import LeftAlone, read_left_alone
 from .local import LocalRows
 from .reader import PerRow, Policy, RowReader, Uses, no_target_std
@@ -78,21 +78,28 @@ class MemoryReader(RowReader):
             columns = self.columns
             if code := sentinel_warning(sentinels(columns.target or "target", self._y)):
                 warn(code, UncertainWarning)
-            self.columns = columns.with_found(target_unit=source.unit(columns.target))
+            unit = source.unit(columns.target)
+            self.columns = columns if unit is None else columns.with_found(target_unit=unit)
         return self._regression
 
     def _leave_out(self, *, partial: bool) -> None:
         """Rows without a target, where they mean that; `partial`: the method learns from them, too."""
         if self._policy.on_missing != "auto" or partial:
             return
-        types = self.types or {}
-        names = [*self.columns.used, *self.columns.beside(), *self.columns.found.target_stds]
-        names += [*self.columns.found.target_pairs.columns, *(n for n in types if types[n] == "number")]
-        names = list(dict.fromkeys(names))
-        n_rows = self._source.n_rows
-        self._source, self._per_row, self._at = with_target_only(self._source, self._per_row, names)
-        if self._at is not None:
-            self.n_left_out, self._in_parts = n_rows - len(self._at), False
+        source = self._source
+        at = rows_with_target(source, self._per_row.target)
+        if at is None:
+            return
+        columns, types = self.columns, self.types or {}
+        names = [
+            *columns.used,
+            *columns.beside(),
+            *columns.found.target_stds,
+            *columns.found.target_pairs.columns,
+        ]
+        names += [name for name in types if types[name] == "number"]
+        self._source, self._per_row = of_these_rows(source, self._per_row, at, names)
+        self.n_left_out, self._at, self._in_parts = source.n_rows - len(at), at, False
 
     def left_alone(self) -> LeftAlone | None:
         if self.types is None or self._in_parts:
@@ -104,7 +111,7 @@ class MemoryReader(RowReader):
 
     def _numbered(self) -> AbstractContextManager[None]:
         """Errors name rows of the table."""
-        return numbered(0, self._at)
+        return nullcontext() if self._at is None else numbered(0, self._at)
 
     def read(self, uses: Uses) -> LocalRows:
         with self._numbered():
@@ -119,11 +126,6 @@ class MemoryReader(RowReader):
         y_limit = self._y_limit(uses)
         groups = None if per_row.groups is None else source.groups(per_row.groups)
         weights = None if per_row.sample_weight is None else source.weights(per_row.sample_weight)
-        self.columns = replace(
-            self.columns,
-            groups=_name_or_true(per_row.groups),
-            sample_weight=_name_or_true(per_row.sample_weight),
-        )
         y: Any = coded(self._y) if self._in_parts else self._y
         del self._y  # eight bytes a row
         known = TrainingRows(None, y, weights, groups, y_std, y_limit=y_limit)
@@ -183,8 +185,3 @@ class MemoryReader(RowReader):
                 'numbers, with method="mixture"'
             )
         return limits
-
-
-def _name_or_true(given: ColumnOrValues | None) -> str | bool | None:
-    """The column; True for what was given as values."""
-    return given if given is None or isinstance(given, str) else True

@@ -11,35 +11,33 @@ from typing import Any
 
 import numpy as np
 
-from .._columns.bars import require
 from .._data.targets import is_missing
-from .._data.typing import Ints
+from .._data.typing import ColumnOrValues, Ints
 from .._tables import Table
 from .._tables.source import Source
 from ..exceptions import UncertainError
 from .reader import PerRow
 
 
-def with_target_only(source: Source, per_row: PerRow, names: list[str]) -> tuple[Source, PerRow, Ints | None]:
-    """The rows that have one, of these columns; what was given for each row, and their numbers.
-
-    None for all rows, which are left as they are.
-    """
-    target = per_row.target
-    if isinstance(target, str):
-        at = None if source.table is None else rows_with(source.table, target)
-    else:
+def rows_with_target(source: Source, target: ColumnOrValues) -> Ints | None:
+    """The numbers of the rows that have one; None for all rows."""
+    if not isinstance(target, str):
         at = _present(target)
-    if at is None:
-        return source, per_row, None
-    if not len(at):
+    else:
+        at = None if source.table is None else rows_with(source.table, target)
+    if at is not None and not len(at):
         what = target if isinstance(target, str) else "target"
         raise UncertainError(f"{what}: no row has a value; nothing can be learned from the table")
+    return at
+
+
+def of_these_rows(source: Source, per_row: PerRow, at: Ints, names: list[str]) -> tuple[Source, PerRow]:
+    """These columns of some rows, and what was given for each of them."""
     per_row = PerRow(*(_taken(values, at, source.n_rows) for values in per_row))
     if source.table is None:
-        return Source(source.given[at], None), per_row, at
-    present = [name for name in names if name in source.table.types]
-    return Source(source.given, source.table.rows(present, at)), per_row, at
+        return Source(source.given[at], None), per_row
+    present = [name for name in dict.fromkeys(names) if name in source.table.types]
+    return Source(source.given, source.table.rows(present, at)), per_row
 
 
 def rows_with(table: Table, column: str) -> Ints | None:
@@ -47,7 +45,6 @@ def rows_with(table: Table, column: str) -> Ints | None:
 
     None if all have.
     """
-    require(column, table.names)
     (values,) = table.series([column])
     if values.dtype.is_float():
         there = values.is_finite().fill_null(False)

@@ -17,7 +17,6 @@ from .._data.typing import Floats, Limits
 from .._tables.source import Source
 from ..preprocessing import AsGaussians
 from ..preprocessing._limits import read_flags
-from ..preprocessing._reading import read_columns
 
 KINDS = ("corr", "cov")
 
@@ -41,7 +40,7 @@ def covariances(
         for feature, column in getattr(columns, kind).items():
             require(feature, features)
             j = features.index(feature)
-            values = read_columns(source.table, [require(column, source.names)], policy).to_numpy()[:, 0]
+            values = source.table.block([column], policy).to_numpy()[:, 0]
             if kind == "corr":
                 refuse_where(np.abs(values) > 1, values, column, "correlations lie in [-1, 1]")
                 values = values * np.sqrt(rows[:, [j]].trace()) * y_std

@@ -19,6 +19,7 @@ import numpy as np
 from .._columns.bars import require
 from .._data.plain import decoded
 from .._data.typing import ColumnType, Ints, Labels
+from .._uncertain import Rows
 from ..exceptions import ColumnError, ShapeError
 from .door import BatchSize, Door
 from .units import as_unit, converted, unit_name
@@ -208,6 +209,17 @@ class Table:
                 self._columns |= zip(unread, self.door.read(unread), strict=True)
         return [self._columns[name] for name in names]
 
+    def block(
+        self, names: Sequence[str], missing: str = "nan", *, like: Sequence[str] = (), power: int = 1
+    ) -> Rows:
+        """Columns of numbers side by side, or one column of lists, as the extension reads them.
+
+        `missing`: what it is to do with nulls and NaN. Error bars are converted to the units of the columns
+        that they are `like`, one for each, variances to the second `power` of these.
+        """
+        units = self.unit_names(like) if len(like) == len(names) else ()
+        return Rows.from_arrow(self.numbers(names, units, power), list(names), missing)
+
     def numbers(
         self, names: Sequence[str], units: Sequence[str | None] = (), power: int = 1
     ) -> list[pl.Series]:
@@ -283,6 +295,10 @@ class Table:
     def rows(self, names: Sequence[str], at: Ints) -> Table:
         """These rows of these columns."""
         return self._with({column.name: column.gather(at) for column in self.load(names).series(names)})
+
+    def row_bytes(self, names: Sequence[str]) -> int:
+        """Bytes of the first row of these columns."""
+        return sum(int(column.estimated_size()) for column in self.slice(0, 1).series(names))
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
         """These columns."""

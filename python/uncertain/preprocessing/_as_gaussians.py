@@ -48,9 +48,9 @@ from ._categories import Categories, find_categories, one_hot_names
 from ._census import Census
 from ._empty import find_filled
 from ._faults import all_faults
-from ._limits import read_rows
+from ._limits import read_with_limits
 from ._pairs import REFUSE, SHRINK
-from ._reading import are_limits, arm_lengths, read_columns
+from ._reading import are_limits, arm_lengths, read_gaussians
 from ._unknown import Unknown
 
 OnMissing: TypeAlias = Literal["auto", "error", "point", "impute"]
@@ -255,19 +255,18 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         if census is None:
             census = Census(columns)
             census.add(source)
-        self._learn(census)
-        complete = census.is_complete and not self.unknown_.changes
+        complete = self._learn(census)
         columns, categories = self._settle(source, columns=columns, complete=complete)
         if self.on_missing != "auto" or complete:
             try:
                 with self._strict():
                     rows = self._read_first(source, columns, categories, whole=True)
-                self._learn_sizes(census, columns)  # of rows that were not refused
+                self._learn_sizes(census, columns, complete=complete)  # of rows that were not refused
                 return rows
             except (NullError, NotFiniteError, MissingErrorBarsError):
                 if self.on_missing != "auto":
                     raise
-        self._learn_sizes(census, columns)
+        self._learn_sizes(census, columns, complete=complete)
         with self._counting():
             return self._read_first(source, columns, categories, whole=True)
 
@@ -293,19 +292,19 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         finally:
             del self._counts
 
-    def _learn(self, census: Census) -> None:
-        """What stands for unknown in all rows, with a warning about what is guessed."""
+    def _learn(self, census: Census) -> bool:
+        """What stands for unknown in all rows, with a warning about what is guessed; is nothing missing?"""
         taken = self.on_missing == "auto"
+        guesses = census.guesses(taken=taken)
         if taken:
-            self.unknown_ = census.unknown()
-        message = census.warning(taken=taken)
-        if message is not None:
-            warn(message, UncertainWarning)
+            self.unknown_ = guesses.unknown
+        if guesses.warning is not None:
+            warn(guesses.warning, UncertainWarning)
+        return guesses.complete
 
-    def _learn_sizes(self, census: Census, columns: Columns) -> None:
+    def _learn_sizes(self, census: Census, columns: Columns, *, complete: bool) -> None:
         sample = census.sample()
         if sample is not None:
-            complete = census.is_complete and not self.unknown_.changes
             self.unknown_ = self.unknown_.with_sizes(sample, columns, complete=complete)
 
     def _settle(
@@ -324,7 +323,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         cleaned = self.on_missing == "auto" and not complete
         columns = _settled(self.unknown_.cleaned(source, columns) if cleaned else source, columns)
         categorical = columns.categorical or ()
-        return columns, find_categories(source, categorical, self.on_missing) if known is None else known
+        if known is None:
+            known = find_categories(source, categorical, self.on_missing) if categorical else {}
+        return columns, known
 
     def _read_first(
         self, source: NativeTable, columns: Columns, categories: Categories, *, whole: bool
@@ -381,7 +382,6 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def _found(self, X: NativeTable) -> Columns:
         """The given columns, with those that are found by name."""
         asked = self._asked()
-        roles = asked.asked()
         if not isinstance(X, Table):
             given = [role for role, value in asked.roles().items() if value]
             if given:
@@ -390,6 +390,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 )
             return Columns.for_array()
         if not asked.found.settled:
+            roles = asked.asked()
             if asked.corr and not asked.errors:
                 raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')
             of_scalars = any(isinstance(value, Mapping) for value in asked.errors.values())
@@ -424,7 +425,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 self.unknown_ = self.unknown_.counting(completed)
             X, policy = completed.table, "impute" if completed.has_gaps or columns.flags else "error"
         try:
-            return read_rows(
+            read = read_with_limits if columns.flags else read_gaussians
+            return read(
                 X, columns, on_missing=policy, categories=categories, handle_unknown=self.handle_unknown,
                 impossible=SHRINK if self.on_missing == "auto" else REFUSE,
             )  # fmt: skip
@@ -462,8 +464,8 @@ def _settled(table: Table, columns: Columns) -> Columns:
             continue
         if bar.kind == "limits" and not are_limits(table, feature, bar):
             settled[feature] = ErrorBar("arms", bar.columns[::-1])
-        value = read_columns(table, [feature], "nan").to_numpy()[:, 0]
-        arms = read_columns(table, bar.columns, "nan", [feature] * 2).to_numpy()
+        value = table.block([feature]).to_numpy()[:, 0]
+        arms = table.block(bar.columns, like=[feature] * 2).to_numpy()
         arms = np.where(np.isinf(arms), np.nan, arms)  # refused, or unknown, where rows are read
         if settled[feature] is not bar:
             arms = arms[:, ::-1]

@@ -18,7 +18,7 @@ from .._data.asymmetric import split_normal
 from .._data.typing import Booleans, Floats
 from .._tables import Table
 from ._limits import read_flags
-from ._reading import POWERS, arm_lengths, read_columns
+from ._reading import POWERS, arm_lengths
 
 
 class BarSizes(NamedTuple):
@@ -37,7 +37,7 @@ class BarSizes(NamedTuple):
         bars = columns.error_bars
         if not bars:
             return cls._of_lists(table, columns)
-        values = read_columns(table, list(bars), "nan").to_numpy()
+        values = table.block([*bars]).to_numpy()
         numbers = _numbers(table, bars)
         std, absent = np.empty(values.shape), np.empty(values.shape, dtype=bool)
         for j, (feature, bar) in enumerate(bars.items()):
@@ -53,8 +53,8 @@ class BarSizes(NamedTuple):
         if kind not in ("std", "var", "cov") or len(columns.lists) > 1:
             return None
         means = [columns.mean] if columns.mean else [*(columns.features or ())]
-        values = read_columns(table, means, "nan").to_numpy()
-        numbers = read_columns(table, [column], "nan", means[:1], POWERS[kind]).to_numpy()
+        values = table.block(means).to_numpy()
+        numbers = table.block([column], like=means[:1], power=POWERS[kind]).to_numpy()
         d = values.shape[1]
         if numbers.shape[1] == d * d and kind == "cov":
             numbers = np.where(np.isnan(numbers).any(axis=1, keepdims=True), np.nan, numbers[:, :: d + 1])
@@ -93,12 +93,12 @@ class BarSizes(NamedTuple):
             sizes = _columns_from(self.values[rows, j], std[rows, j], bar)
             power = POWERS["var"] if bar.kind == "var" else 1
             for column, size in zip(bar.columns, sizes, strict=True):
-                numbers = np.array(read_columns(table, [column], "nan", [feature], power).to_numpy()[:, 0])
+                numbers = np.array(table.block([column], like=[feature], power=power).to_numpy()[:, 0])
                 numbers[rows] = size
                 yield column, numbers / table.factor(column, table.unit(feature), power)
         for kind, column in self.columns.lists.items():
             mean = self.columns.mean or self.names[0]
-            numbers = np.array(read_columns(table, [column], "nan", [mean], POWERS[kind]).to_numpy())
+            numbers = np.array(table.block([column], like=[mean], power=POWERS[kind]).to_numpy())
             d, rows = self.values.shape[1], np.flatnonzero(new.any(axis=1))
             size = std[rows] if kind == "std" else std[rows] ** 2
             if numbers.shape[1] == d * d and kind == "cov":
@@ -119,7 +119,7 @@ def _numbers(table: Table, bars: Mapping[str, ErrorBar]) -> dict[str, Floats]:
         if own:
             columns = [column for bar in own.values() for column in bar.columns]
             units = [feature for feature, bar in own.items() for _ in bar.columns]
-            rows = read_columns(table, columns, "nan", units, power).to_numpy()
+            rows = table.block(columns, like=units, power=power).to_numpy()
             ends = np.cumsum([len(bar.columns) for bar in own.values()])[:-1]
             numbers |= zip(own, np.split(rows, ends, axis=1), strict=True)
     return numbers

@@ -11,6 +11,7 @@ only.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from .._data.mixing import mixed
 from .._data.typing import Floats
 from .._tables import Table
 from .._uncertain import Rows
-from ._sentinels import Ends, Sentinel, find_sentinels, sentinel_warning, watch_ends
+from ._sentinels import Ends, find_sentinels, sentinel_warning, watch_ends
 from ._unknown import Unknown
 
 MOST_ROWS = 20_000
@@ -53,8 +54,8 @@ class Census:
         Numbers are looked at where they lie, column by column. (The rows that are made of them lie side by
         side: going through those takes three times as long.)
         """
-        self._sample.add(table, self._names, first)
         columns = self.columns
+        self._sample.add(table, [name for name in self._names if name in table.types], first)
         names = [name for name in (*columns.scalars, *self._bars) if table.types.get(name) == "number"]
         self._has_text |= len(names) < len(columns.scalars) + len(self._bars)
         lists = [] if columns.mean is None else [columns.mean]
@@ -93,7 +94,7 @@ class Census:
     @property
     def has_gaps(self) -> bool:
         """Is a value missing?"""
-        coded = {code.column.partition("[")[0] for code in self.codes()}
+        coded = {code.column.partition("[")[0] for code in find_sentinels(self._ends)}
         return not (self._incomplete | coded).isdisjoint({self.columns.mean, *self.columns.scalars})
 
     @property
@@ -101,31 +102,42 @@ class Census:
         """Is every number there that was looked at, and no column of text?"""
         return not (self._incomplete or self._has_text)
 
-    def codes(self, *, errors: bool = False) -> list[Sentinel]:
-        """Numbers that look like codes; with `errors` also a negative number that error columns repeat."""
-        sizes = {name for name, kind in self._bars.items() if kind in ("std", "var")} if errors else ()
-        return find_sentinels(self._ends, sizes)
+    def guesses(self, *, taken: bool) -> Guesses:
+        """What stands for nothing: numbers that look like codes, and rare zeros.
 
-    def zeros(self) -> dict[str, int]:
+        `taken`: they are taken for unknown, among them a negative number that error columns repeat.
+        """
+        sizes = {name for name, kind in self._bars.items() if kind in ("std", "var")} if taken else ()
+        codes = find_sentinels(self._ends, sizes)
+        zeros = self._rare_zeros() if taken else {}
+        unknown = Unknown()
+        if taken and (codes or zeros):
+            by_column: dict[str, tuple[float, ...]] = {}
+            for code in codes:
+                by_column[code.column] = (*by_column.get(code.column, ()), code.value)
+            unknown = Unknown(by_column, tuple(zeros))
+        of_zeros = [f"{name} is 0 in {count:,} row{'s' * (count > 1)}" for name, count in zeros.items()]
+        complete = self.is_complete and not (taken and (codes or zeros))
+        return Guesses(unknown, sentinel_warning([*codes, *of_zeros], taken=taken), complete)
+
+    def _rare_zeros(self) -> dict[str, int]:
         """By error column in which a zero is no size how many there are."""
         return {name: zero for name, (zero, n) in self._zeros.items() if 0 < zero < RARE * n}
-
-    def unknown(self) -> Unknown:
-        """Codes, and rare zeros."""
-        codes: dict[str, tuple[float, ...]] = {}
-        for code in self.codes(errors=True):
-            codes[code.column] = (*codes.get(code.column, ()), code.value)
-        return Unknown(codes, tuple(self.zeros()))
 
     def sample(self) -> Table | None:
         """The rows that a model of sizes is learned from; None if there are none."""
         return self._sample.table()
 
-    def warning(self, *, taken: bool) -> str | None:
-        """What was guessed of numbers; None if nothing."""
-        zeros = self.zeros() if taken else {}
-        of_zeros = [f"{name} is 0 in {count:,} row{'s' * (count > 1)}" for name, count in zeros.items()]
-        return sentinel_warning([*self.codes(errors=taken), *of_zeros], taken=taken)
+
+class Guesses(NamedTuple):
+    """What was learned of numbers that may mean nothing."""
+
+    unknown: Unknown
+    """Those that are taken for unknown."""
+    warning: str | None
+    """What was guessed, in words; None if nothing."""
+    complete: bool
+    """Is nothing missing?"""
 
 
 class _Sample:
@@ -138,18 +150,15 @@ class _Sample:
 
     def add(self, table: Table, names: Sequence[str], first: int) -> None:
         """Rows of a table, the first of which has this number."""
-        present = [name for name in names if name in table.types]
-        if not present:
-            return
-        if not self._most and table.n_rows:
-            numbers = table.slice(0, 1).frame(present).estimated_size() / 8
-            self._most = int(min(MOST_ROWS, max(MOST_NUMBERS / max(numbers, 1.0), 1)))
-        for start in range(0, table.n_rows, BLOCK):
-            stop = min(start + BLOCK, table.n_rows)
+        n_rows = table.n_rows if names else 0
+        if not self._most and n_rows:
+            self._most = int(min(MOST_ROWS, max(8 * MOST_NUMBERS / max(table.row_bytes(names), 8), 1)))
+        for start in range(0, n_rows, BLOCK):
+            stop = min(start + BLOCK, n_rows)
             keys = mixed(np.arange(first + start, first + stop, dtype=np.uint64))
             at = np.flatnonzero(keys <= self._limit(keys))
             if len(at):
-                self._parts.append((keys[at], table.rows(present, start + at)))
+                self._parts.append((keys[at], table.rows(names, start + at)))
                 self._prune()
 
     def merge(self, other: _Sample) -> None:

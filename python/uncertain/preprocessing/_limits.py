@@ -19,13 +19,13 @@ from .._tables import Table
 from ..exceptions import NullError, UncertainError
 from ._categories import Categories, one_hot_names
 from ._error_columns import deviations
-from ._reading import read_columns, read_gaussians
+from ._reading import read_gaussians
 
 SIGNS = {"<": -1, "<=": -1, ">": 1, ">=": 1, "=": 0, "": 0}
 """What strings mean."""
 
 
-def read_rows(
+def read_with_limits(
     table: Table,
     columns: Columns,
     *,
@@ -33,12 +33,10 @@ def read_rows(
     categories: Categories | None = None,
     **options: str,
 ) -> GaussianRows:
-    """The Gaussians in the columns, with their limits if there are columns of flags."""
+    """The Gaussians in the columns, with the limits that columns of flags tell."""
     flags = columns.flags
-    policy = "impute" if flags and on_missing == "error" else on_missing
+    policy = "impute" if on_missing == "error" else on_missing
     rows = read_gaussians(table, columns, on_missing=policy, categories=categories, **options)
-    if not flags:
-        return rows
     names = [*columns.scalars]
     names += [name for column, known in (categories or {}).items() for name in one_hot_names(column, known)]
     limits: Limits = np.zeros(rows.shape, dtype=np.int8)
@@ -47,7 +45,7 @@ def read_rows(
         j = names.index(feature)
         limits[:, j] = read_flags(table, column)
         if limits[:, j].any():
-            values[j] = read_columns(table, [feature], "nan").to_numpy()[:, 0]
+            values[j] = table.block([feature]).to_numpy()[:, 0]
     missing: Booleans = missing_mask(rows)
     means, still = np.array(filled_gaussians(rows).means), missing.copy()
     for j, own in values.items():

@@ -81,18 +81,7 @@ def read_gaussians(
             parts.append(_gaussians(table, list(bars), own, columns, on_missing, impossible))
         else:
             parts.append(_mixed(table, bars, points, indicators, columns, on_missing, impossible))
-    return hstack(parts)
-
-
-def read_columns(
-    table: Table, columns: Sequence[str], missing: str, of: Sequence[str] = (), power: int = 1
-) -> Rows:
-    """Columns of numbers side by side, or one column of lists; error bars in the units of what they are `of`.
-
-    Variances have the second `power` of that unit.
-    """
-    units = table.unit_names(of) if len(of) == len(columns) else ()
-    return Rows.from_arrow(table.numbers(columns, units, power), list(columns), missing)
+    return parts[0] if len(parts) == 1 else hstack(parts)
 
 
 # -- scalar columns
@@ -119,7 +108,7 @@ def _mixed(
             refuse_where(error < 0, error, bar.columns[0], f"{what} must be >= 0")
             variance = error if bar.kind == "var" else error**2
         else:
-            arms = read_columns(table, bar.columns, policy.error_bars, [feature] * 2).to_numpy()
+            arms = table.block(bar.columns, policy.error_bars, like=[feature] * 2).to_numpy()
             below, above = arm_lengths(value, arms, feature, bar)
             value, variance = split_normal(value, below, above)
         values.append(value)
@@ -148,9 +137,9 @@ def _mixed(
     return _finished(core, missing)
 
 
-def _numbers(table: Table, column: str, missing: str, of: Sequence[str] = (), power: int = 1) -> Floats:
+def _numbers(table: Table, column: str, missing: str, like: Sequence[str] = (), power: int = 1) -> Floats:
     """A column of one number per row."""
-    rows = read_columns(table, [column], missing, of, power)
+    rows = table.block([column], missing, like=like, power=power)
     if rows.width != 1:
         raise ShapeError(f"{column}: expected one number per row, got lists of {rows.width}")
     return rows.to_numpy()[:, 0]
@@ -204,8 +193,8 @@ def arm_lengths(value: Floats, arms: Floats, feature: str, bar: ErrorBar) -> tup
 
 def are_limits(table: Table, feature: str, bar: ErrorBar) -> bool:
     """Do the values lie between the two columns, or are these lengths? Both are called upper and lower."""
-    value = read_columns(table, [feature], "nan").to_numpy()[:, 0]
-    low, high = read_columns(table, bar.columns, "nan", [feature] * 2).to_numpy().T
+    value = table.block([feature]).to_numpy()[:, 0]
+    low, high = table.block(bar.columns, like=[feature] * 2).to_numpy().T
     known = ~(np.isnan(value) | np.isnan(low) | np.isnan(high))
     inside = (low <= value) & (value <= high)
     lengths = (high >= 0) & ((low >= 0).all() | (low <= 0).all())
@@ -238,7 +227,7 @@ def _related(
         are_correlations=np.asarray([pair in corr for pair in corr | cov]),
     )
     policy = "refuse-error-bars" if missing is None else "nan"
-    values = read_columns(table, pairs.columns, policy).to_numpy()
+    values = table.block(pairs.columns, policy).to_numpy()
     if values.shape[1] != len(pairs.columns):
         raise ShapeError(f"{listing(pairs.columns)}: expected one number per row in each, got lists of them")
     if missing is not None:
@@ -259,7 +248,7 @@ def _gaussians(
 ) -> GaussianRows:
     """Means and uncertainty as they lie in the columns, in place where the layout allows."""
     impute = on_missing == "impute"
-    means = read_columns(table, columns, "nan" if impute else "refuse")
+    means = table.block(columns, "nan" if impute else "refuse")
     n, d = means.n_rows, means.width
     names: dict[str, list[str]] = {"means": columns}
     rows: dict[str, Rows] = {}
@@ -267,8 +256,8 @@ def _gaussians(
         policy = _ZERO[kind] if on_missing == "point" else "refuse-error-bars"
         if impute and kind in ("std", "var") and "factor" not in errors:
             policy = "nan"
-        of = columns if len(columns) == len(of_kind) else columns[:1]
-        rows[kind] = read_columns(table, of_kind, policy, of, POWERS[kind])
+        like = columns if len(columns) == len(of_kind) else columns[:1]
+        rows[kind] = table.block(of_kind, policy, like=like, power=POWERS[kind])
         names["diagonal" if kind == "var" and "factor" in errors else "covariances"] = of_kind
     missing = None
     if impute:
