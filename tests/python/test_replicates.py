@@ -63,8 +63,6 @@ def test_a_fit_to_replicates_does_not_see_the_label(rng: np.random.Generator) ->
     assert model.score(made) < 0.9  # with the label among the features it is 1.0
 
 
-# Shrinkage in the units of the table gives the small feature the scatter of the large one; a fit notices.
-@pytest.mark.filterwarnings("ignore:the error bars of shimmer")
 def test_a_fit_reads_what_the_covariances_are_of(rng: np.random.Generator) -> None:
     """Standard errors are measurement errors, populations are spread; correlations are found by name."""
     table = pl.DataFrame(recordings(rng)).drop("recording", "row")

@@ -229,21 +229,50 @@ def test_replicates_of_a_known_population() -> None:
 
 
 @pytest.mark.parametrize(("shrinkage", "oracle"), [("ledoit-wolf", ledoit_wolf), ("oas", oas)])
-def test_shrinkage_is_that_of_scikit_learn(shrinkage: Any, oracle: Any) -> None:
+def test_shrinkage_is_that_of_scikit_learn_in_units_of_the_scatter(shrinkage: Any, oracle: Any) -> None:
     rng = np.random.default_rng(6)
     sizes = np.array([3, 7, 2, 30, 7])
-    draws = rng.normal(size=(sizes.sum(), 4)) @ rng.normal(size=(4, 4))
+    draws = rng.normal(size=(sizes.sum(), 4)) @ rng.normal(size=(4, 4)) * [1.0, 100.0, 1e-3, 1.0]
     by = rng.permutation(np.repeat(np.arange(5), sizes))
     X = uncertainty.from_replicates(draws, by=by, of="population", shrinkage=shrinkage)
+    unit = np.sqrt(sum((N - 1) * draws[by == g].var(axis=0, ddof=1) for g, N in enumerate(sizes)) / 44)
     for group, N in enumerate(sizes):
-        mine = draws[by == group]
+        mine = draws[by == group] / unit
         matrix, share = oracle(mine)
         biased = np.cov(mine, rowvar=False, ddof=0)
         np.testing.assert_allclose(
             matrix, (1 - share) * biased + share * np.trace(biased) / 4 * np.eye(4), rtol=1e-9
         )
-        np.testing.assert_allclose(X.covariances()[group], matrix * N / (N - 1), rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(X.means[group], mine.mean(axis=0))
+        scaled = X.covariances()[group] / np.outer(unit, unit)
+        np.testing.assert_allclose(scaled, matrix * N / (N - 1), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(X.means[group], draws[by == group].mean(axis=0))
+
+
+@pytest.mark.parametrize("shrinkage", ["ledoit-wolf", "oas", 0.3, "pooled", None])
+def test_replicates_in_other_units(shrinkage: Any) -> None:
+    """Rescaling a column rescales its row and column of every covariance, and nothing else."""
+    rng = np.random.default_rng(7)
+    by = np.repeat(np.arange(40), 4)
+    draws = rng.normal(size=(160, 2)) * [0.5, 60.0]  # as shimmer and pitch of voices
+    factor = np.array([1e5, 1.0])
+    options: dict[str, Any] = {"by": by, "of": "mean", "shrinkage": shrinkage}
+    one = uncertainty.from_replicates(draws, **options)
+    other = uncertainty.from_replicates(draws * factor, **options)
+    np.testing.assert_allclose(other.means, one.means * factor)
+    np.testing.assert_allclose(other.covariances(), one.covariances() * np.outer(factor, factor), rtol=1e-10)
+    errors = np.sqrt(np.diagonal(one.covariances(), axis1=1, axis2=2).mean(axis=0))
+    np.testing.assert_allclose(errors, [0.25, 30.0], rtol=0.15)  # scatter / sqrt(4)
+
+
+@pytest.mark.parametrize("shrinkage", ["ledoit-wolf", "oas", 0.3])
+def test_a_feature_without_scatter_gets_none(shrinkage: Any) -> None:
+    rng = np.random.default_rng(8)
+    by = np.repeat(np.arange(6), 3)
+    draws = np.column_stack([rng.normal(size=18), np.repeat(rng.normal(size=6), 3), rng.normal(size=18)])
+    S = uncertainty.from_replicates(draws, by=by, of="mean", shrinkage=shrinkage).covariances()
+    assert not S[:, 1].any() and not S[:, :, 1].any()
+    alone = uncertainty.from_replicates(draws[:, ::2], by=by, of="mean", shrinkage=shrinkage)
+    np.testing.assert_allclose(S[:, ::2, ::2], alone.covariances())
 
 
 def test_replicates_in_a_table(constructor: Any) -> None:

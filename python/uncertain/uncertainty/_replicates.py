@@ -3,13 +3,18 @@
 Idea: groups of the same size are computed together as one array (groups, size, d), so that unequal groups
 cost neither padding nor a loop over groups. With few replicates a sample covariance is singular and noisy,
 which is why shrinkage is the default and a single replicate is an error unless the covariance is pooled.
+
+Shrinkage towards a multiple of the identity mixes the units of features: one with a scatter of .5 beside one
+of 60 got a scatter of 24. So it happens in units of the scatter within groups, pooled over all of them, which
+makes the result equivariant to a change of units. Rejected: the diagonal of the group's own S as the target
+(Schaefer and Strimmer 2005): of a few replicates its variances are the noisiest part.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Real
 from typing import Literal, Required, TypeAlias, TypedDict, TypeVar, Unpack, cast, overload
 
@@ -67,7 +72,9 @@ def from_replicates(
         S = 1/(N - 1) sum_k (x_k - mean)(x_k - mean)'        one more replicate:  of="population" (spread)
         S / N                                                the mean itself:  of="mean" (measurement error)
 
-    S is then shrunk: ``(1 - a) S + a tr(S)/d I``. With few replicates (N not much above d) the sample
+    S is then shrunk, in units of each feature's scatter t_j within groups (t_j^2 is the variance pooled over
+    all groups): with D = diag(t_1, ..., t_d) and R = D^-1 S D^-1 it is ``D ((1 - a) R + a tr(R)/d I) D``, so
+    that a change of units changes nothing else. With few replicates (N not much above d) the sample
     covariance alone is singular and claims directions without any error.
 
     Parameters
@@ -94,9 +101,10 @@ def from_replicates(
         ``x_y_corr`` of each pair.
         "lists": ``mean`` and ``cov`` (full, row-major) or ``var`` (diagonal), for hundreds of features.
     shrinkage : {"ledoit-wolf", "oas", "pooled"}, float in [0, 1] or None
-        The a above: by the formula of Ledoit and Wolf (2004) or of Chen et al. (2010) for Gaussian data, a
-        number, or none. "pooled" gives every group the same S, the pooled covariance within groups: right
-        when the instrument makes the noise, and the only choice for groups of one.
+        The a above: by the formula of Ledoit and Wolf (2004) or of Chen et al. (2010) for Gaussian data, for
+        the replicates in these units, a number, or none. "pooled" gives every group the same S, the pooled
+        covariance within groups: right when the instrument makes the noise, and the only choice for groups of
+        one.
     covariance : {"full", "diagonal"}
         Diagonal covariances are the variances alone, without shrinkage between features (except "pooled").
 
@@ -214,8 +222,13 @@ def gaussians_of_groups(
     of: str,
     shrinkage: Shrinkage,
     covariance: str,
+    *,
+    one_unit: bool = False,
 ) -> tuple[GaussianArray, Ints]:
-    """(Gaussians, replicates of each); `codes` number the groups from 0, `names` are for errors."""
+    """(Gaussians, replicates of each); `codes` number the groups from 0, `names` are for errors.
+
+    `one_unit`: all features have the same unit, in which covariances are shrunk.
+    """
     counts = np.bincount(codes, minlength=len(names))
     if shrinkage != "pooled" and (counts < 2).any():
         alone = int(np.argmin(counts))
@@ -227,33 +240,42 @@ def gaussians_of_groups(
     diagonal = covariance == "diagonal" or d == 1
     means = np.empty((len(names), d))
     spread = np.empty((len(names), d) if diagonal else (len(names), d, d))
-    order = np.argsort(codes, kind="stable")
-    starts = np.cumsum(counts) - counts
+    residuals = np.empty_like(values)
     scatter = np.zeros(spread.shape[1:])
-    for size in np.unique(counts):
-        some = np.flatnonzero(counts == size)
-        block = values[order[starts[some][:, None] + np.arange(size)]]
+    for some, rows in _groups_by_size(codes, counts):
+        block = values[rows]
         means[some] = block.mean(axis=1)
-        residuals = block - means[some][:, None, :]
-        sums = np.square(residuals).sum(axis=1) if diagonal else _transposed(residuals) @ residuals
+        residuals[rows] = off = block - means[some][:, None, :]
+        sums = np.square(off).sum(axis=1) if diagonal else _transposed(off) @ off
         scatter += sums.sum(axis=0)
         if shrinkage != "pooled":
-            spread[some] = sums / (size - 1)
-            if not diagonal:
-                spread[some] = _shrunk(spread[some], intensity(residuals, shrinkage))
+            spread[some] = sums / (rows.shape[1] - 1)
+    freedom = len(values) - len(names)
+    if freedom < 1:
+        raise UncertainError("every group has a single replicate: there is no spread to pool")
     if shrinkage == "pooled":
-        freedom = len(values) - len(names)
-        if freedom < 1:
-            raise UncertainError("every group has a single replicate: there is no spread to pool")
         spread[...] = scatter / freedom
+    elif not diagonal:
+        unit = np.ones(d) if one_unit else np.sqrt(np.diagonal(scatter) / freedom)
+        for some, rows in _groups_by_size(codes, counts):
+            spread[some] = _shrunk(spread[some], residuals[rows], unit, shrinkage)
     if of == "mean":
         spread /= counts.reshape(-1, *[1] * (spread.ndim - 1))
     made = GaussianArray(means, var=spread) if diagonal else GaussianArray(means, cov=spread)
     return made, counts
 
 
+def _groups_by_size(codes: NDArray[np.intp], counts: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Of each size N the groups that have it, and their rows, (groups, N)."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.cumsum(counts) - counts
+    for size in np.unique(counts):
+        some = np.flatnonzero(counts == size)
+        yield some, order[starts[some][:, None] + np.arange(size)]
+
+
 def intensity(residuals: Floats, shrinkage: Shrinkage) -> Floats:
-    """The share of the identity, one per group, from centred replicates of shape (groups, N, d)."""
+    """The share a of the identity, one per group, from centred replicates of shape (groups, N, d)."""
     groups, size, d = residuals.shape
     if shrinkage is None or isinstance(shrinkage, Real):
         return np.full(groups, float(shrinkage or 0.0))
@@ -274,11 +296,19 @@ def _transposed(blocks: Floats) -> Floats:
     return np.swapaxes(blocks, 1, 2)
 
 
-def _shrunk(S: Floats, share: Floats) -> Floats:
-    d = S.shape[-1]
-    level = np.trace(S, axis1=1, axis2=2) / d
+def _shrunk(S: Floats, residuals: Floats, unit: Floats, shrinkage: Shrinkage) -> Floats:
+    """D ((1 - a) R + a tr(R)/d I) D of each group, with D = diag(unit) and R = D^-1 S D^-1.
+
+    Features without any scatter keep none, and do not count in d.
+    """
+    varying = np.flatnonzero(unit > 0.0)
+    if not varying.size:
+        return S
+    unit = unit[varying]
+    share = intensity(residuals[:, :, varying] / unit, shrinkage)
     shrunk: Floats = (1 - share)[:, None, None] * S
-    shrunk += (share * level)[:, None, None] * np.eye(d)
+    level = (np.diagonal(S, axis1=1, axis2=2)[:, varying] / unit**2).mean(axis=1)
+    shrunk[:, varying, varying] += (share * level)[:, None] * unit**2
     return shrunk
 
 

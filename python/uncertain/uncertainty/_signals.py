@@ -61,7 +61,8 @@ def welch(
     window : str, tuple or array
         As for :func:`scipy.signal.get_window`.
     of, covariance, shrinkage
-        As for :func:`uncertain.uncertainty.from_replicates`, the windows being the replicates.
+        As for :func:`uncertain.uncertainty.from_replicates`, the windows being the replicates; logarithms of
+        powers have one unit, in which covariances are shrunk.
 
     Returns
     -------
@@ -123,7 +124,10 @@ def welch(
     replicates = np.swapaxes(np.log(powers), 1, 2).reshape(n * windows, -1)
     names = [f"row {i}" for i in range(n)]
     codes = np.repeat(np.arange(n), windows)
-    rows, _ = gaussians_of_groups(replicates, codes, names, "population", shrinkage, covariance)
+    # Logarithms have no units, and what is said of a signal should not depend on the others.
+    rows, _ = gaussians_of_groups(
+        replicates, codes, names, "population", shrinkage, covariance, one_unit=True
+    )
     if of == "population":
         return rows
     effective = windows / overlap_factor(taper, hop, windows)
