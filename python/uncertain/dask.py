@@ -49,6 +49,7 @@ def fit(
     scale: bool = True,
     transform: Transform = "auto",
     on_missing: OnMissing = "auto",
+    indicators: bool | Literal["auto"] = "auto",
     handle_unknown: Literal["error", "ignore"] = "error",
     effort: Literal["fast", "normal"] = "normal",
     random_state: RandomState = 0,
@@ -66,7 +67,7 @@ def fit(
     target, target_std, sample_weight, groups : names of columns, as in `uncertain.fit`; values beside the
         table have no place on a cluster.
     mean, std, var, cov, precision, factor, bounds, features, exact, categorical, corr, columns : as there.
-    task, meaning, scale, transform, on_missing, handle_unknown, random_state : as there.
+    task, meaning, scale, transform, on_missing, indicators, handle_unknown, random_state : as there.
     method : "gsu"; for classes "usvc", "minimax" and "discriminant"; for numbers "mixture". "auto" chooses
         among "gsu" and "discriminant", on the sample (of which `uncertain.fit` looks at 20,000 rows), and
         says so if boosted trees would be better there.
@@ -120,7 +121,7 @@ def fit(
     """
     plan = Plan(
         task, method, meaning, scale, transform, on_missing, handle_unknown, effort, None,
-        random_state, None, params,
+        random_state, None, params, indicators=indicators,
     ).checked()  # fmt: skip
     roles: dict[str, object] = {
         "target": target, "target_std": target_std, "groups": groups, "sample_weight": sample_weight,

@@ -31,7 +31,7 @@ from ._data.array import GaussianArray
 from ._data.groups import groups_from
 from ._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from ._data.options import check_option
-from ._data.typing import Floats, Keywords, Labels, RandomState
+from ._data.typing import Array, Floats, Keywords, Labels, RandomState
 from ._data.validation import (
     RowsLike,
     check_labels,
@@ -290,6 +290,12 @@ class _Remeasured(SavedTrees, BaseEstimator):
         columns: Floats = self.error_columns_.transform(self._rows(X, reset=False))
         return columns
 
+    def _asked(self, method: str, X: RowsLike) -> Array:
+        """What the learner answers; threads that wait for each other would take longer than few rows do."""
+        columns = self._columns(X)
+        with threadpool_limits(self._threads(columns), user_api="openmp"):
+            return np.asarray(getattr(self.estimator_, method)(columns))
+
     def _rows(self, X: RowsLike, *, reset: bool) -> GaussianRows:
         """X as Gaussians with the names of the fit, and with gaps if it has some."""
         core, missing = check_rows(self, X, reset=reset)
@@ -308,8 +314,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
         -------
         ndarray of shape (n,)
         """
-        columns = self._columns(X)
-        return np.asarray(self.estimator_.predict(columns))
+        return self._asked("predict", X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -388,8 +393,7 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
 
         {Returns: class_probabilities}
         """
-        columns = self._columns(X)
-        return np.asarray(self.estimator_.predict_proba(columns))
+        return self._asked("predict_proba", X)
 
     @available_if(lambda self: _has(self, "decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: RowsLike) -> Floats:
@@ -399,8 +403,7 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
 
         {Returns: scores}
         """
-        columns = self._columns(X)
-        return np.asarray(self.estimator_.decision_function(columns))
+        return self._asked("decision_function", X)
 
 
 @documented

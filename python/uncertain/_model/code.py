@@ -121,6 +121,8 @@ def _reading(
     on_missing = "auto" if reading is None else reading.on_missing
     if reading is not None and reading.handle_unknown != "error":
         found["handle_unknown"] = reading.handle_unknown
+    if reading is not None and reading._indicators:
+        found["indicators"] = True
     imputes = any(isinstance(step, GaussianImputer) for _, step in pipeline.steps)
     if imputes and (reading is None or on_missing != "auto"):
         on_missing = "impute"

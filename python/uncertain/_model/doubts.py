@@ -6,6 +6,7 @@ They look at a sample of rows that is in memory anyway; nothing is read again.
 from __future__ import annotations
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from .._data.incomplete import filled_gaussians, missing_mask
 from .._data.typing import Array, Booleans
@@ -27,13 +28,16 @@ def warn_of_doubts(reader: RowReader, plan: Plan, some: TrainingRows) -> None:
     some = some.sampled(LOOKED_AT)
     rows = gaussian_rows(some.rows)
     of_table = reader.columns.reads
-    names = reader.feature_names() or [f"x{j}" for j in range(rows.shape[1])]
+    if reader.n_indicators:
+        rows = rows[:, : -reader.n_indicators]
+    names = reader.feature_names()[: rows.n_features] or [f"x{j}" for j in range(rows.shape[1])]
     categories = {c: len(values) for c, values in getattr(reader.reading, "categories_", {}).items()}
     n_exact = len(reader.columns.exact or ()) + sum(categories.values())
     has_bars = of_table and (reader.columns.mean is None or bool(reader.columns.lists))
     with_bars = np.arange(len(names)) < (len(names) - n_exact if has_bars else 0)
     measured = (plan.usual if plan.meaning == "auto" else plan.meaning) == "measurement"
-    sentences = doubtful_errors(rows, names, with_bars, measured=measured)
+    with threadpool_limits(1, "blas"):  # threads wait longer for each other than these sums take
+        sentences = doubtful_errors(rows, names, with_bars, measured=measured)
     if of_table:
         y = some.y[:]
         known = _known(y)

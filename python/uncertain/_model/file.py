@@ -39,7 +39,7 @@ from .remembered import Remembered
 
 NOTHING = Remembered()
 NOTHING_UNKNOWN = Unknown()
-OPTIONS = ("on_missing", "handle_unknown")
+OPTIONS = ("on_missing", "handle_unknown", "indicators")
 """Parameters of `AsGaussians` beside its columns, which the file holds once."""
 
 
@@ -135,13 +135,13 @@ def _assembled(
     if reads:
         first = AsGaussians(columns=columns)
         d = estimators[0].n_features_in_
+        first.unknown_ = about.unknown
         first._keep(columns, about.categories, d, about.units)
         if columns.roles() and len(first.get_feature_names_out()) != d:
             raise altered(f"columns of {len(first.get_feature_names_out())} features, the steps have {d}")
         sizes = about.unknown.sizes
         if sizes is not None and len(sizes.own) != (len(columns.error_bars) or d):
             raise altered(f"sizes of {len(sizes.own)} features")
-        first.unknown_ = about.unknown
         if parameters:
             options = {name: value for name, value in parameters[0].items() if name in OPTIONS}
             set_parameters(first, options)

@@ -64,6 +64,7 @@ def fit(
     scale: bool = True,
     transform: Transform = "auto",
     on_missing: OnMissing = "auto",
+    indicators: bool | Literal["auto"] = "auto",
     handle_unknown: Literal["error", "ignore"] = "error",
     effort: Effort = "normal",
     noise: tuple[float, float] | None = None,
@@ -163,6 +164,9 @@ def fit(
         (`GaussianImputer`), except with ``meaning="measurement"`` and the discriminant: for them it is a
         reading with infinite noise, and they use the features that are present. Arrays take NaN with "impute"
         alone.
+    indicators : with ``on_missing="auto"``, features of zeros and ones that say where values (``x_missing``)
+        and error bars (``x_error_missing``) are missing, of scalar columns where this is so in a hundredth of
+        the rows, and in ten. "auto": with the methods "auto" and "remeasured"; True: with any; False: none.
     handle_unknown : what to do with a category that was not in the fit: "error" refuses it, "ignore" treats
         it as none of the known ones.
     effort : of ``method="auto"``: "fast" follows a rule and fits once (the linear SVM-GSU); "normal" is
@@ -242,7 +246,7 @@ def fit(
     """
     plan = Plan(
         task, method, meaning, scale, transform, on_missing, handle_unknown, effort, noise,
-        random_state, time_limit, params,
+        random_state, time_limit, params, indicators=indicators,
     ).checked()  # fmt: skip
     roles: dict[str, object] = {
         "target": target, "target_std": target_std, "groups": groups, "sample_weight": sample_weight,

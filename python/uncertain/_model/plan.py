@@ -66,6 +66,7 @@ class Plan:
     params: Keywords = field(default_factory=dict)
     usual: str = "spread"
     """What the meaning "auto" stands for where nothing is tried."""
+    indicators: bool | Literal["auto"] = "auto"
     regression: bool = False
     """Are the targets numbers?"""
     estimator: BaseEstimator | None = None
@@ -85,6 +86,8 @@ class Plan:
             check_limit(self.time_limit)
         if not isinstance(self.scale, bool):
             raise ParameterError(f"scale={self.scale!r}: must be True or False")
+        if not isinstance(self.indicators, bool) and self.indicators != "auto":
+            raise ParameterError(f'indicators={self.indicators!r}: must be "auto", True or False')
         if self.method == AUTO:
             noise = None if self.noise is None else checked_noise(self.noise)
             return replace(self, noise=noise, params=settings_of_choice(self.params))
@@ -114,7 +117,9 @@ class Plan:
     @property
     def policy(self) -> Policy:
         """How rows are read."""
-        return Policy(self.on_missing, self.handle_unknown)
+        automatic = self.method in (AUTO, "remeasured")
+        indicators = automatic if isinstance(self.indicators, str) else self.indicators
+        return Policy(self.on_missing, self.handle_unknown, indicators and self.on_missing == "auto")
 
     @property
     def partial(self) -> bool:

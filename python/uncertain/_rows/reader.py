@@ -40,10 +40,11 @@ class Policy(NamedTuple):
 
     on_missing: str = "auto"
     handle_unknown: str = "error"
+    indicators: bool = False
 
     def reading(self, columns: Columns) -> AsGaussians:
         """The step that reads these columns, unfitted."""
-        return AsGaussians(columns=columns, on_missing=self.on_missing, handle_unknown=self.handle_unknown)
+        return AsGaussians(columns=columns, **self._asdict())
 
     @property
     def missing_std(self) -> float | None:
@@ -100,6 +101,11 @@ class RowReader(ABC):
         if self.reading is None or not hasattr(self.reading, "columns_"):
             return []
         return [str(name) for name in self.reading.get_feature_names_out()]
+
+    @property
+    def n_indicators(self) -> int:
+        """How many of the last features say what is missing."""
+        return 0 if self.reading is None else len(self.reading._indicators)
 
     def settled_columns(self) -> Columns:
         """The columns, with what was learned from rows: whether two columns are limits or arms."""

@@ -26,7 +26,7 @@ from .._columns.names import ErrorBar
 from .._data.array import GaussianArray
 from .._data.asymmetric import warn_if_skewed
 from .._data.features import check_fitted_names, compare_names
-from .._data.incomplete import GaussianRows, Incomplete
+from .._data.incomplete import GaussianRows, Incomplete, hstack
 from .._data.numbers import gaps_as_nan
 from .._data.options import check_options
 from .._data.typing import Array, Floats, Keywords, NativeTable
@@ -48,6 +48,7 @@ from ._categories import Categories, find_categories, one_hot_names
 from ._census import Census
 from ._empty import find_filled
 from ._faults import all_faults
+from ._indicators import Indicators, Lacks
 from ._limits import read_with_limits
 from ._pairs import REFUSE, SHRINK
 from ._reading import are_limits, arm_lengths, read_gaussians
@@ -101,6 +102,10 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     columns : Columns
         All of these in one object, for which the arguments above are shortcuts. Its target, groups and
         weights are no features.
+    indicators : bool
+        With ``on_missing="auto"``: exact features of zeros and ones behind all others, which say where a
+        value (``x_missing``), or the error bar of one (``x_error_missing``), is missing; of scalar columns in
+        which a hundredth of the rows, and ten of them, lack it in `fit`.
     handle_unknown : {"error", "ignore"}
         What an unknown category means after `fit`: refused, or zeros for all categories.
     on_missing : {"error", "auto", "point", "impute"}
@@ -157,6 +162,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         limits: Any = None,
         columns: Columns | None = None,
         on_missing: str = "error",
+        indicators: bool = False,
         handle_unknown: str = "error",
     ) -> None:
         self.mean = mean
@@ -173,6 +179,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.limits = limits
         self.columns = columns
         self.on_missing = on_missing
+        self.indicators = indicators
         self.handle_unknown = handle_unknown
 
     def fit(self, X: RowsLike, y: object = None) -> AsGaussians:
@@ -218,7 +225,13 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         if self.columns_.mean is not None or not names:
             base = self.columns_.mean or "x"
             names = [f"{base}{j}" for j in range(self.n_features_in_ - len(names))] + names
-        return np.asarray(names, dtype=object)
+        return np.asarray([*names, *self._indicators.names], dtype=object)
+
+    @property
+    def _indicators(self) -> Indicators:
+        """Those that were found in the fit."""
+        unknown: Unknown | None = getattr(self, "unknown_", None)
+        return Indicators() if unknown is None else unknown.indicators
 
     @property
     def roles_(self) -> Keywords:
@@ -305,7 +318,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def _learn_sizes(self, census: Census, columns: Columns, *, complete: bool) -> None:
         sample = census.sample()
         if sample is not None:
-            self.unknown_ = self.unknown_.with_sizes(sample, columns, complete=complete)
+            self.unknown_ = self.unknown_.with_sizes(
+                sample, columns, complete=complete, indicators=self.indicators and self.on_missing == "auto"
+            )
 
     def _settle(
         self,
@@ -417,6 +432,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 "AsGaussians was fitted on an array, so it knows no columns to read from a table"
             )
         policy = self.on_missing
+        lacks: Lacks = {}
         if policy == "auto" and not self._completes:
             policy = "error"
         elif policy == "auto":
@@ -424,12 +440,16 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             if self._counts:
                 self.unknown_ = self.unknown_.counting(completed)
             X, policy = completed.table, "impute" if completed.has_gaps or columns.flags else "error"
+            lacks = completed.lacks
         try:
             read = read_with_limits if columns.flags else read_gaussians
-            return read(
+            rows = read(
                 X, columns, on_missing=policy, categories=categories, handle_unknown=self.handle_unknown,
                 impossible=SHRINK if self.on_missing == "auto" else REFUSE,
             )  # fmt: skip
+            if not self._indicators:
+                return rows
+            return hstack([rows, GaussianArray(self._indicators.features(lacks, len(rows)))])
         except (NullError, NotFiniteError) as error:
             if self.on_missing in ("auto", "impute") or not re.search(" is (null|NaN)", str(error)):
                 raise
