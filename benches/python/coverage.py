@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from archive_tables import supernovae
 from sklearn.model_selection import GroupKFold
 
 import uncertain
@@ -40,20 +41,6 @@ def made(n: int, seed: int, factor: float = 1.0, *, classes: bool = False) -> pl
     columns = {name: x[:, j] for j, name in enumerate("abc")}
     columns |= {f"{name}_err": errors[:, j] for j, name in enumerate("abc")}
     return pl.DataFrame(columns | {"y": y})
-
-
-def supernovae(folder: Path) -> pl.DataFrame:
-    """Magnitude without the distance modulus, stretch and colour, with their error bars."""
-    table = pl.read_parquet(folder / "pantheon_plus_supernovae.parquet").filter(pl.col("zHD") > 0.01)
-    z = table["zHD"].to_numpy()
-    grid = np.linspace(0.0, z.max(), 20_000)
-    per_hubble = np.cumsum(1 / np.sqrt(0.33 * (1 + grid) ** 3 + 0.67)) * grid[1]
-    distance = 5 * np.log10((1 + z) * np.interp(z, grid, per_hubble))
-    # The redshift's own error moves the distance modulus by about 5 / ln 10 dz / z.
-    error = np.hypot(table["mBERR"].to_numpy(), 5 / np.log(10) * table["zHDERR"].to_numpy() / z)
-    names = {"CID": "CID", "x1": "x1", "x1ERR": "x1_err", "c": "c", "cERR": "c_err"}
-    left = table.select(pl.col(name).alias(alias) for name, alias in names.items())
-    return left.with_columns(pl.Series("m", table["mB"].to_numpy() - distance), pl.Series("m_err", error))
 
 
 def shares(model: uncertain.Model, table: pl.DataFrame, target: str) -> list[np.ndarray]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,19 +35,13 @@ def airfoil(folder: Path) -> Table:
     return archive.read("airfoil", numbers[:, :-1], numbers[:, -1], 0.2, regression=True)
 
 
-def quasar_like(folder: Path) -> Table:
-    """Three ranges of redshift by six magnitudes."""
-    table = archive.cut(archive.redshifts(folder), 5_000)
-    return replace(table, name="ranges of redshift", y=np.digitize(table.y, [0.7, 1.2]), regression=False)
-
-
 TABLES: dict[str, Callable[[Path], Table]] = {
     "TESS": archive.tess,
-    "TESS, six classes": lambda folder: archive.tess(folder, six=True),
+    "TESS, six classes": archive.six,
     "Fermi": archive.fermi,
     "Kepler": archive.kepler,
     "Kepler, 200 rows": lambda folder: archive.cut(archive.kepler(folder), 200),
-    "ranges of redshift": quasar_like,
+    "ranges of redshift": lambda folder: archive.cut(archive.ranges(folder), 5_000),
     "redshifts": lambda folder: archive.cut(archive.redshifts(folder), 5_000),
     "biopsies, 64 rows": lambda folder: archive.cut(archive.wdbc(folder), 64),
     "wine": lambda _: archive.read("wine", *load_wine(return_X_y=True), 0.5, regression=False),

@@ -16,6 +16,7 @@ from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._base.folds import Fold, split
+from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.typing import Booleans, Floats, Ints
 from .._held_out.equal import equal_rows
@@ -27,6 +28,7 @@ from ..preprocessing._readings import Readings, drawn_factors
 from ..regression import GSURegressor
 from .conformal import LARGEST, Conformal
 from .cross_conformal import CrossConformal, class_shares, cross_conformal, noise_levels
+from .distribution import density_of_rows, has_density
 from .measured import is_measured
 from .scatter import FOLDS, MANY_ROWS, most_likely_scatter
 from .spread import Spread, chosen, feature_widths, left_open, own_law
@@ -131,7 +133,7 @@ def _tested(held_out: FoldModels) -> list[tuple[Pipeline, GaussianRows, Ints]]:
 def _calibrate_numbers(fitted: Pipeline, training: TrainingRows, held_out: FoldModels) -> Calibrated:
     widths = feature_widths(fitted, training.rows)
     training = held_out.training
-    residuals, parts, numbers, again = [], [], [], []
+    residuals, parts, numbers, again, laws = [], [], [], [], []
     for model, rows, test in _tested(held_out):
         for copy, read in enumerate(_readings(fitted, rows)):
             found = left_open(model, read, widths)
@@ -139,6 +141,8 @@ def _calibrate_numbers(fitted: Pipeline, training: TrainingRows, held_out: FoldM
             residuals.append(training.y[test[: len(read)]] - found.mean)
             numbers.append(test[: len(read)])
             again.append(np.full(len(read), copy > 0))
+            if has_density(fitted):
+                laws.append(density_of_rows(model, read))
     if not residuals:
         return Calibrated()
     r, u, at, copied = (np.concatenate(each) for each in (residuals, parts, numbers, again))
@@ -152,12 +156,21 @@ def _calibrate_numbers(fitted: Pipeline, training: TrainingRows, held_out: FoldM
     law = own_law(fitted, residual_std)
     if np.count_nonzero(~copied) < LEAST_SCORES:
         return Calibrated(residual_std)
-    spread = chosen(law, r, u, weights, widths, target_std, at)
+    own = None
+    if law is not None:
+        own = _own_losses(laws, training.y[at], target_std) if laws else law.losses(r, u, target_std)
+    spread = chosen(law, own, r, u, weights, widths, target_std, at)
     std = np.maximum(spread.std(u), 1e-12 * np.abs(training.y[at]).max())
     whole = np.hypot(std, target_std)
     scores = np.divide(np.abs(r), whole, out=np.zeros(len(r)), where=whole > 0.0)
     conformal = Conformal.from_scores(scores, log(std), weights)
     return Calibrated(residual_std, None if spread is law else spread, conformal)
+
+
+def _own_losses(laws: Sequence[NormalMixtures], y: Floats, target_std: Floats) -> Floats:
+    """The CRPS of a method's own densities, of targets that were measured."""
+    weights, means, stds = (np.concatenate(part) for part in zip(*laws, strict=True))
+    return NormalMixtures(weights, means, np.hypot(stds, target_std[:, None])).crps(y)
 
 
 def _calibrate_classes(fitted: Pipeline, training: TrainingRows, held_out: FoldModels) -> Calibrated:

@@ -6,6 +6,7 @@ from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import GaussianRows
 from .._data.typing import Floats
+from .._base.normal_mixtures import NormalMixtures
 from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import GaussianCollapser, GaussianDenoiser
 
@@ -21,6 +22,13 @@ def answer_from_density(pipeline: Pipeline, rows: GaussianRows) -> tuple[Floats,
         rows = step.transform(rows)
     found: tuple[Floats, Floats, Floats] = pipeline[-1]._distribution(rows)
     return found
+
+
+def density_of_rows(pipeline: Pipeline, rows: GaussianRows) -> NormalMixtures:
+    """Of such a step: the density of each row's true target."""
+    for _, step in pipeline.steps[:-1]:
+        rows = step.transform(rows)
+    return NormalMixtures(*pipeline[-1].predict_mixture(rows))
 
 
 def from_errors(pipeline: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats]:

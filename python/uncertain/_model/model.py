@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
 from .._base.progress import shown
@@ -332,6 +333,105 @@ class Model:
         True
         """
         return self._predictor.predict_interval(table, coverage, append=append, errors=errors)
+
+    def predict_density(
+        self,
+        table: TableLike,
+        grid: ArrayLike | None = None,
+        *,
+        append: bool = False,
+        errors: Errors = None,
+    ) -> Any:
+        """Of a regression: the density of every row's target on a grid, with all its peaks.
+
+        A table of the caller's kind with the list-typed column ``<target>_density``, the density p(y) at each
+        point of the grid; without a grid also ``<target>_grid``, the same list in every row. For arrays the
+        pair of arrays (grid, shape (G,); densities, shape (n, G)). With ``append=True`` the caller's table
+        with ``<target>_predicted_density`` (and ``..._grid``) at its end.
+
+        .. code-block:: text
+
+            mixture (several components)    sum_k w_k N(y; m_k, s_k^2), see `GaussianMixtureRegressor`
+            all others                      N(y; prediction, s^2)
+
+        with the deviation s of `predict_distribution`. Where held-out rows have taught a mixture another
+        width than its own, it keeps its shape about its mean and gets that width. As there, it is the density
+        of a true target where targets had error bars in the fit.
+
+        Parameters
+        ----------
+        table : rows, as for `predict`.
+        grid : rising numbers, in the unit of the target. By default 200 evenly spaced ones, which hold all
+            but a thousandth of every row.
+        append : whether the answer is the caller's table with new columns.
+        errors : "typical" or "zero", for rows without error bars; as of `predict`.
+
+        Raises
+        ------
+        UncertainError
+            A ``ValueError``: for classes; for a model that does not know its scatter, see
+            `predict_distribution`; for a grid that does not rise.
+
+        Warns
+        -----
+        UncertainWarning : if a grid leaves out more than 1 % of the density of some rows.
+
+        Examples
+        --------
+        >>> import numpy as np, uncertain
+        >>> rng = np.random.default_rng(0)
+        >>> side = rng.choice([-1.0, 1.0], 600)
+        >>> x = rng.normal(size=(600, 1))
+        >>> X = uncertain.GaussianArray(x + 0.1 * rng.normal(size=x.shape), std=0.1)
+        >>> model = uncertain.fit(X, x[:, 0] + side, method="mixture", n_components=2)
+        >>> grid, density = model.predict_density(X[:1] @ [[0.0]])
+        >>> density.shape, bool(np.trapezoid(density[0], grid) > 0.99)
+        ((1, 200), True)
+        """
+        return self._predictor.predict_density(table, grid, append=append, errors=errors)
+
+    def predict_quantiles(
+        self,
+        table: TableLike,
+        q: ArrayLike = (0.05, 0.5, 0.95),
+        *,
+        append: bool = False,
+        errors: Errors = None,
+    ) -> Any:
+        """Of a regression: quantiles of the distribution of every row's target.
+
+        A table of the caller's kind with the list-typed column ``<target>_quantiles``, in the order of `q`;
+        for one number ``<target>_quantile``. For arrays an array of shape (n, q), or (n,). With
+        ``append=True`` the caller's table with ``<target>_predicted_quantiles`` at its end.
+
+        They belong to the densities of `predict_density`. `predict_interval` has ends that hold a stated
+        share of held-out targets, whatever their law.
+
+        Parameters
+        ----------
+        table : rows, as for `predict`.
+        q : probabilities between 0 and 1.
+        append : whether the answer is the caller's table with a new column.
+        errors : "typical" or "zero", for rows without error bars; as of `predict`.
+
+        Raises
+        ------
+        UncertainError
+            A ``ValueError``: for classes, for a model that does not know its scatter, and for what is no
+            probability.
+
+        Examples
+        --------
+        >>> import numpy as np, uncertain
+        >>> rng = np.random.default_rng(0)
+        >>> x, std = rng.normal(size=(300, 1)), rng.uniform(0.1, 1.0, (300, 1))
+        >>> X = uncertain.GaussianArray(x + std * rng.normal(size=x.shape), std=std)
+        >>> model = uncertain.fit(X, 3.0 * x[:, 0], method="gsu", meaning="measurement")
+        >>> low, high = model.predict_quantiles(X, [0.05, 0.95]).T
+        >>> bool(np.mean((low < 3.0 * x[:, 0]) & (3.0 * x[:, 0] < high)) > 0.8)
+        True
+        """
+        return self._predictor.predict_quantiles(table, q, append=append, errors=errors)
 
     def score(self, table: TableLike, y: ColumnOrValues | None = None) -> float:
         """Accuracy (the share of rows whose class is predicted); for a regression R2 over rows with a number.

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
+from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import GaussianRows
 from .._data.typing import Array, Floats, Labels, NativeColumn, NativeTable
 from .._data.validation import TableLike
@@ -16,6 +18,8 @@ from ..exceptions import ParameterError
 from .calibrating import log
 from .conformal import Conformal
 from .cross_conformal import CrossConformal, class_shares, set_lists
+from .distribution import density_of_rows, has_density
+from .grid import checked_grid, checked_levels, grid_around, warn_of_narrow
 from .reader import Answer, Reader
 from .remembered import Remembered
 from .spread import Spread, left_open, own_law
@@ -101,6 +105,55 @@ class Predictor:
             source, dict(zip(INTERVAL, (mean - half, mean + half), strict=True)), append=append
         )
 
+    def predict_density(
+        self, table: TableLike, grid: ArrayLike | None, *, append: bool, errors: Errors = None
+    ) -> NativeTable | NativeColumn | tuple[Floats, Floats]:
+        """Densities of the target on a grid."""
+        self.check_distribution("predict_density")
+        points = None if grid is None else checked_grid(grid)
+        endings = ["_density"] if grid is not None else ["_grid", "_density"]
+        source, laws = self._laws(table, endings, append=append, errors=errors)
+        at = grid_around(laws) if points is None else points
+        if points is not None:
+            warn_of_narrow(laws, at)
+        density = laws.density(at)
+        if source.table is None:
+            return at, density
+        columns = {"_grid": np.broadcast_to(at, density.shape), "_density": density}
+        return self._several(source, {end: _lists(columns[end]) for end in endings}, append=append)
+
+    def predict_quantiles(
+        self, table: TableLike, q: ArrayLike, *, append: bool, errors: Errors = None
+    ) -> NativeTable | NativeColumn | Floats:
+        """Quantiles of the target."""
+        self.check_distribution("predict_quantiles")
+        levels, one = checked_levels(q)
+        ending = "_quantile" if one else "_quantiles"
+        source, laws = self._laws(table, [ending], append=append, errors=errors)
+        values = laws.quantiles(levels)
+        if source.table is None:
+            return values[:, 0] if one else values
+        column: Array = values[:, 0] if one else _lists(values)
+        return self._several(source, {ending: column}, append=append)
+
+    def laws(self, table: TableLike, *, errors: Errors = None) -> NormalMixtures:
+        """The distributions themselves."""
+        return self._laws(table, [], append=False, errors=errors)[1]
+
+    def _laws(
+        self, table: TableLike, endings: Sequence[str], *, append: bool, errors: Errors
+    ) -> tuple[Source, NormalMixtures]:
+        source, parts = self._asked(table, self._law, endings, append=append, errors=errors)
+        return source, NormalMixtures(*parts)
+
+    def _law(self, steps: Pipeline, rows: GaussianRows) -> NormalMixtures:
+        """The method's own shape, where it has one, else a normal law; as wide as held-out rows say."""
+        own, spread = has_density(steps), self._remembered.spread
+        if own and spread is None:
+            return density_of_rows(steps, rows)
+        mean, std, _ = self._distribution(steps, rows)
+        return density_of_rows(steps, rows).widened(std) if own else NormalMixtures.normal(mean, std)
+
     def class_names(self, *, append: bool) -> list[str]:
         """Names of the columns of probabilities; ParameterError if there are none."""
         if not hasattr(self._reader.pipeline, "predict_proba"):
@@ -117,11 +170,11 @@ class Predictor:
         """Names of the columns of a distribution."""
         return [self._name(ending, append=append) for ending in DISTRIBUTION]
 
-    def check_distribution(self) -> None:
+    def check_distribution(self, verb: str = "predict_distribution") -> None:
         """ParameterError for a model without a distribution."""
         if not self._reader.is_regression:
             raise ParameterError(
-                f"{self._estimator_name} predicts classes, and no distribution of a number: "
+                f"{verb}: {self._estimator_name} predicts classes, and no distribution of a number: "
                 "a classifier has predict_proba"
             )
         if not self.has_distribution:
@@ -168,7 +221,7 @@ class Predictor:
         return source.answer_one(self._reader.target_name, values[0])
 
     def _several(
-        self, source: Source, values: Mapping[str, Floats], *, append: bool
+        self, source: Source, values: Mapping[str, Array], *, append: bool
     ) -> NativeTable | tuple[Floats, ...]:
         """New columns, named by their endings, in the caller's kind; the arrays without a table."""
         if source.table is None:
@@ -204,3 +257,10 @@ class Predictor:
     @property
     def _estimator_name(self) -> str:
         return type(self._reader.pipeline[-1]).__name__
+
+
+def _lists(values: Floats) -> Labels:
+    """A list for each row."""
+    lists = np.empty(len(values), dtype=object)
+    lists[:] = [row.tolist() for row in values]
+    return lists

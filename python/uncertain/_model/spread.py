@@ -95,6 +95,10 @@ class Spread:
         """The whole deviation."""
         return np.asarray(np.sqrt(self.base + parts @ self.slopes))
 
+    def losses(self, residuals: Floats, parts: Floats, target_std: Floats) -> Floats:
+        """The CRPS of each row, of targets that were measured."""
+        return crps(residuals, np.maximum(np.hypot(self.std(parts), target_std), TINY))
+
     def to_dict(self) -> Header:
         """Numbers, for the model file."""
         return {"base": self.base, "slopes": self.slopes.tolist(), "widths": self.widths.tolist()}
@@ -120,6 +124,7 @@ class Spread:
 
 def chosen(
     law: Spread | None,
+    own: Floats | None,
     residuals: Floats,
     parts: Floats,
     weights: Floats,
@@ -129,13 +134,15 @@ def chosen(
 ) -> Spread:
     """Of the method's own law, a constant width, and the fitted law the simplest that is as good as the next.
 
-    `rows` are the numbers of the rows, of which some are there more than once.
+    `own` is the CRPS of the method's own law. `rows` are the numbers of the rows, of which some are there
+    more than once.
     """
     none = np.zeros_like(parts)
     constant = Spread.estimate(residuals, none, weights, widths, target_std)
     laws = [constant, Spread.estimate(residuals, parts, weights, widths, target_std)]
-    laws = laws if law is None else [law, *laws]
-    losses = [crps(residuals, np.maximum(np.hypot(one.std(parts), target_std), TINY)) for one in laws]
+    losses = [one.losses(residuals, parts, target_std) for one in laws]
+    if law is not None and own is not None:
+        laws, losses = [law, *laws], [own, *losses]
     groups = Groups(np.unique(rows, return_inverse=True)[1].astype(np.uint32))
     best = 0
     for k in range(1, len(laws)):

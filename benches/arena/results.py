@@ -1,0 +1,137 @@
+"""What a run found, from sums of blocks to a JSON of means, and back.
+
+A cell is a method at one size of errors of one task, over all splits. Kept of it are the means of its scores
+with standard errors, and by how much its main loss is above that of `uncertain.fit`, paired. Of
+`uncertain.fit` itself the sums of blocks are kept, too, which `check` compares with those of a later run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .answers import MAIN
+from .cell import mean
+
+OURS = "uncertain.fit"
+Found = dict[str, dict[str, list[dict[str, Any]]]]
+"""task -> method -> splits"""
+
+
+def summary(found: Found, about: dict[str, Any]) -> dict[str, Any]:
+    """The JSON."""
+    tasks = {name: _task(methods) for name, methods in found.items() if methods}
+    return {"about": about | machine(), "tasks": tasks}
+
+
+def machine() -> dict[str, Any]:
+    """What matters to times, and versions."""
+    packages = ("uncertain-learn", "numpy", "scikit-learn", "lightgbm", "xgboost")
+    found = {}
+    for name in packages:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+    return {"cores": os.cpu_count(), "load_at_the_end": load, "python": platform.python_version()} | found
+
+
+def _task(methods: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    first = next((one for splits in methods.values() for one in splits if "sums" in one), None)
+    if first is None:
+        return {"methods": {name: {"failed": _reason(splits)} for name, splits in methods.items()}}
+    main = MAIN[first["regression"]]
+    ours = methods.get(OURS, [])
+    entry: dict[str, Any] = {"regression": first["regression"], "rows": first["rows"], "methods": {}}
+    for name, splits in methods.items():
+        if all("sums" in one for one in splits):
+            entry["methods"][name] = _method(splits, ours, main)
+        elif not all(one.get("skipped") for one in splits):
+            entry["methods"][name] = {"failed": _reason(splits)}
+    if ours and all("sums" in one for one in ours):
+        entry["blocks"] = {
+            factor: {part: _short(_joined(ours, factor, part)) for part in (main, "n")}
+            for factor in ours[0]["sums"]
+        }
+    return entry
+
+
+def _reason(splits: list[dict[str, Any]]) -> str:
+    return next((one["failed"] for one in splits if "failed" in one), "")
+
+
+def _method(splits: list[dict[str, Any]], ours: list[dict[str, Any]], main: str) -> dict[str, Any]:
+    paired = len(ours) == len(splits) and all("sums" in one for one in ours)
+    scores: dict[str, Any] = {}
+    for factor, sums in splits[0]["sums"].items():
+        n = _joined(splits, factor, "n")
+        scores[factor] = {
+            name: _short(mean(_joined(splits, factor, name), n)) for name in sums if name != "n"
+        }
+        if paired:
+            behind = _joined(splits, factor, main) - _joined(ours, factor, main)
+            scores[factor]["behind"] = _short(mean(behind, n))
+    parts = {
+        part: _short([np.mean([one[part] for one in splits])])[0] for part in ("fit", "predict", "memory")
+    }
+    return parts | {"scores": scores}
+
+
+def _joined(splits: list[dict[str, Any]], factor: str, name: str) -> np.ndarray:
+    return np.concatenate([one["sums"][factor][name] for one in splits])
+
+
+def _short(numbers: Any) -> list[float]:
+    return [float(f"{number:.5g}") for number in numbers]
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The JSON of an earlier run."""
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def write(path: Path, results: dict[str, Any]) -> None:
+    """One line a method, so that differences can be read."""
+    text = json.dumps(results, ensure_ascii=False, separators=(",", ":"))
+    path.write_text(text.replace('"},"', '"},\n"').replace(']}}},"', ']}}},\n"') + "\n", encoding="utf-8")
+
+
+def worse(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    """Cells of `uncertain.fit` whose main loss rose by more than two standard errors of the difference."""
+    for name, entry in now["tasks"].items():
+        old = before["tasks"].get(name, {}).get("blocks")
+        if old is None or "blocks" not in entry:
+            continue
+        main = MAIN[entry["regression"]]
+        for factor, blocks in entry["blocks"].items():
+            if factor not in old or old[factor]["n"] != blocks["n"]:
+                yield f"{name}, errors x {factor}: the test rows are others than those of the stored result"
+                continue
+            n = np.array(blocks["n"])
+            off, se = mean(np.array(blocks[main]) - np.array(old[factor][main]), n)
+            if off > 2 * se and off > 1e-9:
+                yield f"{name}, errors x {factor}: {main} is worse by {off:.4g} +- {se:.2g}"
+
+
+def verdicts(results: dict[str, Any], ours: list[str]) -> Iterator[tuple[str, str, str, bool, bool]]:
+    """Of every task and size of errors: the method of least loss, is `uncertain.fit` within a standard error
+    of it, and is it ahead of the best method of others?"""
+    for name, entry in results["tasks"].items():
+        methods = {m: one["scores"] for m, one in entry["methods"].items() if "scores" in one}
+        if OURS not in methods:
+            continue
+        for factor in methods[OURS]:
+            behind = {m: scores[factor]["behind"] for m, scores in methods.items() if factor in scores}
+            best = min(behind, key=lambda m: behind[m][0])
+            peers = [value for m, (value, _) in behind.items() if m not in ours]
+            within = -behind[best][0] <= behind[best][1]
+            yield name, factor, best, within, not peers or min(peers) > 0

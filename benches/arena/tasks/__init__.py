@@ -1,0 +1,1 @@
+"""One file each; see README.md."""
