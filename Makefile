@@ -19,7 +19,7 @@ PY_ENV := VIRTUAL_ENV=$(abspath $(VENV))
 CHECK_ENV := PYO3_PYTHON=$(abspath $(BIN)/python)
 
 .PHONY: help demo test install dev lint format typing test-rust test-instruction-sets \
-	test-python fuzz sanitize bench docs docs-look wheel smoke \
+	test-python fuzz sanitize bench arena arena-check docs docs-look wheel smoke \
 	workflows release-check clean
 
 help: ## list the commands
@@ -103,6 +103,13 @@ sanitize: ## the Rust tests under the address sanitizer (nightly compiler, Linux
 
 bench: install ## the measurements of benches/README.md (quiet machine, about 10 minutes)
 	$(BIN)/python benches/python/run.py
+
+DATA ?= ../shared/data
+arena: install ## every method on every table with error bars that is in DATA=folder (about 45 minutes on 2 cores)
+	PYTHONPATH=benches $(BIN)/python -m arena run --data $(DATA)
+
+arena-check: install ## is uncertain.fit worse than in the stored result of the arena? (DATA=folder)
+	PYTHONPATH=benches $(BIN)/python -m arena check --data $(DATA) --out /dev/null
 
 docs: $(VENV)/.docs ## the site with its gallery and the Rust documentation, in docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

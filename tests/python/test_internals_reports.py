@@ -20,6 +20,7 @@ from test_report_scores import catalogue
 import uncertain
 from uncertain import AdaptiveHuberClassifier, GaussianArray, GSUClassifier, Incomplete
 from uncertain._base.folds import split
+from uncertain._base.normal_mixtures import NormalMixtures
 from uncertain._data.groups import Groups
 from uncertain._held_out.equal import equal_rows
 from uncertain._held_out.means import standard_error
@@ -253,7 +254,8 @@ def test_measures_of_classes_are_those_of_scikit_learn(k: int, rng: np.random.Ge
 def test_measures_of_numbers_are_those_of_scikit_learn(rng: np.random.Generator) -> None:
     truth = 3.0 * rng.normal(size=200)
     std = np.full(200, 1.3)
-    answer = Answer(np.arange(200), truth + std * rng.normal(size=200), std=std)
+    predicted = truth + std * rng.normal(size=200)
+    answer = Answer(np.arange(200), predicted, law=NormalMixtures.normal(predicted, std))
     assert value(METRICS["mae"], truth, answer) == pytest.approx(
         skm.mean_absolute_error(truth, answer.predicted)
     )
@@ -305,17 +307,27 @@ def test_coverage_takes_the_scatter_of_other_folds() -> None:
     std = rng.uniform(0.0, 2.0, 4000)
     predicted = truth + np.sqrt(0.5 + std**2) * rng.normal(size=4000)
     parts = np.array_split(rng.permutation(4000), 4)
-    answers = [Answer(rows, predicted[rows], std=std[rows]) for rows in parts]
+    laws = NormalMixtures.normal(predicted, std)
+    answers = [
+        Answer(rows, predicted[rows], law=NormalMixtures(*(part[rows] for part in laws)), whole=False)
+        for rows in parts
+    ]
     full = with_scatter(answers, truth, 4, most_likely_scatter)
     others = np.concatenate(parts[1:])
     sigma = most_likely_scatter((truth - predicted)[others], std[others] ** 2, np.ones(3000))
     assert sigma == pytest.approx(np.sqrt(0.5), rel=0.05)
-    np.testing.assert_allclose(full[0].std, np.sqrt(sigma**2 + std[parts[0]] ** 2))
+    assert full[0].law is not None and full[0].whole
+    np.testing.assert_allclose(full[0].law.stds[:, 0], np.sqrt(sigma**2 + std[parts[0]] ** 2))
     wider = with_scatter(answers, truth, 4, lambda *_: 0.0, np.full(4000, 3.0))
-    np.testing.assert_allclose(wider[1].std, np.sqrt(9.0 + std[parts[1]] ** 2))
+    assert wider[1].law is not None
+    np.testing.assert_allclose(wider[1].law.stds[:, 0], np.sqrt(9.0 + std[parts[1]] ** 2))
+    own = [a._replace(whole=True) for a in answers]  # a law of its own needs no scatter
+    alone = with_scatter(own, truth, 4, lambda *_: 1e9, np.full(4000, 3.0))
+    assert alone[1].law is not None
+    np.testing.assert_allclose(alone[1].law.stds[:, 0], np.sqrt(9.0 + std[parts[1]] ** 2))
     covered = [value(METRICS["coverage_68"], truth[a.rows], a) for a in full]
     assert np.mean(covered) == pytest.approx(0.68, abs=0.02)
-    assert with_scatter(answers[:1], truth, 4, most_likely_scatter)[0].std is None
+    assert with_scatter(answers[:1], truth, 4, most_likely_scatter)[0].law is None
 
 
 def test_the_clock_stops_before_a_fold_that_would_be_late(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,6 +141,8 @@ VERBS: dict[str, Callable[[uncertain.Model, Any], object]] = {
     "predict_distribution": lambda m, t: m.predict_distribution(t),
     "predict_set": lambda m, t: m.predict_set(t),
     "predict_interval": lambda m, t: m.predict_interval(t),
+    "predict_density": lambda m, t: m.predict_density(t),
+    "predict_quantiles": lambda m, t: m.predict_quantiles(t),
     "score": lambda m, t: m.score(t),
     "report": lambda m, t: m.report(t, folds=2, repeats=1),
     "value_of_remeasuring": lambda m, t: m.value_of_remeasuring(t),

@@ -1,15 +1,15 @@
 """`NormalMixtures`: a distribution of a number for every row, and what it is worth once the number is known.
 
-Row i has the density p(y) = sum_k w_ik N(y; m_ik, s_ik^2). With A(m, s) = 2 s phi(m / s) + m (2 Phi(m / s) - 1),
-which is E |X| of X ~ N(m, s^2) (E. P. Grimit, T. Gneiting, V. J. Berrocal, N. A. Johnson, The continuous ranked
-probability score for circular variables and its application to mesoscale forecast ensemble verification, QJRMS
-132, 2006, doi 10.1256/qj.05.235):
+Row i has the density p(y) = sum_k w_ik N(y; m_ik, s_ik^2). With A(m, s) = 2 s phi(m / s) + m (2 Phi(m / s) -
+1), which is E |X| of X ~ N(m, s^2) (E. P. Grimit, T. Gneiting, V. J. Berrocal, N. A. Johnson, The continuous
+ranked probability score for circular variables and its application to mesoscale forecast ensemble
+verification, QJRMS 132, 2006, doi 10.1256/qj.05.235):
 
     CRPS        sum_k w_k A(y - m_k, s_k) - 1/2 sum_kl w_k w_l A(m_k - m_l, sqrt(s_k^2 + s_l^2))
     CDE loss    int p^2 dy - 2 p(y),    int p^2 dy = sum_kl w_k w_l N(m_k - m_l; 0, s_k^2 + s_l^2)
 
-(R. Izbicki, A. B. Lee, Converting high-dimensional regression to high-dimensional conditional density estimation,
-Electronic Journal of Statistics 11, 2017, doi 10.1214/17-EJS1302).
+(R. Izbicki, A. B. Lee, Converting high-dimensional regression to high-dimensional conditional density
+estimation, Electronic Journal of Statistics 11, 2017, doi 10.1214/17-EJS1302).
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ class NormalMixtures(NamedTuple):
         return self._on(grid, lambda z, s: ndtr(z))
 
     def _on(self, grid: Floats, kernel: Kernel) -> Floats:
-        found = np.empty((len(self.weights), len(grid)))
+        found: Floats = np.empty((len(self.weights), len(grid)))
         each = max(1, BLOCK // (len(grid) * self.weights.shape[1]))
         for start in range(0, len(found), each):
             part = slice(start, start + each)
             s = np.maximum(self.stds[part], TINY)[:, :, None]
             z = (grid - self.means[part][:, :, None]) / s
             found[part] = (self.weights[part][:, :, None] * kernel(z, s)).sum(axis=1)
-        return found
+        return np.asarray(found)
 
     def pit(self, y: Floats) -> Floats:
         """The distribution function at each row's own number: uniform if the distributions are right."""
@@ -94,7 +94,7 @@ class NormalMixtures(NamedTuple):
             z = (middle[:, None, :] - self.means[:, :, None]) / np.maximum(self.stds, TINY)[:, :, None]
             less = (self.weights[:, :, None] * ndtr(z)).sum(axis=1) < levels
             low, high = np.where(less, middle, low), np.where(less, high, middle)
-        return np.where(known, (low + high) / 2.0, low)
+        return np.asarray(np.where(known, (low + high) / 2.0, low))
 
     def crps(self, y: Floats) -> Floats:
         """Of each row."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sklearn.pipeline import Pipeline
 
+from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import GaussianRows
 from .._data.typing import Floats
-from .._base.normal_mixtures import NormalMixtures
 from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import GaussianCollapser, GaussianDenoiser
 

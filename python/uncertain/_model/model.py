@@ -493,8 +493,9 @@ class Model:
         scorers : names of the measures to take; all by default. Of classes: "accuracy", "balanced_accuracy",
             "roc_auc" (of more than two classes the mean of each against the rest), "log_loss" and "brier"
             (both of calibrated probabilities, in the first repeat only: calibrating costs five more fits); of
-            numbers: "mae", "rmse", "r2" and, where there is `predict_distribution`, "coverage_68" and
-            "coverage_95".
+            numbers: "mae", "rmse", "r2" and, of a `GSURegressor` and of mixtures, "crps", "cde_loss",
+            "coverage_68" and "coverage_95" of the densities of held-out rows. ``report.pit`` has their
+            distribution functions at the targets, and a picture of the report shows them.
         scoring : the measure that ranks and that the verdict is about: by default "accuracy", or "mae".
         max_rows : of a larger table (a frame, a path, a query, a Dask DataFrame) about so many rows are
             compared, drawn by a hash of their numbers, or of whole groups by a hash of their names, so that

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sklearn.pipeline import Pipeline
+
+from .._base.normal_mixtures import NormalMixtures
 from .._columns.columns import PairsOfTarget
 from .._data.incomplete import GaussianRows
-from .._data.typing import ColumnOrValues, Keywords, NativeTable, RandomState
+from .._data.typing import ColumnOrValues, Ints, Keywords, NativeTable, RandomState
 from .._data.validation import TableLike
 from .._errors.check import warn_if_off
 from .._report.classes import Report, compare
 from .._report.folds import check_counts
 from .._report.held_out import Distribution
 from .._report.huber import HuberReport, report_of_huber
+from .._report.metrics import Answer
 from .._report.pace import Pace
 from .._report.regression import RegressionReport, compare_regressions
 from .._rows.with_target import covariances, limits
@@ -22,7 +26,7 @@ from .._tables.source import Source
 from ..exceptions import UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from .code import fitting_calls
-from .distribution import from_errors
+from .distribution import density_of_rows, from_errors, has_density
 from .drawn import Drawn, draw
 from .measured import is_measured
 from .reader import Reader
@@ -110,11 +114,20 @@ def _compared(
     if not reader.is_regression:
         return compare(steps, rows, truth, listed=options.listed, meanings=options.meanings, **common)
     common |= _about_target(reader, source, rows, limited=y is None)
-    distribution = Distribution(from_errors, most_likely_scatter) if options.scatter else None
+    known = options.scatter or has_density(steps)
+    distribution = Distribution(_answer, most_likely_scatter) if known else None
     return compare_regressions(
         steps, rows, truth, meanings=options.meanings, features=reader.feature_names,
         distribution=distribution, **common,
     )  # fmt: skip
+
+
+def _answer(fitted: Pipeline, rows: GaussianRows, numbers: Ints) -> Answer:
+    """The density of a method that has one; else what the rows' error bars leave open of the prediction."""
+    if has_density(fitted):
+        return Answer(numbers, fitted.predict(rows), law=density_of_rows(fitted, rows))
+    mean, std = from_errors(fitted, rows)
+    return Answer(numbers, mean, law=NormalMixtures.normal(mean, std), whole=False)
 
 
 def _about_target(reader: Reader, source: Source, rows: GaussianRows, *, limited: bool) -> Keywords:

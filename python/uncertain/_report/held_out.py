@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.typing import Floats, Ints
 from .._held_out.fits import certified_gap, silenced
@@ -28,8 +29,8 @@ from .pace import Pace
 class Distribution(NamedTuple):
     """How a regression's predictions become distributions."""
 
-    from_errors: Callable[[Pipeline, GaussianRows], tuple[Floats, Floats]]
-    """Of a fit and rows: predictions, and what the rows' error bars leave open (standard deviations)."""
+    answer: Callable[[Pipeline, GaussianRows, Ints], Answer]
+    """Of a fit and rows with these numbers: predictions, and their law, or what error bars leave open."""
     scatter: Callable[[Floats, Floats, Floats], float]
     """Of residuals, variances and weights: the scatter that no error bar explains (a standard deviation)."""
 
@@ -120,9 +121,8 @@ def cross_validate(
                     answerable = needs
                     if n_classes and len(fitted.classes_) < n_classes:  # whole groups, all of a class
                         answerable = needs - OF_ALL_CLASSES
-                    if distribution is not None and "std" in needs:
-                        predicted, std = distribution.from_errors(fitted, held_out)
-                        answer = Answer(test, predicted, std=std)
+                    if distribution is not None and "law" in needs:
+                        answer = distribution.answer(fitted, held_out, test)
                     else:
                         answer = compute_answer(fitted, held_out, test, answerable, probability=calibrated)
                     answers[name].append(answer)
@@ -155,25 +155,36 @@ def with_scatter(
     scatter: Callable[[Floats, Floats, Floats], float],
     y_std: Floats | None = None,
 ) -> list[Answer]:
-    """Predictive standard deviations: sqrt(sigma^2 + v) for a row whose error bars contribute the variance v.
+    """Whole laws: N(prediction, sigma^2 + v) for a row whose error bars contribute the variance v.
 
     sigma is what `scatter` makes of the residuals and variances of the rows that the other folds of the same
     repeat held out, so that no row's own residual is in it; None without other folds. It costs no further
-    fits. The error bars of the targets are part of v: what is compared with is measured, too.
+    fits. Methods with a law of their own need none. The error bars of the targets are part of v: what is
+    compared with is measured, too.
     """
     own = np.zeros(len(truth)) if y_std is None else y_std**2
-    parts = [None if a.std is None else (truth[a.rows] - a.predicted, a.std**2 + own[a.rows]) for a in folds]
+    parts = [
+        None
+        if a.law is None or a.whole
+        else (truth[a.rows] - a.predicted, a.law.stds[:, 0] ** 2 + own[a.rows])
+        for a in folds
+    ]
     found = []
     for k, answer in enumerate(folds):
+        if answer.law is not None and answer.whole:
+            stds = np.sqrt(answer.law.stds**2 + own[answer.rows, None])
+            found.append(answer._replace(law=answer.law._replace(stds=stds)))
+            continue
         first = k - k % per_repeat
         others = [
             p for j, p in enumerate(parts[first : first + per_repeat], first) if j != k and p is not None
         ]
         mine = parts[k]
         if mine is None or not others:
-            found.append(answer._replace(std=None))
+            found.append(answer._replace(law=None))
             continue
         residuals, variances = (np.concatenate(each) for each in zip(*others, strict=True))
         sigma = scatter(residuals, variances, np.ones(len(residuals)))
-        found.append(answer._replace(std=np.sqrt(sigma**2 + mine[1])))
+        law = NormalMixtures.normal(answer.predicted, np.sqrt(sigma**2 + mine[1]))
+        found.append(answer._replace(law=law, whole=True))
     return found

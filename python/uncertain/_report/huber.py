@@ -28,7 +28,7 @@ from .html import Table
 from .metrics import OF_CLASSES, OF_NUMBERS, chosen_metrics
 
 MODEL, SQUARED = "model", "squared loss"
-OF_ERRORS = [metric for metric in OF_NUMBERS if metric.needs != "std"]
+OF_ERRORS = [metric for metric in OF_NUMBERS if metric.needs != "law"]
 """Without coverages: wrong labels are not Gaussian scatter."""
 
 

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.stats import norm, rankdata
+from scipy.stats import rankdata
 
+from .._base.normal_mixtures import NormalMixtures
 from .._data.options import check_option
 from .._data.typing import Floats, Ints, Labels
 from ..exceptions import ParameterError
@@ -38,8 +39,10 @@ class Answer(NamedTuple):
     """Of a classifier: shape (rows,), or (rows, K) for more than two classes."""
     probabilities: Floats | None = None
     """Shape (rows, K), in the order of the sorted classes; None where they were not calibrated."""
-    std: Floats | None = None
-    """Predictive standard deviations of a regression."""
+    law: NormalMixtures | None = None
+    """Of a regression: the distributions of targets as they are measured."""
+    whole: bool = True
+    """Is the law the whole distribution, or only what error bars leave open?"""
 
 
 Rows = Callable[[Labels, Answer, Labels], "Floats | None"]
@@ -53,7 +56,7 @@ class Metric:
     name: str
     label: str
     by_row: Rows
-    needs: Literal["predicted", "scores", "probabilities", "std"] = "predicted"
+    needs: Literal["predicted", "scores", "probabilities", "law"] = "predicted"
     sign: int = 1
     """1 if more is better, -1 if less is, 0 if neither (a coverage should be what it says)."""
     percent: bool = False
@@ -144,13 +147,23 @@ def _r2(truth: Labels, answer: Answer, classes: Labels) -> Floats | None:
 
 
 def _coverage(share: float) -> Rows:
-    half = norm.isf((1 - share) / 2)
+    """Between the quantiles (1 -+ share) / 2."""
 
     def by_row(truth: Labels, answer: Answer, classes: Labels) -> Floats:
-        assert answer.std is not None
-        return np.asarray(np.abs(answer.predicted - truth) <= half * answer.std, dtype=np.float64)
+        assert answer.law is not None
+        return np.asarray(np.abs(answer.law.pit(truth) - 0.5) <= share / 2, dtype=np.float64)
 
     return by_row
+
+
+def _crps(truth: Labels, answer: Answer, classes: Labels) -> Floats:
+    assert answer.law is not None
+    return answer.law.crps(truth)
+
+
+def _cde_loss(truth: Labels, answer: Answer, classes: Labels) -> Floats:
+    assert answer.law is not None
+    return answer.law.cde_loss(truth)
 
 
 OF_CLASSES = (
@@ -164,8 +177,10 @@ OF_NUMBERS = (
     Metric("mae", "mean absolute error", _absolute, sign=-1),
     Metric("rmse", "root mean square error", _rmse, sign=-1),
     Metric("r2", "R2", _r2),
-    Metric("coverage_68", "coverage at 68 %", _coverage(0.68), needs="std", sign=0, percent=True),
-    Metric("coverage_95", "coverage at 95 %", _coverage(0.95), needs="std", sign=0, percent=True),
+    Metric("crps", "CRPS", _crps, needs="law", sign=-1),
+    Metric("cde_loss", "CDE loss", _cde_loss, needs="law", sign=-1),
+    Metric("coverage_68", "coverage at 68 %", _coverage(0.68), needs="law", sign=0, percent=True),
+    Metric("coverage_95", "coverage at 95 %", _coverage(0.95), needs="law", sign=0, percent=True),
 )
 
 

@@ -1,4 +1,4 @@
-"""The pictures of a report: scores and paired differences, and reliability."""
+"""The pictures of a report: scores and paired differences, reliability, calibration of distributions."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from .board import MEANS_ONLY, Board
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+PARTS = 10
+"""Of the distributions, in the picture of their calibration."""
 
 
 def scores_picture(board: Board, own: str) -> Figure:
@@ -60,6 +63,28 @@ def reliability_picture(
             happened, prob = probabilities[name]
             ReliabilityDisplay(happened, prob, n_bins=10, strategy="quantile", name=name).plot(ax)
     ax.set(xlabel=f"predicted probability of {positive}")
+    return figure
+
+
+def pit_picture(pit: Mapping[str, Floats]) -> Figure:
+    """How often held-out targets lie in each tenth of their distribution: 10 % each if these are right.
+
+    A valley is a law that is too narrow, a hill one that is too wide, a slope one that is off to a side. The
+    band is that of two standard errors of a uniform law.
+    """
+    figure, ax = _figure(6.0, 4.0)
+    edges = np.linspace(0.0, 1.0, PARTS + 1)
+    for k, (name, values) in enumerate(pit.items()):
+        shares = 100.0 * np.histogram(values, edges)[0] / len(values)
+        ax.stairs(shares, edges, color=COLORS[0] if k == 0 else COLORS[5], label=name, linewidth=1.8)
+    level, n = 1.0 / PARTS, min(map(len, pit.values()))
+    band = 2.0 * np.sqrt(level * (1.0 - level) / n)
+    ax.axhspan(100.0 * (level - band), 100.0 * (level + band), color="#666666", alpha=0.15, zorder=0)
+    ax.axhline(100.0 * level, color="#666666", linestyle=":", zorder=1)
+    ax.set(xlabel="distribution function at the target (PIT)", ylabel="held-out rows (%)", xlim=(0.0, 1.0))
+    ax.set_ylim(bottom=0.0)
+    ax.legend(loc="best", framealpha=0.92)
+    bare(ax)
     return figure
 
 

@@ -8,10 +8,11 @@ attenuation is invisible in predictions of rows that are as noisy as the trainin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import GaussianRows, Incomplete
@@ -27,6 +28,10 @@ from .held_out import Candidate, Distribution, Timed, cross_validate, with_scatt
 from .html import Table
 from .meanings import Meanings, own_meaning, regressions
 from .metrics import OF_NUMBERS, chosen_metrics
+from .pictures import pit_picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -40,6 +45,10 @@ class RegressionReport(BesideMeans):
 
     coefficients: Coefficients | None = None
     """Those of every candidate, in the units of the rows; None for what is not linear."""
+    pit: Mapping[str, Floats] = field(default_factory=dict)
+    """Of the model and of the means alone: the distribution functions of held-out rows at their targets, in
+    the first repeat. Uniform between 0 and 1 if the distributions are right. Empty for methods without a law
+    of their own."""
 
     @property
     def errors(self) -> Floats:
@@ -70,6 +79,12 @@ class RegressionReport(BesideMeans):
     def error_means_only_se(self) -> float:
         """Standard error of `error_means_only`."""
         return self.board.score(MEANS_ONLY, "mae").se
+
+    def pictures(self) -> dict[str, Figure]:
+        """matplotlib's figures by title: scores, and the probability integral transform of held-out rows."""
+        if not self.pit:
+            return super().pictures()
+        return super().pictures() | {"Calibration of held-out distributions": pit_picture(self.pit)}
 
     @property
     def verdict(self) -> str:
@@ -122,11 +137,11 @@ def compare_regressions(
 
     Targets that are limits (`y_limit`) are fitted to, and not compared with predictions.
 
-    `distribution` predicts with what each row's error bars leave open; without it there are no coverages.
+    `distribution` predicts with laws of targets; without it there are no coverages, CRPS and CDE loss.
     `given` are the fields of a `Design`.
     """
     design = Design(**given).with_equal_rows(data, None)
-    known_metrics = [m for m in OF_NUMBERS if m.needs != "std" or distribution is not None]
+    known_metrics = [m for m in OF_NUMBERS if m.needs != "law" or distribution is not None]
     metrics, ranks = chosen_metrics(design.scorers, design.scoring, known_metrics)
     folds = design.split(len(data), None, design.groups)
     if y_limit is not None:
@@ -154,6 +169,12 @@ def compare_regressions(
     if distribution is not None:
         k, scatter = folds.per_repeat, distribution.scatter
         answers = {name: with_scatter(a, y, k, scatter, y_std) for name, a in answers.items()}
+    first = {name: answers[name][: folds.per_repeat] for name in (own, MEANS_ONLY)}
+    pit = {
+        name: np.concatenate([a.law.pit(y[a.rows]) for a in some if a.law is not None])
+        for name, some in first.items()
+        if any(a.law is not None for a in some)
+    }
     board = make_board(answers, y, metrics, ranks, design.groups)
     whole = {name: linear_coefficients(fits[name].pipeline) for name in answers}
     linear = all(w is not None for w in whole.values())
@@ -164,6 +185,7 @@ def compare_regressions(
         gap_means_only=fits[MEANS_ONLY].gap,
         seconds=fits[own].seconds,
         seconds_means_only=fits[MEANS_ONLY].seconds,
+        pit=pit,
         meanings=Meanings(board) if len(answers) > 2 else None,
         coefficients=compared(
             whole,  # type: ignore[arg-type]
