@@ -66,7 +66,7 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     names = table.names
     if asked.found.settled:
         require_all(asked.needed, names)
-        corr, cov = asked.target_corr, asked.target_cov
+        corr, cov = asked.found.target_corr, asked.found.target_cov
         return asked.with_found(target_pairs=PairsOfTarget(corr, cov, named=True)) if corr or cov else asked
     asked, target_limit = _limits_of_target(asked, names)
     asked, pairs = _pairs_of_target(asked)

@@ -114,6 +114,8 @@ def _load(source: Source, asked: Columns, columns: Columns, *, in_parts: bool) -
     table, found = source.table, columns.found
     if table is None:
         return columns
+    if not table.is_late:
+        return columns if in_parts else find_filled(asked, table, columns)
     of_target = {*found.target_stds, *found.target_pairs.columns}
     if in_parts:
         table.load(columns.beside() | of_target)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -126,7 +127,7 @@ class Plan:
         """May rows have no target?"""
         return self.method != AUTO and METHODS[self.method].partial
 
-    @property
+    @cached_property
     def denoised(self) -> bool:
         """Does a step in front of the named method take off the noise?"""
         return is_denoised(self.method, self.meaning, self.usual)

@@ -139,8 +139,7 @@ class BatchReading:
                     rows = reading.transform(table)
                 else:
                     if census is None:
-                        census = Census(reading._found(table))
-                        census.add(table)
+                        census = Census(reading._found(table), table=table)
                     complete = reading._learn(census)
                     columns, categories = reading._settle(
                         self._whole or table, self._categories, census.columns

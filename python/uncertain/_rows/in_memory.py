@@ -175,7 +175,7 @@ class MemoryReader(RowReader):
         return pairs
 
     def _y_limit(self, uses: Uses) -> Limits | None:
-        column = self.columns.target_limit
+        column = self.columns.found.target_limit
         if column is None:
             return None
         limits = with_target_.limits(self._source, self.columns)

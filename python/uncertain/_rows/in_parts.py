@@ -68,10 +68,7 @@ def read_in_parts(reading: AsGaussians, source: Source, names: list[str]) -> Par
 def is_large(source: Source, columns: Columns) -> bool:
     """Is it a table that is worth being read in parts, and can be? Lists count as one number: they are read
     in place."""
-    table = source.table
-    if table is None or not table.divisible:
-        return False
-    n_rows = table.counted()
+    n_rows = None if source.table is None else source.table.divisible()
     return n_rows is not None and 8 * n_rows * len(columns.used) > LARGE
 
 

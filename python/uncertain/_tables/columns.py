@@ -19,7 +19,7 @@ import polars as pl
 from .._data.typing import Array, ArrowStream, Booleans, ColumnType, NativeColumn
 from .._data.units import Unit
 from ..exceptions import ColumnError
-from .table import series_type
+from .door import series_types
 from .units import as_unit
 
 
@@ -61,7 +61,7 @@ def column_type(column: NativeColumn) -> ColumnType:
     """What a column holds in each row, by its type; of Python objects, by the first of them."""
     library = _library(column)
     if library == "polars":
-        return series_type(column)
+        return series_types([column])[0]
     if library == "pyarrow":
         return _type_of_arrow(column.type)
     if library == "pandas":
@@ -90,11 +90,6 @@ def _column_unit(column: NativeColumn) -> Unit:
     if _library(column) in ("polars", "pyarrow", "pandas"):
         return None
     return as_unit(getattr(getattr(column, "unmasked", column), "unit", None))
-
-
-def sliced(column: NativeColumn, start: int, stop: int) -> NativeColumn:
-    """Some rows of a column of any kind."""
-    return column.iloc[start:stop] if hasattr(column, "iloc") else column[start:stop]
 
 
 def pieces(column: Any, name: str) -> Pieces:

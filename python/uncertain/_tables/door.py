@@ -1,10 +1,11 @@
-"""What a `Table` asks of columns that are not in Polars yet."""
+"""How columns come in that are not in Polars yet: those of other libraries one by one, queries all at once or
+in batches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
 from .._data.typing import ColumnType, NativeColumn
 from .._data.units import Unit
@@ -20,39 +21,87 @@ class BatchSize:
     rows: int
 
 
-class Door(Protocol):
-    """How columns come in, by their numbers."""
+Stream: TypeAlias = "Callable[[Sequence[str], BatchSize], Iterator[pl.DataFrame]]"
+"""Reads these columns of a query in batches of rows, in an order that is always the same."""
+Collect: TypeAlias = "Callable[[Sequence[str] | None], pl.DataFrame]"
+"""Reads these columns (None: all) of a query."""
 
-    once: bool
+
+@dataclass
+class Foreign:
+    """Columns in the memory of another library."""
+
+    names: list[str]
+    """In order; they need not be unique."""
+    column: Callable[[int], NativeColumn]
+    """A column by its number, as its library has it."""
+    count: Callable[[], int]
+    """The number of rows; raises if columns differ."""
+    units: Callable[[], dict[str, Unit]] = dict
+    """astropy's, where the library has units."""
+
+    def types(self) -> list[ColumnType]:
+        """By the type, of objects by the first of them."""
+        from .columns import column_type
+
+        return [column_type(self.column(place)) for place in range(len(self.names))]
+
+    def read(self, names: Sequence[str]) -> list[pl.Series]:
+        """These columns, whose names are unique; without a copy where the memory is as Polars has it."""
+        from .columns import to_series
+
+        places = {name: place for place, name in enumerate(self.names)}
+        return [to_series(self.column(places[name]), name) for name in names]
+
+    def slice(self, start: int, stop: int) -> Foreign:
+        """The same rows of every column, when they are asked for."""
+        stop = min(stop, self.count())
+
+        def column(place: int) -> NativeColumn:
+            whole = self.column(place)
+            return whole.iloc[start:stop] if hasattr(whole, "iloc") else whole[start:stop]
+
+        return Foreign(self.names, column, lambda: stop - start, self.units)
+
+
+@dataclass
+class Query:
+    """A query, which is collected when it is asked; names and types come from its schema."""
+
+    schema: pl.DataFrame
+    """A frame without rows."""
+    collect: Collect
+    batches: Stream | None = None
+    """None for one that is collected all at once."""
+    counted: Callable[[], int] | None = None
+    """Of what gives its rows in the same order whenever it is read."""
+    once: bool = False
     """Can it be read only once?"""
-    late: bool
-    """Is it a query, whose columns are read when they are asked for, all at once?"""
+    own_units: Mapping[str, Unit] = field(default_factory=dict)
+    """astropy's, or their names, of text files that have a line of them."""
+    _count: int | None = field(default=None, init=False)
 
     @property
     def names(self) -> list[str]:
-        """Column names, in order; they need not be unique."""
-
-    @property
-    def streams(self) -> bool:
-        """Can it be read in batches?"""
+        """Column names, in order."""
+        return self.schema.columns
 
     def types(self) -> list[ColumnType]:
-        """What every column holds in each row, by its type."""
+        """By the schema."""
+        return series_types(self.schema.get_columns())
 
-    def units(self) -> dict[str, Unit]:
-        """astropy's units of the columns that have one."""
-
-    def column(self, place: int) -> NativeColumn:
-        """A column as its library has it."""
-
-    def read(self, names: Sequence[str] | None) -> list[pl.Series]:
-        """These columns (None: all of them), whose names are unique."""
-
-    def slice(self, start: int, stop: int) -> Door:
-        """Some of the rows of what is there."""
-
-    def stream(self, names: Sequence[str], size: BatchSize) -> Iterator[pl.DataFrame] | None:
-        """These columns in batches of rows, in an order that is always the same; None without."""
+    def units(self) -> Mapping[str, Unit]:
+        """By the file."""
+        return self.own_units
 
     def count(self) -> int | None:
-        """The number of rows, if it is known without reading them."""
+        """The number of rows from what files say, once."""
+        if self._count is None and self.counted is not None:
+            self._count = self.counted()
+        return self._count
+
+
+def series_types(columns: Iterable[pl.Series]) -> list[ColumnType]:
+    """What columns of Polars hold in each row."""
+    dtypes = [column.dtype for column in columns]
+    return ["number" if t.is_numeric() else "list" if t.is_nested() else "other" for t in dtypes]

@@ -13,8 +13,7 @@ from .._data.replacing import replacing
 from ..exceptions import ColumnError, ParameterError, UncertainError
 from .astropy_files import check_units, read_astropy, to_polars, write_astropy
 from .damage import readable
-from .door import BatchSize
-from .doors import Query
+from .door import BatchSize, Query
 from .exits import PolarsExit, WrappedExit
 from .formats import ASTROPY, TEXT, Format, file_format, is_remote
 from .hdus import ANY_TABLE, HduChoice, refuse_hdu

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import polars as pl
 
 from .._data.typing import NativeTable
 from ..exceptions import ParameterError
-from .door import BatchSize
-from .doors import Query
+from .door import BatchSize, Collect, Query, Stream
 from .exits import ArrowExit, PolarsExit
-from .recognise import table_kind
 from .table import Table
 
 FEW_AHEAD: dict[str, int] = {"batch_readahead": 1, "fragment_readahead": 1}
@@ -19,45 +17,43 @@ FEW_AHEAD: dict[str, int] = {"batch_readahead": 1, "fragment_readahead": 1}
 memory."""
 
 
-def open_lazy(X: NativeTable) -> Table:
-    """A lazy frame of Polars, a Dataset, Scanner or RecordBatchReader of pyarrow, or a relation of DuckDB."""
-    kind = table_kind(X)
-    if kind == "polars query":
-        return lazy_polars(X)
-    if kind == "duckdb":
-        return _by_arrow(
-            Query(
-                read_stream(X.limit(0)),
-                lambda names: read_stream(_projected(X, names)),
-                lambda names, size: _frames(_duckdb_reader(_projected(X, names), size.rows), names),
-            )
-        )
-    if kind == "arrow dataset":
-        return _by_arrow(
-            Query(
-                _frame(X.schema.empty_table()),
-                lambda names: _frame(X.to_table(columns=None if names is None else list(names))),
-                lambda names, size: _frames(
-                    X.scanner(list(names), batch_size=size.rows, **FEW_AHEAD).to_batches(), names
-                ),
-                X.count_rows,
-            )
-        )
-    if kind == "arrow scanner":
-        return _by_arrow(
-            Query(
-                _frame(X.projected_schema.empty_table()),
-                lambda names: _frame(X.to_table()),
-                lambda names, size: _frames(X.to_batches(), names),
-            )
-        )
+def duckdb_relation(X: NativeTable) -> Table:
+    """A relation of DuckDB."""
     return _by_arrow(
-        Query(
-            _frame(X.schema.empty_table()),
-            lambda names: _frame(X.read_all()),
-            lambda names, size: _frames(X, names),
-            once=True,
-        )
+        read_stream(X.limit(0)),
+        lambda names: read_stream(_projected(X, names)),
+        lambda names, size: _frames(_duckdb_reader(_projected(X, names), size.rows), names),
+    )
+
+
+def arrow_dataset(X: NativeTable) -> Table:
+    """A Dataset of pyarrow."""
+    return _by_arrow(
+        _frame(X.schema.empty_table()),
+        lambda names: _frame(X.to_table(columns=None if names is None else list(names))),
+        lambda names, size: _frames(
+            X.scanner(list(names), batch_size=size.rows, **FEW_AHEAD).to_batches(), names
+        ),
+        X.count_rows,
+    )
+
+
+def arrow_scanner(X: NativeTable) -> Table:
+    """A Scanner of pyarrow."""
+    return _by_arrow(
+        _frame(X.projected_schema.empty_table()),
+        lambda names: _frame(X.to_table()),
+        lambda names, size: _frames(X.to_batches(), names),
+    )
+
+
+def arrow_reader(X: NativeTable) -> Table:
+    """A RecordBatchReader of pyarrow, which can be read once."""
+    return _by_arrow(
+        _frame(X.schema.empty_table()),
+        lambda names: _frame(X.read_all()),
+        lambda names, size: _frames(X, names),
+        once=True,
     )
 
 
@@ -93,8 +89,16 @@ def read_stream(X: NativeTable) -> pl.DataFrame:
         ) from error
 
 
-def _by_arrow(query: Query) -> Table:
-    """Answered by pyarrow, as it came."""
+def _by_arrow(
+    schema: pl.DataFrame,
+    collect: Collect,
+    batches: Stream,
+    counted: Callable[[], int] | None = None,
+    *,
+    once: bool = False,
+) -> Table:
+    """A query that is answered by pyarrow, as it came."""
+    query = Query(schema, collect, batches, counted, once)
     table = Table(query, ArrowExit(lambda: table.frame(table.names).to_arrow()))
     return table
 

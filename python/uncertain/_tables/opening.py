@@ -1,14 +1,22 @@
-"""The door: tables of every library, opened once, and not touched."""
+"""The door: tables of every library, opened once, and not touched.
+
+Which library a table is of is told by the modules that are loaded: none is imported for a foreign table.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import numpy as np
 
 from .._columns.bars import visible
+from .._data.array import GaussianArray
 from .._data.installed import installed
 from .._data.typing import NativeColumn, NativeTable
-from ..exceptions import ColumnError, ShapeError
+from ..exceptions import ColumnError, ParameterError, ShapeError
+from .door import Foreign
 from .exits import (
     ArrowExit,
     AstropyExit,
@@ -19,13 +27,21 @@ from .exits import (
     WrappedExit,
 )
 from .hdus import ANY_TABLE, HduChoice, refuse_hdu
-from .recognise import KINDS_OF_TABLES, Kind, table_kind
 from .table import Table
+
+Opener: TypeAlias = Callable[[NativeTable], Table]
+
+KINDS_OF_TABLES = (
+    "a table of Polars, pandas, pyarrow, DuckDB, astropy or narwhals, a dict of columns, a structured array, "
+    "or anything with __arrow_c_stream__"
+)
+COLUMNS = (("polars", "Series"), ("pandas", "Series"), ("pyarrow", "ChunkedArray"))
+"""Single columns, which are streams without names."""
 
 
 def is_table(X: object) -> bool:
     """Does `X` have named columns? False for arrays, lists and GaussianArray."""
-    return isinstance(X, Table) or table_kind(X) is not None
+    return isinstance(X, Table) or _opener(X) is not None
 
 
 def open_table(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table:
@@ -40,18 +56,33 @@ def opened(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table | None:
     """`X` as a Table; None for what is not a table."""
     if isinstance(X, Table):
         return X
-    kind = table_kind(X)
-    if kind == "fits":
+    opener = _opener(X)
+    if opener is _fits:
         return _fits(X, choice)
     if choice.hdu is not None:
-        refuse_hdu(choice, f"{'a table' if kind else 'data'} of type {type(X).__name__}")
-    return None if kind is None else OPENERS[kind](X)
+        refuse_hdu(choice, f"{'a table' if opener else 'data'} of type {type(X).__name__}")
+    return None if opener is None else opener(X)
+
+
+def _opener(X: object) -> Opener | None:
+    """What opens such a table; None for arrays, lists, single columns and all else."""
+    for module, name, opener in LIBRARIES:
+        if _is(X, module, name):
+            return opener
+    if isinstance(X, Mapping):
+        return _dict if len(X) and all(isinstance(name, str) for name in X) else None
+    if isinstance(X, np.ndarray):
+        return None if X.dtype.names is None else _structured
+    if isinstance(X, (type, GaussianArray)):
+        return None
+    if hasattr(X, "__arrow_c_stream__"):
+        return None if any(_is(X, module, name) for module, name in COLUMNS) else _stream
+    return _by_narwhals if hasattr(X, "columns") and _narwhals_knows(X) else None
 
 
 def open_astropy(X: NativeTable, exit: Exit | None = None) -> Table:
     """A table of astropy."""
     from .columns import column_units
-    from .doors import Foreign
 
     names = list(X.colnames)
     door = Foreign(
@@ -73,27 +104,13 @@ def _astropy(X: NativeTable) -> Table:
     return table
 
 
-def _polars(X: NativeTable) -> Table:
-    return Table.from_frame(X)
-
-
-def _lazy(X: NativeTable) -> Table:
-    from .lazy import open_lazy
-
-    return open_lazy(X)
-
-
 def _pandas(X: NativeTable) -> Table:
     """The names of a column index of several levels are joined by "_"."""
-    from .doors import Foreign
-
     names = [_joined(label) for label in X.columns]
     return Table(Foreign(names, lambda place: X.iloc[:, place], lambda: len(X)), PandasExit(lambda: X))
 
 
 def _arrow(X: NativeTable) -> Table:
-    from .doors import Foreign
-
     return Table(Foreign(list(X.schema.names), X.column, lambda: X.num_rows), ArrowExit(lambda: X))
 
 
@@ -108,7 +125,6 @@ def _fits(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table:
 
 def _dict(X: Mapping[str, NativeColumn]) -> Table:
     from .columns import column_units
-    from .doors import Foreign
 
     names = list(X)
     single = [name for name in names if isinstance(X[name], (str, bytes)) or not hasattr(X[name], "__len__")]
@@ -138,8 +154,6 @@ def _dict(X: Mapping[str, NativeColumn]) -> Table:
 
 
 def _structured(X: NativeTable) -> Table:
-    from .doors import Foreign
-
     if X.ndim != 1:
         raise ShapeError(f"a structured array of one dimension is a table, got shape {X.shape}")
     names = list(X.dtype.names)
@@ -154,7 +168,7 @@ def _narwhals(X: NativeTable) -> Table:
         sys.modules[type(X).__module__], "from_native", narwhals.from_native
     )
     native = X.to_native()
-    table = _by_narwhals(X) if table_kind(native) is None else open_table(native)
+    table = _by_narwhals(X) if _opener(native) is None else open_table(native)
     table.exit = WrappedExit(table.exit, wrap)
     return table
 
@@ -184,20 +198,64 @@ def _joined(label: object) -> str:
     return "_".join(str(part) for part in parts if part is not None and part != "")
 
 
-OPENERS: dict[Kind, Callable[[NativeTable], Table]] = {
-    "polars": _polars,
-    "polars query": _lazy,
-    "pandas": _pandas,
-    "arrow": _arrow,
-    "arrow dataset": _lazy,
-    "arrow scanner": _lazy,
-    "arrow reader": _lazy,
-    "duckdb": _lazy,
-    "narwhals": _narwhals,
-    "astropy": _astropy,
-    "fits": _fits,
-    "dict": _dict,
-    "structured": _structured,
-    "stream": _stream,
-    "known to narwhals": _by_narwhals,
-}
+def refuse_strange(X: NativeTable) -> None:
+    """ParameterError for what has columns, or rows with names, but is no table that is read here."""
+    first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
+    if isinstance(first, Mapping):
+        raise ParameterError(
+            f"data of type {type(X).__name__} is no table: pass a table of its dictionaries, such as "
+            "polars.DataFrame(rows)"
+        )
+    if isinstance(X, Mapping):
+        other = type(next((key for key in X if not isinstance(key, str)), "")).__name__
+        what = "an empty dict" if not X else f"a dict with a key of type {other}"
+        raise ParameterError(f"{what} is no table: its keys must be the names of columns")
+    named = any(hasattr(X, name) for name in ("columns", "colnames", "data_vars", "column_names", "schema"))
+    if named and not isinstance(X, (np.ndarray, GaussianArray)):
+        raise ParameterError(
+            f"{type(X).__module__}.{type(X).__name__} is no table that is read here, which is "
+            f"{KINDS_OF_TABLES}: convert it first, such as by a method to_polars() or to_pandas()"
+        )
+
+
+def _is(X: object, module: str, name: str) -> bool:
+    cls = getattr(sys.modules.get(module), name, None)
+    return cls is not None and isinstance(X, cls)
+
+
+def _narwhals_knows(X: object) -> bool:
+    """Where narwhals is loaded it has frames of more libraries."""
+    narwhals = sys.modules.get("narwhals")
+    if narwhals is None:
+        return False
+    return isinstance(narwhals.from_native(X, pass_through=True), (narwhals.DataFrame, narwhals.LazyFrame))
+
+
+def _query(name: str) -> Opener:
+    """The function of `lazy` of this name, which imports Polars."""
+
+    def opener(X: NativeTable) -> Table:
+        from . import lazy
+
+        table: Table = getattr(lazy, name)(X)
+        return table
+
+    return opener
+
+
+LIBRARIES: tuple[tuple[str, str, Opener], ...] = (
+    ("polars", "DataFrame", Table.from_frame),
+    ("polars", "LazyFrame", _query("lazy_polars")),
+    ("pandas", "DataFrame", _pandas),
+    ("pyarrow", "Table", _arrow),
+    ("pyarrow", "RecordBatch", _arrow),
+    ("pyarrow", "RecordBatchReader", _query("arrow_reader")),
+    ("pyarrow.dataset", "Dataset", _query("arrow_dataset")),
+    ("pyarrow.dataset", "Scanner", _query("arrow_scanner")),
+    ("duckdb", "DuckDBPyRelation", _query("duckdb_relation")),
+    ("narwhals", "DataFrame", _narwhals),
+    ("narwhals", "LazyFrame", _narwhals),
+    ("astropy.table", "Table", _astropy),
+    *(("astropy.io.fits", name, _fits) for name in ("HDUList", "BinTableHDU", "TableHDU", "FITS_rec")),
+)
+"""Classes of tables by the modules that have them, and what opens them."""

@@ -15,8 +15,7 @@ import polars as pl
 
 from .blocks import check_footer, has_checked_reader, read_blocks
 from .damage import readable, require_room, unchanged
-from .door import BatchSize
-from .doors import Query
+from .door import BatchSize, Query
 from .formats import file_format
 from .scans import below, common_schema, scan_file
 

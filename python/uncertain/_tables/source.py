@@ -16,9 +16,8 @@ from .._data.warn import warn
 from ..exceptions import ColumnError, ParameterError, UncertainWarning
 from .exits import unshared
 from .hdus import ANY_TABLE, HduChoice
-from .opening import opened
+from .opening import opened, refuse_strange
 from .paths import are_paths
-from .recognise import refuse_strange
 from .table import Table
 
 

@@ -21,7 +21,7 @@ from .._data.plain import decoded
 from .._data.typing import ColumnType, Ints, Labels
 from .._uncertain import Rows
 from ..exceptions import ColumnError, ShapeError
-from .door import BatchSize, Door
+from .door import BatchSize, Foreign, Query, series_types
 from .units import as_unit, converted, unit_name
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Table:
 
     def __init__(
         self,
-        door: Door | None,
+        door: Foreign | Query | None,
         exit: Exit,
         columns: Mapping[str, pl.Series] | None = None,
         *,
@@ -45,6 +45,10 @@ class Table:
     ) -> None:
         self.door = door
         """Where columns come from that are not in Polars; None where all are."""
+        self.is_late = isinstance(door, Query)
+        """Is it a query, which is collected when it is asked?"""
+        self.is_once = isinstance(door, Query) and door.once
+        """Is it a stream that can be read only once?"""
         self.exit = exit
         self._columns = {**(columns or {})}
         self.names = [*self._columns] if door is None else door.names
@@ -81,16 +85,6 @@ class Table:
             self.load(self.names)
         return self.exit.whole()
 
-    @property
-    def is_late(self) -> bool:
-        """Is it a query, which is collected when it is asked?"""
-        return self.door is not None and self.door.late
-
-    @property
-    def is_once(self) -> bool:
-        """Is it a stream that can be read only once?"""
-        return self.door is not None and self.door.once
-
     # -- names, types, rows
 
     @property
@@ -108,9 +102,8 @@ class Table:
     @cached_property
     def types(self) -> dict[str, ColumnType]:
         """What each column holds in its rows, by its type; "other" where a name is there twice."""
-        if self.door is None:
-            return {name: series_type(column) for name, column in self._columns.items()}
-        types: dict[str, ColumnType] = dict(zip(self.names, self.door.types(), strict=True))
+        of_columns = series_types(self._columns.values()) if self.door is None else self.door.types()
+        types: dict[str, ColumnType] = dict(zip(self.names, of_columns, strict=True))
         if len(types) < len(self.names):
             types |= {name: "other" for name, count in Counter(self.names).items() if count > 1}
         return types
@@ -154,14 +147,14 @@ class Table:
 
         Names that are no columns are passed over: the later question raises.
         """
-        if self.door is None or not self.door.late or self._stands:
+        if not isinstance(self.door, Query) or self._stands:
             return self
         known, wanted, present = self.names, set(names), self._columns.keys()
         if not present or wanted & set(known) - present:
             chosen = [name for name in known if name in wanted or name in present]
             # No column at all has no rows, and names that are there twice are told apart by nothing.
             whole = not chosen or len(chosen) == len(known) or len(set(known)) < len(known)
-            read = self.door.read(None if whole else chosen)
+            read = self.door.collect(None if whole else chosen).get_columns()
             before = self.counted() if present else None
             if before is not None and read and len(read[0]) != before:
                 raise ShapeError(
@@ -183,17 +176,17 @@ class Table:
     @property
     def streams(self) -> bool:
         """Is it a query that can be read in batches?"""
-        return self.door is not None and self.door.streams and not self._stands
+        return isinstance(self.door, Query) and self.door.batches is not None and not self._stands
 
     @property
     def repeats(self) -> bool:
         """Is it a query that gives its rows in the same order whenever it is read? A file does."""
-        return self.door is not None and self.door.late and self.door.count() is not None
+        return isinstance(self.door, Query) and self.door.count() is not None
 
-    @property
-    def divisible(self) -> bool:
-        """Can it be read in parts, as often as one likes?"""
-        return self.streams and self.repeats if self.is_late else not (self.origin or self._stands)
+    def divisible(self) -> int | None:
+        """The number of rows of what can be read in parts, as often as one likes; None for all else."""
+        divisible = self.streams and self.repeats if self.is_late else not (self.origin or self._stands)
+        return self.counted() if divisible else None
 
     def series(self, names: Sequence[str]) -> list[pl.Series]:
         """The columns; ColumnError for the first that is not there, or there twice."""
@@ -203,10 +196,10 @@ class Table:
         if unread:
             if self._stands or self.door is None:
                 raise ColumnError(f"column {unread[0]!r} was not read of these rows")
-            if self.door.late:
-                self.load(unread if self._columns else self.names)
-            else:
+            if isinstance(self.door, Foreign):
                 self._columns |= zip(unread, self.door.read(unread), strict=True)
+            else:
+                self.load(unread if self._columns else self.names)
         return [self._columns[name] for name in names]
 
     def block(
@@ -271,18 +264,17 @@ class Table:
 
     def slice(self, start: int, stop: int) -> Table:
         """Rows `start` to `stop` of what is in memory."""
-        if self.door is None or self.door.late or self._stands:
-            columns = (self if self._columns else self.load(self.names))._columns
-            return self._with({name: column.slice(start, stop - start) for name, column in columns.items()})
-        return Table(self.door.slice(start, stop), self.exit, units=self._units)
+        if isinstance(self.door, Foreign) and not self._stands:
+            return Table(self.door.slice(start, stop), self.exit, units=self._units)
+        columns = (self if self._columns else self.load(self.names))._columns
+        return self._with({name: column.slice(start, stop - start) for name, column in columns.items()})
 
     def batches(self, names: Sequence[str], size: BatchSize) -> Iterator[Table]:
         """These columns in batches of rows, in order; queries read one after the other."""
-        read = None if self.door is None or self.collected(names) else self.door.stream(names, size)
-        if read is not None:
+        if isinstance(self.door, Query) and self.door.batches and not self.collected(names):
             for name in names:
                 self._place(name)
-            for frame in read:
+            for frame in self.door.batches(names, size):
                 yield self._with({column.name: column for column in frame.get_columns()})
             return
         self.load(names)
@@ -312,13 +304,14 @@ class Table:
         return self._with({column.name: column for column in frame.get_columns()})
 
     @classmethod
-    def below(cls, tables: Sequence[Table]) -> Table:
-        """The rows of tables below each other, which are batches of one stream."""
+    def below(cls, tables: Sequence[Table], order: Ints | None = None) -> Table:
+        """The rows of tables below each other, which are batches of one stream; in another `order`."""
         import polars as pl
 
-        if len(tables) == 1:
-            return tables[0]
-        return tables[0].with_columns(pl.concat([table.frame(table.names) for table in tables]))
+        table, *more = tables
+        if more:
+            table = table.with_columns(pl.concat([each.frame(each.names) for each in tables]))
+        return table if order is None else table.rows(table.names, order)
 
     def standing_for(self, some: Table) -> Table:
         """`some` under the names and types of this table, of whose other columns nothing is read."""
@@ -345,10 +338,9 @@ class Table:
 
     def take(self, name: str, rows: Ints) -> Any:
         """Some rows of a column, as the table's library has it."""
-        if self.door is None or self.door.late:
-            (column,) = self.series([name])
-        else:
-            column = self.door.column(self._place(name))
+        if isinstance(self.door, Foreign):
+            return self.exit.take(self.door.column(self._place(name)), rows)
+        (column,) = self.series([name])
         return self.exit.take(column, rows)
 
     def refuse_existing(self, names: Iterable[str], instead: str) -> None:
@@ -372,12 +364,6 @@ class Table:
         if len(self._places) < len(names) and (count := names.count(name)) > 1:
             raise ColumnError(f"there are {count} columns {name!r}; rename them so that the choice is clear")
         return self._places[name]
-
-
-def series_type(column: pl.Series) -> ColumnType:
-    """What a column of Polars holds in each row."""
-    dtype = column.dtype
-    return "number" if dtype.is_numeric() else "list" if dtype.is_nested() else "other"
 
 
 def readable_numbers(column: pl.Series) -> pl.Series:

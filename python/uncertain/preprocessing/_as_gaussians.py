@@ -266,8 +266,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         """The rows of these columns, and what a fit leaves behind."""
         self._forget_unknown()
         if census is None:
-            census = Census(columns)
-            census.add(source)
+            census = Census(columns, table=source)
         complete = self._learn(census)
         columns, categories = self._settle(source, columns=columns, complete=complete)
         if self.on_missing != "auto" or complete:

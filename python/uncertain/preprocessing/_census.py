@@ -37,8 +37,8 @@ RARE = 0.05
 class Census:
     """Counts of the parts of a table so far."""
 
-    def __init__(self, columns: Columns, share: float = 1.0) -> None:
-        """`share`: of the rows, by their hashes, that may be of the sample."""
+    def __init__(self, columns: Columns, share: float = 1.0, *, table: Table | None = None) -> None:
+        """`share`: of the rows, by their hashes, that may be of the sample; `table`: the first part."""
         self.columns = columns
         self._names = sorted(columns.used - {*(columns.categorical or ())})
         self._bars = {name: bar.kind for bar in columns.error_bars.values() for name in bar.columns}
@@ -47,6 +47,8 @@ class Census:
         self._incomplete: set[str] = set()
         self._has_text = False
         self._sample = _Sample(share)
+        if table is not None:
+            self.add(table)
 
     def add(self, table: Table, first: int = 0) -> None:
         """A part whose first row has this number in the table.
@@ -118,7 +120,8 @@ class Census:
             unknown = Unknown(by_column, tuple(zeros))
         of_zeros = [f"{name} is 0 in {count:,} row{'s' * (count > 1)}" for name, count in zeros.items()]
         complete = self.is_complete and not (taken and (codes or zeros))
-        return Guesses(unknown, sentinel_warning([*codes, *of_zeros], taken=taken), complete)
+        warning = sentinel_warning([*codes, *of_zeros], taken=taken) if codes or zeros else None
+        return Guesses(unknown, warning, complete)
 
     def _rare_zeros(self) -> dict[str, int]:
         """By error column in which a zero is no size how many there are."""
@@ -187,6 +190,5 @@ class _Sample:
         if not self._parts:
             return None
         self._prune(slack=1)
-        whole = Table.below([rows for _, rows in self._parts])
         order = np.argsort(np.concatenate([keys for keys, _ in self._parts]), kind="stable")
-        return whole.rows(whole.names, order)
+        return Table.below([rows for _, rows in self._parts], order)

@@ -19,7 +19,7 @@ def empty_errors(table: Table, columns: Columns) -> dict[str, tuple[str, ...]]:
     """By feature the error columns of which one is null or NaN in every row."""
     bars = {feature: bar.columns for feature, bar in columns.error_bars.items()}
     names = [name for own in bars.values() for name in own]
-    if not bars or not table.n_rows:
+    if not bars:
         return {}
     series = zip(names, table.series(names), strict=True)
     empty = {name for name, column in series if is_empty(table, name, column)}
@@ -27,9 +27,9 @@ def empty_errors(table: Table, columns: Columns) -> dict[str, tuple[str, ...]]:
 
 
 def is_empty(table: Table, name: str, column: Series) -> bool:
-    """Is there no number in the column? Some readers call such a column one of strings."""
+    """Is there no number in the rows of the column? Some readers call such a column one of strings."""
     if column.null_count() == len(column):
-        return True
+        return len(column) > 0
     if table.types[name] == "number":
         if not column.dtype.is_float():
             return False
