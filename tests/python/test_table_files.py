@@ -531,7 +531,7 @@ def test_fermis_catalogue_is_fitted_as_it_was_downloaded() -> None:
         model = uncertain.fit(FERMI, target="CLASS1", features=features, method="gsu", probability=False)
     said = "\n".join(str(warning.message) for warning in caught)
     assert "LAT_Point_Source_Catalog) was read, which alone has 'CLASS1'" in said
-    assert "(Unc_Flux100_300, " in said and model.columns_.bars()["Flux100_300"].kind == "arms"
+    assert "(Unc_Flux100_300, " in said and model.columns_.error_bars["Flux100_300"].kind == "arms"
     assert {"bll", "fsrq", "PSR"} <= {*model.classes_}
 
 

@@ -140,7 +140,7 @@ def _check_features(estimator: BaseEstimator, X: GaussianArray | Incomplete, *, 
     # scikit-learn compares the names of data frames only.
     if not reset:
         check_fitted_names(estimator, X.feature_names, reset=False)
-    _check_n_features(estimator, X, reset=reset)
+    _check_n_features(estimator, np.broadcast_to(0.0, X.shape), reset=reset)
     if reset:
         check_fitted_names(estimator, X.feature_names, reset=True)
 
