@@ -19,7 +19,6 @@ import polars as pl
 from .._data.typing import Array, ArrowStream, Booleans, ColumnType, NativeColumn
 from .._data.units import Unit
 from ..exceptions import ColumnError
-from .door import series_types
 from .units import as_unit
 
 
@@ -78,6 +77,12 @@ def column_type(column: NativeColumn) -> ColumnType:
     ):
         return "list"
     return "number" if data.dtype.kind in "fiu" else "other"
+
+
+def series_types(columns: Iterable[pl.Series]) -> list[ColumnType]:
+    """What columns of Polars hold in each row."""
+    dtypes = [column.dtype for column in columns]
+    return ["number" if t.is_numeric() else "list" if t.is_nested() else "other" for t in dtypes]
 
 
 def column_units(names: Iterable[str], columns: Iterable[NativeColumn]) -> dict[str, Unit]:

@@ -3,7 +3,7 @@ in batches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -88,6 +88,8 @@ class Query:
 
     def types(self) -> list[ColumnType]:
         """By the schema."""
+        from .columns import series_types
+
         return series_types(self.schema.get_columns())
 
     def units(self) -> Mapping[str, Unit]:
@@ -99,9 +101,3 @@ class Query:
         if self._count is None and self.counted is not None:
             self._count = self.counted()
         return self._count
-
-
-def series_types(columns: Iterable[pl.Series]) -> list[ColumnType]:
-    """What columns of Polars hold in each row."""
-    dtypes = [column.dtype for column in columns]
-    return ["number" if t.is_numeric() else "list" if t.is_nested() else "other" for t in dtypes]

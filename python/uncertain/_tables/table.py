@@ -21,7 +21,7 @@ from .._data.plain import decoded
 from .._data.typing import ColumnType, Ints, Labels
 from .._uncertain import Rows
 from ..exceptions import ColumnError, ShapeError
-from .door import BatchSize, Foreign, Query, series_types
+from .door import BatchSize, Foreign, Query
 from .units import as_unit, converted, unit_name
 
 if TYPE_CHECKING:
@@ -102,6 +102,8 @@ class Table:
     @cached_property
     def types(self) -> dict[str, ColumnType]:
         """What each column holds in its rows, by its type; "other" where a name is there twice."""
+        from .columns import series_types
+
         of_columns = series_types(self._columns.values()) if self.door is None else self.door.types()
         types: dict[str, ColumnType] = dict(zip(self.names, of_columns, strict=True))
         if len(types) < len(self.names):
