@@ -21,6 +21,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,10 @@ from threadpoolctl import threadpool_info
 
 import uncertain
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are those of Linux")
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are those of Linux"),
+    pytest.mark.usefixtures("few_trees"),  # how many there are changes nothing outside
+]
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -133,7 +137,12 @@ def leaves_no_trace(call: Callable[[], object]) -> None:
 
 CLASSES = uncertain.fit(TABLE, target="kind", method="gsu")
 OF_NUMBERS = uncertain.fit(NUMBERS, target="y", method="gsu")
-CHOSEN = uncertain.fit(TABLE, target="kind")
+
+
+@cache
+def chosen() -> uncertain.Model:
+    return uncertain.fit(TABLE, target="kind")
+
 
 VERBS: dict[str, Callable[[uncertain.Model, Any], object]] = {
     "predict": lambda m, t: m.predict(t),
@@ -153,7 +162,9 @@ VERBS: dict[str, Callable[[uncertain.Model, Any], object]] = {
     "gaussians": lambda m, t: m.gaussians(t),
     "save": lambda m, t: None,  # beside the others, with a path
 }
-MODELS = {"classes": (CLASSES, TABLE), "numbers": (OF_NUMBERS, NUMBERS), "choice": (CHOSEN, TABLE)}
+MODELS: dict[str, tuple[Callable[[], uncertain.Model], pl.DataFrame]] = {
+    "classes": (lambda: CLASSES, TABLE), "numbers": (lambda: OF_NUMBERS, NUMBERS), "choice": (chosen, TABLE)
+}  # fmt: skip
 
 
 def test_every_verb_of_a_model_is_called() -> None:
@@ -168,7 +179,7 @@ def test_every_verb_of_a_model_is_called() -> None:
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("kind", MODELS)
 def test_verbs_of_models(kind: str, verb: str) -> None:
-    model, table = MODELS[kind]
+    model, table = MODELS[kind][0](), MODELS[kind][1]
     leaves_no_trace(lambda: VERBS[verb](model, table))
     leaves_no_trace(lambda: VERBS[verb](model, {"x": ["far", "off"]}))
 
@@ -255,7 +266,7 @@ OTHERS: dict[str, Callable[[], object]] = {
     "Incomplete": lambda: uncertain.Incomplete.from_arrays(np.where(POINTS > 0, POINTS, np.nan), std=STD),
     "AsGaussians": lambda: uncertain.AsGaussians().fit_transform(TABLE),
     "GaussianColumnTransformer": lambda: uncertain.GaussianColumnTransformer([]).fit(ROWS),
-    "Model": lambda: str(CHOSEN),
+    "Model": lambda: str(chosen()),
     "fit": lambda: uncertain.fit(ROWS, target=KIND),
     "load": lambda: uncertain.load("no such file"),
     "UncertainError": lambda: uncertain.UncertainError("text"),
