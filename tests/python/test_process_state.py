@@ -161,6 +161,7 @@ VERBS: dict[str, Callable[[uncertain.Model, Any], object]] = {
     "labels": lambda m, t: m.labels(t),
     "gaussians": lambda m, t: m.gaussians(t),
     "save": lambda m, t: None,  # beside the others, with a path
+    "to_onnx": lambda m, t: None,  # the same
 }
 MODELS: dict[str, tuple[Callable[[], uncertain.Model], pl.DataFrame]] = {
     "classes": (lambda: CLASSES, TABLE), "numbers": (lambda: OF_NUMBERS, NUMBERS), "choice": (chosen, TABLE)

@@ -1,0 +1,5 @@
+"""Models as ONNX graphs: formulas of the core, written once more in the operations that ONNX has.
+
+A graph takes the columns of a table by name and answers what `Model.predict`, `predict_proba` and
+`predict_distribution` do, in float64. The guide's page "The model file" says what is left out.
+"""

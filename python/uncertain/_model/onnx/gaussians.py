@@ -1,0 +1,160 @@
+"""Rows as Gaussians, and what a mixture of Gaussians says of them, as nodes.
+
+ONNX has no solver of linear equations. (T + S)^-1 and its determinant come from d sweeps, one per feature and
+each a few operations on all rows and components at once; sweeps of a matrix with ones on its diagonal lose no
+more digits than Cholesky's method does. A gap is a reading of infinite noise: its row and column of T + S are
+those of the identity, and its residual is zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._data.typing import Floats
+from .graph import Graph, Value
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Means (rows, d), with deviations (rows, d), covariances (rows, d, d), or neither: exact points."""
+
+    graph: Graph
+    d: int
+    mean: Value
+    std: Value | None = None
+    cov: Value | None = None
+    gaps: Value | None = None
+    """(rows, d): what is missing; mean and errors are 0 there."""
+
+    @property
+    def exact(self) -> bool:
+        """Have all rows no error bars?"""
+        return self.std is None and self.cov is None
+
+    def variances(self) -> Value:
+        """(rows, d)."""
+        if self.cov is not None:
+            return (self.cov * np.eye(self.d)).sum(2)
+        return self.mean * 0.0 if self.std is None else self.std * self.std
+
+    def deviations(self) -> Value:
+        """(rows, d)."""
+        return self.std if self.std is not None else self.variances().apply("Sqrt")
+
+    def covariances(self) -> Value:
+        """(rows, d, d)."""
+        return self.cov if self.cov is not None else self.variances().expand(2) * np.eye(self.d)
+
+    def points(self) -> Rows:
+        """Without error bars."""
+        return replace(self, std=None, cov=None)
+
+    def complete(self) -> Rows:
+        """For a step that takes no gaps: NaN, and so is the answer, where there is one."""
+        if self.gaps is None:
+            return self
+        return replace(self, mean=self.graph.where(self.gaps, np.nan, self.mean), gaps=None)
+
+    def moved(self, mean: Value, factor: Value | Floats) -> Rows:
+        """With another mean, and S -> D S D for D = diag(factor)."""
+        if self.cov is not None:
+            factor = factor if isinstance(factor, Value) else self.graph.constant(factor)
+            return replace(self, mean=mean, cov=self.cov * factor.expand(-1) * factor.expand(-2))
+        return replace(self, mean=mean, std=None if self.std is None else self.std * factor)
+
+
+class Mixture(NamedTuple):
+    """Of K components in d dimensions."""
+
+    weights: Floats
+    means: Floats
+    covariances: Floats
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Floats]) -> Mixture:
+        """From the arrays of a step, which hold lower triangles."""
+        means = arrays["means"]
+        k, d = means.shape
+        full = np.zeros((k, d, d))
+        full[:, *np.tril_indices(d)] = arrays["covariances"]
+        return cls(arrays["weights"], means, full + np.tril(full, -1).transpose(0, 2, 1))
+
+
+class Readings(NamedTuple):
+    """What each component says of each row."""
+
+    log_density: Value
+    """log pi_k N(x_o; mu_k, V_k), (rows, K)."""
+    residual: Value
+    """x - mu_k, 0 for gaps, (rows, K, d)."""
+    inverse: Value
+    """V_k^-1, zero in rows and columns of gaps, (rows, K, d, d)."""
+
+    @property
+    def log_shares(self) -> Value:
+        """Logarithms of the components' posterior shares, (rows, K)."""
+        return self.log_density.graph.op("LogSoftmax", self.log_density, axis=1)
+
+
+def readings(rows: Rows, mixture: Mixture) -> Readings:
+    """V_k = T_k + S, with what is missing left out."""
+    g, d = rows.graph, rows.d
+    residual = rows.mean.expand(1) - mixture.means
+    total = rows.covariances().expand(1) + mixture.covariances
+    count: Value | float = float(d)
+    present: Value | None = None
+    if rows.gaps is not None:
+        present = (~rows.gaps).numbers()
+        residual = residual * present.expand(1)
+        pairs = present.expand(1, 3) * present.expand(1, 2)
+        total = total * pairs + ((1.0 - present).expand(2) * np.eye(d)).expand(1)
+        count = present.sum(1, keep=True)
+    scale = (total * np.eye(d)).sum(3).apply("Sqrt")  # (rows, K, d)
+    inverse, log_determinant = _swept(g, total / (scale.expand(2) * scale.expand(3)), d)
+    inverse = inverse / (scale.expand(2) * scale.expand(3))
+    log_determinant = log_determinant + 2.0 * scale.apply("Log").sum(2)
+    if present is not None:
+        inverse = inverse * present.expand(1, 3) * present.expand(1, 2)
+    square = g.sums("nki,nkij,nkj->nk", residual, inverse, residual)
+    log_density = -0.5 * (square + log_determinant + np.log(2.0 * np.pi) * count)
+    return Readings(log_density + np.log(mixture.weights), residual, inverse)
+
+
+def _swept(g: Graph, matrices: Value, d: int) -> tuple[Value, Value]:
+    """Inverses and logarithms of determinants of correlation matrices (rows, K, d, d).
+
+    The sweep of pivot p is A - u u' / a_pp - 2 e_p e_p' with u = A e_p - e_p; d of them give -A^-1.
+    """
+    log_determinant: Value | None = None
+    for p in range(d):
+        unit = np.zeros(d)
+        unit[p] = 1.0
+        column = matrices.take(p, 3)
+        pivot = column.take(p, 2)
+        log = pivot.apply("Log")
+        log_determinant = log if log_determinant is None else log_determinant + log
+        u = column - unit
+        matrices = matrices - u.expand(3) * u.expand(2) / pivot.expand(2, 3) - 2.0 * np.outer(unit, unit)
+    assert log_determinant is not None
+    return -matrices, log_determinant
+
+
+def posterior(rows: Rows, mixture: Mixture) -> tuple[Value, Value, Value]:
+    """Of the true values under each component: shares (rows, K), means (.., d), covariances (.., d, d)."""
+    g = rows.graph
+    read = readings(rows, mixture)
+    T = g.constant(mixture.covariances)
+    gain = g.op("MatMul", T, read.inverse)
+    mean = mixture.means + g.op("MatMul", gain, read.residual.expand(3)).sum(3)
+    return read.log_shares.apply("Exp"), mean, T - g.op("MatMul", gain, T)
+
+
+def one_gaussian(shares: Value, mean: Value, cov: Value) -> tuple[Value, Value]:
+    """Mean and covariance of a mixture, (rows, d) and (rows, d, d)."""
+    center = (shares.expand(2) * mean).sum(1)
+    apart = mean - center.expand(1)
+    whole = cov + apart.expand(3) * apart.expand(2)
+    return center, (shares.expand(2, 3) * whole).sum(1)

@@ -1,0 +1,187 @@
+"""`Graph` and `Value`: formulas that read like NumPy and write nodes of ONNX.
+
+Constants are shared by content. All numbers are float64; sizes of axes other than the rows are known when the
+graph is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...exceptions import UncertainError
+
+OPSET, TREES_OPSET, IR = 19, 5, 10
+"""Versions of the operators: the oldest with strings in Equal, the first with trees of float64."""
+Operand: TypeAlias = "Value | ArrayLike"
+
+
+class Value:
+    """A tensor of the graph."""
+
+    __array_ufunc__ = None  # so that NumPy leaves `array * value` to __rmul__
+
+    def __init__(self, graph: Graph, name: str) -> None:
+        self.graph, self.name = graph, name
+
+    def __add__(self, other: Operand) -> Value:
+        return self.graph.op("Add", self, other)
+
+    def __sub__(self, other: Operand) -> Value:
+        return self.graph.op("Sub", self, other)
+
+    def __mul__(self, other: Operand) -> Value:
+        return self.graph.op("Mul", self, other)
+
+    def __truediv__(self, other: Operand) -> Value:
+        return self.graph.op("Div", self, other)
+
+    def __radd__(self, other: ArrayLike) -> Value:
+        return self.graph.op("Add", other, self)
+
+    def __rsub__(self, other: ArrayLike) -> Value:
+        return self.graph.op("Sub", other, self)
+
+    def __rmul__(self, other: ArrayLike) -> Value:
+        return self.graph.op("Mul", other, self)
+
+    def __rtruediv__(self, other: ArrayLike) -> Value:
+        return self.graph.op("Div", other, self)
+
+    def __matmul__(self, other: Operand) -> Value:
+        return self.graph.op("MatMul", self, other)
+
+    def __neg__(self) -> Value:
+        return self.graph.op("Neg", self)
+
+    def __lt__(self, other: Operand) -> Value:
+        return self.graph.op("Less", self, other)
+
+    def __gt__(self, other: Operand) -> Value:
+        return self.graph.op("Greater", self, other)
+
+    def __le__(self, other: Operand) -> Value:
+        return self.graph.op("LessOrEqual", self, other)
+
+    def __and__(self, other: Value) -> Value:
+        return self.graph.op("And", self, other)
+
+    def __or__(self, other: Value) -> Value:
+        return self.graph.op("Or", self, other)
+
+    def __invert__(self) -> Value:
+        return self.graph.op("Not", self)
+
+    def apply(self, kind: str) -> Value:
+        """An operation of one tensor, such as "Exp"."""
+        return self.graph.op(kind, self)
+
+    def sum(self, axis: int, *, keep: bool = False) -> Value:
+        """Over an axis."""
+        return self.graph.op("ReduceSum", self, np.array([axis]), keepdims=int(keep))
+
+    def max(self, axis: int) -> Value:
+        """Over an axis, which stays."""
+        return self.graph.op("ReduceMax", self, np.array([axis]), keepdims=1)
+
+    def expand(self, *axes: int) -> Value:
+        """With new axes of length one."""
+        return self.graph.op("Unsqueeze", self, np.array(axes))
+
+    def take(self, index: int | Sequence[int], axis: int) -> Value:
+        """One place of an axis, which goes, or several."""
+        place = self.graph.constant(np.array(index), whole=True)
+        return self.graph.op("Gather", self, place, axis=axis)
+
+    def numbers(self) -> Value:
+        """Truth values as 0 and 1."""
+        return self.graph.op("Cast", self, to=self.graph.onnx.TensorProto.DOUBLE)
+
+
+class Graph:
+    """Inputs, constants and nodes, in the order in which they were made."""
+
+    def __init__(self) -> None:
+        self.onnx: Any = _imported()
+        self.inputs: list[Any] = []
+        self.outputs: list[Any] = []
+        self.nodes: list[Any] = []
+        self.constants: dict[bytes, tuple[str, Any]] = {}
+        self.known: dict[str, Value] = {}
+        self.count = 0
+
+    def input(self, name: str, shape: Sequence[int] = (), dtype: str = "DOUBLE") -> Value:
+        """A column: one number per row, or an array of this shape."""
+        if name not in self.known:
+            kind = getattr(self.onnx.TensorProto, dtype)
+            self.inputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["rows", *shape]))
+            self.known[name] = Value(self, name)
+        return self.known[name]
+
+    def output(self, name: str, value: Value, shape: Sequence[int] = (), dtype: str = "DOUBLE") -> None:
+        """An answer."""
+        self.nodes.append(self.onnx.helper.make_node("Identity", [value.name], [name]))
+        kind = getattr(self.onnx.TensorProto, dtype)
+        self.outputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["rows", *shape]))
+
+    def constant(self, value: ArrayLike, *, whole: bool = False) -> Value:
+        """A tensor of numbers, truth values or texts; single numbers are float64 unless they are `whole`."""
+        array = np.asarray(value)
+        if array.dtype.kind in "fiu" and array.dtype != np.int64:
+            array = array.astype(np.float64)
+        if array.ndim == 0 and array.dtype.kind == "i" and not whole:  # a number in a formula
+            array = array.astype(np.float64)
+        if array.dtype.kind in "UO":
+            array = array.astype(object)
+        key = repr((array.dtype.str, array.shape)).encode()
+        key += repr(array.tolist()).encode() if array.dtype == object else array.tobytes()
+        if key not in self.constants:
+            name = f"uncertain/constant/{len(self.constants)}"
+            self.constants[key] = name, self.onnx.numpy_helper.from_array(array, name)
+        return Value(self, self.constants[key][0])
+
+    def op(self, kind: str, *operands: Operand, domain: str = "", **attributes: Any) -> Value:
+        """The one result of an operation; operands that are no values are constants."""
+        names = [(o if isinstance(o, Value) else self.constant(o)).name for o in operands]
+        self.count += 1
+        result = f"uncertain/{self.count}"
+        node = self.onnx.helper.make_node(kind, names, [result], domain=domain, **attributes)
+        self.nodes.append(node)
+        return Value(self, result)
+
+    def where(self, condition: Value, yes: Operand, no: Operand) -> Value:
+        """Elementwise choice."""
+        return self.op("Where", condition, yes, no)
+
+    def join(self, parts: Sequence[Value], axis: int) -> Value:
+        """Side by side."""
+        return parts[0] if len(parts) == 1 else self.op("Concat", *parts, axis=axis)
+
+    def sums(self, equation: str, *operands: Operand) -> Value:
+        """Einstein's notation."""
+        return self.op("Einsum", *operands, equation=equation)
+
+    def model(self, properties: dict[str, str]) -> Any:
+        """The finished model, checked."""
+        helper = self.onnx.helper
+        tensors = [tensor for _, tensor in self.constants.values()]
+        graph = helper.make_graph(self.nodes, "uncertain", self.inputs, self.outputs, tensors)
+        versions = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", TREES_OPSET)]
+        model = helper.make_model(graph, opset_imports=versions, ir_version=IR, producer_name="uncertain")
+        helper.set_model_props(model, properties)
+        self.onnx.checker.check_model(model)
+        return model
+
+
+def _imported() -> Any:
+    try:
+        import onnx
+        import onnx.checker
+        import onnx.helper
+        import onnx.numpy_helper
+    except ImportError:
+        raise UncertainError('to_onnx needs the package onnx: pip install "uncertain-learn[onnx]"') from None
+    return onnx

@@ -1,0 +1,162 @@
+"""ONNX graphs answer what `predict`, `predict_proba` and `predict_distribution` do; others are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import uncertain
+from uncertain.demo import kepler
+from uncertain.exceptions import UncertainError
+
+onnxruntime = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnx")
+
+N, D = 240, 3
+RNG = np.random.default_rng(0)
+TRUTH = RNG.normal(size=(N, D))
+STD = 0.1 + 0.8 * RNG.random((N, D))
+READ = TRUTH + STD * RNG.normal(size=(N, D))
+KIND = np.where(TRUTH[:, 0] + 0.5 * TRUTH[:, 1] > 0, "giant", "dwarf")
+FEATURES = pl.DataFrame({f"f{j}": READ[:, j] for j in range(D)} | {f"f{j}_err": STD[:, j] for j in range(D)})
+TARGETS = {
+    "two": KIND,
+    "three": np.where(TRUTH[:, 2] > 0.7, "nova", KIND),
+    "number": TRUTH @ [1.0, 2.0, 3.0] + 0.1 * RNG.normal(size=N),
+}
+
+
+def table_of(target: str) -> pl.DataFrame:
+    return FEATURES.with_columns(pl.Series("y", TARGETS[target]))
+
+
+def answers(model: uncertain.Model, path: Path, columns: Mapping[str, Any] | pl.DataFrame) -> dict[str, Any]:
+    """The graph's outputs by name."""
+    model.to_onnx(path)
+    session = onnxruntime.InferenceSession(path)
+    fed = {}
+    for tensor in session.get_inputs():
+        column = np.asarray(columns[tensor.name])
+        fed[tensor.name] = column.astype(object if tensor.type == "tensor(string)" else np.float64)
+    names = [tensor.name for tensor in session.get_outputs()]
+    return dict(zip(names, session.run(None, fed), strict=True))
+
+
+def check(model: uncertain.Model, path: Path, table: pl.DataFrame) -> None:
+    """All answers are within 1e-9 of those of the model."""
+    found = answers(model, path, table)
+    if model.classes_ is not None:
+        assert found["label"].tolist() == model.predict(table).to_list()
+        expected = model.predict_proba(table).to_numpy()
+        assert expected.std() > 0.05  # else there is nothing to compare
+        np.testing.assert_allclose(found["probabilities"], expected, atol=1e-9)
+    else:
+        distribution = model.predict_distribution(table)
+        np.testing.assert_allclose(found["y"], distribution["y"], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(found["y_std"], distribution["y_std"], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("target", "method", "given"),
+    [
+        ("two", "gsu", {}),
+        ("two", "gsu", {"meaning": "spread"}),
+        ("three", "gsu", {}),
+        ("two", "usvc", {"meaning": "spread"}),
+        ("two", "minimax", {}),
+        ("two", "discriminant", {}),
+        ("three", "discriminant", {"n_components": 2, "shared_covariance": False}),
+        ("two", "law", {}),
+        ("two", "remeasured", {"n_trees": 20}),
+        ("three", "remeasured", {"n_trees": 20}),
+        ("number", "gsu", {}),
+        ("number", "gsu", {"meaning": "spread"}),
+        ("number", "mixture", {"n_components": 2}),
+        ("number", "kernel", {}),
+        ("number", "kernel", {"meaning": "spread"}),
+        ("number", "kernel", {"meaning": "spread", "coupling": "independent"}),
+        ("number", "remeasured", {"n_trees": 20}),
+    ],
+)
+def test_methods(target: str, method: Any, given: dict[str, Any], tmp_path: Path) -> None:
+    table = table_of(target)
+    model = uncertain.fit(table[:160], target="y", method=method, **given)
+    check(model, tmp_path / "m.onnx", table)  # trees: rows of the fit lie on thresholds
+
+
+def test_averages(tmp_path: Path) -> None:
+    table = table_of("number").select("f0", "f0_err", "f1", "f1_err", "y")[:120]
+    model = uncertain.fit(table, target="y")
+    assert type(model.pipeline_[-1]).__name__ == "AveragedRegressor"
+    check(model, tmp_path / "m.onnx", table)
+
+
+@pytest.mark.filterwarnings("ignore:.*asymmetric")
+def test_gaps_sizes_categories_arms_and_logarithms(tmp_path: Path) -> None:
+    rows = pl.int_range(N)
+    table = table_of("two").with_columns(
+        f0=pl.when(rows % 7 == 0).then(None).otherwise(pl.col("f0")),
+        f1_err=pl.when(rows % 11 == 0).then(None).otherwise(pl.col("f1_err")),
+        site=pl.Series(RNG.choice(["north", "south"], N)),
+        seeing=pl.Series(RNG.normal(size=N)),
+        flux=pl.Series(np.exp(2.0 * TRUTH[:, 0])),
+        flux_err1=pl.Series(STD[:, 0]),
+        flux_err2=pl.Series(-0.5 * STD[:, 0]),
+    )
+    table = table.with_columns(flux_err1=pl.when(rows % 13 == 0).then(None).otherwise(pl.col("flux_err1")))
+    for given in (
+        {"method": "gsu"},
+        {"method": "gsu", "meaning": "spread"},
+        {"method": "discriminant"},
+        {"method": "gsu", "transform": {"flux": "log"}},
+    ):
+        model = uncertain.fit(table, target="y", categorical=["site"], exact=["seeing"], **given)  # type: ignore[arg-type]
+        check(model, tmp_path / "m.onnx", table)
+
+
+@pytest.mark.filterwarnings("ignore:taken for missing", "ignore:.*asymmetric", "ignore:numeric columns")
+def test_a_real_catalogue(tmp_path: Path) -> None:
+    table = kepler()
+    model = uncertain.fit(table[:600], target="koi_disposition", groups="kepid", method="discriminant")
+    check(model, tmp_path / "m.onnx", table[600:])
+
+
+def test_arrays_and_covariances(tmp_path: Path) -> None:
+    factor = 0.4 * RNG.normal(size=(N, D, D))
+    cov = factor @ factor.transpose(0, 2, 1)
+    lists = pl.DataFrame({"mean": READ.tolist(), "cov": cov.reshape(N, -1).tolist(), "y": KIND})
+    for meaning in ("spread", "measurement"):
+        model = uncertain.fit(lists, target="y", method="gsu", meaning=meaning)  # type: ignore[arg-type]
+        found = answers(model, tmp_path / "m.onnx", {"mean": READ, "cov": cov})
+        np.testing.assert_allclose(found["probabilities"], model.predict_proba(lists).to_numpy(), atol=1e-9)
+    X = uncertain.GaussianArray(READ, std=STD)
+    model = uncertain.fit(X, KIND, method="gsu")
+    found = answers(model, tmp_path / "m.onnx", {"mean": READ, "std": STD})
+    np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "named"),
+    [
+        ("kernel", {}, "ProbabilisticKernelSVC"),
+        ("huber", {}, "AdaptiveHuberClassifier"),
+        ("gsu", {"kernel": "rbf"}, "kernel="),
+        ("discriminant", {"limits": {"f0": "below"}}, "limits"),
+    ],
+)
+def test_what_has_no_translation_is_refused_by_name(
+    method: Any, given: dict[str, Any], named: str, tmp_path: Path
+) -> None:
+    table = table_of("two").with_columns(below=pl.Series((TRUTH[:, 0] < -1.0).astype(int) * -1))
+    exact = [] if "limits" in given else None
+    model = uncertain.fit(
+        table if "limits" in given else table.drop("below"), target="y", method=method, exact=exact, **given
+    )
+    with pytest.raises(UncertainError, match=named):
+        model.to_onnx(tmp_path / "m.onnx")
+    assert not [*tmp_path.iterdir()]
