@@ -57,6 +57,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help=f"one split of {QUICK_ROWS} rows, some methods")
     parser.add_argument("--only", nargs="*", default=[], help="words of the names of tasks")
     parser.add_argument("--methods", nargs="*", default=[], help="words of the names of methods")
+    parser.add_argument("--without", nargs="*", default=[], help="words of methods that are left out")
     parser.add_argument("--splits", type=int, default=2)
     parser.add_argument("--rows", type=int, help="rows to train with at most")
     parser.add_argument("--jobs", type=int, default=2, help="fits at a time")
@@ -79,7 +80,8 @@ def _chosen(given: argparse.Namespace) -> tuple[list[Task], list[Method]]:
     methods = []
     for method in all_methods():
         reason = method.absent()
-        if named(method.name, given.methods) and (method.quick or not given.quick):
+        dropped = given.without and named(method.name, given.without)
+        if named(method.name, given.methods) and not dropped and (method.quick or not given.quick):
             if reason:
                 print(f"{method.name}: left out, {reason}")
             else:

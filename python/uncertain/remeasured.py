@@ -111,8 +111,10 @@ class _Remeasured(SavedTrees, BaseEstimator):
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
         classes: Labels | None = None,
+        *,
+        count: bool = False,
     ) -> Self:
-        """Fit the learner to all copies; `y` has been checked."""
+        """Fit the learner to all copies, or only `count` the trees; `y` has been checked."""
         self._check()
         rows = self._rows(X, reset=True)
         gaussians = filled_gaussians(rows)
@@ -130,7 +132,9 @@ class _Remeasured(SavedTrees, BaseEstimator):
         # Threads in which scikit-learn finds bins restore warning filters one after the other, and leave any.
         with threadpool_limits(self._threads(table), user_api="openmp"), warnings.catch_warnings():
             if self.estimator is None:
-                self.estimator_ = self._boosted(table, y, weights, groups, random)
+                learner = self._counted(table, y, weights, groups, random)
+                if not count:
+                    self.estimator_ = self._trained(learner, table, y, _of_mean_one(weights))
             else:
                 self.estimator_ = self._trained(self._learner(random), table, y, weights)
         return self
@@ -143,7 +147,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
             return int(effective_n_jobs(self.n_jobs))
         return 1 if table.size < SMALL else None
 
-    def _boosted(
+    def _counted(
         self,
         table: Floats,
         y: Labels,
@@ -151,11 +155,9 @@ class _Remeasured(SavedTrees, BaseEstimator):
         groups: ArrayLike | None,
         random: np.random.RandomState,
     ) -> BaseEstimator:
-        """The default learner, with as many trees as help rows that are held out."""
+        """The default learner, unfitted, with as many trees as help rows that are held out."""
         copies, n, columns = table.shape
-        if weights is not None:  # the penalty of leaves weighs against rows
-            weights = weights / weights.max()
-            weights = weights * (n / weights.sum())
+        weights = _of_mean_one(weights)
         varying = int((np.nanmax(table, axis=(0, 1)) > np.nanmin(table, axis=(0, 1))).sum())
         learner = self._default(
             learning_rate=RATE,
@@ -175,7 +177,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
         self.n_trees_ = int(trees)
         # A tree whose leaves need more rows than there are is a constant.
         constant = {"min_samples_leaf": table.shape[0] * n} if trees == 0 else {}
-        return self._trained(learner.set_params(max_iter=max(trees, 1), **constant), table, y, weights)
+        return learner.set_params(max_iter=max(trees, 1), **constant)
 
     def _trained(
         self, learner: BaseEstimator, table: Floats, y: Labels, weights: Floats | None
@@ -378,8 +380,29 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
 
         {Returns: self}
         """
+        return self._fit_classes(X, y, sample_weight, groups)
+
+    def _fit_classes(
+        self,
+        X: RowsLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        *,
+        count: bool = False,
+    ) -> Self:
         self.classes_, codes = check_labels(y, X, self)
-        return self._fit(X, self.classes_[codes], sample_weight, groups, codes)
+        return self._fit(X, self.classes_[codes], sample_weight, groups, codes, count=count)
+
+    def _count_trees(
+        self,
+        X: RowsLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> int:
+        """What `n_trees="auto"` finds, without the fit to all rows."""
+        return self._fit_classes(X, y, sample_weight, groups, count=True).n_trees_
 
     @staticmethod
     def _default(**parameters: object) -> BaseEstimator:
@@ -452,9 +475,27 @@ class RemeasuredRegressor(RegressorMixin, _Remeasured):
         """
         return self._fit(X, check_numbers(y, X, self), sample_weight, groups)
 
+    def _count_trees(
+        self,
+        X: RowsLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> int:
+        """What `n_trees="auto"` finds, without the fit to all rows."""
+        return self._fit(X, check_numbers(y, X, self), sample_weight, groups, count=True).n_trees_
+
     @staticmethod
     def _default(**parameters: object) -> BaseEstimator:
         return HistGradientBoostingRegressor(**parameters)
+
+
+def _of_mean_one(weights: Floats | None) -> Floats | None:
+    """As the penalty of leaves weighs against rows."""
+    if weights is None:
+        return None
+    weights = weights / weights.max()
+    return np.asarray(weights * (len(weights) / weights.sum()))
 
 
 def _has(model: _Remeasured, method: str) -> bool:

@@ -10,6 +10,8 @@ kernel machine, which falls where errors are larger, only if it is better than a
 errors. Below 1,000 rows, and with ``effort="high"``, it is an average instead: of members within two standard
 errors of the best, with the weights w >= 0, sum w = 1, of the least held-out loss of the average itself.
 
+Members run a race, fold by fold, and leave it when they are clearly behind (`race`).
+
 The best member of each method is tried without error bars, too. These twins take part if the best of them
 beats every member that knows the error bars by a standard error; else they are there for comparison, as they
 fall first where errors are larger. (With limits, and with rows that are held elsewhere, always.)
@@ -24,6 +26,7 @@ sets, intervals and the scatter of the model (`_model/calibrating`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -40,11 +43,12 @@ from ..exceptions import UncertainError
 from .average import AveragedClassifier, AveragedRegressor
 from .budget import is_too_much
 from .comparison import Comparison
-from .leaderboard import Entry, Leaderboard
+from .leaderboard import MEANS_ONLY, RACED, Entry, Leaderboard
 from .left_alone import LeftAloneTrial, try_left_alone
-from .portfolio import MEANS_ONLY, Member, Request, follows_rule, means_only_twin, portfolio
+from .portfolio import Member, Request, follows_rule, means_only_twin, portfolio
+from .race import race
 from .rule import TOLERANCE, Ranking, entry, gain, skipped_entry
-from .trial import Trial, average, try_member
+from .trial import Trial, average
 
 ENOUGH_ROWS = 20
 """With fewer rows nothing is held out."""
@@ -53,7 +57,6 @@ AVERAGED_ROWS = 1_000
 than the truly best one, an average 0.4 (docs/decisions/2026-11-22-the-choice.md)."""
 SHARE = 0.5
 """Of a limit in seconds, for the choice; the rest is for the fit to all rows."""
-NO_TIME = "time_limit was over"
 TOO_MUCH = "too many rows, features and classes for the budget of a choice"
 COMPARED = "for comparison: without error bars"
 IN_MEMORY = "for comparison: learns from rows in memory, and is not made of sums over them"
@@ -101,28 +104,23 @@ def _choose(request: Request, training: TrainingRows) -> Choice:
     skipped = [member for member in members if member.pipeline is None]
     skipped += [member.without(TOO_MUCH) for member in tried if member not in candidates]
     pace.begin(len(comparison.folds), len(candidates) + 3)
-    trials: list[Trial] = []
-    for member in candidates:
-        if request.deadline.left(SHARE) == 0.0:
-            skipped.append(member.without(NO_TIME))
-            continue
-        try:
-            with request.deadline.stops(SHARE):
-                trials.append(try_member(member, request, comparison, pace))
-        except UncertainError as error:
-            skipped.append(member.without(str(error)))
-    passed = [t for t in trials if request.able is not None and not request.able(t.member)]
+    able = request.able or (lambda member: True)
+    run = race(candidates, request, comparison, pace, SHARE, able)
+    comparison, trials, left = run.comparison, run.trials, run.left
+    skipped += run.refused
+    passed = [t for t in trials if not able(t.member)]
     trials = [t for t in trials if t not in passed]
     if not trials:
         pace.end()
         return _by_rule(request, members, training)
-    twins = [] if request.exact else _twins(request, trials, comparison, pace)
+    twins, left_twins = ([], []) if request.exact else _twins(request, [*trials, *left], comparison, pace)
+    left += left_twins
     with request.deadline.stops(SHARE):
         exact = try_left_alone(request, training, pace)
     pace.end()
     if request.able is None and not request.limits and twins and _is_better(twins[0], trials, comparison):
         trials += twins
-    choice = _decide(request, trials, passed, twins, skipped, exact, comparison, training)
+    choice = _decide(request, trials, passed, twins, left, skipped, exact, comparison, training)
     if equal is None:
         return choice
     board = replace(choice.leaderboard, n_groups=None, n_together=equal.n_together, n_apart=equal.n_apart)
@@ -135,21 +133,24 @@ def _countable(training: TrainingRows) -> int:
     return len(counted) if training.groups is None else 4 * training.groups.take(counted).count
 
 
-def _twins(request: Request, trials: Sequence[Trial], comparison: Comparison, pace: Pace) -> list[Trial]:
-    """Of each method the best member, without error bars; the best of them first."""
-    twins: list[Trial] = []
+def _twins(
+    request: Request, trials: Sequence[Trial], comparison: Comparison, pace: Pace
+) -> tuple[list[Trial], list[Trial]]:
+    """Of each method the best member, without error bars, in a race of their own; the best of them first, and
+    those that left."""
+    twins: list[Member] = []
     rows = comparison.without_errors() if request.limits else comparison
     for method in dict.fromkeys(trial.member.method for trial in trials):
         of_method = [trial for trial in trials if trial.member.method == method]
+        done = [trial for trial in of_method if len(trial.models) == len(comparison.folds)]
+        of_method = done or of_method
         best = min(of_method, key=lambda trial: comparison.mean(trial.losses).value)
-        if request.deadline.left(SHARE) == 0.0:
-            break
-        try:
-            with request.deadline.stops(SHARE):
-                twins.append(try_member(means_only_twin(request, best.member), request, rows, pace))
-        except UncertainError:
-            continue
-    return sorted(twins, key=lambda twin: comparison.mean(twin.losses).value)
+        with suppress(UncertainError):
+            twins.append(means_only_twin(request, best.member))
+    run = race(twins, request, rows, pace, SHARE)
+    if len(run.comparison.folds) < len(rows.folds):  # the time was over
+        return [], []
+    return sorted(run.trials, key=lambda twin: comparison.mean(twin.losses).value), run.left
 
 
 def _is_better(twin: Trial, trials: Sequence[Trial], comparison: Comparison) -> bool:
@@ -164,6 +165,7 @@ def _decide(
     trials: list[Trial],
     passed: list[Trial],
     twins: list[Trial],
+    left: list[Trial],
     skipped: list[Member],
     exact: LeftAloneTrial | None,
     comparison: Comparison,
@@ -197,6 +199,11 @@ def _decide(
         others = [without[0], *(twin for twin in others if twin is not without[0])]
     entries += [replace(entry(other, best, comparison), note=IN_MEMORY) for other in passed]
     entries += [replace(entry(twin, best, comparison), note=COMPARED) for twin in others]
+    folds = len(comparison.folds)
+    entries += [
+        replace(entry(one, best, comparison), note=f"{RACED} {len(one.models)} of {folds} folds")
+        for one in left
+    ]
     if exact is not None:
         entries.append(exact.line(entry(exact.trial, best, comparison)))
     entries += [skipped_entry(member) for member in skipped]

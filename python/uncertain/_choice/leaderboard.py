@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     import polars
 
 AVERAGE = "average"
+MEANS_ONLY = "means only"
+"""The meaning of error bars for a member that drops them."""
+RACED = "left the race, clearly behind, after"
+"""How the note of a candidate begins that did not do all folds."""
 """The method of an average."""
 LABELS = {"log_loss": "log loss", "rmse": "root mean square error"}
 
@@ -103,7 +107,12 @@ class Leaderboard:
         if not self.n_rows:
             why = "" if self.effort == "fast" else ": too few rows, or of a class, to hold any out"
             return [f"chosen     {self.chosen}, by rule{why}"]
-        tried = sum(np.isfinite(e.score) and not e.note and e.method != AVERAGE for e in self.entries)
+        tried = sum(
+            np.isfinite(e.score)
+            and (not e.note or (e.note.startswith(RACED) and e.meaning != MEANS_ONLY))
+            and e.method != AVERAGE
+            for e in self.entries
+        )
         own = next((e for e in self.entries if e.text == self.chosen), self.entries[0])
         groups = "" if self.n_groups is None else f" of {self.n_groups:,} groups"
         equal = f", {self.n_together:,} with others that equal them" if self.n_together else ""

@@ -23,6 +23,7 @@ from .._data.typing import Keywords, Labels
 from .._rows.left_alone import LeftAlone
 from ..preprocessing import GaussianCollapser, GaussianImputer
 from .budget import Size, with_passes
+from .leaderboard import MEANS_ONLY
 from .methods import is_denoised, make_estimator
 from .steps import Softening, steps_with, takes_limits
 
@@ -144,10 +145,6 @@ def exact_member(asked: Request) -> Member:
 def follows_rule(asked: Request, member: Member) -> bool:
     """Is it what is fitted where nothing is tried?"""
     return member.method == "gsu" and (asked.exact or member.meaning == asked.usual)
-
-
-MEANS_ONLY = "means only"
-"""The meaning of error bars for a member that drops them."""
 
 
 def means_only_twin(asked: Request, member: Member) -> Member:

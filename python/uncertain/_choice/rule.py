@@ -12,8 +12,8 @@ import numpy as np
 from .._data.typing import Floats
 from .._held_out.means import Mean, mean_known
 from .comparison import Comparison
-from .leaderboard import Entry
-from .portfolio import MEANS_ONLY, Member
+from .leaderboard import MEANS_ONLY, Entry
+from .portfolio import Member
 from .stacking import stacked
 from .trial import Trial
 

@@ -21,6 +21,7 @@ from .._data.typing import Floats, Labels
 from .._held_out.fits import certified_gap, ended_early, fit_fold
 from .._held_out.means import mean_known
 from .._report.pace import Pace
+from .._rows.training import TrainingRows
 from ..exceptions import ConvergenceWarning, UncertainError
 from .average import AveragedClassifier, AveragedRegressor
 from .budget import path_rows
@@ -59,32 +60,57 @@ class Trial:
         return f"{cut} of {len(self.models)} fits ended by max_iter" if cut else ""
 
 
-def try_member(member: Member, request: Request, comparison: Comparison, pace: Pace) -> Trial:
-    """The member on all folds; its penalty is chosen once, on all rows.
+class Runner:
+    """A member that answers for one fold after the other; its penalty is chosen once, on all rows."""
 
-    UncertainError if it cannot be fitted to what some fold leaves.
-    """
-    start = time.perf_counter()
-    member = _with_penalty(member, request, comparison)
-    assert member.pipeline is not None
-    seconds, gap, models = time.perf_counter() - start, float("nan"), []
-    shape = comparison.repeats * len(comparison.readings), len(comparison.training)
-    answers = np.full(shape, np.nan)
-    right = None if comparison.classes is None else np.full(shape, np.nan)
-    for k, fold in enumerate(comparison.folds):
-        start = time.perf_counter()
-        model = fit_fold(member.pipeline, comparison.training, fold)
-        seconds += time.perf_counter() - start
-        gap = float(np.fmax(gap, certified_gap(model)))
-        models.append(model)
+    def __init__(self, member: Member, request: Request, comparison: Comparison) -> None:
+        self.member, self._request, self._comparison = member, request, comparison
+        self._seconds, self._gap, self.models = 0.0, float("nan"), list[Pipeline]()
+        shape = comparison.repeats * len(comparison.readings), len(comparison.training)
+        self._answers = np.full(shape, np.nan)
+        self._right = None if comparison.classes is None else np.full(shape, np.nan)
+
+    def run(self, pace: Pace) -> None:
+        """The next fold; UncertainError if it cannot be fitted to what the fold leaves."""
+        start, k, comparison = time.perf_counter(), len(self.models), self._comparison
+        if k == 0:
+            self.member = _with_penalty(self.member, self._request, comparison)
+        assert self.member.pipeline is not None
+        fold = comparison.folds[k]
+        model = fit_fold(self.member.pipeline, comparison.training, fold)
+        self._seconds += time.perf_counter() - start
+        self._gap = float(np.fmax(self._gap, certified_gap(model)))
         for j, rows in enumerate(comparison.readings):
             line = fold.repeat * len(comparison.readings) + j
-            if right is None:
-                _predict(model, rows, fold, comparison, answers[line])
+            if self._right is None:
+                _predict(model, rows, fold, comparison, self._answers[line])
             else:
-                _predict_class(model, rows, fold, comparison, answers[line], right[line])
-        pace.step(member.text, k)
-    return Trial(member, answers, losses(answers, comparison), right, seconds, gap, models)
+                _predict_class(model, rows, fold, comparison, self._answers[line], self._right[line])
+        self.models.append(model)
+        pace.step(self.member.text, k)
+
+    @property
+    def losses(self) -> Floats:
+        """Of each row so far; NaN for those that no fold has held out."""
+        return losses(self._answers, self._comparison)
+
+    def trial(self, folds: int | None = None) -> Trial:
+        """All that it has said, or of the first folds only."""
+        for fold in self._comparison.folds[slice(folds, None)] if folds is not None else ():
+            first = fold.repeat * len(self._comparison.readings)
+            lines = slice(first, first + len(self._comparison.readings))
+            for table in filter(lambda one: one is not None, (self._answers, self._right)):
+                table[lines, fold.test] = np.nan  # type: ignore[index]
+        models = self.models[:folds]
+        return Trial(self.member, self._answers, self.losses, self._right, self._seconds, self._gap, models)
+
+
+def try_member(member: Member, request: Request, comparison: Comparison, pace: Pace) -> Trial:
+    """The member on all folds; UncertainError if it cannot be fitted to what some fold leaves."""
+    runner = Runner(member, request, comparison)
+    for _ in comparison.folds:
+        runner.run(pace)
+    return runner.trial()
 
 
 def average(trials: Sequence[Trial], weights: Floats, comparison: Comparison) -> Trial:
@@ -148,5 +174,16 @@ def _with_penalty(member: Member, request: Request, comparison: Comparison) -> M
         path[-1].set_params(probability=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        if member.penalty == "n_trees":
+            return member.with_parameters(n_trees=_counted_trees(path, some))
         fitted = some.fitted(path)
     return member.with_parameters(**{member.penalty: getattr(fitted[-1], f"{member.penalty}_")})
+
+
+def _counted_trees(path: Pipeline, some: TrainingRows) -> int:
+    """What `n_trees="auto"` finds, without the fit to all rows that would follow."""
+    *front, (_, last) = path.steps
+    if front:
+        some = some.instead(some.fitted(Pipeline(front)).transform(some.rows))
+    trees: int = last._count_trees(some.rows, some.y, **some.step_arguments(last))
+    return trees

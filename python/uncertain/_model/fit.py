@@ -217,7 +217,8 @@ def fit(
     meanings unless `meaning` is given, Gaussian discriminants with 1 to 8 Gaussians per class (for numbers,
     mixtures of 1 to 16 Gaussians of features and target), and boosted trees on re-measured rows. All are
     compared on the same held-out rows (whole `groups`, weighted, at most 20,000 rows) by log loss, for
-    numbers by squared error. With 1,000 rows or more the simplest within one standard error (of the paired
+    numbers by squared error, fold after fold; who is more than three standard errors (of the paired
+    difference, of 50 held-out rows at least) behind leaves the race. With 1,000 rows or more the simplest within one standard error (of the paired
     difference) of the best is fitted to all rows. With fewer rows several good ones are averaged, with the
     weights of least held-out loss. ``model.leaderboard_`` lists all of them, those that could not take part
     with the reason, and the best of each kind without error bars. With fewer than 20 rows nothing is held

@@ -602,7 +602,8 @@ class Model:
         mean square error) of rows held out, and ``score_se``; ``behind``, by how much it is worse than the
         best candidate on the same rows, and ``behind_se``; ``accuracy`` (of classes); ``seconds`` of all its
         fits; ``gap``, the certified one; ``weight``, its share in the model; ``note``: candidates that were
-        left out, with the reason, and models without error bars, which are there for comparison.
+        left out, with the reason, those that left the race clearly behind (their scores are of the folds that
+        they did), and models without error bars, which are there for comparison.
         """
         return None if self._leaderboard is None else self._leaderboard.frame()
 

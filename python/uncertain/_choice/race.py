@@ -1,0 +1,121 @@
+"""A race of candidates: folds one after the other, and who is clearly behind leaves.
+
+The rule. After each fold, with l_mi the loss of member m at the rows i that were held out so far, and
+d_i = l_mi - l_best,i for the member of least mean loss, member m leaves the race if
+
+    mean d > BEHIND se(d)    and    at least `ENOUGH` rows (or groups of rows) were held out,
+
+with the standard error of a choice (`choose`). The member of least loss is none of those that have to be
+clearly better than all others to be chosen (`UNSTEADY`). A member that is as good as the best one leaves by
+chance in one table of a thousand at each fold; one that is two standard errors of the whole comparison
+behind, as far as an average reaches, has to be unlucky by two of the first of five folds. Who has left stays
+on the leaderboard with its score so far, and is not chosen.
+
+Nothing here reads the clock, unless there is a limit in seconds: then the race ends with the last fold that
+all who are left have done, or with those that have done the first.
+
+Rejected: a first fold of fewer rows (successive halving). Good members for many rows (trees, kernels) are
+behind with few, and there are only a dozen candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from .._data.typing import Floats
+from .._report.pace import Pace
+from ..exceptions import UncertainError
+from .comparison import Comparison
+from .portfolio import Member, Request
+from .rule import UNSTEADY
+from .trial import Runner, Trial
+
+BEHIND = 3.0
+"""Standard errors."""
+ENOUGH = 50
+"""Rows, or groups of rows: with fewer a standard error is itself uncertain."""
+NO_TIME = "time_limit was over"
+
+
+class Race(NamedTuple):
+    """How it ended."""
+
+    comparison: Comparison
+    """With the folds that were run."""
+    trials: list[Trial]
+    """Who ran all of them, in the order of the start."""
+    left: list[Trial]
+    """Who left before."""
+    refused: list[Member]
+    """Who could not be fitted, with the reason."""
+
+
+def race(
+    members: Sequence[Member],
+    request: Request,
+    comparison: Comparison,
+    pace: Pace,
+    share: float,
+    able: Callable[[Member], bool] = lambda member: True,
+) -> Race:
+    """All members on all folds, as far as they can still win; `share` of a limit in seconds is theirs.
+
+    Who is not `able` to be chosen is no measure for the others, and runs to the end.
+    """
+    runners = [Runner(member, request, comparison) for member in members]
+    left: list[Trial] = []
+    refused: list[Member] = []
+    done = 0
+    for k in range(len(comparison.folds)):
+        running = []
+        for runner in runners:
+            if request.deadline.left(share) == 0.0:
+                if k == 0:
+                    refused.append(runner.member.without(NO_TIME))
+                continue
+            try:
+                with request.deadline.stops(share):
+                    runner.run(pace)
+                running.append(runner)
+            except UncertainError as error:
+                if request.deadline.left(share) != 0.0 or k == 0:
+                    refused.append(runner.member.without(str(error)))
+        late = request.deadline.left(share) == 0.0
+        if late and k > 0 and len(running) < len(runners):
+            break  # a fold that some have not run compares nobody
+        runners, done = running, k + 1
+        if late or done == len(comparison.folds):
+            break
+        behind = _behind(runners, comparison, able)
+        left += [runner.trial() for runner, leaves in zip(runners, behind, strict=True) if leaves]
+        runners = [runner for runner, leaves in zip(runners, behind, strict=True) if not leaves]
+    if done < len(comparison.folds):
+        comparison = replace(comparison, folds=comparison.folds[:done])
+        return Race(comparison, [runner.trial(done) for runner in runners], left, refused)
+    return Race(comparison, [runner.trial() for runner in runners], left, refused)
+
+
+def _behind(runners: Sequence[Runner], comparison: Comparison, able: Callable[[Member], bool]) -> list[bool]:
+    """Who leaves."""
+    losses = [runner.losses for runner in runners]
+    stays = [False] * len(runners)
+    steady = [k for k, r in enumerate(runners) if able(r.member) and r.member.method not in UNSTEADY]
+    if not steady:
+        return stays
+    best = losses[min(steady, key=lambda k: comparison.mean(losses[k]).value)]
+    groups = comparison.training.groups
+    held_out = np.flatnonzero(~np.isnan(best) & (comparison.training.counts > 0.0))
+    if (len(held_out) if groups is None else groups.take(held_out).count) < ENOUGH:
+        return stays
+    return [
+        able(r.member) and _is_behind(one - best, comparison) for r, one in zip(runners, losses, strict=True)
+    ]
+
+
+def _is_behind(difference: Floats, comparison: Comparison) -> bool:
+    mean, se = comparison.mean(difference)
+    return mean > BEHIND * se

@@ -1,0 +1,146 @@
+"""A race of candidates: who is clearly behind leaves, and nothing else changes."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import uncertain
+from uncertain import GaussianArray, RemeasuredClassifier, RemeasuredRegressor
+from uncertain._base.deadline import Deadline
+from uncertain._choice import race as module
+from uncertain._choice.comparison import Comparison
+from uncertain._choice.race import race
+from uncertain._choice.trial import Runner
+from uncertain._rows.training import TrainingRows
+
+
+def rows(n: int, seed: int = 0) -> tuple[GaussianArray, Any]:
+    """Two classes that a line parts; so many Gaussians per class learn noise."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    std = np.exp(0.5 * rng.normal(size=(n, 4)))
+    z = rng.normal(size=(n, 4)) + 1.2 * y[:, None]
+    return GaussianArray(z + std * rng.normal(size=z.shape), std=std), y
+
+
+LEFT = pl.col("note").str.starts_with("left the race")
+
+
+def choice(X: GaussianArray, y: Any, **given: Any) -> uncertain.Model:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    few = HistGradientBoostingClassifier(max_iter=10, early_stopping=False, random_state=0)
+    return uncertain.fit(X, y, **{"estimator": few} | given)
+
+
+def test_who_is_clearly_behind_leaves_and_the_choice_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = rows(400)
+    raced = choice(X, y)
+    monkeypatch.setattr(module, "BEHIND", np.inf)
+    patient = choice(X, y)
+    board, whole = raced.leaderboard_, patient.leaderboard_
+    left = board.filter(LEFT)
+    assert left.height > 0 and whole.filter(LEFT).height == 0
+    assert left["note"].str.contains(r"after [1-4] of 5 folds").all()
+    assert (left["behind"] > 3.0 * left["behind_se"]).all() and (left["weight"] == 0.0).all()
+    np.testing.assert_array_equal(raced.predict_proba(X), patient.predict_proba(X))
+    same = ["method", "meaning", "parameters", "score", "behind", "weight"]
+    stayed, all_of_them = (one.filter(pl.col("note") == "").select(same) for one in (board, whole))
+    assert stayed.equals(all_of_them.join(stayed, on=same[:3], how="semi"))
+    candidates = all_of_them.filter(pl.col("method") != "average").height
+    assert f"of {candidates} candidates" in repr(raced) or "average" in repr(raced)
+
+
+class Scripted:
+    """A runner whose losses are known."""
+
+    def __init__(self, member: Any, request: Any, comparison: Any) -> None:
+        self.member, self.comparison, self.models = member, comparison, []
+
+    def run(self, pace: Any) -> None:
+        self.member.clock.append(self.member.seconds)
+        self.models.append(None)
+
+    @property
+    def losses(self) -> Any:
+        known = np.arange(len(self.member.of_rows)) < 60 * len(self.models)
+        return np.where(known, self.member.of_rows, np.nan)
+
+    def trial(self, folds: int | None = None) -> Any:
+        return self.member.method, folds or len(self.models)
+
+
+def run(members: dict[str, Any], patch: pytest.MonkeyPatch, able: Any = None, left: Any = None) -> Any:
+    """What becomes of members with these losses, in five folds of 60 rows."""
+    clock: list[float] = []
+    patch.setattr(module, "Runner", Scripted)
+    comparison = Comparison(TrainingRows(None, np.zeros(300)), [None] * 5, [], None)  # type: ignore[list-item]
+    deadline = SimpleNamespace(
+        left=lambda share: None if left is None else max(0.0, left - sum(clock)), stops=Deadline().stops
+    )
+    runners = [
+        SimpleNamespace(method=name, of_rows=losses, seconds=0.0 if left is None else 1.0, clock=clock,
+                        without=lambda reason, name=name: (name, reason))
+        for name, losses in members.items()
+    ]  # fmt: skip
+    return race(runners, SimpleNamespace(deadline=deadline), comparison, None, 0.5, able or (lambda m: True))  # type: ignore[arg-type]
+
+
+def test_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    best, noise = rng.normal(size=300), 0.5 * rng.normal(size=300)
+    noise[:60] -= noise[:60].mean()
+    se = noise[:60].std(ddof=1) / np.sqrt(60)
+    members = {"best": best, "near": best + noise + 2.9 * se, "far": best + noise + 3.1 * se}
+    found = run(members, monkeypatch)
+    assert ("far", 1) in found.left and "near" not in {name for name, folds in found.left if folds == 1}
+    assert ("best", 5) in found.trials
+    # Members that must be clearly better than all others to be chosen push nobody out, but may leave.
+    found = run({"kernel": best, "far": best + noise + 9.0 * se}, monkeypatch)
+    assert [name for name, _ in found.trials] == ["kernel", "far"]
+    assert run({"gsu": best, "kernel": best + 1.0}, monkeypatch).left == [("kernel", 1)]
+    # Who cannot be chosen is no measure either, and stays for the comparison.
+    asked = run({"best": best, "far": best + 1.0}, monkeypatch, able=lambda m: m.method == "far")
+    assert [name for name, _ in asked.trials] == ["best", "far"]
+    monkeypatch.setattr(module, "ENOUGH", 61)  # too few after one fold
+    late = run(members, monkeypatch).left
+    assert ("far", 2) in late and min(folds for _, folds in late) == 2
+
+
+def test_a_limit_ends_the_race_with_whole_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    same = {name: np.zeros(300) for name in "abc"}
+    assert [folds for _, folds in run(same, monkeypatch, left=7.5).trials] == [2, 2, 2]
+    assert len(run(same, monkeypatch, left=7.5).comparison.folds) == 2
+    first = run(same, monkeypatch, left=1.5)  # the others had not begun
+    assert first.trials == [("a", 1), ("b", 1)] and first.refused == [("c", "time_limit was over")]
+    assert run(same, monkeypatch, left=15.0).trials == [(name, 5) for name in "abc"]
+
+
+@pytest.mark.parametrize("kind", [RemeasuredClassifier, RemeasuredRegressor])
+def test_trees_are_counted_without_the_fit_to_all_rows(kind: Any) -> None:
+    X, y = rows(150)
+    weights, groups = np.random.default_rng(1).uniform(0.5, 1.0, 150), np.arange(150) // 2
+    target = y if kind is RemeasuredClassifier else y + X.means[:, 0]
+    fitted = kind(random_state=0, n_copies=3).fit(X, target, weights, groups=groups)
+    counting = kind(random_state=0, n_copies=3)
+    assert counting._count_trees(X, target, weights, groups) == fitted.n_trees_ > 0
+    assert not hasattr(counting, "estimator_")
+    again = kind(random_state=0, n_copies=3, n_trees=fitted.n_trees_).fit(X, target, weights, groups=groups)
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+
+
+def test_answers_of_the_first_folds_alone() -> None:
+    folds = [SimpleNamespace(repeat=0, test=np.array(test)) for test in ([0, 1], [2])]
+    training = TrainingRows(None, np.zeros(3))
+    known = Comparison(training, folds, [None], None)  # type: ignore[arg-type, list-item]
+    runner = Runner(None, None, known)  # type: ignore[arg-type]
+    runner._answers[:] = 1.0
+    runner.models = ["first", "second"]  # type: ignore[list-item]
+    trial = runner.trial(1)
+    np.testing.assert_array_equal(trial.answers, [[1.0, 1.0, np.nan]])
+    assert list(trial.models) == ["first"]
