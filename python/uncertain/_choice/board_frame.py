@@ -9,8 +9,11 @@ from typing import Any
 
 import polars
 
+from .._data.cards import card, table
+
 WIDTH = 100
 PARAMETERS = 30
+NOTE = 60
 COLUMNS = ("method", "meaning", "parameters", "score", "behind", "weight")
 PRINTED = {*COLUMNS, "score_se", "behind_se", "note"}
 MORE = 'all columns are in .columns, such as ["accuracy"], ["seconds"], ["gap"] and ["note"]'
@@ -31,7 +34,12 @@ class BoardFrame(polars.DataFrame):
     def _repr_html_(self, **options: Any) -> str:
         if PRINTED.difference(self.columns):
             return super()._repr_html_(**options)
-        return f"<pre>{str(self).replace('&', '&amp;').replace('<', '&lt;')}</pre>"
+        rows = [_texts(row) for row in self.iter_rows(named=True)]
+        used = [k for k, row in enumerate(rows) if row[5]]
+        body = [row[:6] if row[3] else (*row[:3], _cut(row[6], NOTE), "", "") for row in rows]
+        best = "The best candidates, averaged" if len(used) > 1 else "The best candidate"
+        verdict = f"{best}, of {len(rows)} that were compared on the same held-out rows"
+        return card(verdict, [], table(COLUMNS, body, used) + f"<p>{MORE}</p>")
 
 
 def _line(row: tuple[str, ...], sizes: list[int]) -> str:

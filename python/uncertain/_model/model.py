@@ -8,7 +8,6 @@ rows, a `Predictor` answers for every row, `report`, `values` and `summary` say 
 from __future__ import annotations
 
 import copyreg
-import html
 import os
 from collections.abc import Sequence
 from functools import partial
@@ -46,7 +45,7 @@ from .report import ReportOptions, report
 from .score import Counts, count_scores
 from .spread import own_law
 from .summary import Summary, summarised
-from .text import model_text
+from .text import model_card, model_text
 from .values import value_of_remeasuring
 from .without_errors import Errors
 
@@ -756,8 +755,8 @@ class Model:
         )
 
     def _repr_html_(self) -> str:
-        """The same text, and scikit-learn's diagram of the pipeline."""
-        return f"<pre>{html.escape(repr(self))}</pre>{self.pipeline_._repr_html_()}"
+        """The same text as a card."""
+        return model_card(repr(self))
 
     def _inspected(
         self,

@@ -13,7 +13,9 @@ from .board import MEANS_ONLY, Board, Difference, Score
 from .folds import Design, Folds
 from .html import Table, page
 from .metrics import Answer
+from .noise import NoiseLevels
 from .pictures import scores_picture
+from .small import gain_picture, sizes_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,6 +58,8 @@ class BaseReport:
     """For each candidate the line of Python that fits it."""
     n_equal: int = 0
     """Rows that were held out together because they equal one another."""
+    _noise: NoiseLevels | None = None
+    """Sizes of errors, and what the error bars gain at each."""
     n_table: int | None = None
     """Rows of the table, where those that were compared are a sample of them; None where they are all."""
 
@@ -148,7 +152,9 @@ class BaseReport:
 
     def _repr_html_(self) -> str:
         """The report for notebooks: tables, and pictures where matplotlib is installed."""
-        return page(self.verdict, self.sections(), self.pictures, self.reason if self.code else "", self.code)
+        return page(
+            self.verdict, self.small_pictures(), self.sections(), self.pictures, self.reason, self.code
+        )
 
     @property
     def _compared(self) -> str:
@@ -174,6 +180,16 @@ class BaseReport:
     def pictures(self) -> dict[str, Figure]:
         """matplotlib's figures by title: every candidate with its score and paired difference."""
         return {"Held-out scores": scores_picture(self.board, self.own)}
+
+    def small_pictures(self) -> list[tuple[str, str]]:
+        """Captions and inline SVG: gain by noise level, calibration, sizes of errors, as far as known."""
+        if self._noise is None:
+            return []
+        return [gain_picture(self._noise), *self._calibration(), sizes_picture(self._noise)]
+
+    def _calibration(self) -> list[tuple[str, str]]:
+        """The small picture of calibration, if there is one."""
+        return []
 
     @property
     def reason(self) -> str:

@@ -1,4 +1,4 @@
-"""A report as HTML for notebooks: its tables, and pictures where matplotlib is installed.
+"""A report as one card for notebooks: verdict, small pictures, what to do next; tables and figures below.
 
 Pictures are SVG inside the page, so that a saved notebook needs no other file.
 """
@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING, TypeAlias
 
+from .._data.cards import card
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -21,20 +23,24 @@ Table: TypeAlias = list[tuple[str, ...]]
 
 def page(
     verdict: str,
+    small: Sequence[tuple[str, str]],
     sections: Sequence[tuple[str, Table]],
     pictures: Callable[[], Mapping[str, Figure]],
     reason: str,
     code: str,
 ) -> str:
-    """The whole report; `pictures` is asked if matplotlib is there."""
-    parts = [f"<p><b>{html.escape(verdict)}</b></p>"]
+    """The whole report; `small` are captions and SVG, `pictures` is asked if matplotlib is there."""
+    parts = []
     for title, rows in sections:
         parts += [f"<p>{html.escape(title)}</p>", table(rows)]
     if find_spec("matplotlib") is not None:
-        parts += [f'<img alt="{html.escape(t)}" src="{_source(f)}">' for t, f in pictures().items()]
-    if code:
-        parts += [f"<p>{html.escape(reason)}</p>", f"<pre>{html.escape(code)}</pre>"]
-    return f'<div class="uncertain-report">{"".join(parts)}</div>'
+        style = "max-width:100%;background:white"
+        parts += [
+            f'<img style="{style}" alt="{html.escape(t)}" src="{_source(f)}">' for t, f in pictures().items()
+        ]
+    line = f'<pre style="white-space:pre-wrap">{html.escape(code)}</pre>' if code else ""
+    following = f"<b>Next.</b> {html.escape(reason)}{line}" if reason else ""
+    return card(verdict, small, following, "".join(parts))
 
 
 def table(rows: Table) -> str:

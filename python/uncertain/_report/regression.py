@@ -28,7 +28,9 @@ from .held_out import Candidate, Distribution, Timed, cross_validate, with_scatt
 from .html import Table
 from .meanings import Meanings, own_meaning, regressions
 from .metrics import OF_NUMBERS, chosen_metrics
+from .noise import noise_levels
 from .pictures import pit_picture
+from .small import pit_small_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,6 +87,9 @@ class RegressionReport(BesideMeans):
         if not self.pit:
             return super().pictures()
         return super().pictures() | {"Calibration of held-out distributions": pit_picture(self.pit)}
+
+    def _calibration(self) -> list[tuple[str, str]]:
+        return [pit_small_picture(self.pit[self.own])] if self.own in self.pit else []
 
     @property
     def verdict(self) -> str:
@@ -186,6 +191,7 @@ def compare_regressions(
         seconds=fits[own].seconds,
         seconds_means_only=fits[MEANS_ONLY].seconds,
         pit=pit,
+        _noise=noise_levels(first[own], first[MEANS_ONLY], y, data, numbers=True),
         meanings=Meanings(board) if len(answers) > 2 else None,
         coefficients=compared(
             whole,  # type: ignore[arg-type]
