@@ -27,11 +27,11 @@ from uncertain._rows.reader import Policy, RowReader, Uses
 from uncertain._rows.remote import RemoteRows
 from uncertain._rows.sampled import sampled
 from uncertain._rows.training import TrainingRows
-from uncertain._spill import Budget, Parts, Spill
+from uncertain._spill import Budget, Parts, Spill, in_files
 from uncertain._spill import _folder as folder_module
 from uncertain._spill._column import Column
 from uncertain._spill._folder import checked_folder, file_system
-from uncertain._uncertain import Part, keep_at_most, merged_sums, partial_sums
+from uncertain._uncertain import Part, Spilling, keep_at_most, merged_sums, partial_sums
 from uncertain.exceptions import ParameterError, UncertainError
 
 pytest.importorskip("distributed")
@@ -208,14 +208,57 @@ def test_too_little_memory_is_refused_with_what_is_needed() -> None:
     with pytest.raises(ParameterError, match="at least 64 MB"):
         Budget.parse("1MB")
     budget = Budget.parse("100MB")
-    free = budget.check(1_000_000, 160, 28)
-    assert 0 < free < budget.bytes - 28_000_000
     with pytest.raises(KeyError), budget.keeping(1000):
         assert keep_at_most(500) == 500
         raise KeyError
     assert keep_at_most(1 << 29) == 1 << 29
+
+
+@pytest.mark.parametrize("spills", [True, False])
+def test_what_is_beside_rows_counts_where_it_is_in_memory(
+    monkeypatch: pytest.MonkeyPatch, spills: bool
+) -> None:
+    class Here:
+        works = staticmethod(lambda: spills)
+
+    monkeypatch.setattr("uncertain._spill._budget.Spilling", Here)
+    budget = Budget.parse("100MB")
+    few, many = 1_000_000, 50_000_000
+    assert (budget.check(few, 160, 28) < budget.bytes - 28_000_000) is not spills
+    if spills:
+        assert budget.check(many, 160, 28) == budget.check(few, 160, 28) > 0
+        return
     with pytest.raises(ParameterError, match=r"50,000,000 rows need about 1\.\d GB .* pass memory=\"\d+MB\""):
-        budget.check(50_000_000, 160, 28)
+        budget.check(many, 160, 28)
+
+
+def in_file(array: Any, folder: Path) -> bool:
+    """Is the array's memory a file that was in the folder?"""
+    address = array.__array_interface__["data"][0]
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        low, high = (int(end, 16) for end in line.split()[0].split("-"))
+        if low <= address < high:
+            return str(folder) in line
+    return False
+
+
+@pytest.mark.skipif(not Spilling.works(), reason="large arrays go into files on Linux")
+def test_large_arrays_are_files_for_the_time_of_a_fit(tmp_path: Path) -> None:
+    large, error = 1 << 20, UncertainError("stop")
+    with pytest.raises(UncertainError), in_files(tmp_path, 1 << 20):
+        ones, few = np.ones(large), np.ones(10)
+        root = np.sqrt(ones + 3.0)
+        of_core = GaussianArray(np.ones((large, 1)), std=0.5).trace()
+        assert in_file(root, tmp_path) and in_file(of_core, tmp_path) and not in_file(few, tmp_path)
+        raise error
+    root.resize(3 * large, refcheck=False)
+    assert (root[:large] == 2.0).all() and not root[large:].any() and not in_file(root, tmp_path)
+    assert not in_file(np.ones(large), tmp_path) and (of_core == 0.25).all()
+    del ones, of_core, root
+    assert str(tmp_path) not in Path("/proc/self/maps").read_text()
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(UncertainError, match="are free: make room"), in_files(tmp_path, 1 << 60):
+        pass
 
 
 @pytest.mark.parametrize("kind", list(ROWS))

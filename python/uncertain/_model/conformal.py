@@ -7,8 +7,8 @@ al. 2002), whatever the model.
 
 Coverage over all rows is not enough where errors differ: precise rows would be covered too often and poor
 ones too seldom, and larger errors tomorrow would break it. So the scores are kept by noise level (Mondrian
-bins; Vovk et al. 2003), and where error bars are measurement errors every held-out row is there twice: as it
-was read, and as it would have been read with errors up to `LARGEST` times as large.
+bins; Vovk et al. 2003), and where error bars are measurement errors every held-out row is there again, as it
+would have been read with larger errors (`calibrating._readings`).
 
 Rejected: crepes and MAPIE. Both wrap learners of arrays and have no re-read rows; crepes takes residuals,
 deviations and bins from outside, but it needs pandas, knows no weights, and its objects would have to be
@@ -25,7 +25,6 @@ import numpy as np
 from .._data.json_numbers import finite_numbers
 from .._data.typing import Floats, Header, Ints
 
-LARGEST = 4.0
 MOST_BINS = 8
 PER_BIN = 150
 """Scores that a bin should have at least: the level is then known to 2 points or so."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
 from sklearn.base import BaseEstimator
@@ -18,7 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._base.sums import Need
 from .._columns import Columns
 from .._data.incomplete import GaussianRows, Incomplete
-from .._spill import Budget, Spill
+from .._spill import Budget, Spill, in_files
 from .._spill._folder import checked_folder
 from .._tables.source import Source
 from ..exceptions import ParameterError
@@ -32,7 +33,7 @@ from .training import TrainingRows
 BYTES_PER_ROW = {
     "targets": 12, "weights": 24, "groups": 8, "y_std": 16, "exact": 120, "scores": 16, "law": 24
 }  # fmt: skip
-"""Memory that a fit takes for each row beside the file: codes and targets of the core, weights with their
+"""What a fit takes for each row beside the rows themselves: codes and targets of the core, weights with their
 copies, the numbers that a solver for exact rows keeps beside each, residuals of targets from a law."""
 
 
@@ -42,10 +43,11 @@ class InFile(LocalRows):
     where: ClassVar[str] = "memory="
     gives: ClassVar[frozenset[Need]] = frozenset({Need.IN_PLACE})
 
-    def __init__(self, spill: Spill, known: TrainingRows, budget: Budget) -> None:
+    def __init__(self, spill: Spill, known: TrainingRows, budget: Budget, folder: Path) -> None:
         self._spill = spill
         self.known = known
         self._budget = budget
+        self._folder = folder
 
     def rows(self) -> GaussianRows:
         return self._spill.rows()
@@ -60,13 +62,14 @@ class InFile(LocalRows):
 
     @contextmanager
     def fitting(self, pipeline: Pipeline) -> Iterator[None]:
-        """ParameterError if the budget is too small; meanwhile, the core keeps within it."""
-        free = self._budget.check(len(self), self._spill.row_bytes, self._bytes_per_row(pipeline[-1]))
-        with self._budget.keeping(free):
+        """An error if the budget or the disk is too small; meanwhile, the fit keeps within both."""
+        beside = self._bytes_per_row(pipeline[-1])
+        free = self._budget.check(len(self), self._spill.row_bytes, beside)
+        with self._budget.keeping(free), in_files(self._folder, len(self) * beside):
             yield
 
     def _bytes_per_row(self, estimator: BaseEstimator) -> int:
-        """Bytes of memory that a fit takes for each row."""
+        """Bytes that a fit takes for each row."""
         rows, known = self.rows(), self.known
         taken = BYTES_PER_ROW["targets"] + BYTES_PER_ROW["scores"]
         weighted = known.weights is not None or getattr(estimator, "class_weight", None)
@@ -120,7 +123,7 @@ class FileReader(RowReader):
             raise no_target_std(uses)
         if not uses.y_std and self.columns.target_std is not None:
             self.columns, known = replace(self.columns, target_std=None), replace(known, y_std=None)
-        return InFile(spill, known, self._budget)
+        return InFile(spill, known, self._budget, self._folder)
 
 
 def _refuse(source: Source, columns: Columns, per_row: PerRow) -> None:

@@ -3,5 +3,6 @@
 from ._budget import Budget
 from ._parts import Parts, in_parts
 from ._spilled import Spill
+from ._working import in_files
 
-__all__ = ["Budget", "Parts", "Spill", "in_parts"]
+__all__ = ["Budget", "Parts", "Spill", "in_files", "in_parts"]

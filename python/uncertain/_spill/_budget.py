@@ -1,7 +1,8 @@
 """How much memory a fit may take, and what it needs.
 
-`memory` bounds anonymous memory above that at the start: what the system would have to swap. Pages of the
-mapped file are not of that kind; the system drops them when it needs room.
+`memory` bounds anonymous memory above that at the start: what the system would have to swap. Pages of mapped
+files are not of that kind; the system writes or drops them when it needs room. On Linux all that grows with
+the rows is in files, also what a fit keeps beside each (`_working`); elsewhere that is counted here.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from .._uncertain import keep_at_most
+from .._uncertain import Spilling, keep_at_most
 from ..exceptions import ParameterError
 
 UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
@@ -61,9 +62,11 @@ class Budget:
     def check(self, n_rows: int, row_bytes: int, beside: int) -> int:
         """The bytes that so many rows in the file, each with `beside` bytes in memory, leave free;
         ParameterError if they need more."""
-        sample = min(n_rows * row_bytes // 8, SAMPLE)
-        calibration = min(n_rows, 200_000) * row_bytes
-        needed = n_rows * beside + sample + max(calibration, 2 * self.batch_bytes)
+        needed = 2 * self.batch_bytes
+        if not Spilling.works():
+            sample = min(n_rows * row_bytes // 8, SAMPLE)
+            calibration = min(n_rows, 200_000) * row_bytes
+            needed = n_rows * beside + sample + max(calibration, needed)
         if needed > self.bytes:
             enough = -(-(needed * 11 // 10) // UNITS["MB"])
             raise ParameterError(

@@ -23,6 +23,8 @@ from .formats import is_remote
 
 READ_BYTES = 40 << 20
 """Of a slice that Polars reads."""
+BUFFER = 1 << 18
+"""Bytes that pyarrow reads of each column at a time."""
 
 
 def read_blocks(file: str, scan: pl.LazyFrame, size: BatchSize, *, parquet: bool) -> Iterator[pl.DataFrame]:
@@ -82,7 +84,8 @@ def _by_pyarrow(file: str, schema: pl.Schema, size: BatchSize) -> Iterator[pl.Da
     name."""
     import pyarrow.parquet
 
-    reader = pyarrow.parquet.ParquetFile(_opened(file))
+    # Else a reader of a file that is not mapped holds all compressed columns of a row group, or of the file.
+    reader = pyarrow.parquet.ParquetFile(_opened(file), pre_buffer=False, buffer_size=BUFFER)
     known = reader.schema_arrow.names
     if any(known.count(name) != 1 for name in schema.names()):
         reader.close()

@@ -3,7 +3,13 @@
 //! New memory is made by the system where it is first written: page by page, each time a fault and 4 KB of zeros.
 //! For a result that is written once, that can take longer than computing it. Pages of 2 MB make 512 times
 //! fewer faults. Linux gives them for the asking (NumPy asks for its arrays, too); where it does not, or on
-//! other systems, nothing changes but the time.
+//! other systems, nothing changes but the time. What must not grow with the rows at all goes into files: [`Spilling`].
+
+#[cfg(target_os = "linux")]
+pub mod malloc;
+mod spilling;
+
+pub use spilling::{LARGE, Spill, Spilling};
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
