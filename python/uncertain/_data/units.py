@@ -1,15 +1,16 @@
-"""Units of astropy's Quantities: error bars in the unit of their means, or an error.
+"""Units, which are astropy's: error bars in the unit of their means, columns in the unit that is wanted.
 
-Nothing here imports astropy: a Quantity brings its unit along, and units convert themselves.
+A Quantity brings its unit along, and units convert themselves: nothing here imports astropy unless a column
+has a unit.
 """
 
 from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from ..exceptions import UnitError
+from ..exceptions import ColumnError, UnitError
 from .numbers import float_array
-from .typing import Floats
+from .typing import Array, Floats
 
 Unit: TypeAlias = Any
 """A unit of astropy."""
@@ -58,6 +59,48 @@ def errors_in(unit: Unit, values: object, name: str) -> Floats:
             f"{str(wanted) or 'a plain number'}"
         ) from None
     return numbers if factor == 1.0 else numbers * factor
+
+
+def as_unit(unit: Any) -> Any:
+    """A unit, or its name, as astropy's unit; None for None."""
+    if unit is None or not isinstance(unit, str):
+        return unit
+    from astropy import units
+
+    return units.Unit(unit, parse_strict="silent")
+
+
+def unit_name(unit: Unit) -> str | None:
+    """The name of astropy's unit; "" for numbers that are said to have no dimension, None without."""
+    return None if unit is None else str(unit)
+
+
+def converted(values: Array, own: Unit, wanted: str | None, power: int, name: str) -> Array:
+    """`values`, which are in the unit `own`, in ``wanted ** power``; the same column where nothing changes.
+
+    A column without a unit is in the unit that is wanted. Only factors convert error bars as they convert
+    values: Celsius and Kelvin, or magnitudes and fluxes, are not converted. Error bars of a logarithmic unit
+    such as mag(AB) are in the plain one (mag).
+    """
+    if own is None or wanted is None:
+        return values
+    target = as_unit(wanted)
+    if own == target and power == 1:
+        return values
+    from astropy import units
+
+    scales = not hasattr(own, "function_unit")  # a multiple of other units, and not the logarithm of one
+    try:
+        factor = own.to(_difference(target) ** power) if scales else None
+    except (units.UnitsError, ValueError):  # a unit that astropy does not know
+        factor = None
+    if factor is None:
+        needed = str(target if power == 1 else target**power) or "a number without unit"
+        raise ColumnError(
+            f"column {name!r} is in {str(own) or 'a number without unit'}, but is needed in {needed}, and no "
+            "factor leads from one to the other: convert the column, or name its true unit"
+        )
+    return values if factor == 1.0 else values * float(factor)
 
 
 def _difference(unit: Unit) -> Unit:

@@ -17,9 +17,8 @@ import numpy as np
 import polars as pl
 
 from .._data.typing import Array, ArrowStream, Booleans, ColumnType, NativeColumn
-from .._data.units import Unit
+from .._data.units import Unit, as_unit
 from ..exceptions import ColumnError
-from .units import as_unit
 
 
 class Pieces(NamedTuple):

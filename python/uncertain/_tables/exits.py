@@ -38,10 +38,6 @@ class Exit:
         """The caller's columns and the new ones behind them."""
         raise NotImplementedError
 
-    def take(self, column: NativeColumn, rows: Ints) -> NativeColumn:
-        """Some rows of a column of the library."""
-        return column[rows]
-
     def new(self, columns: Mapping[str, NativeColumn], rows: GaussianArray | None = None) -> NativeTable:
         """A new table: of what `take` gave, of arrays, and of list columns of `rows`."""
         return self.frame(dict(columns) | _arrow_arrays(rows))
@@ -55,16 +51,14 @@ class PolarsExit(Exit):
     def frame(self, columns: Mapping[str, Labels]) -> NativeTable:
         import polars
 
-        lists = {name: _distinct(values) for name, values in columns.items() if _holds_lists(values)}
-        plain = _plain({name: values for name, values in columns.items() if name not in lists})
-        gathered = {name: polars.Series(unlike).gather(places) for name, (unlike, places) in lists.items()}
-        return polars.DataFrame({name: (plain | gathered)[name] for name in columns})
+        made = {}
+        for name, values in columns.items():
+            plain, places = _plain(values)
+            made[name] = plain if places is None else polars.Series(plain).gather(places)
+        return polars.DataFrame(made)
 
     def append(self, columns: Mapping[str, Labels]) -> NativeTable:
         return self.whole().with_columns(self.frame(columns).get_columns())
-
-    def take(self, column: NativeColumn, rows: Ints) -> NativeColumn:
-        return column.gather(rows)
 
     def new(self, columns: Mapping[str, NativeColumn], rows: GaussianArray | None = None) -> NativeTable:
         import polars
@@ -91,10 +85,6 @@ class PandasExit(Exit):
             )
         return pandas.concat([self.whole(), added], axis=1)
 
-    def take(self, column: NativeColumn, rows: Ints) -> NativeColumn:
-        """A Series with an index of its own."""
-        return column.iloc[rows].reset_index(drop=True)
-
     def new(self, columns: Mapping[str, NativeColumn], rows: GaussianArray | None = None) -> NativeTable:
         import pandas
 
@@ -110,11 +100,11 @@ class ArrowExit(Exit):
     def frame(self, columns: Mapping[str, Labels]) -> NativeTable:
         import pyarrow
 
-        lists = {name: _distinct(values) for name, values in columns.items() if _holds_lists(values)}
-        plain = _plain({name: values for name, values in columns.items() if name not in lists})
-        arrays = {name: pyarrow.array(values) for name, values in plain.items()}
-        taken = {name: pyarrow.array(unlike).take(places) for name, (unlike, places) in lists.items()}
-        return pyarrow.table({name: (arrays | taken)[name] for name in columns})
+        made = {}
+        for name, values in columns.items():
+            plain, places = _plain(values)
+            made[name] = pyarrow.array(plain) if places is None else pyarrow.array(plain).take(places)
+        return pyarrow.table(made)
 
     def append(self, columns: Mapping[str, Labels]) -> NativeTable:
         import pyarrow
@@ -126,13 +116,10 @@ class ArrowExit(Exit):
             table = table.append_column(name, added.column(name))
         return table
 
-    def take(self, column: NativeColumn, rows: Ints) -> NativeColumn:
-        return column.take(rows) if hasattr(column, "take") else column.gather(rows).to_arrow()
-
     def new(self, columns: Mapping[str, NativeColumn], rows: GaussianArray | None = None) -> NativeTable:
         import pyarrow
 
-        made = pyarrow.table(dict(columns))
+        made = pyarrow.table({n: c.to_arrow() if hasattr(c, "to_arrow") else c for n, c in columns.items()})
         lists: NativeTable = pyarrow.table({} if rows is None else rows)
         for name, column in zip(lists.column_names, lists.columns, strict=True):
             made = made.append_column(name, column)
@@ -147,14 +134,6 @@ class DictExit(Exit):
 
     def append(self, columns: Mapping[str, Labels]) -> NativeTable:
         return {**self.whole(), **columns}
-
-    def take(self, column: NativeColumn, rows: Ints) -> NativeColumn:
-        """A part of an array, a list or a Series."""
-        exits: dict[str, type[Exit]] = {"polars": PolarsExit, "pandas": PandasExit, "pyarrow": ArrowExit}
-        library = exits.get(type(column).__module__.partition(".")[0])
-        if library is not None:
-            return library(self.whole).take(column, rows)
-        return column[rows] if hasattr(column, "dtype") else [column[row] for row in rows.tolist()]
 
 
 class StructuredExit(Exit):
@@ -204,9 +183,6 @@ class WrappedExit(Exit):
     def append(self, columns: Mapping[str, Labels]) -> NativeTable:
         return self._wrap(self._inner.append(columns))
 
-    def take(self, column: NativeColumn, rows: Ints) -> NativeColumn:
-        return self._inner.take(column, rows)
-
     def new(self, columns: Mapping[str, NativeColumn], rows: GaussianArray | None = None) -> NativeTable:
         return self._wrap(self._inner.new(columns, rows))
 
@@ -225,13 +201,6 @@ def _holds_lists(values: Labels) -> bool:
     return values.dtype.kind == "O" and values.ndim == 1 and len(values) > 0 and isinstance(values[0], list)
 
 
-def _distinct(lists: Labels) -> tuple[list[list[object]], Ints]:
-    """The objects among lists that rows share, and which of them each row has."""
-    ids = np.fromiter(map(id, lists), dtype=np.int64, count=len(lists))
-    _, first, places = np.unique(ids, return_index=True, return_inverse=True)
-    return lists[first].tolist(), places
-
-
 def unshared(values: Labels) -> Labels:
     """The values; of lists a copy for each row, which is the row's own."""
     if not _holds_lists(values):
@@ -241,11 +210,25 @@ def unshared(values: Labels) -> Labels:
     return copies
 
 
-def _plain(columns: Mapping[str, Labels]) -> dict[str, Labels | list[object]]:
-    """Arrays of numbers, and everything else as lists; integers are 64 bits wide, as they are in lists."""
-    plain: dict[str, Labels | list[object]] = {}
-    for name, values in columns.items():
-        if values.dtype.kind in "iu":
-            values = values.astype(np.int64, copy=False)
-        plain[name] = values if values.dtype.kind in "ifb" else values.tolist()
-    return plain
+def _plain(values: Labels) -> tuple[Labels | list[object], Ints | None]:
+    """An array of numbers, everything else as a list; integers are 64 bits wide, as they are in lists.
+
+    Of lists that rows share, each once, and which of them each row has.
+    """
+    if _holds_lists(values):
+        ids = np.fromiter(map(id, values), dtype=np.int64, count=len(values))
+        _, first, places = np.unique(ids, return_index=True, return_inverse=True)
+        return values[first].tolist(), places
+    if values.dtype.kind in "iu":
+        values = values.astype(np.int64, copy=False)
+    return values if values.dtype.kind in "ifb" else values.tolist(), None
+
+
+def take(column: NativeColumn, rows: Ints) -> NativeColumn:
+    """Some rows of a column of any library; those of pandas have an index of their own."""
+    if hasattr(column, "iloc"):
+        return column.iloc[rows].reset_index(drop=True)
+    if hasattr(column, "dtype") and not hasattr(column, "gather"):
+        return column[rows]
+    gather = getattr(column, "gather", None) or getattr(column, "take", None)
+    return [column[row] for row in rows.tolist()] if gather is None else gather(rows)

@@ -19,15 +19,14 @@ import numpy as np
 from .._columns.bars import require
 from .._data.plain import decoded
 from .._data.typing import ColumnType, Ints, Labels
+from .._data.units import as_unit, converted, unit_name
 from .._uncertain import Rows
 from ..exceptions import ColumnError, ShapeError
 from .door import BatchSize, Foreign, Query
-from .units import as_unit, converted, unit_name
+from .exits import Exit, PolarsExit, take
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from .exits import Exit
 
 
 class Table:
@@ -64,15 +63,12 @@ class Table:
     @classmethod
     def from_frame(cls, frame: pl.DataFrame) -> Table:
         """A frame of Polars."""
-        from .exits import PolarsExit
 
         return cls(None, PolarsExit(lambda: frame), {column.name: column for column in frame.get_columns()})
 
     def _with(self, columns: Mapping[str, pl.Series]) -> Table:
         """A table of these columns, in the units of this one."""
         import polars as pl
-
-        from .exits import PolarsExit
 
         own = {name: unit for name, unit in self.own_units.items() if name in columns}
         exit = PolarsExit(lambda: pl.DataFrame([*columns.values()]))
@@ -341,9 +337,10 @@ class Table:
     def take(self, name: str, rows: Ints) -> Any:
         """Some rows of a column, as the table's library has it."""
         if isinstance(self.door, Foreign):
-            return self.exit.take(self.door.column(self._place(name)), rows)
-        (column,) = self.series([name])
-        return self.exit.take(column, rows)
+            column = self.door.column(self._place(name))
+        else:
+            (column,) = self.series([name])
+        return take(column, rows)
 
     def refuse_existing(self, names: Iterable[str], instead: str) -> None:
         """ColumnError if the table has a column of one of these names, which would be replaced."""

@@ -16,9 +16,10 @@ from .._columns import Columns
 from .._columns.names import ErrorBar
 from .._data.asymmetric import split_normal
 from .._data.typing import Booleans, Floats
+from .._data.units import POWERS
 from .._tables import Table
 from ._limits import read_flags
-from ._reading import POWERS, arm_lengths
+from ._reading import arm_lengths
 
 
 class BarSizes(NamedTuple):

@@ -21,14 +21,12 @@ from .._data.incomplete import GaussianRows, Incomplete, hstack
 from .._data.numbers import refuse_where
 from .._data.targets import is_missing
 from .._data.typing import Booleans, Floats, Keywords
+from .._data.units import POWERS
 from .._tables import Table
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
 from ._categories import Categories, one_hot
 from ._pairs import REFUSE, Pairs, with_pairs
-
-POWERS = {"std": 1, "var": 2, "cov": 2, "precision": -2, "factor": 1}
-"""The power of the values' unit that uncertainty of a kind has."""
 
 _ZERO = {"std": "zero-elements", "var": "zero-elements", "cov": "zero-rows", "factor": "zero-rows"}
 

@@ -19,11 +19,11 @@ from .._columns import Columns
 from .._columns.bars import listing
 from .._data.typing import Keywords
 from .._tables import Table
-from .._tables.text_numbers import is_text, not_a_number, numbers_from_text
 from .._uncertain import Rows
 from ._bar_sizes import BarSizes
 from ._indicators import Indicators, Lacks, lacking, plain
 from ._size_model import SizeModel
+from ._text_numbers import is_text, not_a_number, numbers_from_text
 
 if TYPE_CHECKING:
     from polars import Series

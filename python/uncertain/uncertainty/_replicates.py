@@ -26,8 +26,8 @@ from .._data.array import GaussianArray
 from .._data.numbers import float_array
 from .._data.options import check_option
 from .._data.typing import ArrowStream, Floats, Ints, Keywords, NativeTable
+from .._data.units import as_unit
 from .._tables import is_table, open_table
-from .._tables.units import as_unit
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError
 from ._replicate_columns import finite, read_replicates
 
