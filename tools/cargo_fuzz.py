@@ -21,8 +21,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FUZZ = ROOT / "fuzz"
 HOST = "x86_64-unknown-linux-gnu"
-SHARES = {"load": 1, "sealed": 6, "gaussians": 3}
+SHARES = {"load": 1, "sealed": 6, "gaussians": 3, "fit": 4}
 """Targets and their shares of the time: nearly all that can go wrong is behind the checksum."""
+FORMATS = {
+    "load": [f"-dict={FUZZ / 'model.dict'}", "-max_len=8192"],
+    "sealed": [f"-dict={FUZZ / 'model.dict'}", "-max_len=8192"],
+    "fit": ["-max_len=600", "-len_control=0"],
+}
+"""What libFuzzer is told of a target's inputs."""
 SEEDS = {"sealed": ("sealed", "load")}
 """Folders of fuzz/corpus that a target starts from, where it is not the one of its name."""
 
@@ -60,7 +66,7 @@ def run(target: str, seconds: float, *, keep: bool = True) -> str:
         "-timeout=20",
         "-rss_limit_mb=3000",
         "-print_final_stats=1",
-        *([] if target == "gaussians" else [f"-dict={FUZZ / 'model.dict'}", "-max_len=8192"]),
+        *FORMATS.get(target, []),
         *([found] if keep else []),
         *(folder for folder in seeds if folder.is_dir()),
     ]

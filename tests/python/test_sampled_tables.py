@@ -111,6 +111,41 @@ def test_a_report_of_a_large_table_is_one_of_a_sample(
     assert report.code.replace(json.dumps(str(folder)), "table") == own.code
 
 
+def lazily(path: Path) -> Any:
+    """The rows as a Dask DataFrame of three partitions."""
+    frame = pytest.importorskip("dask.dataframe")
+    return frame.from_pandas(TABLE.to_pandas(), npartitions=3)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("kind", ["frame", "path", "query", "dask"])
+def test_inspections_summaries_and_pictures_of_a_sample(
+    folder: Path, model: uncertain.Model, numbers: uncertain.Model, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    from uncertain.inspection import partial_dependence, permutation_importance
+    from uncertain.plot import ReliabilityDisplay
+
+    open_ = {"frame": lambda path: TABLE, "path": str, "query": lambda path: pl.scan_parquet(path)}
+    given = (open_ | {"dask": lazily})[kind](folder / "*.parquet" if kind == "path" else folder)
+    some = TABLE[drawn._chosen(drawn._keys(None, N), MOST / N)]
+    assert abs(len(some) - MOST) < 100
+
+    grid = np.linspace(-1.0, 1.0, 3)
+    one = partial_dependence(numbers, given, "x1", grid=grid, max_rows=MOST)
+    assert np.array_equal(one.average, partial_dependence(numbers, some, "x1", grid=grid).average)
+    known: dict[str, Any] = {"features": ["x0"], "n_repeats": 2}
+    moved = permutation_importance(model, given, max_rows=MOST, **known)
+    assert np.array_equal(moved.importances, permutation_importance(model, some, **known).importances)
+    asked: dict[str, Any] = {"target": "a", "n_bins": 4}
+    expected = model.summary(some).to_dict(), ReliabilityDisplay.from_estimator(model, some, **asked)
+    assert model.summary(TABLE).to_dict() != expected[0]
+    monkeypatch.setattr(type(model)._some, "__defaults__", (None, None, MOST))
+    assert model.summary(given).to_dict() == expected[0]
+    drawn_one = ReliabilityDisplay.from_estimator(model, given, **asked)
+    assert np.array_equal(drawn_one.prob_true, expected[1].prob_true)
+
+
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("kind", ["path", "reader", "pandas"])
 def test_weights_and_targets_are_drawn_with_the_rows_and_groups_whole(folder: Path, kind: str) -> None:

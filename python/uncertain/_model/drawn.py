@@ -1,4 +1,5 @@
-"""Some of the rows of a large table, drawn by a hash while it is read: what `Model.report` looks at.
+"""Some of the rows of a large table, drawn by a hash while it is read: what reports, inspections, pictures
+and summaries look at.
 
 A table in memory is asked for the rows; a file, a query or a stream is read once, batch by batch, and no more
 than a few times the sample is kept of it; the partitions of a Dask DataFrame draw where they lie. Every row
@@ -21,12 +22,14 @@ from .._data.incomplete import Incomplete
 from .._data.mixing import uniform
 from .._data.targets import as_values
 from .._data.typing import Floats, Ints, Keywords, NativeTable, Values
+from .._report.folds import check_counts
 from .._rows.batches import numbered
 from .._spill import in_parts
 from .._tables import BatchSize, Table
 from .._tables.dask import is_dask
 from .._tables.source import Source
 from ..exceptions import ParameterError, ShapeError, UncertainError
+from .reader import Reader
 
 BATCH_BYTES = 32 << 20
 KEPT = 4
@@ -44,6 +47,24 @@ class Drawn:
     """Rows of the table."""
     beside: Keywords
     """What the caller gave beside the table, of these rows where it is a value per row."""
+
+
+def some_rows(reader: Reader, table: NativeTable, per_row: Keywords, most: int | None) -> Drawn | None:
+    """Some of the rows of a large table, with the columns of the model; None for all rows.
+
+    `per_row`: columns of the caller's, or values per row, "groups" among them.
+    """
+    if most is None:
+        return None
+    check_counts(max_rows=(most, 1))
+    columns, groups = reader.columns, per_row["groups"]
+    names = {*columns.used, *columns.beside(), *(v for v in per_row.values() if isinstance(v, str))}
+    by = columns.groups if groups is None else groups
+    opened = reader.opened(table._meta if is_dask(table) else table)
+    if not columns.used and opened.table is not None:
+        return None  # a model of arrays takes a frame for one
+    rows = table if is_dask(table) else opened
+    return draw(rows, sorted(names), per_row, None if isinstance(by, bool) else by, most)
 
 
 def draw(

@@ -35,6 +35,7 @@ from .._tables.dask import is_dask, lazily
 from .._tables.source import Source
 from ..exceptions import ModelFileError, UncertainError
 from .coefficients import hyperplanes, law_of
+from .drawn import some_rows
 from .file import ModelMetadata, from_bytes, read, to_bytes, write
 from .formula import formula
 from .onnx.export import write_onnx
@@ -646,7 +647,7 @@ class Model:
 
         Of a linear model the coefficients in the units of the table, and per standard deviation of the
         feature; with rows in `table` also the share that each feature's error bars have in the uncertainty of
-        the score. Of other models the kernel, support vectors and the like, as far as there are any.
+        the score (of more than 200,000 rows, a sample). Of other models the kernel, support vectors and the like, as far as there are any.
 
         Returns
         -------
@@ -666,7 +667,7 @@ class Model:
         >>> model.summary(X).error_share.round(2)
         array([[0.76, 0.24]])
         """
-        rows = None if table is None else self._reader.input(self._reader.source(table))
+        rows = None if table is None else self._reader.input(self._some(table)[0])
         return summarised(self.pipeline_, self._reader.target_name, self.classes_, rows)
 
     def to_code(self, language: str = "python") -> str:
@@ -765,20 +766,34 @@ class Model:
         groups: ColumnOrValues | bool | None,
         *,
         labelled: bool,
+        max_rows: int | None,
     ) -> tuple[Pipeline, GaussianRows, Labels | None, Groups | None]:
         """What `uncertain.inspection` asks: the steps behind the reading ones, rows, targets and groups."""
-        source = self._reader.source(table, y, groups)
+        source, y, groups = self._some(table, y, groups, max_rows=max_rows)
         steps, rows = self._reader.steps, self._reader.rows(source)
         if not labelled:
             return steps, rows, None, None
         return steps, rows, self._reader.truth(source, y), self._reader.groups(source, groups)
+
+    def _some(
+        self,
+        table: TableLike,
+        y: ColumnOrValues | None = None,
+        groups: ColumnOrValues | bool | None = None,
+        max_rows: int | None = REMEMBERED_ROWS,
+    ) -> tuple[Source, ColumnOrValues | None, ColumnOrValues | bool | None]:
+        """About so many rows of a larger table, and what was given of these."""
+        some = some_rows(self._reader, table, {"y": y, "groups": groups}, max_rows)
+        if some is None:
+            return self._reader.source(table, y, groups), y, groups
+        return some.source, some.beside["y"], some.beside["groups"]
 
     def _drawn(
         self, table: TableLike, y: ColumnOrValues | None, *, filled: bool = True
     ) -> tuple[Pipeline, GaussianRows, Labels | None, list[str]]:
         """What `uncertain.plot` asks: the steps behind the reading ones, rows (their gaps filled), targets if
         known, names."""
-        source = self._reader.source(table, y)
+        source, y, _ = self._some(table, y)
         known = y is not None or self.columns_.target in source.names
         truth = self._reader.truth(source, y) if known else None
         rows = self._reader.gaussians(source) if filled else self._reader.rows(source)

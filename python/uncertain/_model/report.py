@@ -10,24 +10,22 @@ from sklearn.pipeline import Pipeline
 from .._base.normal_mixtures import NormalMixtures
 from .._columns.columns import PairsOfTarget
 from .._data.incomplete import GaussianRows
-from .._data.typing import ColumnOrValues, Ints, Keywords, NativeTable, RandomState
+from .._data.typing import ColumnOrValues, Ints, Keywords, RandomState
 from .._data.validation import TableLike
 from .._errors.check import warn_if_off
 from .._report.classes import Report, compare
-from .._report.folds import check_counts
 from .._report.held_out import Distribution
 from .._report.huber import HuberReport, report_of_huber
 from .._report.metrics import Answer
 from .._report.pace import Pace
 from .._report.regression import RegressionReport, compare_regressions
 from .._rows.with_target import covariances, limits
-from .._tables.dask import is_dask
 from .._tables.source import Source
 from ..exceptions import UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from .code import fitting_calls
 from .distribution import density_of_rows, from_errors, has_density
-from .drawn import Drawn, draw
+from .drawn import some_rows
 from .measured import is_measured
 from .reader import Reader
 from .scatter import most_likely_scatter
@@ -66,7 +64,7 @@ def report(
 ) -> Report | RegressionReport | HuberReport:
     """The model beside itself without error bars, on rows of this table."""
     per_row: Keywords = {"y": y, "groups": groups, "sample_weight": sample_weight}
-    some = _sample(reader, table, per_row, options.max_rows)
+    some = some_rows(reader, table, per_row, options.max_rows)
     if some is None:
         return _compared(reader, reader.source(table, y, groups, sample_weight), table, per_row, options)
     try:
@@ -77,21 +75,6 @@ def report(
         about = f"{len(some.at):,} of {some.n_rows:,} rows were drawn, see max_rows="
         raise type(error)(f"{error} ({about})") from error
     return compared if len(some.at) == some.n_rows else compared.renumbered(some.at, some.n_rows)
-
-
-def _sample(reader: Reader, table: NativeTable, per_row: Keywords, most: int | None) -> Drawn | None:
-    """Some of the rows of a large table; None for all rows."""
-    if most is None:
-        return None
-    check_counts(max_rows=(most, 1))
-    columns, groups = reader.columns, per_row["groups"]
-    names = {*columns.used, *columns.beside(), *(v for v in per_row.values() if isinstance(v, str))}
-    by = columns.groups if groups is None else groups
-    opened = reader.opened(table._meta if is_dask(table) else table)
-    if not columns.used and opened.table is not None:
-        return None  # a model of arrays takes a frame for one
-    rows = table if is_dask(table) else opened
-    return draw(rows, sorted(names), per_row, None if isinstance(by, bool) else by, most)
 
 
 def _compared(

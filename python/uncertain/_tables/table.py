@@ -313,7 +313,8 @@ class Table:
 
     def standing_for(self, some: Table) -> Table:
         """`some` under the names and types of this table, of whose other columns nothing is read."""
-        table = Table(self.door, self.exit, some._columns, origin=self.origin, units=self._units)
+        columns = dict(zip(some.names, some.series(some.names), strict=True))
+        table = Table(self.door, self.exit, columns, origin=self.origin, units=self._units)
         table.own_units, table.names, table._places = self.own_units, self.names, self._places
         table.types, table._stands = self.types, True
         return table

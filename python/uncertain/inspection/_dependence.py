@@ -23,6 +23,7 @@ from .._data.options import check_option
 from .._data.typing import Floats, Label, Labels, Predictor
 from .._data.validation import TableLike
 from .._report.folds import check_counts
+from .._rows.sampled import REMEMBERED_ROWS
 from ..exceptions import ParameterError, ShapeError, UncertainError
 from ._subject import Block, Feature, Subject, replaced, with_means
 
@@ -54,6 +55,7 @@ def partial_dependence(
     error: Literal["keep", "zero"] | float = "keep",
     response: Literal["auto", "predict_proba", "decision_function", "predict"] = "auto",
     kind: Literal["average", "individual"] = "average",
+    max_rows: int | None = REMEMBERED_ROWS,
 ) -> PartialDependence:
     """What the model predicts on average if a feature had a given value in every row.
 
@@ -70,6 +72,8 @@ def partial_dependence(
         features are zero.
     response : "auto" is the probability where there is one, else the score; of a regression its prediction.
     kind : "individual" also keeps every row's answers (individual conditional expectations).
+    max_rows : of a larger table of a `Model` about so many rows are averaged over, drawn by a hash as in
+        `Model.report`; a file or query is read once, batch by batch. None: all rows.
 
     Returns
     -------
@@ -90,7 +94,7 @@ def partial_dependence(
     """
     check_option("kind", kind, ("average", "individual"))
     check_counts(grid_resolution=(grid_resolution, 2))
-    subject = Subject.from_arguments(model, X)
+    subject = Subject.from_arguments(model, X, max_rows=max_rows)
     block = subject.block(features)
     if len(block) > 2:
         raise ParameterError(f"features: one or two, got {len(block)}; a grid of more is not a picture")

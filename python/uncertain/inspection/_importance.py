@@ -25,6 +25,7 @@ from .._held_out.means import standard_error
 from .._report.folds import check_counts
 from .._report.held_out import OF_ALL_CLASSES, compute_answer
 from .._report.metrics import OF_CLASSES, OF_NUMBERS, Metric, chosen_metrics
+from .._rows.sampled import REMEMBERED_ROWS
 from ..exceptions import ParameterError, UncertainError
 from ._subject import Feature, Subject, picked, replaced
 
@@ -88,6 +89,7 @@ def permutation_importance(
     groups: ColumnOrValues | None = None,
     random_state: RandomState = 0,
     n_jobs: int | None = None,
+    max_rows: int | None = REMEMBERED_ROWS,
 ) -> Importances:
     """How much the score drops when a feature is taken from other rows, value and error bar together.
 
@@ -112,6 +114,8 @@ def permutation_importance(
         By default the column that the model was fitted with.
     random_state : seed of the permutations.
     n_jobs : threads that move features at the same time; None means 1.
+    max_rows : of a larger table of a `Model` about so many rows (or whole groups) are looked at, drawn by a
+        hash as in `Model.report`; a file or query is read once, batch by batch. None: all rows.
 
     Returns
     -------
@@ -136,7 +140,7 @@ def permutation_importance(
     True
     """
     check_counts(n_repeats=(n_repeats, 1))
-    subject = Subject.from_arguments(model, X, y, groups, labelled=True)
+    subject = Subject.from_arguments(model, X, y, groups, labelled=True, max_rows=max_rows)
     chosen = range(subject.rows.n_features) if features is None else features
     blocks = [subject.block(feature) for feature in chosen]
     assert subject.truth is not None

@@ -42,10 +42,16 @@ class Subject:
         groups: ColumnOrValues | None = None,
         *,
         labelled: bool = False,
+        max_rows: int | None = None,
     ) -> Subject:
-        """A `Model` and a table (or what else it takes), or a fitted estimator and Gaussians or an array."""
+        """A `Model` and a table (or what else it takes), or a fitted estimator and Gaussians or an array.
+
+        `max_rows`: of a larger table about so many rows, as in `Model.report`.
+        """
         if isinstance(model, Model):
-            estimator, rows, truth, codes = model._inspected(X, y, groups, labelled=labelled)
+            estimator, rows, truth, codes = model._inspected(
+                X, y, groups, labelled=labelled, max_rows=max_rows
+            )
             names = tuple(model.feature_names_)
         else:
             rows = X if isinstance(X, (GaussianArray, Incomplete)) else GaussianArray(X)  # type: ignore[arg-type]
