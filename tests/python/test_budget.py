@@ -89,3 +89,11 @@ def test_too_many_columns_for_covariances_of_each_row_are_left_out() -> None:
     left = model.leaderboard_.filter(pl.col("note").str.contains("too many for Gaussians with noise"))
     assert {"gsu", "discriminant"} <= set(left["method"])
     assert model.leaderboard_["score"].is_not_null().any()
+
+
+def test_more_classes_than_can_be_compared_are_refused_in_words() -> None:
+    """Ten thousand classes would be as many hyperplanes, and a probability of each for every row."""
+    n = 20_000
+    X = GaussianArray(np.random.default_rng(0).normal(size=(n, 2)), std=0.1)
+    with pytest.raises(UncertainError, match=r"10,000 classes in 20,000 rows.*task=.regression"):
+        uncertain.fit(X, np.arange(n) % 10_000, task="classification")

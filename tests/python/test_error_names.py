@@ -28,6 +28,8 @@ ONE = {
 ARMS = {
     "mass": ("mass_error_max", "mass_error_min"), "R": ("euR", "edR"), "koi": ("koi_err1", "koi_err2"),
     "pl_rade": ("pl_radeerr1", "pl_radeerr2"), "z": ("z_err_hi", "z_err_lo"), "w": ("E_w", "e_w"),
+    "q": ("err_q_hi", "err_q_lo"), "s": ("sigma_s_plus", "sigma_s_minus"), "teff": ("teff_ep", "teff_em"),
+    "logg": ("ehi_logg", "elo_logg"), "fe": ("e_fe_up", "e_fe_low"), "g": ("g_eplus", "g_eminus"),
 }  # fmt: skip
 LIMITS = {
     "x": ("x_lo", "x_hi"), "y": ("y_16", "y_84"), "z_50": ("z_16", "z_84"), "w": ("w_p16", "w_p84"),

@@ -91,11 +91,28 @@ def test_several_mistakes_are_named_at_once() -> None:
 
 def test_a_dictionary_of_single_numbers() -> None:
     row = {"flux": 1.0, "flux_err": 0.1}
-    with pytest.raises(ColumnError, match=r"a table of one row is \{'flux': \[1.0\], 'flux_err': \[0.1\]\}"):
-        MODEL.predict(row)
-    with pytest.raises(ColumnError, match="a table of one row is"):
+    listed = {name: [value] for name, value in row.items()}
+    assert MODEL.predict(row).shape == (1,)
+    assert MODEL.predict_proba(row)["a"].tolist() == MODEL.predict_proba(listed)["a"].tolist()
+    with pytest.raises(ColumnError, match=r"a table of one row is \{'flux_err': \[0.1\]\}"):
+        MODEL.predict(listed | {"flux_err": 0.1})
+    with pytest.raises(UncertainError, match="two classes"):
         uncertain.fit(row | {"kind": "a"}, target="kind")
-    assert MODEL.predict({"flux": [1.0], "flux_err": [0.1]}).shape == (1,)
+
+
+def test_what_is_asked_for_was_not_meant() -> None:
+    with pytest.raises(ColumnError, match=r"there is no column 'flux_err' \(the model reads"):
+        MODEL.predict({"flux": [1.0]})
+
+
+def test_constructors_say_what_was_meant() -> None:
+    for make, text in (
+        (lambda: uncertain.GSUClassifier(alhpa=1.0), r"GSUClassifier.*'alhpa'.*did you mean 'alpha'"),
+        (lambda: uncertain.RemeasuredClassifier(n_copie=2), r"RemeasuredClassifier.*'n_copies'"),
+        (lambda: uncertain.AsGaussians(on_mising="auto"), r"AsGaussians.*'on_missing'"),
+    ):  # type: ignore[call-arg]
+        with pytest.raises(TypeError, match=text):
+            make()
 
 
 @pytest.mark.parametrize("saved", [False, True])

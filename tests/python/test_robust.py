@@ -162,6 +162,26 @@ def test_the_polished_measure_is_a_local_minimum() -> None:
         assert model.objective_ <= metrics.mpe(RobustSVC(method=other).fit(X, y), X, y) * (1 + 1e-9)
 
 
+def test_rows_that_all_lie_next_to_their_borders_are_no_overflow() -> None:
+    """Many features for few rows: slacks fall below rounding before the last barrier is reached."""
+    rng = np.random.default_rng(0)
+    n, d = 300, 64
+    y = rng.integers(0, 2, n)
+    means, std = rng.normal(size=(n, d)), rng.uniform(0.1, 1.0, (n, d))
+    means[:, 0] += 2.0 * y
+    X = GaussianArray(means, std=std)
+
+    def measure(model: RobustSVC) -> float:
+        w, b = model.coef_[0], model.intercept_[0]
+        margin = np.maximum((2 * y - 1) * (means @ w + b), 0.0)
+        v = np.sum((std * w) ** 2, axis=1)
+        return float(np.sum(v / (v + margin**2)))
+
+    found = RobustSVC(method="mpsvc").fit(X, y)
+    assert measure(found) == pytest.approx(found.objective_)
+    assert found.objective_ < 0.9 * measure(RobustSVC(method="ausvc").fit(X, y))
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_weights_are_counts_and_rows_without_weight_are_absent(method: Any) -> None:
     X, y = clusters(40)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import TypeVar
 
+from .._data.options import hinting_constructor
+
 T = TypeVar("T")
 
 SHARED = """
@@ -232,4 +234,4 @@ def documented(thing: T) -> T:
             doc = getattr(held, "__doc__", None)
             if isinstance(doc, str):
                 held.__doc__ = _filled(doc)
-    return thing
+    return hinting_constructor(thing) if isinstance(thing, type) else thing

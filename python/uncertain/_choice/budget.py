@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from sklearn.pipeline import Pipeline
 
 from ..discriminant import GaussianDiscriminant
+from ..exceptions import UncertainError
 from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import GaussianDenoiser, GaussianImputer
 from ..regression import GSURegressor
@@ -26,6 +27,8 @@ LEAST, MOST = 10, {"em": 1_000, "linear": 500}
 """Passes of a fit: fewer find nothing, and more are not made anyway."""
 PATH_WORK, LEAST_PATH, MOST_PATH = 2e9, 500, 2e10
 """Of a path of penalties, the rows it has at least, and the work beyond which there is none."""
+MOST_ANSWERS = 50_000_000
+"""Probabilities of all rows: rows x classes."""
 PASSES_OF_PATH = 13 * 5 * 8
 """For each hyperplane: penalties, folds, and passes from the solution of the penalty before."""
 NEWTON = 300
@@ -79,6 +82,17 @@ def with_passes(pipeline: Pipeline, size: Size) -> Pipeline:
 def is_too_much(pipeline: Pipeline, size: Size) -> bool:
     """Would even the fewest passes take many times the budget?"""
     return isinstance(pipeline[-1], LINEAR) and LEAST * FITS * size.linear_pass > 3 * LINEAR_WORK
+
+
+def refuse_too_many(size: Size) -> None:
+    """UncertainError where so many rows have so many classes that nothing can be compared."""
+    if size.rows * size.classes > MOST_ANSWERS:
+        raise UncertainError(
+            f'{size.classes:,} classes in {size.rows:,} rows are too many for method="auto", which compares '
+            f"a probability of each class for each row (at most {MOST_ANSWERS:,} together): if the target is "
+            'a quantity, pass task="regression"; if it is an identifier, it cannot be predicted; else join '
+            'rare classes, or name the method, such as method="discriminant"'
+        )
 
 
 def path_rows(size: Size, most: int) -> int:

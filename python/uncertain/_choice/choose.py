@@ -41,7 +41,7 @@ from .._report.pace import Pace
 from .._rows.training import TrainingRows
 from ..exceptions import UncertainError
 from .average import AveragedClassifier, AveragedRegressor
-from .budget import is_too_much
+from .budget import is_too_much, refuse_too_many
 from .comparison import Comparison
 from .leaderboard import MEANS_ONLY, RACED, Entry, Leaderboard
 from .left_alone import LeftAloneTrial, try_left_alone
@@ -83,6 +83,7 @@ def choose(request: Request, training: TrainingRows) -> Choice:
 
 
 def _choose(request: Request, training: TrainingRows) -> Choice:
+    refuse_too_many(request.size)
     settings = request.settings
     pace = Pace(verbose=settings.get("verbose", 0), callback=settings.get("callback"), title="fit")
     members = portfolio(request)

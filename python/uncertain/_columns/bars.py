@@ -144,8 +144,9 @@ def require(column: str, names: Sequence[str], advice: str = "") -> str:
     if column in names:
         return column
     meant = nearest(column, names)
-    hint = f"did you mean {meant!r}?" if meant else f"the columns are {listing(names)}"
-    raise ColumnError(f"there is no column {column!r}; {hint}" + (f" ({advice})" if advice else ""))
+    hint = f"did you mean {meant!r}?" if meant else f"the columns are {listing(names)}" if names else ""
+    texts = [f"there is no column {column!r}", *([hint] if hint else [])]
+    raise ColumnError("; ".join(texts) + (f" ({advice})" if advice else ""))
 
 
 def require_all(columns: Iterable[str], names: Sequence[str], advice: str = "") -> None:

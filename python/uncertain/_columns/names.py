@@ -4,11 +4,12 @@ Idea: a column is the error bar of another if taking one error word out of its n
 That covers suffixes (``flux_err``, ``x1ERR``), prefixes (``e_Vmag``, ``sigma_FeH``) and infixes
 (``psfMagErr_u`` beside ``psfMag_u``, ``MAGERR_AUTO``) by one rule, and needs the other column to be there,
 so that few words are mistaken. Two columns that differ by a side (``_err1``/``_err2``, ``_upper``/
-``_lower``, ``_16``/``_84``) are the two arms or limits of one error bar. Letters that may mean something
-else (``dx``, ``eTeff``, ``s_x``, ``x_e``, ``euR``/``edR``) count only for what has no other error bar, in
-columns of numbers; if these are negative somewhere, they are values (``preprocessing/_empty.py``). Rejected:
-a list of suffixes (finds one catalogue in three), and looking at the numbers of all columns (a choice must
-not change with the rows).
+``_lower``, ``_16``/``_84``) are the two arms or limits of one error bar, also where word and side stand apart
+(``err_x_lo``/``err_x_hi``). Letters that may mean something else (``dx``, ``eTeff``, ``s_x``, ``x_e``,
+``euR``/``edR``, ``x_ep``/``x_em``) count only for what has no other error bar, in columns of numbers; if
+these are negative somewhere, they are values (``preprocessing/_empty.py``). Rejected: a list of suffixes
+(finds one catalogue in three), and looking at the numbers of all columns (a choice must not change with the
+rows).
 """
 
 from __future__ import annotations
@@ -50,6 +51,15 @@ _ARMS = (
     re.compile(rf"(?=((?P<word>{_WORD})[_.\- ]?(?P<side>{_SIDE})(?![a-z0-9])))", re.IGNORECASE),
     re.compile(rf"(?=((?<![a-z0-9])(?P<side>{_SIDE})[_.\- ]?(?P<word>{_WORD})(?![a-z0-9])))", re.IGNORECASE),
 )
+_APART = "|".join(side for side in sorted((*UPPER, *LOWER), key=len, reverse=True) if len(side) > 1)
+_AT_END = re.compile(rf"^(?P<base>.+)[_.\- ](?P<side>{_APART})$", re.IGNORECASE)
+"""A side at the end of what is left of a name without its error word: err_x_lo, sigma_x_plus."""
+_LETTERS = (
+    re.compile(rf"^(?P<base>.+)_e_?(?P<side>{_SIDE})$", re.IGNORECASE),
+    re.compile(rf"^e_?(?P<side>{_SIDE})_(?P<base>.+)$", re.IGNORECASE),
+    re.compile(rf"^e_(?P<base>.+)_(?P<side>{_APART})$", re.IGNORECASE),
+)
+"""The letter e and a side: x_ep and x_em, ehi_x and elo_x, e_x_up and e_x_low."""
 _LIMITS = re.compile(r"(?=((?<![a-z0-9])(?P<side>upper|lower|hi|lo)(?![a-z0-9])))", re.IGNORECASE)
 _QUANTILE = re.compile(r"(?<=[_.\- ])(?P<letter>[pq]?)(?P<percent>16|84)$", re.IGNORECASE)
 """The quantiles of a Gaussian one standard deviation away, behind a separator."""
@@ -194,6 +204,8 @@ class _Claim:
 MEDIANS = ("med", "median", "mean")
 QUANTILES = -2
 """The place of quantiles among the pairs."""
+APART = -3
+"""The place of sides that stand apart from the error word: up has low beside it as well as down."""
 
 
 def _claims(column: str) -> list[_Claim]:
@@ -202,7 +214,9 @@ def _claims(column: str) -> list[_Claim]:
         word, start, end = match[1], match.start(1), match.end(1)
         if _stands_out(column, word, start, end):
             kind: Kind = "var" if word.lower() in VARIANCES else "std"
-            claims.append(_Claim(_without(column, start, end), kind))
+            rests = _without(column, start, end)
+            claims.append(_Claim(rests, kind))
+            claims += [claim for rest in rests if (claim := _apart(rest))]
     for pair, pattern in _SIDED:
         for match in pattern.finditer(column):
             side, word = match["side"].lower(), match.groupdict().get("word")
@@ -219,6 +233,14 @@ def _claims(column: str) -> list[_Claim]:
     return claims
 
 
+def _apart(rest: str) -> _Claim | None:
+    """What is left of a name without its error word may end with a side, and is no column itself."""
+    match = _AT_END.match(rest)
+    if match is None:
+        return None
+    return _Claim((rest, match["base"]), "arms", APART, match["side"].lower() in UPPER, first=True)
+
+
 def _by_letters(names: Sequence[str], known: _Known) -> Iterator[tuple[str, ErrorBar]]:
     """(column, the error bar it may have) by prefixes and suffixes of one or two letters."""
     for column in names:
@@ -233,6 +255,20 @@ def _by_letters(names: Sequence[str], known: _Known) -> Iterator[tuple[str, Erro
             value = column[:-2]
         if value in known.exact:
             yield value, ErrorBar("std", (column,), sure=False)
+    yield from _arms_by_letters(names, known)
+
+
+def _arms_by_letters(names: Sequence[str], known: _Known) -> Iterator[tuple[str, ErrorBar]]:
+    """Pairs of columns by the letter e and a side."""
+    pairs: dict[tuple[str, int], dict[bool, str]] = {}
+    for column in names:
+        for form, pattern in enumerate(_LETTERS):
+            match = pattern.match(column)
+            if match is not None and match["base"] in known.exact:
+                pairs.setdefault((match["base"], form), {})[match["side"].lower() in UPPER] = column
+    for (base, _), pair in pairs.items():
+        if len(pair) == 2:
+            yield base, ErrorBar("arms", (pair[True], pair[False]), sure=False)
 
 
 def _bases(column: str, claims: Iterable[_Claim], known: _Known) -> Iterator[tuple[str, Kind]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import inspect
 import re
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
@@ -58,10 +59,10 @@ def with_hint(error: ParameterError) -> ParameterError:
     return error if told is None else ParameterError(f"{error}{did_you_mean(told[1], told[2].split(', '))}")
 
 
-def hinting(function: Callable[P, R]) -> Callable[P, R]:
+def hinting(function: Callable[P, R], called: str = "") -> Callable[P, R]:
     """The same function, whose error about an unknown keyword argument says what may have been meant.
 
-    Python says so from version 3.13 on.
+    Python says so from version 3.13 on. `called`: how callers know it.
     """
     code = function.__code__
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -71,7 +72,7 @@ def hinting(function: Callable[P, R]) -> Callable[P, R]:
         for name in kwargs:
             if name not in known and (hint := did_you_mean(name, known)):
                 raise TypeError(
-                    f"{function.__qualname__}() got an unexpected keyword argument {name!r}{hint}"
+                    f"{called or function.__qualname__}() got an unexpected keyword argument {name!r}{hint}"
                 )
         return function(*args, **kwargs)
 
@@ -83,6 +84,14 @@ def hinting_methods(cls: C) -> C:
     for name, member in [*vars(cls).items()]:
         if isinstance(member, FunctionType) and not name.startswith("_"):
             setattr(cls, name, hinting(member))
+    return cls
+
+
+def hinting_constructor(cls: C) -> C:
+    """The class, whose constructor is `hinting`."""
+    made = vars(cls).get("__init__", getattr(cls, "__init__", None))
+    if isinstance(made, FunctionType) and not made.__code__.co_flags & inspect.CO_VARKEYWORDS:
+        setattr(cls, "__init__", hinting(inspect.unwrap(made), cls.__name__))  # noqa: B010
     return cls
 
 

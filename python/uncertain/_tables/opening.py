@@ -128,6 +128,8 @@ def _dict(X: Mapping[str, NativeColumn]) -> Table:
 
     names = list(X)
     single = [name for name in names if isinstance(X[name], (str, bytes)) or not hasattr(X[name], "__len__")]
+    if single and len(single) == len(names):  # one row
+        return _dict({name: [X[name]] for name in names})
     if single:
         values = visible(", ".join(f"{name!r}: [{X[name]!r}]" for name in single[:3]))
         more = ", ..." if len(single) > 3 else ""

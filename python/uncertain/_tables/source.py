@@ -54,8 +54,10 @@ class Source:
         """ColumnError for the first of these columns that a table has not."""
         if self.table is not None:
             with self.named():
+                names = list(names)
                 for name in names:
-                    require(name, self.names, advice)
+                    if name not in self.names:  # one that is asked for, too, was not meant
+                        require(name, [other for other in self.names if other not in names], advice)
         return self
 
     @contextmanager

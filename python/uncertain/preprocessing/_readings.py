@@ -3,7 +3,8 @@
 Larger errors are exact: noise is added to the reading. Smaller ones need the true value, which is drawn from
 its posterior given the reading *and the target*: from the distribution of the row's own class, or from the
 joint distribution of features and target. Draws that ignored the target would blur the classes and flatten
-slopes.
+slopes. Exact features of zeros and ones belong to these distributions, too: they tell populations apart (log
+loss on TESS' planets, errors x 1, 2, 4: .314 .323 .347 without them there, .310 .313 .331 with them).
 """
 
 from __future__ import annotations
@@ -79,20 +80,16 @@ class TruthOfClasses:
         members = {code: np.flatnonzero(codes == code) for code in self.own.tolist()}
         if len(self.own) < len(found):
             members[OTHERS] = np.arange(len(rows))
-        self.law = _told_by(rows)
-        some = rows[:, self.law]
         self.denoisers = {
-            code: _denoiser(some, part, weights, n_components, random) for code, part in members.items()
+            code: _denoiser(rows, part, weights, n_components, random) for code, part in members.items()
         }
 
     def posterior(self, rows: Rows, codes: Labels) -> GaussianArray:
         """What is open about the true values of these rows."""
         keys = np.where(np.isin(codes, self.own), codes.astype(np.int64), OTHERS)  # codes have no sign
         parts = {key: np.flatnonzero(keys == key) for key in np.unique(keys).tolist()}
-        some = rows[:, self.law]
-        found = [self.denoisers[key].transform(some[part]) for key, part in parts.items()]
-        posterior = GaussianArray.concat(found)[np.argsort(np.concatenate(list(parts.values())))]
-        return _beside(posterior, rows, self.law)
+        found = [self.denoisers[key].transform(rows[part]) for key, part in parts.items()]
+        return GaussianArray.concat(found)[np.argsort(np.concatenate(list(parts.values())))]
 
 
 class TruthOfTargets:
@@ -101,33 +98,11 @@ class TruthOfTargets:
     def __init__(
         self, rows: Rows, y: Floats, weights: Floats | None, n_components: int, random: Random
     ) -> None:
-        self.law = _told_by(rows)
-        joint = _joint(rows[:, self.law], y)
-        self.denoiser = _denoiser(joint, np.arange(len(y)), weights, n_components, random)
+        self.denoiser = _denoiser(_joint(rows, y), np.arange(len(y)), weights, n_components, random)
 
     def posterior(self, rows: Rows, y: Floats) -> GaussianArray:
         """What is open about the true values of these rows."""
-        posterior = self.denoiser.transform(_joint(rows[:, self.law], y))[:, : len(self.law)]
-        return _beside(posterior, rows, self.law)
-
-
-def _told_by(rows: Rows) -> Ints:
-    """The features of a law of true values: all but exact ones of two values, which are no Gaussians, and
-    many where categories and what is missing are features."""
-    gaussians, missing = filled_gaussians(rows), missing_mask(rows)
-    means = gaussians.means
-    plain = ((means == means.min(axis=0)) | (means == means.max(axis=0))).all(axis=0) & ~missing.any(axis=0)
-    plain &= ~deviations(gaussians).any(axis=0)
-    return np.flatnonzero(~plain) if not plain.all() else np.arange(len(plain))
-
-
-def _beside(posterior: GaussianArray, rows: Rows, law: Ints) -> GaussianArray:
-    """The posterior of some features beside the others, which are exact, in their order."""
-    if len(law) == rows.n_features:
-        return posterior
-    others = np.setdiff1d(np.arange(rows.n_features), law)
-    exact = GaussianArray(filled_gaussians(rows).means[:, others])
-    return GaussianArray.hstack([posterior._named(None), exact])[:, np.argsort(np.concatenate([law, others]))]
+        return self.denoiser.transform(_joint(rows, y))[:, : rows.n_features]
 
 
 def _joint(rows: Rows, y: Floats) -> Rows:

@@ -13,10 +13,11 @@
 //!
 //! At the minimum for tau the objective is within (number of constraints) / tau of the best one. Newton's
 //! steps are shortened until every row stays inside, for which scores along the step need no pass. Only the last tau
-//! is solved to the end: before it Newton's method need only be where it converges fast.
+//! is solved to the end: before it Newton's method need only be where it converges fast. With many features every row
+//! may lie next to its border, nearer than rounding tells from beyond it: then the last point inside is the answer.
 
 use crate::control::Control;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg;
 use crate::loss::{Certificate, Loss, LossEval, Scores, Smoothness};
 use crate::objective::{Derivatives, LinearObjective, Problem, RowMotion};
@@ -84,14 +85,16 @@ pub(super) fn maximize(
     // Theta of mean 1 and tau from 1: the start need not be near the path.
     let mean = theta.iter().sum::<f64>() / n;
     let mut barrier = Barrier { theta: theta.iter().map(|t| t / mean).collect(), floor: floor.to_vec(), tau: 1.0 };
-    let mut x = start.to_vec();
+    let (mut x, mut inside) = (start.to_vec(), start.to_vec());
     let length = norm(start).max(f64::MIN_POSITIVE);
     loop {
         let loss = barrier.clone();
         let objective = Problem { weights: None, loss: &loss, ..*problem }.unpenalised()?;
         let mut value = f64::INFINITY;
         for decrement in [NEAR, CENTRED] {
-            let scores = centre(&objective, &mut x, decrement, ENDLESS * length, control)?;
+            let Some(scores) = centre(&objective, &mut x, &mut inside, decrement, ENDLESS * length, control)? else {
+                return Ok(Some(inside));
+            };
             if norm(&x) > ENDLESS * length {
                 return Ok(None);
             }
@@ -108,18 +111,24 @@ pub(super) fn maximize(
     }
 }
 
-/// Newton's method at one tau, until x is longer than `endless`: then nothing bounds it. The scores (m, v) there.
+/// Newton's method at one tau, until x is longer than `endless`: then nothing bounds it. The scores (m, v) there;
+/// `None` where rounding has put x on a border. `inside` is the last point that was not.
 fn centre(
     objective: &LinearObjective<'_>,
     x: &mut [f64],
+    inside: &mut [f64],
     decrement: f64,
     endless: f64,
     control: &Control,
-) -> Result<Vec<(f64, f64)>> {
+) -> Result<Option<Vec<(f64, f64)>>> {
     let (problem, n) = (*objective.problem(), x.len());
     let mut scores = objective.scores(x, control)?;
     for _ in 0..STEPS {
-        let e = objective.evaluate(x, 0.0, Derivatives::Hessian, control)?;
+        let e = match objective.evaluate(x, 0.0, Derivatives::Hessian, control) {
+            Err(Error::Data(_)) => return Ok(None), // a barrier of infinity
+            other => other?,
+        };
+        inside.copy_from_slice(x);
         let Some(p) = e.hessian.and_then(|h| newton_step(h, &e.gradient)) else { break };
         let slope: f64 = p.iter().zip(&e.gradient).map(|(p, g)| p * g).sum();
         if !(slope < -decrement / problem.targets.len() as f64) {
@@ -147,7 +156,7 @@ fn centre(
             break;
         }
     }
-    Ok(scores)
+    Ok(Some(scores))
 }
 
 /// The rows' scores at t along a step.
