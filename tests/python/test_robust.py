@@ -179,7 +179,7 @@ def test_rows_that_all_lie_next_to_their_borders_are_no_overflow() -> None:
 
     found = RobustSVC(method="mpsvc").fit(X, y)
     assert measure(found) == pytest.approx(found.objective_)
-    assert found.objective_ < 0.9 * measure(RobustSVC(method="ausvc").fit(X, y))
+    assert found.objective_ < 0.95 * measure(RobustSVC(method="ausvc").fit(X, y))
 
 
 @pytest.mark.parametrize("method", METHODS)
