@@ -114,6 +114,7 @@ arena-check: install ## is uncertain.fit worse than in the stored result of the 
 docs: $(VENV)/.docs ## the site with its gallery and the Rust documentation, in docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	$(CHECK_ENV) RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps
+	rm -rf docs/_build/html/rust && cp -r target/doc docs/_build/html/rust
 
 docs-look: $(VENV)/.docs ## open every page of the built site in Chromium: cut code, contrast, console, ... (after make docs)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'playwright>=1.50'

@@ -3,7 +3,7 @@
 Docstrings say ``name : text that goes on in the next lines``, which reads well in `help()`, and which
 numpydoc takes for a type in bold with a broken end. Before numpydoc reads a docstring, such text becomes the
 description; lines that begin with a value (``"auto": ...``) become a list. Afterwards the parameters of
-`uncertain.fit`, of which there are many, get headings. A parameter without a group ends the build.
+`uncertain.fit`, of which there are many, get headings; a parameter without a group comes last.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PARAMETER_GROUPS = {
         "columns",
     ),
     "The model": ("task", "method", "meaning", "effort", "noise", "curve", "**params"),
-    "Before the model": ("transform", "scale", "on_missing", "handle_unknown"),
+    "Before the model": ("transform", "scale", "on_missing", "indicators", "handle_unknown"),
     "Resources": ("memory", "spill", "random_state", "time_limit"),
 }
 """Of `uncertain.fit`; names of entries of its docstring, a name that it does not have is no fault."""
@@ -120,14 +120,15 @@ def group(_app: Any, what: str, name: str, thing: Any, options: Any, lines: list
             entries[next(reversed(entries))].append(line)
     plain = {key.lstrip("*"): key for key in entries}
     found: list[str] = []
+    pad = " " * indent
     for heading, names in PARAMETER_GROUPS.items():
         known = [plain.pop(each.lstrip("*")) for each in names if each.lstrip("*") in plain]
         if known:
-            pad = " " * indent
             found += ["", f"{pad}.. rst-class:: parameter-group", "", f"{pad}{heading}", ""]
             found += chain.from_iterable(entries[key] for key in known)
     if plain:
-        raise ValueError(f"parameters of uncertain.fit without a group in docs/docstrings.py: {[*plain]}")
+        found += ["", f"{pad}.. rst-class:: parameter-group", "", f"{pad}More", ""]
+        found += chain.from_iterable(entries[key] for key in plain.values())
     lines[start + 1 : end] = [*found, ""]
 
 

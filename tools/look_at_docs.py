@@ -33,6 +33,13 @@ NO_PROSE = ("search.html", "genindex.html", "py-modindex.html", "_modules/", "ga
 FIND = (Path(__file__).parent / "look_at_docs.js").read_text()
 
 
+class QuietServer(ThreadingHTTPServer):
+    """A browser that leaves before a file has come is no error."""
+
+    def handle_error(self, *_: object) -> None:
+        """Nothing."""
+
+
 class QuietHandler(SimpleHTTPRequestHandler):
     """A server of files that does not print what it serves."""
 
@@ -43,7 +50,7 @@ class QuietHandler(SimpleHTTPRequestHandler):
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """The address under which the folder is served while the block runs."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(folder)))
+    server = QuietServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(folder)))
     Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"
@@ -70,7 +77,7 @@ def chromium() -> Iterator[Any]:
 def pages_below(folder: Path, only: str) -> list[str]:
     """The pages' addresses, relative to the folder."""
     found = (path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*.html")))
-    return [name for name in found if not name.startswith("_static/") and only in name]
+    return [name for name in found if not name.startswith(("_static/", "rust/")) and only in name]
 
 
 def faults_on_page(page: Any, address: str, name: str, pictures: Path | None) -> Iterator[tuple[str, str]]:

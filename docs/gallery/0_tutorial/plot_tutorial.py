@@ -93,7 +93,7 @@ print(model)
 
 # %%
 # What was compared, the best of each kind: the log loss of objects that the model had not seen, with its standard
-# error. Every method is better with the error bars than without.
+# error. Here each method does better with the error bars than without, some by less than these errors.
 
 board = model.leaderboard_.drop_nulls("score").sort("score").unique(["method", "meaning"], keep="first")
 board = board.sort("score")

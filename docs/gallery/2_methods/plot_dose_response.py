@@ -2,9 +2,11 @@
 A dose-response curve
 =====================
 
-The dose that reached the cells is known to 40 % only: errors in x, on a curve that saturates. Least squares and
-orthogonal distances both misjudge its steepness; the likelihood integrated over the true doses does not. The readings
-are simulated: true log-doses and the noise of both axes are normal.
+The dose that reached the cells is known to 40 % only: errors in x, on a curve that saturates. Least squares, which
+takes the dose for exact, finds a curve that is far too flat: a slope of 1.90 +- 0.04, where the truth is 2.5. The
+likelihood integrated over the true doses finds 2.40 +- 0.11, orthogonal distances 2.65 +- 0.13. Both hold the truth
+within 1.2 standard errors, and one set of 400 readings does not tell which of them is better. The readings are
+simulated: true log-doses and the noise of both axes are normal.
 """
 
 import matplotlib.pyplot as plt

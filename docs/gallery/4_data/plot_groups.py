@@ -1,6 +1,6 @@
 """
-Several rows of one patient
-===========================
+Several rows of one patient: groups
+===================================
 
 Five visits of each patient are not five patients. With rows of one patient on both sides of a split, a model
 recognises the patient instead of the illness, and its score is too good for new patients. ``groups=`` keeps them
