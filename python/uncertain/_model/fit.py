@@ -218,13 +218,13 @@ def fit(
     mixtures of 1 to 16 Gaussians of features and target), and boosted trees on re-measured rows. All are
     compared on the same held-out rows (whole `groups`, weighted, at most 20,000 rows) by log loss, for
     numbers by squared error, fold after fold; who is more than three standard errors (of the paired
-    difference, of 50 held-out rows at least) behind leaves the race. With 1,000 rows or more the simplest within one standard error (of the paired
-    difference) of the best is fitted to all rows. With fewer rows several good ones are averaged, with the
-    weights of least held-out loss. ``model.leaderboard_`` lists all of them, those that could not take part
-    with the reason, and the best of each kind without error bars. With fewer than 20 rows nothing is held
-    out, and the rule of "fast" is used. Rows with equal means and error bars are held out together (unless
-    more than a twentieth of the rows are all equal), and ``print(model)`` says so. The models of the folds
-    also calibrate sets, intervals and scatter.
+    difference, of 50 held-out rows at least) behind leaves the race. With 1,000 rows or more the simplest
+    within one standard error (of the paired difference) of the best is fitted to all rows. With fewer rows
+    several good ones are averaged, with the weights of least held-out loss. ``model.leaderboard_`` lists all
+    of them, those that could not take part with the reason, and the best of each kind without error bars.
+    With fewer than 20 rows nothing is held out, and the rule of "fast" is used. Rows with equal means and
+    error bars are held out together (unless more than a twentieth of the rows are all equal), and
+    ``print(model)`` says so. The models of the folds also calibrate sets, intervals and scatter.
 
     Without column arguments, `mean` and the one of `cov`, `std`, `var`, `precision`, `factor` that exists are
     taken; otherwise every scalar column with an error column: x_err, x_error, x_std, x_se, x_sigma, x_unc,

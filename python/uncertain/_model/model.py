@@ -647,7 +647,8 @@ class Model:
 
         Of a linear model the coefficients in the units of the table, and per standard deviation of the
         feature; with rows in `table` also the share that each feature's error bars have in the uncertainty of
-        the score (of more than 200,000 rows, a sample). Of other models the kernel, support vectors and the like, as far as there are any.
+        the score (of more than 200,000 rows, a sample). Of other models the kernel, support vectors and the
+        like, as far as there are any.
 
         Returns
         -------
