@@ -20,11 +20,11 @@ from .._base.penalty import FitRows
 from .._base.progress import Callback
 from .._base.sums import BeyondSums, Need
 from .._data.groups import groups_from
-from .._data.numbers import refuse_where
-from .._data.typing import Floats, Header, Keywords, Labels, Limits, RandomState
+from .._data.typing import Floats, Header, Keywords, Labels, RandomState
 from .._data.validation import RowsLike, check_labels, check_numbers, check_readings, check_sample_weight
 from .._data.warn import warn
 from ..exceptions import ConvergenceWarning, ParameterError, UncertainError
+from ._per_row import censored, predictor_offset
 
 __all__ = ["GeneralizedLinearLaw"]
 
@@ -255,7 +255,7 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
             n = len(targets)
             arguments |= {"targets": targets}
         weights = check_sample_weight(sample_weight, n)
-        arguments |= {"weights": weights, "offsets": _predictor_offset(offset, exposure, n)}
+        arguments |= {"weights": weights, "offsets": predictor_offset(offset, exposure, n)}
         if event is not None or y_limit is not None:
             what = "event" if y_limit is None else "y_limit"
             if self.family not in TIMES:
@@ -263,7 +263,7 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
                 raise UncertainError(f"{what}: family={self.family!r} has no times; {times} have")
             if event is not None and y_limit is not None:
                 raise UncertainError("event and y_limit say the same; give one of them")
-            arguments["limits"] = _censored(event if y_limit is None else y_limit, what, n)
+            arguments["limits"] = censored(event if y_limit is None else y_limit, what, n)
         if groups is not None:
             arguments["groups"] = groups_from(groups, "groups", n)
         model = self._fitted(parameters, rows, **arguments)
@@ -296,7 +296,7 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
                 raise UncertainError("offset and exposure are not for predictions of classes")
             return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
         values = self._model.decision(check_readings(self, X, reset=False), self.n_jobs)[:, 0]
-        shift = _predictor_offset(offset, exposure, len(values))
+        shift = predictor_offset(offset, exposure, len(values))
         return values if shift is None else values * np.exp(shift)
 
     @available_if(_of_classes)  # type: ignore[untyped-decorator]
@@ -366,7 +366,7 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
             instead = "predict_proba" if self.family in CLASSES else "predict, which gives the median"
             raise UncertainError(f"predict_distribution: not for family={self.family!r}; use {instead}")
         mean, std = self._model.decision_distribution(check_readings(self, X, reset=False), self.n_jobs)
-        shift = _predictor_offset(offset, exposure, len(mean))
+        shift = predictor_offset(offset, exposure, len(mean))
         if shift is None:
             return mean[:, 0], std[:, 0]
         if self.family != "gamma":
@@ -530,38 +530,3 @@ def _deviations(covariance: Floats) -> Floats:
     """Square roots of variances; NaN where one is 0, for it is not known."""
     variances = np.diag(covariance)
     return np.sqrt(np.where(variances > 0.0, variances, np.nan))
-
-
-def _one_each(values: ArrayLike, what: str, n: int) -> Floats:
-    numbers = np.asarray(values, dtype=np.float64)
-    if numbers.shape != (n,):
-        raise UncertainError(f"{what}: expected {n} numbers, one per row, got shape {numbers.shape}")
-    refuse_where(~np.isfinite(numbers), numbers, what, "it must be finite")
-    return np.ascontiguousarray(numbers)
-
-
-def _predictor_offset(offset: ArrayLike | None, exposure: ArrayLike | None, n: int) -> Floats | None:
-    """What is added to the linear predictor."""
-    parts = []
-    if offset is not None:
-        parts.append(_one_each(offset, "offset", n))
-    if exposure is not None:
-        sizes = _one_each(exposure, "exposure", n)
-        refuse_where(sizes <= 0.0, sizes, "exposure", "it must be > 0")
-        parts.append(np.log(sizes))
-    return np.sum(parts, axis=0) if parts else None
-
-
-def _censored(flags: ArrayLike | None, what: str, n: int) -> Limits:
-    """+1 where the time is a lower limit."""
-    numbers = np.asarray(flags)
-    if numbers.shape != (n,):
-        raise UncertainError(f"{what}: expected {n} numbers, one per row, got shape {numbers.shape}")
-    bad = np.flatnonzero(~np.isin(numbers, (0, 1)))
-    if bad.size:
-        row = int(bad[0])
-        raise UncertainError(
-            f"{what}: row {row} is {numbers[row : row + 1].tolist()[0]!r}; it must be 0 or 1"
-        )
-    late: Limits = (numbers == (1 if what == "y_limit" else 0)).astype(np.int8)
-    return late

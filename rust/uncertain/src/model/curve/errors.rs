@@ -60,6 +60,19 @@ pub(super) fn inverse(h: &[f64], some: &[usize], names: &[String], singular: f64
     Ok(out)
 }
 
+/// The covariance of all parameters from that of the free ones: 0 where fixed, NaN where a bound holds.
+pub(super) fn spread_out(covariance: &[f64], free: &[usize], some: &[usize], p: usize) -> Vec<f64> {
+    let width = (covariance.len() as f64).sqrt() as usize;
+    let mut out = vec![0.0; p * p];
+    for (a, &i) in free.iter().enumerate() {
+        for (b, &j) in free.iter().enumerate() {
+            let held = !some.contains(&a) || !some.contains(&b);
+            out[i * p + j] = if held { f64::NAN } else { covariance[a * width + b] };
+        }
+    }
+    out
+}
+
 /// B A B' of symmetric B (p x p) and the sum A of outer products of rows (each p), summed within groups first.
 pub(super) fn sandwich(bread: &[f64], rows: &[Vec<f64>], readings: &[Reading]) -> Vec<f64> {
     let p = rows.first().map_or(0, Vec::len);

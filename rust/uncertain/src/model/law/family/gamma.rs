@@ -1,9 +1,7 @@
 //! log p = -nu (delta + exp(-delta) - 1) + log(nu) / 2 - R(nu) - log(2 pi) / 2 - log y, delta = eta - log y, nu the shape,
 //! R what Stirling's formula leaves out: nothing cancels where nu is large. a = log dispersion = -log nu.
 
-use super::{
-    ACTIVE, Constant, Family, LOG_BOUNDS, Local, Observation, Weighted, check_positive, log_mean, log_moments,
-};
+use super::{Constant, Family, Local, Observation, Weighted, check_positive, log_mean, log_moments};
 use crate::special::{HALF_LOG_TAU, stirling_rest};
 
 #[derive(Debug)]
@@ -14,16 +12,8 @@ impl Family for Gamma {
         check_positive(y)
     }
 
-    fn n_extra(&self, _: usize) -> usize {
-        1
-    }
-
-    fn bounds(&self) -> (f64, f64) {
-        LOG_BOUNDS
-    }
-
-    fn active(&self, _: Observation, _: usize) -> [Option<usize>; ACTIVE] {
-        [Some(0), None]
+    fn has_scale(&self) -> bool {
+        true
     }
 
     fn constant(&self, Observation { y, .. }: Observation, extra: &[f64]) -> Constant {

@@ -1,7 +1,7 @@
 //! log t = eta + sigma N(0, 1). With w = (log t - eta) / sigma, a = log sigma: log p = -w^2 / 2 - log sigma - log t -
 //! log(2 pi) / 2 for an event, log Phi(-w) for a time that was not reached; lambda = phi(w) / Phi(-w).
 
-use super::{ACTIVE, Constant, Family, LOG_BOUNDS, Local, Observation, Weighted, check_positive, log_moments};
+use super::{Constant, Family, Local, Observation, Weighted, check_positive, log_moments};
 use crate::special::{HALF_LOG_TAU, log_upper_tail};
 
 #[derive(Debug)]
@@ -12,16 +12,8 @@ impl Family for Lognormal {
         check_positive(y)
     }
 
-    fn n_extra(&self, _: usize) -> usize {
-        1
-    }
-
-    fn bounds(&self) -> (f64, f64) {
-        LOG_BOUNDS
-    }
-
-    fn active(&self, _: Observation, _: usize) -> [Option<usize>; ACTIVE] {
-        [Some(0), None]
+    fn has_scale(&self) -> bool {
+        true
     }
 
     fn constant(&self, Observation { y, censored }: Observation, extra: &[f64]) -> Constant {

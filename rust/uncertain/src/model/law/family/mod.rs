@@ -122,19 +122,24 @@ pub(super) trait Family: Debug + Sync {
     /// Why a target is none of this family's.
     fn refusal(&self, y: f64) -> Option<&'static str>;
 
+    /// Is there one further parameter, the logarithm of a dispersion or scale?
+    fn has_scale(&self) -> bool {
+        false
+    }
+
     /// Number of further parameters, of so many classes.
     fn n_extra(&self, _n_classes: usize) -> usize {
-        0
+        usize::from(self.has_scale())
     }
 
     /// The bounds of each further parameter.
     fn bounds(&self) -> (f64, f64) {
-        (f64::NEG_INFINITY, f64::INFINITY)
+        if self.has_scale() { LOG_BOUNDS } else { (f64::NEG_INFINITY, f64::INFINITY) }
     }
 
     /// Places of the further parameters that a row with this target depends on.
     fn active(&self, _seen: Observation, _n_extra: usize) -> [Option<usize>; ACTIVE] {
-        [None; ACTIVE]
+        [self.has_scale().then_some(0), None]
     }
 
     fn constant(&self, _seen: Observation, _extra: &[f64]) -> Constant {

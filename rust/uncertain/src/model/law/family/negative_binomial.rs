@@ -4,7 +4,7 @@
 //! The sum over j is taken one by one up to 32, and by Euler and Maclaurin's formula beyond, where the next term of it
 //! is below 1e-13 of the whole: differences of log Gamma would lose their digits for small alpha.
 
-use super::{ACTIVE, Constant, Family, LOG_BOUNDS, Local, Observation, Weighted, check_count, log_mean, mean};
+use super::{Constant, Family, Local, Observation, Weighted, check_count, log_mean, mean};
 use crate::special::{HALF_LOG_TAU, stirling_rest};
 
 #[derive(Debug)]
@@ -58,16 +58,8 @@ impl Family for NegativeBinomial {
         check_count(y)
     }
 
-    fn n_extra(&self, _: usize) -> usize {
-        1
-    }
-
-    fn bounds(&self) -> (f64, f64) {
-        LOG_BOUNDS
-    }
-
-    fn active(&self, _: Observation, _: usize) -> [Option<usize>; ACTIVE] {
-        [Some(0), None]
+    fn has_scale(&self) -> bool {
+        true
     }
 
     fn constant(&self, Observation { y, .. }: Observation, extra: &[f64]) -> Constant {

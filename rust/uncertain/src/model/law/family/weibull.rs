@@ -1,7 +1,7 @@
 //! log t = eta + sigma W, exp(W) standard exponential. With w = (log t - eta) / sigma, a = log sigma:
 //! log p = w - exp(w) - log sigma - log t for an event, -exp(w) for a time that was not reached.
 
-use super::{ACTIVE, Constant, Family, LOG_BOUNDS, Local, Observation, Weighted, check_positive, log_moments};
+use super::{Constant, Family, Local, Observation, Weighted, check_positive, log_moments};
 
 #[derive(Debug)]
 pub(super) struct Weibull;
@@ -11,16 +11,8 @@ impl Family for Weibull {
         check_positive(y)
     }
 
-    fn n_extra(&self, _: usize) -> usize {
-        1
-    }
-
-    fn bounds(&self) -> (f64, f64) {
-        LOG_BOUNDS
-    }
-
-    fn active(&self, _: Observation, _: usize) -> [Option<usize>; ACTIVE] {
-        [Some(0), None]
+    fn has_scale(&self) -> bool {
+        true
     }
 
     fn constant(&self, Observation { y, censored }: Observation, extra: &[f64]) -> Constant {
