@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from ._base.classifiers import predicted
 from ._base.docs import documented
 from ._base.em import FittedMixture, Mixture, warn_unless_ended
+from ._base.given_x import GivenX
 from ._base.law import Law, law_table
+from ._base.progress import Callback
 from ._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from ._data.numbers import refuse_where
 from ._data.typing import Booleans, Floats, Header, Keywords, Limits, RandomState
@@ -25,7 +27,7 @@ __all__ = ["GaussianMixtureRegressor"]
 
 
 @documented
-class GaussianMixtureRegressor(Law, FittedMixture, RegressorMixin, BaseEstimator):
+class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseEstimator):
     """Regression with errors in x and y: true features and true target are a mixture of Gaussians.
 
     Row i is one noisy reading (x_i, y_i) of a true pair, with known errors of both, which may be correlated:
@@ -55,12 +57,30 @@ class GaussianMixtureRegressor(Law, FittedMixture, RegressorMixin, BaseEstimator
     reading x is first shrunk towards the population, more strongly the larger its error, so that predictions
     are right on average. With more components the law is a curve.
 
+    With ``outliers``, ``error_scale`` or errors that rows share (``modes`` of `fit`), the line is found by
+    the likelihood of the target given the reading, and the density of true features from the readings of
+    features alone (one component):
+
+    .. code-block:: text
+
+        y_i | x_i ~ noise with mean alpha + beta'm_i + M_i a, variance s^2 + kappa t_i^2 + beta'P_i beta
+        a ~ N(0, I),    N(m_i, P_i) the posterior of the true features given x_i
+
     Parameters
     ----------
     n_components : int or "auto", default=1
         Number of Gaussians K. "auto" tries 1, 2, ... and takes the K with the largest likelihood of features
         and target on held-out rows (3 folds); it stops after two more were no better.
     {max_components, em_tol, em_max_iter, acceleration, reg_covar, em_seed, n_jobs, em_verbose, em_callback}
+    outliers : {"student", "mixture"} or None, default=None
+        What readings of the target may be beside their noise. "student": noise with Student's distribution of
+        scale (s^2 + t_i^2)^(1/2). "mixture": a share of bad data whose noise has a further width of their
+        own, at least twice that of the others.
+    degrees_of_freedom : float from 1 to 200 or None, default=None
+        Of "student"; None: estimated.
+    error_scale : "fit" or None, default=None
+        "fit": the error bars of the target are right up to a factor kappa^(1/2), which is estimated. Refused
+        where all of them are about equal, for it is then the same as s.
 
     Attributes
     ----------
@@ -93,6 +113,21 @@ class GaussianMixtureRegressor(Law, FittedMixture, RegressorMixin, BaseEstimator
     log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
         Mean log-likelihood per row (features and target) at the start and after every step that was kept,
         never falling; with one component, before the correction for degrees of freedom.
+    outlier_probability_ : ndarray of shape (n,)
+        With ``outliers``: probability of each row of the fit that its target is bad ("mixture"), or that its
+        noise is more than three times as wide as its error bar and the scatter ("student").
+    outlier_law_ : dict of name and pair (estimate, standard error)
+        With ``outliers``: "degrees_of_freedom", or "share" and "width" of bad data.
+    error_scale_, error_scale_std_ : float
+        With ``error_scale``: the factor of the target's error bars, and its standard error.
+    modes_, modes_std_ : ndarrays of shape (k,)
+        With ``modes``: the errors that rows share in units of their standard deviations, and their standard
+        errors. They, ``outlier_probability_``, ``outlier_law_``, ``covariance_`` and ``loglikelihood_`` are
+        not in model files.
+    covariance_ : ndarray of shape (1 + d, 1 + d)
+        With any of the three: covariance of intercept and coefficients.
+    loglikelihood_ : float
+        With any of the three: sum of log p(y_i | x_i).
     {held_out_log_likelihoods_, em_n_iter_, em_status_, n_features_in_, feature_names_in_}
 
     {Raises: refused}
@@ -104,7 +139,9 @@ class GaussianMixtureRegressor(Law, FittedMixture, RegressorMixin, BaseEstimator
     W. A. Fuller, Measurement Error Models, 1987. B. C. Kelly, Some aspects of measurement error in linear
     regression of astronomical data, Astrophysical Journal 665, 2007, doi 10.1086/519947. J. Bovy, D. W. Hogg,
     S. T. Roweis, Extreme deconvolution, Annals of Applied Statistics 5, 2011, doi 10.1214/10-AOAS439. T.
-    Amemiya, Tobit models: a survey, Journal of Econometrics 24, 1984, doi 10.1016/0304-4076(84)90074-5.
+    Amemiya, Tobit models: a survey, Journal of Econometrics 24, 1984, doi 10.1016/0304-4076(84)90074-5. K. L.
+    Lange, R. J. A. Little, J. M. G. Taylor, Robust statistical modeling using the t distribution, JASA 84,
+    1989. D. W. Hogg, J. Bovy, D. Lang, Data analysis recipes: fitting a model to data, 2010, arXiv:1008.4686.
 
     Examples
     --------
@@ -126,6 +163,39 @@ class GaussianMixtureRegressor(Law, FittedMixture, RegressorMixin, BaseEstimator
     _joint: GaussianRows | None = None
     """During a fit to features and target in one file: these rows, the target last."""
 
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = 1,
+        *,
+        outliers: Literal["student", "mixture"] | None = None,
+        degrees_of_freedom: float | None = None,
+        error_scale: Literal["fit"] | None = None,
+        max_components: int = 10,
+        tol: float | None = None,
+        max_iter: int = 1000,
+        acceleration: Literal["squarem"] | None = "squarem",
+        reg_covar: float = 1e-6,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            max_components=max_components,
+            tol=tol,
+            max_iter=max_iter,
+            acceleration=acceleration,
+            reg_covar=reg_covar,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            callback=callback,
+        )
+        self.outliers = outliers
+        self.degrees_of_freedom = degrees_of_freedom
+        self.error_scale = error_scale
+
     def fit(
         self,
         X: RowsLike,
@@ -135,6 +205,7 @@ class GaussianMixtureRegressor(Law, FittedMixture, RegressorMixin, BaseEstimator
         sample_weight: ArrayLike | None = None,
         *,
         y_limit: ArrayLike | None = None,
+        modes: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
         """Fit to readings of features and target with their errors.
@@ -152,15 +223,22 @@ class GaussianMixtureRegressor(Law, FittedMixture, RegressorMixin, BaseEstimator
             target. Such rows contribute the probability of their side (truncated moments in EM, as in a tobit
             model). With one component, s is then that of maximum likelihood, and the standard errors come
             from the squared gradients of the rows' log-likelihoods.
-        {no_groups}
+        modes : array-like of shape (n, k), default=None
+            Errors of the target that rows share, such as calibration: row i has the error ``modes[i] @ a``
+            with one draw a of k standard normal numbers for all rows. `shared_modes` makes them from a dense
+            covariance matrix of all rows.
+        groups : array-like of shape (n,), default=None
+            The object that each row belongs to: with ``outliers``, ``error_scale`` or ``modes``, standard
+            errors are those of independent groups. Without them it is ignored.
 
         {Returns: self}
 
         Raises
         ------
         UncertainError
-            If a feature is missing in every row, if the errors of a row together are no covariance matrix, or
-            if every target is a limit.
+            If a feature is missing in every row, if the errors of a row together are no covariance matrix, if
+            every target is a limit, if modes are combinations of one another, or if the rows do not determine
+            ``error_scale``.
         """
         parameters = self._parameters()
         rows = check_readings(self, X, reset=True)
@@ -180,11 +258,14 @@ class GaussianMixtureRegressor(Law, FittedMixture, RegressorMixin, BaseEstimator
                 arguments["crossed"] = _checked_covariances(xy_cov, gaps, (len(targets), data.n_features))
             if y_limit is not None:
                 arguments["limits"] = _checked_limits(y_limit, len(targets))
+        self._forget_given_x()
+        if modes is not None or self._is_given_x:
+            return self._fit_given_x(rows, arguments, modes, groups)
         self._keep(self._fitted(parameters, rows, **arguments))
         warn_unless_ended(self)
         return self
 
-    def predict(self, X: RowsLike, return_std: bool = False) -> Any:
+    def predict(self, X: RowsLike, return_std: bool = False, *, modes: ArrayLike | None = None) -> Any:
         """Mean of each row's true target given its reading, and its standard deviation.
 
         {Parameters: readings}
@@ -192,10 +273,14 @@ class GaussianMixtureRegressor(Law, FittedMixture, RegressorMixin, BaseEstimator
             Also return the standard deviation of the *true* target, from the intrinsic scatter and the row's
             own errors, with the parameters of the fit taken as known. To compare with a target that was
             measured to +- t, add t in quadrature.
+        modes : array-like of shape (n, k), default=None
+            Errors that these rows share with those of the fit: the mean of the target *as it is measured*,
+            with what the fit has learned about them. None: of the true target.
 
         {Returns: mean_or_both}
         """
-        return predicted(self, self._rows(X), return_std)
+        found = predicted(self, self._rows(X), return_std)
+        return found if modes is None else self._with_modes(found, modes, return_std)
 
     def predict_mixture(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
         """The density of each row's true target: a mixture of K normal distributions.
@@ -274,6 +359,7 @@ class GaussianMixtureRegressor(Law, FittedMixture, RegressorMixin, BaseEstimator
             for name, coef, std in zip(names, self.coef_, self.coef_std_, strict=True)
         ]
         rows.append(("scatter", self.intrinsic_scatter_, self.intrinsic_scatter_std_, None, None))
+        rows += self._rows_of_summary()
         return law_table(rows, level)
 
     def _distribution(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:

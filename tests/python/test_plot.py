@@ -14,6 +14,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 import uncertain
 from uncertain import AdaptiveHuberClassifier, AdaptiveHuberRegressor, GaussianArray, GSUClassifier, plot
 from uncertain.exceptions import UncertainError
+from uncertain.laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
 
 pytest.importorskip("matplotlib")
 
@@ -280,3 +281,39 @@ def test_wrong_calls_with_models() -> None:
         plot.ReliabilityDisplay.from_estimator(proba, table.drop("kind"))
     with pytest.raises(UncertainError, match="must be one of the classes"):
         plot.ReliabilityDisplay.from_estimator(proba, table, target="galaxy")
+
+
+def test_law_with_its_readings(rng: np.random.Generator) -> None:
+    z = rng.normal(size=(80, 2))
+    s, t = rng.uniform(0.1, 0.4, size=(80, 2)), rng.uniform(0.1, 0.3, size=80)
+    X = GaussianArray(z + s * rng.normal(size=z.shape), std=s)
+    y = 1 + z @ [2.0, -1.0] + 0.2 * rng.normal(size=80) + t * rng.normal(size=80)
+    y[:5] += 12.0
+    law = LinearLaw(outliers="mixture").fit(X, y, y_std=t)
+    display = plot.LawDisplay.from_estimator(law, X, y, t, feature=1, names=("age", "mass"))
+    b = law.coef_
+    left = y - law.intercept_ - X.means @ b
+    size = np.sqrt(law.scatter_**2 + t**2 + s**2 @ b**2)
+    np.testing.assert_allclose(display.residuals * size, left, rtol=1e-6)
+    assert np.all(display.outlying[:5]) and display.outlying.sum() < 10
+    # The other feature at its mean.
+    level = law.intercept_ + b[0] * X.means[:, 0].mean()
+    np.testing.assert_allclose(display.law, level + b[1] * display.grid)
+    np.testing.assert_allclose(display.y - left, level + b[1] * X.means[:, 1], rtol=1e-9)
+    at = np.column_stack([np.ones(200), np.full(200, X.means[:, 0].mean()), display.grid])
+    np.testing.assert_allclose(display.law_std**2, np.einsum("ni,ij,nj->n", at, law.covariance_, at))
+    assert (display.ax_.get_ylabel(), display.residual_ax_.get_xlabel()) == ("mass", "age")
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert labels == ["scatter", "standard error", "law", "readings", "outliers"]
+    curve = CurveRegressor(lambda x, p: p[0] + x @ p[1:], [0.0, 1.0, 1.0], scatter=True).fit(X, y, y_std=t)
+    drawn = plot.LawDisplay.from_estimator(curve, X, y, t)
+    assert not drawn.outlying.any() and np.all(drawn.law_std > 0)
+    plain = plot.LawDisplay.from_estimator(LinearLaw().fit(X, y, y_std=t), X, y, t)
+    # Most exact near the mean of the readings.
+    assert abs(plain.grid[np.argmin(plain.law_std)] - X.means[:, 0].mean()) < 0.3
+    with pytest.raises(UncertainError, match="GeneralizedLinearLaw"):
+        plot.LawDisplay.from_estimator(GeneralizedLinearLaw().fit(X, y > 0), X, y)
+    with pytest.raises(UncertainError, match="one number per row"):
+        plot.LawDisplay.from_estimator(law, X, y[:5])
+    with pytest.raises(UncertainError, match="feature = 2"):
+        plot.LawDisplay.from_estimator(law, X, y, feature=2)

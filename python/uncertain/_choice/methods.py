@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from .._columns.bars import ARGUMENTS
-from .._columns.columns import OF_ROWS
+from .._columns.columns import OF_LAWS, OF_ROWS
 from .._data.options import did_you_mean
 from .._data.typing import Keywords, RandomState
 from ..discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from ..kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
-from ..laws import GeneralizedLinearLaw, LinearLaw
+from ..laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
 from ..minimax import MinimaxProbabilityClassifier
 from ..mixture import GaussianMixtureRegressor
 from ..regression import GSURegressor
@@ -76,7 +76,10 @@ METHODS = {
     "minimax": Method(MinimaxProbabilityClassifier),
     "mixture": Method(GaussianDiscriminant, GaussianMixtureRegressor, measurement=True),
     "law": Method(
-        GeneralizedLinearLaw, LinearLaw, measurement=True, asked_by={"family": GeneralizedLinearLaw}
+        GeneralizedLinearLaw,
+        LinearLaw,
+        measurement=True,
+        asked_by={"family": GeneralizedLinearLaw, "curve": CurveRegressor},
     ),
     **{
         name: Method(RobustSVC, fixed={"method": name}) for name in ("usvc", "tsvc", "ausvc", "mpsvc", "psvm")
@@ -89,8 +92,9 @@ EVERYWHERE = {"probability": True}
 
 
 ARGUMENTS_OF_FIT = (
-    *OF_ROWS, *ARGUMENTS, "columns", "hdu", "task", "method", "meaning", "scale", "transform", "on_missing",
-    "indicators", "handle_unknown", "effort", "noise", "memory", "spill", "time_limit", "random_state",
+    *OF_ROWS, *OF_LAWS, *ARGUMENTS, "columns", "hdu", "task", "method", "meaning", "scale", "transform",
+    "on_missing", "indicators", "handle_unknown", "effort", "noise", "memory", "spill", "time_limit",
+    "random_state",
 )  # fmt: skip
 """What an unknown parameter may have been meant to be, beside those of the method."""
 
@@ -129,6 +133,9 @@ def make_estimator(
                 "kernel='precomputed': a table has no kernel matrix; "
                 f"use {kind.__name__}(kernel='precomputed') itself"
             )
+    if isinstance(params.get("curve"), CurveRegressor):
+        given = {name: value for name, value in params.items() if name != "curve"}
+        return clone(params["curve"]).set_params(**given)
     usual = EVERYWHERE | {"random_state": random_state}
     everywhere = {name: value for name, value in usual.items() if name in known}
     of_numbers = entry.of_numbers if regression else {}

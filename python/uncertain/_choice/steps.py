@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from .._base.law import Law
 from ..discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError
+from ..laws import CurveRegressor
 from ..preprocessing import (
     GaussianCollapser,
     GaussianDenoiser,
@@ -59,7 +60,7 @@ def steps_with(
         steps.append(("impute", GaussianImputer(random_state=0)))
     if measured:
         steps.append(("denoise", GaussianDenoiser(random_state=0)))
-    if scale and not isinstance(estimator, Law):  # which has coefficients in the units of the rows
+    if scale and not isinstance(estimator, (Law, CurveRegressor)):  # which are in the units of the rows
         # The spread of the true values is that of their posterior means and what is left of the noise.
         steps.append(("scale", GaussianScaler(spread="total" if measured else "means")))
     if measured and is_regressor(estimator):

@@ -24,6 +24,9 @@ from .saved import fits, from_plain, to_plain
 OF_ROWS = ("target", "target_std", "groups", "sample_weight")
 """Roles that are no features, and may be values, one per row, in the arguments of `uncertain.fit`."""
 
+OF_LAWS = ("offset", "event", "modes")
+"""The same, of laws between true values alone."""
+
 
 class PairsOfTarget(NamedTuple):
     """By feature the columns of the correlation, and of the covariance, of its error with the target's."""
@@ -100,6 +103,11 @@ class Columns:
         The columns of flags of values that are limits.
     groups, sample_weight, target_std : str
         The columns of the rows' groups, their weights, and the standard deviations of the target.
+    offset, event : str
+        Of laws: the column that is added to the linear predictor, and the one that says whether a time was
+        reached.
+    modes : list of str
+        Of laws: the columns of errors of the target that rows share.
     found : Found
         What was found by names and types, in ``model.columns_``; not for callers.
 
@@ -140,6 +148,10 @@ class Columns:
     sample_weight: str | bool | None = None
     """True for weights that were given as values."""
     target_std: str | None = None
+    offset: str | bool | None = None
+    """True for values, as for `event` and `modes`."""
+    event: str | bool | None = None
+    modes: Sequence[str] | bool | None = None
     found: Found = NOTHING
 
     def __post_init__(self) -> None:
@@ -148,13 +160,17 @@ class Columns:
         if not settled:
             if asked:
                 check_roles(asked)
-            for role in OF_ROWS:
+            for role in (*OF_ROWS, "offset", "event"):
                 value = getattr(self, role)
                 if value is not None and not isinstance(value, str):
                     raise ParameterError(
                         f"Columns({role}={value!r}): must be the name of a column; values are for {role}= of "
                         "uncertain.fit"
                     )
+            if self.modes is not None:
+                check_roles({"modes": self.modes})
+        if isinstance(self.modes, list):
+            object.__setattr__(self, "modes", tuple(self.modes))
         for role in ("features", "exact", "categorical"):
             value = asked.get(role, () if settled else None)
             if value is not None and not isinstance(value, (str, tuple)):
@@ -180,8 +196,9 @@ class Columns:
         base = cls() if columns is None else columns
         if not isinstance(base, Columns):
             raise ParameterError(f"columns={columns!r}: must be an uncertain.Columns")
-        base = base.changed(**{role: None for role in OF_ROWS if getattr(base, role) is True})
-        given = {role: value for role in (*OF_ROWS, *ARGUMENTS) if (value := arguments.get(role)) is not None}
+        of_rows = (*OF_ROWS, *OF_LAWS)
+        base = base.changed(**{role: None for role in of_rows if getattr(base, role) is True})
+        given = {role: value for role in (*of_rows, *ARGUMENTS) if (value := arguments.get(role)) is not None}
         if (
             base.target is not None
             and isinstance(given.get("target"), str)
@@ -189,9 +206,11 @@ class Columns:
         ):
             del given["target"]
         values = {
-            role: value for role, value in given.items() if role in OF_ROWS and not isinstance(value, str)
+            role: value
+            for role, value in given.items()
+            if role in of_rows and not _names_columns(role, value)
         }
-        base.with_roles(**dict.fromkeys(values, "values"))
+        base.with_roles(**{role: ("values",) if role == "modes" else "values" for role in values})
         return base.with_roles(**{role: value for role, value in given.items() if role not in values}), values
 
     def changed(self, **roles: Any) -> Columns:
@@ -259,17 +278,21 @@ class Columns:
         object.__setattr__(columns, "found", replace(self.found, **changes))
         return columns
 
-    def with_target_std(self) -> Columns:
-        """The same with the error bars of the target that were found by name, which are then not ignored."""
+    def with_target_std(self, *, law: bool = False) -> Columns:
+        """The same with the error bars of the target that were found by name, which are then not ignored.
+
+        Where the caller has named features, only for a law, whose error bars are all one matter.
+        """
         found = self.found
         stds = found.target_stds
-        if not stds and found.target_bars and found.automatic and self.target_std is None:
+        automatic = found.automatic or (law and self.mean is None)
+        if not stds and found.target_bars and automatic and self.target_std is None:
             warn(
                 f"the error bars of the target in {listing(found.target_bars)} are ignored: target_std= "
                 "takes one column of standard deviations, such as the mean of two arms",
                 UncertainWarning,
             )
-        if not stds or not self.automatic or self.target_std is not None:
+        if not stds or not automatic or self.target_std is not None:
             return self
         if len(stds) > 1:
             raise ColumnError(
@@ -327,7 +350,7 @@ class Columns:
     def named(self) -> tuple[str, ...]:
         """The columns that a caller names one by one, the target first."""
         exact = () if self.exact == "all" else self.exact
-        names = [*(getattr(self, role) for role in OF_ROWS), self.mean]
+        names = [*self._of_rows, self.mean]
         names += [name for names in (self.features, exact, self.categorical) for name in names or ()]
         return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
 
@@ -374,9 +397,15 @@ class Columns:
                 used |= {fill(argument, a, b) for a in features for b in features}
         return used
 
+    @property
+    def _of_rows(self) -> list[object]:
+        """What is known of each row beside features: columns, True for values, None."""
+        names = self.modes if isinstance(self.modes, tuple) else ()
+        return [*(getattr(self, role) for role in (*OF_ROWS, "offset", "event")), *names]
+
     def beside(self) -> set[str]:
         """The columns that only a fit looks at."""
-        named = (*(getattr(self, role) for role in OF_ROWS), self.target_limit)
+        named = (*self._of_rows, self.target_limit)
         pairs = (*self.target_corr.values(), *self.target_cov.values())
         return {name for name in (*named, *pairs) if isinstance(name, str)}
 
@@ -409,7 +438,7 @@ class Columns:
     def __repr__(self) -> str:
         asked = {
             role: value
-            for role in (*OF_ROWS[1:], *ARGUMENTS)
+            for role in (*OF_ROWS[1:], *OF_LAWS, *ARGUMENTS)
             if (value := getattr(self, role)) not in (None, (), {})
         }
         texts = [repr(self.target), *(f"{role}={value!r}" for role, value in asked.items())]
@@ -423,6 +452,11 @@ class Columns:
         if self.sample_weight is not None:
             named = isinstance(self.sample_weight, str)
             beside.append(_line("weights", f"{self.sample_weight}" if named else "given as values"))
+        for role in OF_LAWS:
+            value = getattr(self, role)
+            if value is not None:
+                names = (value,) if isinstance(value, str) else value
+                beside.append(_line(role, "given as values" if names is True else listing(names)))
         if self.mean is None and not self.features and not self.exact and not self.categorical:
             rows = _line("rows", "a GaussianArray or an array of exact points")
             return "\n".join([rows, _line("target", "given as values"), *beside])
@@ -485,9 +519,16 @@ ALWAYS = ("target", "mean", "features", "errors", "corr", "ignored", "automatic"
 """What every version of the model file has, in this order."""
 IF_THERE = (
     "target_std", "groups", "sample_weight", "exact", "categorical", "target_unit", "limits", "target_limit",
-    "target_corr", "target_cov", "hdu",
+    "target_corr", "target_cov", "hdu", "offset", "event", "modes",
 )  # fmt: skip
 """Roles that came later. A file has them where they hold something, so that older versions can read it."""
+
+
+def _names_columns(role: str, value: Any) -> bool:
+    """Is the value of a role a column, or for modes a list of columns?"""
+    if role != "modes" or isinstance(value, str):
+        return isinstance(value, str)
+    return isinstance(value, (list, tuple)) and all(isinstance(name, str) for name in value)
 
 
 def _line(role: str, text: str) -> str:

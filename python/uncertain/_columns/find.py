@@ -26,7 +26,7 @@ from .bars import (
     require,
     require_all,
 )
-from .columns import OF_ROWS, Columns, Found, PairsOfTarget
+from .columns import OF_LAWS, OF_ROWS, Columns, Found, PairsOfTarget
 from .names import ErrorBar, ErrorNames, looks_like_error, named_pairs
 from .roles import check_roles
 
@@ -74,12 +74,14 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     if asked.features == () and not (asked.exact or asked.categorical):
         check_roles({"features": []})
     beside = {role: name for role in OF_ROWS if isinstance(name := getattr(asked, role), str)}
+    of_laws = [asked.offset, asked.event, *(asked.modes if isinstance(asked.modes, tuple) else ())]
+    of_laws = [name for name in of_laws if isinstance(name, str)]
     listed = [*asked.lists.values()]
     exact = () if asked.exact is None or asked.exact == "all" else tuple(asked.exact)
     categorical = tuple(asked.categorical or ())
     if target == "label" and target not in names:  # the default, of a caller who may not have chosen
         require(target, names, 'target="..." names the column to predict')
-    named = (*beside.values(), asked.mean, *(asked.features or ()), *exact, *categorical, *listed)
+    named = (*beside.values(), *of_laws, asked.mean, *(asked.features or ()), *exact, *categorical, *listed)
     require_all([column for column in named if column is not None], names)
     _refuse_two_roles(beside, asked, listed, exact, categorical)
     # The target's error bars know the answer as well as anybody: no features.
@@ -88,13 +90,14 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     of_target = parsed.bars(readable).get(target, []) if target is not None else []
     like_target = {column for bar in of_target if bar.sure for column in bar.columns}
     flags = {target_limit, *flag_columns(asked.limits, names)}
-    taken = {*empty, *beside.values(), *like_target, *exact, *categorical, *flags}
+    taken = {*empty, *beside.values(), *of_laws, *like_target, *exact, *categorical, *flags}
     chosen = _Choice(parsed, [n for n in names if n not in taken], table.types)
     features = asked.features
     if features is not None:
         features = [f for f in features if f not in exact and f not in categorical]
     roles = chosen.means_and_errors(asked, features)
     roles |= {"exact": (*roles.get("exact", ()), *exact), "categorical": categorical, **beside}
+    roles |= {role: getattr(asked, role) for role in OF_LAWS}
     columns = Columns(**roles, found=Found(settled=True))
     if asked.exact == "all":
         more = [n for n in chosen.candidates if n not in columns.used and table.types[n] == "number"]
@@ -103,7 +106,7 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
         raise ColumnError(_no_errors(chosen.candidates))
     if asked.limits is not None:
         columns = replace(columns, limits=limit_columns(asked.limits, columns.scalars, names))
-    used: set[str | None] = {*columns.used, *beside.values(), target_limit}
+    used: set[str | None] = {*columns.used, *beside.values(), *of_laws, target_limit}
     ignored = tuple(n for n in names if n not in used)
     like_others = {c for role in ("target", "groups") for c in _like(parsed, beside.get(role), ignored)}
     return columns.with_found(

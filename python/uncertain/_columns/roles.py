@@ -16,7 +16,7 @@ def check_roles(roles: Mapping[str, Any]) -> None:
     Which of `mean` and `features` the errors belong to may still be open.
     """
     for name, value in roles.items():
-        if name in ("features", "exact", "categorical"):
+        if name in ("features", "exact", "categorical", "modes"):
             _check_names(name, value, empty=bool(roles.get("exact") or roles.get("categorical")))
         elif name == "mean":
             if not isinstance(value, str):

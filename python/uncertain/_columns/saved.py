@@ -43,7 +43,10 @@ def fits(role: str, value: object) -> bool:
         return isinstance(value, (int, str)) and not isinstance(value, bool)
     if role == "automatic":
         return isinstance(value, bool)
-    return value is None or isinstance(value, str) or (role in ("groups", "sample_weight") and value is True)
+    if role == "modes" and value is not True:
+        return _are_names(value)
+    of_values = role in ("groups", "sample_weight", "offset", "event", "modes")
+    return value is None or isinstance(value, str) or (of_values and value is True)
 
 
 def _is_error(kind: str, value: object) -> bool:

@@ -129,6 +129,21 @@ def errors_from(values: Values, what: str, n_rows: int, *, missing: float | None
     return _numbers(plain, what, missing=missing, deviations=True)
 
 
+def numbers_from(values: Values, what: str, n_rows: int) -> Floats:
+    """Finite numbers, or booleans as 0 and 1, one per row."""
+    fast = plain_numbers(values, n_rows, least=-math.inf)
+    if fast is not None:
+        return fast
+    numbers = np.empty(n_rows)
+    for row, value in enumerate(plain_values(values, what, n_rows, "numbers")):
+        if is_missing(value):
+            raise NullError(f"{what}: row {row} has no value; drop the rows without one")
+        if not isinstance(value, (int, float, Decimal)) or abs(value) == math.inf:
+            raise UncertainError(f"{what}: row {row} is {value!r}; it must be a finite number")
+        numbers[row] = value
+    return numbers
+
+
 def weights_from(values: Values, what: str, n_rows: int) -> Floats:
     """How much each row counts: finite numbers >= 0, one per row, and one of them > 0."""
     fast = plain_numbers(values, n_rows, least=0.0)

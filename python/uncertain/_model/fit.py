@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, Literal
 
+from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
 from .._base.deadline import Deadline
@@ -44,6 +45,9 @@ def fit(
     target_std: ColumnOrValues | None = None,
     sample_weight: ColumnOrValues | None = None,
     groups: ColumnOrValues | None = None,
+    offset: ColumnOrValues | None = None,
+    event: ColumnOrValues | None = None,
+    modes: Sequence[str] | ArrayLike | None = None,
     mean: str | None = None,
     std: ErrorColumns | None = None,
     var: ErrorColumns | None = None,
@@ -94,6 +98,11 @@ def fit(
         column, or the values, one per row. Not a feature. Rows of one group are held out together where
         probabilities are calibrated, where the scatter of a regression is measured, and by `Model.report`.
         Without it, such rows are taken as independent.
+    offset, event : for ``method="law"`` with ``family=``: the column that is added to the linear predictor,
+        and the one that is 1 where a time was reached and 0 where it is longer; or the values, one per row.
+        Predictions are for an offset of 0.
+    modes : for ``method="law"`` without ``family=``: columns of errors of the target that rows share, such as
+        calibrations, or an array (n, k); see `uncertain.laws.LinearLaw`.
     mean : column with a list of d numbers per row.
     std, var, cov, precision, factor : column with the uncertainty of `mean`: one number, d numbers (diagonal)
         or d * d numbers (row-major matrix) per row. At most one, except a factor with a diagonal var.
@@ -251,6 +260,7 @@ def fit(
     ).checked()  # fmt: skip
     roles: dict[str, object] = {
         "target": target, "target_std": target_std, "groups": groups, "sample_weight": sample_weight,
+        "offset": offset, "event": event, "modes": modes,
         "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
         "bounds": bounds, "features": features, "exact": exact, "categorical": categorical, "corr": corr,
         "limits": limits,

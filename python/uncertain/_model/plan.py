@@ -26,6 +26,7 @@ from .._choice.portfolio import Effort, Member, Request
 from .._choice.settings import EFFORTS, checked_noise, re_measured_in, settings_of_choice, to_seed
 from .._choice.steps import Softening, refuse_limits, steps_with, takes_gaps
 from .._columns.bars import listing
+from .._columns.columns import OF_LAWS
 from .._data.options import check_options
 from .._data.typing import Keywords, RandomState
 from .._data.warn import warn
@@ -96,6 +97,8 @@ class Plan:
         if family is not None and self.task == "auto":
             task: Any = "classification" if family in OF_CLASSES else "regression"
             return replace(self, task=task).checked()
+        if self.method == "law" and "curve" in self.params and self.task == "auto":
+            return replace(self, task="regression").checked()
         if self.effort != "normal":
             raise ParameterError(
                 f'effort={self.effort!r}: method="{self.method}" is one fit; effort is for method="auto"'
@@ -151,7 +154,9 @@ class Plan:
             y_std=has_fit_parameter(estimator, "y_std"),
             xy_cov=has_fit_parameter(estimator, "xy_cov"),
             y_limit=has_fit_parameter(estimator, "y_limit"),
+            of_laws=tuple(role for role in OF_LAWS if has_fit_parameter(estimator, role)),
             gaps=takes_gaps(estimator, measured=self.denoised),
+            law=self.method == "law",
         )
 
     def may_use(self) -> Uses:

@@ -23,6 +23,7 @@ from .._data.array import GaussianArray
 from .._data.incomplete import filled_gaussians
 from .._data.typing import Estimator, Floats, Labels
 from .._held_out.fits import certified_gap
+from ..laws import CurveRegressor
 from ..preprocessing import GaussianScaler
 from .coefficients import feature_names, hyperplanes, law_of, reading_steps
 
@@ -122,7 +123,10 @@ def summarised(pipeline: Pipeline, target: str, classes: Labels | None, source_r
     try:
         coef, intercept = hyperplanes(pipeline)
     except AttributeError as error:
-        facts = (*_facts(last, classes), _line("note", str(error)))
+        if isinstance(last, CurveRegressor):
+            facts = (*_facts(last, classes), "", *last.summary().splitlines())
+        else:
+            facts = (*_facts(last, classes), _line("note", str(error)))
         return Summary(type(last).__name__, (), names, None, None, None, None, None, facts)
     start = reading_steps(pipeline)
     rows = None

@@ -26,7 +26,7 @@ from ..exceptions import ParameterError
 from ..preprocessing import AsGaussians
 from .joined import joined, joins
 from .local import LocalRows
-from .reader import PerRow, Policy, RowReader, Uses, no_target_std
+from .reader import PerRow, Policy, RowReader, Uses, no_target_std, refuse_of_laws
 from .streamed import Streamed, streamed
 from .training import TrainingRows
 
@@ -100,6 +100,7 @@ class FileReader(RowReader):
     ) -> None:
         """ParameterError for what is no table in columns, or cannot be read batch by batch; `may_use`: what
         the fit uses if the targets are numbers."""
+        refuse_of_laws(columns, per_row)
         _refuse(source, columns, per_row)
         self._folder = checked_folder(spill)
         self._source = source

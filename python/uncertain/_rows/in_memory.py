@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from .._columns import Columns, exact_candidates
-from .._columns.columns import PairsOfTarget
+from .._columns.columns import OF_LAWS, PairsOfTarget
 from .._data.coded import coded
 from .._data.typing import Floats, Ints, Limits
 from .._data.warn import warn
@@ -120,7 +120,7 @@ class MemoryReader(RowReader):
     def _read(self, uses: Uses) -> LocalRows:
         source, per_row = self._source, self._per_row
         if uses.y_std and per_row.target_std is None:
-            self.columns = self.columns.with_target_std()
+            self.columns = self.columns.with_target_std(law=uses.law)
         y_std = self._y_std(uses)
         pairs = self._pairs_of_target(uses, y_std)
         y_limit = self._y_limit(uses)
@@ -128,7 +128,7 @@ class MemoryReader(RowReader):
         weights = None if per_row.sample_weight is None else source.weights(per_row.sample_weight)
         y: Any = coded(self._y) if self._in_parts else self._y
         del self._y  # eight bytes a row
-        known = TrainingRows(None, y, weights, groups, y_std, y_limit=y_limit)
+        known = TrainingRows(None, y, weights, groups, y_std, y_limit=y_limit, **self._of_laws(uses))
         if source.table is None and not uses.gaps:
             return InMemory(replace(known, rows=source.rows))
         self.reading = self._policy.reading(self.columns)
@@ -143,6 +143,23 @@ class MemoryReader(RowReader):
             xy_cov = with_target_.covariances(source, self.reading, rows, pairs, y_std)
             known = replace(known, xy_cov=xy_cov)
         return InMemory(replace(known, rows=rows))
+
+    def _of_laws(self, uses: Uses) -> dict[str, Floats]:
+        """Offsets, events and modes, as far as there are any."""
+        known = {}
+        for role in OF_LAWS:
+            given = getattr(self._per_row, role)
+            if given is None:
+                continue
+            if role not in uses.of_laws:
+                raise ParameterError(
+                    f'{role}=: {uses.name} does not know it; the laws of method="law" do: offset= and event= '
+                    "those of family=, modes= lines"
+                )
+            known[role] = self._source.beside(given, role)
+            if getattr(self.columns, role) is None:
+                self.columns = self.columns.changed(**{role: True})
+        return known
 
     def _y_std(self, uses: Uses) -> Floats | None:
         given = self._per_row.target_std

@@ -72,9 +72,13 @@ def _present(values: Any) -> Ints | None:
     return None if there.all() else np.flatnonzero(there)
 
 
+def _are_names(values: Any) -> bool:
+    return isinstance(values, (list, tuple)) and all(isinstance(name, str) for name in values)
+
+
 def _taken(values: Any, at: Ints, n_rows: int) -> Any:
     """Those of some rows; columns stay, and so does what has another length, which is refused later."""
-    if values is None or isinstance(values, str) or len(values) != n_rows:
+    if values is None or isinstance(values, str) or len(values) != n_rows or _are_names(values):
         return values
     if hasattr(values, "iloc"):
         return values.iloc[at]

@@ -17,7 +17,7 @@ from ..preprocessing import AsGaussians
 from .cluster.passes import Cluster, Passes
 from .cluster.rows import Distributed, Sample
 from .cluster.work import Roles, moved, with_target
-from .reader import Policy, RowReader, Uses, no_target_std
+from .reader import Policy, RowReader, Uses, no_target_std, refuse_of_laws
 from .remote import RemoteRows
 
 GROUP_BYTES = 1 << 27
@@ -110,6 +110,7 @@ class DaskReader(RowReader):
         self._policy = policy
         self._group_bytes = group_bytes
         self._verbose = verbose
+        refuse_of_laws(columns)
         of_rows = {role: getattr(columns, role) for role in OF_ROWS}
         self._given_std = columns.target_std is not None
         self._found_stds = columns.found.target_stds if columns.automatic and not self._given_std else ()

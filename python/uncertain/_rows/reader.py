@@ -7,10 +7,12 @@ First the targets are looked at, because what a fit can use of its rows depends 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from .._columns import Columns, left_out
+from .._columns.columns import OF_LAWS
 from .._columns.find import Types
 from .._data.typing import ColumnOrValues, Keywords
 from .._data.warn import warn
@@ -28,6 +30,9 @@ class PerRow(NamedTuple):
     target_std: ColumnOrValues | None = None
     sample_weight: ColumnOrValues | None = None
     groups: ColumnOrValues | None = None
+    offset: ColumnOrValues | None = None
+    event: ColumnOrValues | None = None
+    modes: ColumnOrValues | Sequence[str] | None = None
 
     @classmethod
     def from_columns(cls, columns: Columns, values: Keywords) -> PerRow:
@@ -61,6 +66,10 @@ class Uses:
     y_std: bool = False
     xy_cov: bool = False
     y_limit: bool = False
+    of_laws: tuple[str, ...] = ()
+    """Those of `offset`, `event` and `modes` that it knows."""
+    law: bool = False
+    """Is it the method "law"?"""
     gaps: bool = True
     """May features of arrays be NaN?"""
 
@@ -112,6 +121,13 @@ class RowReader(ABC):
         if self.reading is None or not self.columns.features:
             return self.columns
         return self.columns.with_errors(self.reading.columns_.errors)
+
+
+def refuse_of_laws(columns: Columns, values: PerRow | None = None) -> None:
+    """For rows that are not in the memory of one process."""
+    for role in OF_LAWS:
+        if getattr(columns, role) is not None or (values is not None and getattr(values, role) is not None):
+            raise ParameterError(f"{role}= is for laws, which are fitted to rows in one memory")
 
 
 def no_target_std(uses: Uses) -> ParameterError:

@@ -35,6 +35,9 @@ class TrainingRows:
     y_std: Floats | None = None
     xy_cov: Floats | None = None
     y_limit: Limits | None = None
+    offset: Floats | None = None
+    event: Floats | None = None
+    modes: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -65,6 +68,7 @@ class TrainingRows:
         return {
             "sample_weight": self.weights, "groups": None if self.groups is None else self.groups.codes,
             "y_std": self.y_std, "xy_cov": self.xy_cov, "y_limit": self.y_limit,
+            "offset": self.offset, "event": self.event, "modes": self.modes,
         }  # fmt: skip
 
     def step_arguments(self, step: BaseEstimator) -> dict[str, ArrayLike]:

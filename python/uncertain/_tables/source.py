@@ -7,13 +7,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
+import numpy as np
+
 from .._columns.bars import require
 from .._data.groups import Groups, groups_from
-from .._data.targets import as_values, errors_from, targets_from, weights_from
+from .._data.numbers import float_array
+from .._data.targets import as_values, errors_from, numbers_from, targets_from, weights_from
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from .._data.warn import warn
-from ..exceptions import ColumnError, ParameterError, UncertainWarning
+from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
 from .exits import unshared
 from .hdus import ANY_TABLE, HduChoice
 from .opening import opened, refuse_strange
@@ -108,6 +111,17 @@ class Source:
     ) -> Floats:
         """Standard deviations of the targets from a column, by name, or the caller's own values, checked."""
         return errors_from(*self._values(target_std, "target_std", unit), self.n_rows, missing=missing)
+
+    def beside(self, given: ColumnOrValues | Sequence[str], role: str) -> Floats:
+        """Finite numbers of each row from a column, several columns, or the caller's own values."""
+        if isinstance(given, (list, tuple)) and given and all(isinstance(name, str) for name in given):
+            return np.column_stack([self.beside(name, role) for name in given])
+        if not isinstance(given, str):
+            values = float_array(given, role)
+            if values.ndim == 0 or len(values) != self.n_rows:
+                raise ShapeError(f"{role}: expected {self.n_rows} rows, got an array of shape {values.shape}")
+            return values
+        return numbers_from(*self._values(given, role), self.n_rows)
 
     def unit(self, column: object) -> str | None:
         """The unit of a column that knows its own."""

@@ -1,11 +1,12 @@
 """Laws between true values: coefficients that the noise of the readings does not flatten, with their errors.
 
 `LinearLaw` is a line with errors in both variables, `GeneralizedLinearLaw` the law of classes, counts, sizes
-and times, `CurveRegressor` any curve.
+and times, `CurveRegressor` any curve. `shared_modes` makes errors that rows share from a covariance matrix.
 """
 
+from ._modes import SharedModes, shared_modes
 from .curve import CurveRegressor
 from .generalized import GeneralizedLinearLaw
 from .linear import LinearLaw
 
-__all__ = ["CurveRegressor", "GeneralizedLinearLaw", "LinearLaw"]
+__all__ = ["CurveRegressor", "GeneralizedLinearLaw", "LinearLaw", "SharedModes", "shared_modes"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -28,9 +28,10 @@ from .._data.validation import (
 )
 from .._data.warn import warn
 from .._uncertain import Gaussians, curve_moments, fit_curve
-from ..exceptions import ConvergenceWarning, ParameterError
+from ..exceptions import ConvergenceWarning, ParameterError, UncertainError
 from ._arguments import Start, covariances_of_targets, crossed_covariances, start_from
 from ._calls import Curve, curve_calls, jac_calls
+from ._profile import ends_of_all
 
 __all__ = ["CurveRegressor"]
 
@@ -81,6 +82,12 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
         What the true x are: draws from a density, or parameters.
     scatter : bool, default=True
         Whether to fit the intrinsic scatter sigma, one per output (structural only); otherwise it is 0.
+    outliers : {"student", "mixture"} or None, default=None
+        What readings of y may be beside their noise (structural only). "student": noise with Student's
+        distribution of scale (sigma^2 + C)^(1/2). "mixture": a share of bad data whose noise has a further
+        width of their own, at least twice the typical one.
+    degrees_of_freedom : float from 1 to 200 or None, default=None
+        Of "student"; None: estimated.
     n_components : int or "auto", default=1
         Gaussians in the density of true x.
     reg_covar : float, default=1e-6
@@ -117,6 +124,12 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
         Weighted least squares that takes x as exact; NaN where it fails.
     weights_, means_, covariances_ : ndarrays of shape (K,), (K, d), (K, d, d)
         The density of true x (structural, where x has errors).
+    outlier_probability_ : ndarray of shape (n,)
+        With ``outliers``: probability of each row of the fit that its target is bad ("mixture"), or that its
+        noise is more than three times as wide as its error bar and the scatter ("student").
+    outlier_law_ : dict of name and pair (estimate, standard error)
+        With ``outliers``: "degrees_of_freedom", or "share" and "width" of bad data (the width of the first
+        output; others in proportion to their scatter).
     integration_error_ : float
         The largest difference of the last two rules of integration in the log-likelihood of a row.
     {n_features_in_, feature_names_in_}
@@ -166,6 +179,8 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
     std_: Floats
     covariance_: Floats
     scatter_: float | Floats
+    _problem: tuple[Start, Gaussians, Floats, Keywords] | None = None
+    """What it was fitted to."""
 
     def __init__(
         self,
@@ -177,6 +192,8 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
         fixed: Sequence[int | str] | None = None,
         truth: Literal["structural", "functional"] = "structural",
         scatter: bool = True,
+        outliers: Literal["student", "mixture"] | None = None,
+        degrees_of_freedom: float | None = None,
         n_components: int | Literal["auto"] = 1,
         reg_covar: float = 1e-6,
         max_iter: int = 200,
@@ -192,6 +209,8 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
         self.fixed = fixed
         self.truth = truth
         self.scatter = scatter
+        self.outliers = outliers
+        self.degrees_of_freedom = degrees_of_freedom
         self.n_components = n_components
         self.reg_covar = reg_covar
         self.max_iter = max_iter
@@ -244,6 +263,7 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
             "groups": None if groups is None else groups_from(groups, "groups", n),
         }
         found = self._found(start, self._parameters(), rows, targets, known)
+        self._problem = start, rows, targets, known
         self._keep(start, found)
         self._fit_naively(start, rows, targets, known)
         if self.status_ != "converged":
@@ -284,30 +304,71 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
         std = np.hypot(spread, self.scatter_)
         return (mean[:, 0], std[:, 0]) if self._is_flat else (mean, std)
 
-    def conf_int(self, level: float = 0.95, method: Literal["wald"] = "wald") -> Floats:
-        """Confidence intervals of the parameters, theta +- t std.
+    def conf_int(self, level: float = 0.95, method: Literal["wald", "profile"] = "wald") -> Floats:
+        """Confidence intervals of the parameters.
+
+        .. code-block:: text
+
+            "wald":     theta -+ t std
+            "profile":  all c with 2 (log L - max log L given theta_j = c) <= t^2
+
+        t is a quantile of the normal distribution, or of Student's with n - p degrees of freedom where the
+        errors of y were estimated from the residuals of a functional fit (whose profile is that of the sum of
+        squares over ``residual_variance_``).
 
         Parameters
         ----------
         level : float, default=0.95
             Coverage, between 0 and 1.
-        method : {{"wald"}}, default="wald"
-            t is a quantile of the normal distribution, or of Student's with n - p degrees of freedom where
-            the errors of y were estimated from the residuals of a functional fit.
+        method : {{"wald", "profile"}}, default="wald"
+            "profile" fits again with fixed parameters, some ten times each, and needs the readings of the
+            fit: it is not for pickled laws. It does not count the uncertainty of the density of true x.
 
         Returns
         -------
         ndarray of shape (p, 2)
+            Lower and upper ends; infinite where there is none, a bound where it is within, NaN where a
+            parameter is fixed or held by a bound.
         """
         check_is_fitted(self, "params_")
         if not 0.0 < level < 1.0:
             raise ParameterError(f"level = {level!r}: must be between 0 and 1")
-        if method != "wald":
-            raise ParameterError(f'method = {method!r}: a curve has intervals of "wald" only')
+        if method not in ("wald", "profile"):
+            raise ParameterError(f'method = {method!r}: must be "wald" or "profile"')
         upper = 0.5 + level / 2
         t = special.ndtri(upper) if self._degrees is None else special.stdtrit(self._degrees, upper)
+        if method == "profile":
+            return self._profile(float(t))
         ends: Floats = self.params_[:, None] + t * self.std_[:, None] * np.array([-1.0, 1.0])
         return ends
+
+    def _profile(self, quantile: float) -> Floats:
+        if self._problem is None:
+            raise UncertainError('method="profile" needs the readings of the fit, which pickles do not hold')
+        start, rows, targets, known = self._problem
+        parameters = self._parameters()
+
+        def distances(j: int) -> Callable[[float], float]:
+            fixed = [held or k == j for k, held in enumerate(start.fixed)]
+
+            def distance(c: float) -> float:
+                values = self.params_.tolist()
+                values[j] = c
+                from_here = start._replace(values=values, fixed=fixed)
+                try:
+                    found = self._found(from_here, parameters, rows, targets, known)
+                except UncertainError:
+                    return np.inf
+                if self._degrees is None:
+                    return float(np.sqrt(max(2 * (self.loglikelihood_ - found["loglikelihood"]), 0.0)))
+                free = fixed.count(False)
+                squares = found["residual_variance"] * (targets.size - free)
+                mine = self.residual_variance_ * self._degrees
+                return float(np.sqrt(max(squares - mine, 0.0) / self.residual_variance_))
+
+            return distance
+
+        return ends_of_all(distances, self.params_, self.std_, quantile, (start.lower, start.upper))
 
     def sample_posterior(self, n_samples: int = 1, random_state: RandomState = 0) -> Floats:
         """Draws of the parameters from N(theta, covariance), (n_samples, p); those at bounds stay there."""
@@ -331,6 +392,8 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
         for scatter, std in zip(np.ravel(self.scatter_), np.ravel(self.scatter_std_), strict=True):
             if self.truth == "structural":
                 lines.append(f"{'scatter':{width}}  {scatter:12.5g} {std:10.3g}")
+        for name, (value, std) in self.__dict__.get("outlier_law_", {}).items():
+            lines.append(f"outliers: {name.replace('_', ' ')} {value:.4g} +- {std:.2g}")
         about = f"{self.truth}, log-likelihood {self.loglikelihood_:.6g}, {self.status_}"
         return "\n".join([*lines, f"{about}; naive: least squares, x as exact"])
 
@@ -343,6 +406,11 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
     def intrinsic_scatter_(self) -> float | Floats:
         """``scatter_``."""
         return self.scatter_
+
+    def __getstate__(self) -> Keywords:
+        state: Keywords = super().__getstate__()
+        state.pop("_problem", None)
+        return state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -362,7 +430,15 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
         return check_numbers(y, X, self)[:, None]
 
     def _parameters(self, **changed: object) -> Keywords:
-        names = ("truth", "scatter", "n_components", "reg_covar", "max_iter")
+        names = (
+            "truth",
+            "scatter",
+            "outliers",
+            "degrees_of_freedom",
+            "n_components",
+            "reg_covar",
+            "max_iter",
+        )
         return (
             {name: getattr(self, name) for name in names} | {"seed": seed_from(self.random_state)} | changed
         )
@@ -389,8 +465,13 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
         )
 
     def _keep(self, start: Start, found: Keywords) -> None:
-        for name in ("weights_", "means_", "covariances_", "residual_variance_"):
+        per_fit = ("weights_", "means_", "covariances_", "residual_variance_")
+        for name in (*per_fit, "outlier_law_", "outlier_probability_"):
             self.__dict__.pop(name, None)  # of an earlier fit
+        if self.outliers is not None:
+            names = ("share", "width") if self.outliers == "mixture" else ("degrees_of_freedom",)
+            self.outlier_law_ = dict(zip(names, found["noise"], strict=True))
+            self.outlier_probability_ = found["outlier_probability"]
         self._n_outputs = len(found["scatter"])
         is_flat = self._is_flat = self._n_outputs == 1
         self.param_names_ = start.names
@@ -417,7 +498,7 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
             covariances = None
         self.naive_params_ = self.naive_std_ = np.full(len(start.values), np.nan)
         try:
-            parameters = self._parameters(truth="functional")
+            parameters = self._parameters(truth="functional", outliers=None, degrees_of_freedom=None)
             only_y = known | {"covariances": covariances, "crossed": None}
             found = self._found(start, parameters, rows.collapse("zero"), targets, only_y)
         except ValueError:

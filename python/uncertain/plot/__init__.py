@@ -1,4 +1,4 @@
-"""Pictures of Gaussian rows, boundaries, probabilities and refinements (needs matplotlib).
+"""Pictures of Gaussian rows, laws, boundaries, probabilities and refinements (needs matplotlib).
 
 matplotlib is imported when a picture is drawn, so that the package works without it. Displays follow
 scikit-learn's convention: ``from_estimator`` or ``from_predictions`` computes and draws, ``plot`` draws
@@ -7,6 +7,7 @@ again, and ``ax_`` and ``figure_`` are there to go on with.
 
 from ._boundary import DecisionBoundaryDisplay, boundaries
 from ._gaussians import GaussianDisplay, ellipses
+from ._law import LawDisplay
 from ._refinement import RefinementDisplay
 from ._reliability import ReliabilityDisplay
 from ._style import COLORS, new_figure
@@ -15,6 +16,7 @@ __all__ = [
     "COLORS",
     "DecisionBoundaryDisplay",
     "GaussianDisplay",
+    "LawDisplay",
     "RefinementDisplay",
     "ReliabilityDisplay",
     "boundaries",

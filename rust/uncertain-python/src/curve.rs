@@ -126,6 +126,8 @@ pub(crate) fn fit_curve<'py>(
     found.set_item("residual_variance", fit.residual_variance)?;
     found.set_item("integration_error", fit.integration_error)?;
     found.set_item("degrees", fit.degrees)?;
+    found.set_item("noise", fit.noise)?;
+    found.set_item("outlier_probability", fit.outlier_probability.into_pyarray(py))?;
     found.set_item("n_iter", fit.n_iter)?;
     found.set_item("status", fit.status.name())?;
     if let Some(mixture) = fit.mixture {

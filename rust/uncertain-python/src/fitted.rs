@@ -36,7 +36,7 @@ pub(crate) enum RowsArgument<'py> {
 }
 
 /// The same, owned, so that the GIL can go.
-struct OwnedRows {
+pub(crate) struct OwnedRows {
     data: Arc<GaussianArray>,
     marks: Option<Vec<bool>>,
     limits: Option<Vec<i8>>,
@@ -56,7 +56,7 @@ impl From<RowsArgument<'_>> for OwnedRows {
 }
 
 impl OwnedRows {
-    fn rows(&self) -> uncertain::Result<Incomplete<'_>> {
+    pub(crate) fn rows(&self) -> uncertain::Result<Incomplete<'_>> {
         let rows = self.marks.as_ref().map_or(Ok((&*self.data).into()), |marks| Incomplete::new(&self.data, marks))?;
         self.limits.as_ref().map_or(Ok(rows), |limits| rows.with_limits(limits))
     }

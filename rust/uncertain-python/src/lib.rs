@@ -22,6 +22,7 @@ mod folds;
 mod gaussians;
 mod interrupt;
 mod kernels;
+mod line;
 mod losses;
 mod numpy_in;
 mod pieces;
@@ -47,6 +48,8 @@ mod _uncertain {
     use super::interrupt::stop_after;
     #[pymodule_export]
     use super::kernels::{median_pair_distance, probabilistic_rbf};
+    #[pymodule_export]
+    use super::line::fit_line;
     #[pymodule_export]
     use super::losses::expected_hinge;
     #[pymodule_export]

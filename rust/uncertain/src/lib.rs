@@ -65,8 +65,8 @@ pub use error::{Error, Result};
 pub use kernel::probabilistic_rbf as probabilistic_kernel;
 pub use kernel::{PointKernel, median_gamma};
 pub use model::{
-    curve, discriminant, feature_svc, group_folds, gsu, gsu_regression, huber, kernel_svc, kernel_svr, law, linear,
-    minimax, mixture_regression, robust, trees,
+    curve, discriminant, feature_svc, group_folds, gsu, gsu_regression, huber, kernel_svc, kernel_svr, law, line,
+    linear, minimax, mixture_regression, robust, trees,
 };
 pub use params::Valid;
 

@@ -26,6 +26,7 @@ mod cone;
 mod follow;
 mod interior;
 mod lbfgs;
+pub(crate) mod levenberg;
 mod newton;
 mod options;
 mod points;

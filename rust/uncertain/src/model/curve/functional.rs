@@ -10,9 +10,9 @@
 
 use crate::error::Result;
 use crate::linalg::{cholesky, cholesky_solve};
+use crate::solver::levenberg::{Derivatives, Objective};
 
 use super::evaluate::Evaluator;
-use super::levenberg::{Derivatives, Objective};
 use super::modes::{Mode, White, settle};
 use super::readings::Reading;
 use super::terms::{Term, dot};

@@ -35,6 +35,8 @@ const NO_MASS: f64 = -36.0;
 /// A place at which the curve was asked, with its part of the mass of its row.
 pub(super) struct Node {
     pub row: usize,
+    /// Of the law of y's noise.
+    pub part: usize,
     /// log of the mass, then its share of the row.
     pub mass: f64,
     pub z: Vec<f64>,
@@ -73,30 +75,50 @@ pub(super) struct Integrand<'a> {
     pub evaluator: &'a Evaluator<'a>,
     pub readings: &'a [Reading],
     pub terms: &'a [Term],
+    /// Of every row and part of the noise.
     pub white: &'a [White],
+    /// Logarithms of the parts' shares.
+    pub shares: &'a [f64],
     pub parameters: &'a [f64],
 }
 
-/// A node on its way: its term, v, and log of the rule's weight (with the prior's density in it once asked).
+/// A node on its way: its case (a term under a part of the noise), v, and log of the rule's weight (with the prior's density in it once asked).
 struct Asked {
-    term: usize,
+    case: usize,
     v: Vec<f64>,
     log: f64,
 }
 
 impl Integrand<'_> {
+    fn term(&self, case: usize) -> &Term {
+        &self.terms[case / self.shares.len()]
+    }
+
+    fn part(&self, case: usize) -> usize {
+        case % self.shares.len()
+    }
+
+    fn white(&self, case: usize) -> &White {
+        &self.white[self.term(case).row * self.shares.len() + self.part(case)]
+    }
+
+    fn log_weight(&self, case: usize) -> f64 {
+        self.term(case).log_weight + self.shares[self.part(case)]
+    }
+
     /// The integrals of the rows whose terms these are.
     pub(super) fn integrals(&self, terms: std::ops::Range<usize>, rows: std::ops::Range<usize>) -> Result<Integrals> {
         let mut nodes = vec![];
         let mut disagreement = 0.0f64;
-        let highest = terms.clone().map(|t| self.terms[t].rank).max().unwrap_or(0);
+        let cases = terms.start * self.shares.len()..terms.end * self.shares.len();
+        let highest = terms.map(|t| self.terms[t].rank).max().unwrap_or(0);
         for k in 0..=highest {
-            let own: Vec<usize> = terms.clone().filter(|&t| self.terms[t].rank == k).collect();
+            let own: Vec<usize> = cases.clone().filter(|&case| self.term(case).rank == k).collect();
             if own.is_empty() {
                 continue;
             }
             if k == 0 {
-                let exact = |t: &usize| Asked { term: *t, v: vec![], log: 0.0 };
+                let exact = |case: &usize| Asked { case: *case, v: vec![], log: 0.0 };
                 nodes.extend(self.asked(own.iter().map(exact).collect())?);
                 continue;
             }
@@ -116,24 +138,25 @@ impl Integrand<'_> {
     /// The integrand at some nodes; those without any mass are left out.
     fn asked(&self, asked: Vec<Asked>) -> Result<Vec<Node>> {
         let (d, q, mut z) = (self.evaluator.d, self.evaluator.q, vec![]);
-        asked.iter().for_each(|node| self.terms[node.term].place(&node.v, &mut z));
+        asked.iter().for_each(|node| self.term(node.case).place(&node.v, &mut z));
         let values = self.evaluator.values(&z, self.parameters)?;
         let mut nodes = Vec::with_capacity(asked.len());
         for ((asked, z), f) in asked.into_iter().zip(z.chunks_exact(d)).zip(values.chunks_exact(q)) {
-            let term = &self.terms[asked.term];
-            let (reading, white) = (&self.readings[term.row], &self.white[term.row]);
+            let (term, white) = (self.term(asked.case), self.white(asked.case));
+            let reading = &self.readings[term.row];
             let mut residual = vec![0.0; q];
             term.residual(&reading.y, f, &asked.v, &mut residual);
             white.apply(&mut residual, 1);
             let square = dot(&residual, &residual);
             let prior = 0.5 * dot(&asked.v, &asked.v) + asked.v.len() as f64 * crate::special::HALF_LOG_TAU;
-            let mass = asked.log + term.log_weight - 0.5 * square - white.log_root - prior;
+            let mass = asked.log + self.log_weight(asked.case) - 0.5 * square - white.log_root - prior;
             let inside = asked.v.iter().all(|v| v.abs() <= EXPECTED);
             if !mass.is_finite() && f.iter().any(|f| f.is_nan()) && inside {
                 return Err(undefined(reading, z, f, self.parameters));
             }
             nodes.push(Node {
                 row: term.row,
+                part: self.part(asked.case),
                 mass: if mass.is_finite() { mass } else { f64::NEG_INFINITY },
                 z: z.to_vec(),
                 f: f.to_vec(),
@@ -152,7 +175,7 @@ impl Integrand<'_> {
             (0..k).map(|c| ((at / side.pow(c as u32) % side) as i32 - half) as f64 * step).collect()
         };
         let places: Vec<Vec<f64>> = (0..count).map(place).collect();
-        let asked = |&t: &usize| places.iter().map(move |v| Asked { term: t, v: v.clone(), log: 0.0 });
+        let asked = |&case: &usize| places.iter().map(move |v| Asked { case, v: v.clone(), log: 0.0 });
         let looked = self.asked(own.iter().flat_map(asked).collect())?;
         let mut starts = vec![];
         let mut owner = vec![];
@@ -249,7 +272,7 @@ impl Integrand<'_> {
                     let shares: Vec<f64> =
                         if scales.len() == 1 { vec![] } else { scales.iter().map(|s| s.density(&v)).collect() };
                     let share = if shares.is_empty() { 0.0 } else { scale.density(&v) - log_sum(&shares) };
-                    asked.push(Asked { term: own[at], log: log + scale.log_volume + share, v });
+                    asked.push(Asked { case: own[at], log: log + scale.log_volume + share, v });
                 }
             }
         }
@@ -277,7 +300,7 @@ impl Integrand<'_> {
             for &(at, a, b) in &open {
                 let (centre, half) = ((a + b) / 2.0, (b - a) / 2.0);
                 asked.extend(KRONROD.iter().map(|(x, w, _)| Asked {
-                    term: own[at],
+                    case: own[at],
                     v: vec![centre + half * x],
                     log: (w * half).ln(),
                 }));
@@ -312,9 +335,9 @@ impl Integrand<'_> {
     }
 
     /// The logarithm of about the largest value of a term's integrand.
-    fn unit(&self, term: usize, modes: &[Mode]) -> f64 {
-        let (term, lowest) = (&self.terms[term], modes.first().map_or(0.0, |mode| mode.height));
-        term.log_weight - lowest - self.white[term.row].log_root
+    fn unit(&self, case: usize, modes: &[Mode]) -> f64 {
+        let lowest = modes.first().map_or(0.0, |mode| mode.height);
+        self.log_weight(case) - lowest - self.white(case).log_root
     }
 }
 

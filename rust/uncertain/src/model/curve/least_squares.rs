@@ -1,13 +1,14 @@
 //! Fits by least squares: functional ones, and the naive one from which a structural fit starts.
 
 use crate::error::{Error, Result};
+use crate::model::noise::Noise;
 use crate::solver::Status;
+use crate::solver::levenberg::{Minimum, Objective, minimise, movable};
 
 use super::errors::{self, SINGULAR, spread_out};
 use super::evaluate::Evaluator;
 use super::functional::Functional;
 use super::initial::InitialParameters;
-use super::levenberg::{Minimum, Objective, minimise, movable};
 use super::modes::{Mode, White};
 use super::readings::{Outputs, Reading};
 use super::terms::{self, Term};
@@ -80,20 +81,37 @@ pub(super) fn fit_functional(
         degrees: (!known && degrees > 0).then_some(degrees),
         mixture: None,
         integration_error: 0.0,
+        noise: vec![],
+        outlier_probability: vec![],
         n_iter: minimum.n_iter,
         status: minimum.status,
     })
 }
 
-/// Least squares on the readings as if x were exact and all y equally good: its parameters, and the variance about it.
+/// Where a structural fit starts.
+pub(super) struct Naive {
+    pub parameters: Vec<f64>,
+    /// Per output the variance about the curve, and that of most rows.
+    pub variances: Vec<f64>,
+    pub unit: Vec<f64>,
+    /// The variance of rows far from the curve, in units of the typical one.
+    pub bad: f64,
+}
+
+/// Rounds of reweighting where there are outliers.
+const ROUNDS: usize = 8;
+
+/// Least squares on the readings as if x were exact and all y equally good; where there may be outliers, least absolute
+/// deviations by reweighting.
 pub(super) fn naive(
     params: &Params,
     evaluator: &Evaluator<'_>,
     start: &InitialParameters,
     readings: &[Reading],
-) -> Result<(Vec<f64>, Vec<f64>)> {
-    let q = evaluator.q;
-    let points: Vec<Reading> = readings
+    noise: Noise,
+) -> Result<Naive> {
+    let (q, n) = (evaluator.q, readings.len());
+    let mut points: Vec<Reading> = readings
         .iter()
         .map(|reading| Reading {
             number: reading.number,
@@ -107,16 +125,43 @@ pub(super) fn naive(
             group: None,
         })
         .collect();
-    let copy = Evaluator { scale: evaluator.scale.clone(), typical: evaluator.typical.clone(), ..*evaluator };
-    let terms = terms::functional(&points);
-    let (objective, minimum) = least_squares(params, copy, start, &points, terms, &vec![1.0; q])?;
-    if minimum.status == Status::Converged {
-        // What least squares cannot tell apart, the likelihood would follow to infinity.
-        let (_, lower, upper) = start.restricted();
-        let some = movable(&minimum.at, &minimum.derivatives.gradient, &lower, &upper);
-        errors::inverse(&minimum.derivatives.hessian, &some, &start.free_names(), SINGULAR[0])?;
+    let mut from = start.clone();
+    let mut round = 0;
+    loop {
+        let copy = Evaluator { scale: evaluator.scale.clone(), typical: evaluator.typical.clone(), ..*evaluator };
+        let terms = terms::functional(&points);
+        let (objective, minimum) = least_squares(params, copy, &from, &points, terms, &vec![1.0; q])?;
+        if minimum.status == Status::Converged {
+            // What least squares cannot tell apart, the likelihood would follow to infinity.
+            let (_, lower, upper) = start.restricted();
+            let some = movable(&minimum.at, &minimum.derivatives.gradient, &lower, &upper);
+            errors::inverse(&minimum.derivatives.hessian, &some, &start.free_names(), SINGULAR[0])?;
+        }
+        let residuals: Vec<Vec<f64>> = minimum.state.iter().map(|mode| mode.residual.clone()).collect();
+        let all = |o: usize| residuals.iter().map(|r| r[o].powi(2)).sum::<f64>() / n as f64;
+        let variances: Vec<f64> = (0..q).map(all).collect();
+        let parameters = objective.all(&minimum.at);
+        if noise == Noise::Normal {
+            return Ok(Naive { parameters, unit: variances.clone(), variances, bad: 1.0 });
+        }
+        let unit: Vec<f64> = (0..q)
+            .map(|o| {
+                let mut sizes: Vec<f64> = residuals.iter().map(|r| r[o].abs()).collect();
+                let middle = *sizes.select_nth_unstable_by(n / 2, f64::total_cmp).1;
+                (1.4826 * middle).powi(2).max(1e-10 * variances[o]).max(f64::MIN_POSITIVE)
+            })
+            .collect();
+        let far = |r: &Vec<f64>| r.iter().zip(&unit).map(|(r, unit)| r * r / unit).sum::<f64>() / q as f64;
+        round += 1;
+        if round == ROUNDS {
+            let sizes: Vec<f64> = residuals.iter().map(far).filter(|size| *size > 16.0).collect();
+            let bad = sizes.iter().sum::<f64>() / sizes.len().max(1) as f64;
+            return Ok(Naive { parameters, variances: unit.clone(), unit, bad });
+        }
+        drop((objective, minimum));
+        from.values = parameters;
+        for ((point, reading), residual) in points.iter_mut().zip(readings).zip(&residuals) {
+            point.weight = reading.weight / far(residual).sqrt().max(0.1);
+        }
     }
-    let n = readings.len() as f64;
-    let variance = |o: usize| minimum.state.iter().map(|mode| mode.residual[o].powi(2)).sum::<f64>() / n;
-    Ok((objective.all(&minimum.at), (0..q).map(variance).collect()))
 }

@@ -2,12 +2,13 @@
 
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
+use crate::model::noise::Noise;
+use crate::solver::levenberg::{Objective, minimise, movable};
 
 use super::errors::{self, FirstStage, SINGULAR, spread_out};
 use super::evaluate::Evaluator;
 use super::initial::InitialParameters;
-use super::least_squares::naive;
-use super::levenberg::{Objective, minimise, movable};
+use super::least_squares::{Naive, naive};
 use super::readings::{Outputs, Reading};
 use super::structural::Structural;
 use super::{Fit, MOST_NOISY, Params, terms};
@@ -45,7 +46,8 @@ pub(super) fn fit_structural(
     let free = start.free();
     let total: f64 = readings.iter().map(|reading| reading.weight).sum();
     let weights: Vec<f64> = readings.iter().map(|reading| reading.weight * n as f64 / total).collect();
-    let (naive, residual) = naive(params, evaluator, start, readings)?;
+    let noise = Noise::new(params.outliers, params.degrees_of_freedom)?;
+    let Naive { parameters: naive, variances: residual, unit, bad } = naive(params, evaluator, start, readings, noise)?;
     let fixed_start = InitialParameters { values: naive, ..start.clone() };
     let (mut at, mut lower, mut upper) = fixed_start.restricted();
     if params.scatter {
@@ -61,6 +63,12 @@ pub(super) fn fit_structural(
             at.push((residual[o] - mean_known).max(0.1 * residual[o]).max(lower[free.len() + o]));
         }
     }
+    // The widths of bad data in units of the typical variance of each output.
+    for (value, low, high) in noise.start(1.0, bad) {
+        at.push(value);
+        lower.push(low);
+        upper.push(high);
+    }
     let mut objective = Structural {
         evaluator,
         readings,
@@ -70,6 +78,8 @@ pub(super) fn fit_structural(
         scatter: params.scatter,
         weights: &weights,
         spread: vec![0.0; n * q],
+        noise,
+        unit: &unit,
     };
     objective.spread = objective.spread(&fixed_start.values)?;
     let mut n_iter = 0;
@@ -97,12 +107,19 @@ pub(super) fn fit_structural(
     }
     let some = movable(&at, &minimum.derivatives.gradient, &lower, &upper);
     let width = objective.width();
-    let scatters = (0..width - free.len()).map(|o| format!("the squared scatter of output {o}"));
-    let names: Vec<String> = start.free_names().into_iter().chain(scatters).collect();
+    let scatters = (0..objective.first_of_noise() - free.len()).map(|o| format!("the squared scatter of output {o}"));
+    let of_noise = (0..noise.n()).map(|e| format!("parameter {e} of outliers="));
+    let names: Vec<String> = start.free_names().into_iter().chain(scatters).chain(of_noise).collect();
     let unknown = || Error::Data("the curve is not defined near the solution; set bounds= there".into());
     // At a bound the other side is not looked at.
     let information = errors::information(&objective, &at, &minimum.derivatives.diagonal, (&lower, &upper))?;
-    let mut covariance = errors::inverse(&information.ok_or_else(unknown)?, &some, &names, SINGULAR[1])?;
+    let information = information.ok_or_else(unknown)?;
+    // Of clean data the law of outliers is not determined, and does not matter.
+    let without: Vec<usize> = some.iter().copied().filter(|&at| at < objective.first_of_noise()).collect();
+    let mut covariance = match errors::inverse(&information, &some, &names, SINGULAR[1]) {
+        Err(_) if noise.n() > 0 => errors::inverse(&information, &without, &names, SINGULAR[1])?,
+        other => other?,
+    };
     let unequal = readings.iter().any(|reading| reading.weight != readings[0].weight);
     let first_stage = mixture.as_ref().map(|mixture| FirstStage::new(&objective, mixture, &at)).transpose()?.flatten();
     if outputs.groups.is_some() || unequal {
@@ -129,8 +146,25 @@ pub(super) fn fit_structural(
             scatter_std[o] = covariance[place * width + place].sqrt() / (2.0 * scatter[o]);
         }
     }
+    let place = objective.first_of_noise();
+    let of_noise = |(e, (value, slope)): (usize, (f64, f64))| {
+        let variance = if noise.n() > 0 { covariance[(place + e) * (width + 1)] } else { 0.0 };
+        let std = if variance > 0.0 { slope * variance.sqrt() } else { f64::NAN };
+        // The width is in units of the first output's.
+        if e == 1 { (value * unit[0].sqrt(), std * unit[0].sqrt()) } else { (value, std) }
+    };
+    let parts = objective.parts(&at);
+    let mut outlier_probability = vec![];
+    if noise != Noise::Normal {
+        outlier_probability = vec![0.0; data.n_rows()];
+        for (reading, shares) in readings.iter().zip(minimum.state.shares.chunks_exact(parts.len())) {
+            outlier_probability[reading.number] = noise.outlying(&parts, shares);
+        }
+    }
     Ok(Fit {
         parameters,
+        noise: noise.natural(&at[place..]).into_iter().enumerate().map(of_noise).collect(),
+        outlier_probability,
         covariance: spread_out(&covariance, &free, &some, p),
         scatter,
         scatter_std,

@@ -14,7 +14,6 @@ mod functional;
 mod initial;
 mod integral;
 mod least_squares;
-mod levenberg;
 mod likelihood;
 mod modes;
 mod quadrature;
@@ -26,6 +25,7 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::deconvolution::{self, Components, Mixture};
 use crate::error::{Error, Result};
+use crate::model::noise::Noise;
 use crate::named::named;
 use crate::number;
 use crate::params::{check_at_least_one, params};
@@ -35,6 +35,7 @@ use initial::{check_start, evaluator};
 use least_squares::fit_functional;
 use likelihood::fit_structural;
 
+pub use crate::model::noise::Outliers;
 pub use evaluate::Curve;
 pub use initial::InitialParameters;
 pub use readings::Outputs;
@@ -63,6 +64,11 @@ params! {
         truth: Truth = Truth::Structural,
         /// Is the intrinsic scatter fitted? Only of structural fits.
         scatter: bool = true,
+        /// What readings of y may be beside their noise; only of structural fits.
+        outliers: Option<Outliers> = None,
+        /// Degrees of freedom of Student's distribution, where they are known; from 1 to 200.
+        #[serde(with = "number::option")]
+        degrees_of_freedom: Option<f64> = None,
         /// Components of the density of true values.
         #[serde(rename = "n_components")]
         components: Components = Components::Fixed(1),
@@ -79,6 +85,11 @@ params! {
 impl Params {
     fn ranges(&self) -> Result<()> {
         check_at_least_one("max_iter", self.max_iter)?;
+        Noise::new(self.outliers, self.degrees_of_freedom)?;
+        if let (Truth::Functional, Some(outliers)) = (self.truth, self.outliers) {
+            let why = "None where truth=\"functional\": least squares has no law of the noise that outliers could depart from";
+            return Err(Error::parameter("outliers", format!("{:?}", outliers.name()), why));
+        }
         self.density().check().map(drop)
     }
 
@@ -109,6 +120,10 @@ pub struct Fit {
     pub mixture: Option<Mixture>,
     /// The largest difference of two rules of integration in a row's log-likelihood.
     pub integration_error: f64,
+    /// Degrees of freedom, or share and width of bad data (of the first output), with standard errors; NaN where not known.
+    pub noise: Vec<(f64, f64)>,
+    /// P(outlier | y, x) of every row of the table; empty without a law of outliers.
+    pub outlier_probability: Vec<f64>,
     /// Steps.
     pub n_iter: usize,
     /// How it ended.

@@ -1,4 +1,5 @@
-//! The most likely v of many terms at once, |v|^2 / 2 + |W (y - f - g - G v)|^2 / 2 at its minimum, by damped Gauss-Newton.
+//! The most likely v of many terms at once, |v|^2 / 2 + |W (y - f - g - G v)|^2 / 2 at its minimum, by damped Gauss-Newton, with secants in one
+//! dimension.
 //!
 //! W'W is the inverse of the variance of y ([`White`]). All terms that still move are asked for in one batch.
 
@@ -24,9 +25,14 @@ pub(super) struct White {
 impl White {
     /// An error where M is singular.
     pub(super) fn new(reading: &Reading, variances: &[f64]) -> Result<Self> {
+        Self::wider(reading, variances, 1.0, &vec![0.0; variances.len()])
+    }
+
+    /// Of `times` M + diag(`plus`).
+    pub(super) fn wider(reading: &Reading, variances: &[f64], times: f64, plus: &[f64]) -> Result<Self> {
         let q = variances.len();
-        let mut c = reading.rest.clone();
-        (0..q).for_each(|o| c[o * q + o] += variances[o]);
+        let mut c: Vec<f64> = reading.rest.iter().map(|c| times * c).collect();
+        (0..q).for_each(|o| c[o * q + o] += times * variances[o] + plus[o]);
         let fine = if q == 1 {
             c[0] = c[0].sqrt();
             c[0] > 0.0
@@ -65,6 +71,7 @@ impl White {
 /// A minimum, or the way to it.
 #[derive(Clone)]
 pub(super) struct Mode {
+    /// Its term under a part of the noise, of which there may be one for all.
     pub term: usize,
     pub v: Vec<f64>,
     /// |v|^2 / 2 + |W r|^2 / 2; infinite where the curve is not defined.
@@ -75,6 +82,8 @@ pub(super) struct Mode {
     pub residual: Vec<f64>,
     /// -W dr/dv, q x k.
     pub slope: Vec<f64>,
+    /// In one dimension the place before this one, and its gradient.
+    last: Option<(f64, f64)>,
     lambda: f64,
     moves: bool,
     /// Steps that were taken although rounding hides what they gain.
@@ -95,7 +104,8 @@ impl Mode {
     }
 }
 
-/// The minima that are reached from these places (term, v), all of one rank; `exactly`: as far as rounding allows.
+/// The minima that are reached from these places (term, v), all of one rank, with as many `white` for a row as cases for a
+/// term; `exactly`: as far as rounding allows.
 pub(super) fn settle(
     evaluator: &Evaluator<'_>,
     (readings, terms, white): (&[Reading], &[Term], &[White]),
@@ -104,7 +114,8 @@ pub(super) fn settle(
     exactly: bool,
 ) -> Result<Vec<Mode>> {
     let q = evaluator.q;
-    let context = Context { evaluator, readings, terms, white, parameters };
+    let parts = white.len() / readings.len().max(1);
+    let context = Context { parts, evaluator, readings, terms, white, parameters };
     let mut modes: Vec<Mode> = starts
         .into_iter()
         .map(|(term, v)| Mode {
@@ -115,6 +126,7 @@ pub(super) fn settle(
             f: vec![0.0; q],
             residual: vec![0.0; q],
             slope: vec![],
+            last: None,
             lambda: 0.0,
             unseen: 0,
         })
@@ -141,6 +153,15 @@ pub(super) fn settle(
             let gradient: Vec<f64> = (0..k)
                 .map(|c| mode.v[c] - (0..q).map(|o| mode.slope[o * k + c] * mode.residual[o]).sum::<f64>())
                 .collect();
+            if let ([v], [g]) = (&mode.v[..], &gradient[..]) {
+                // What Gauss and Newton leave out, f'' r, by the gradients of two places: superlinear.
+                if let Some((v0, g0)) = mode.last.replace((*v, *g)) {
+                    let bent = (g - g0) / (v - v0);
+                    if bent > 0.2 * l[0] && bent < 5.0 * l[0] {
+                        l[0] = bent;
+                    }
+                }
+            }
             (0..k).for_each(|c| l[c * k + c] *= 1.0 + mode.lambda);
             let mut step: Vec<f64> = gradient.iter().map(|g| -g).collect();
             if cholesky(&mut l, k) {
@@ -174,6 +195,8 @@ pub(super) fn settle(
 type Tried = (f64, Vec<f64>, Vec<f64>);
 
 struct Context<'a> {
+    /// Parts of the noise.
+    parts: usize,
     evaluator: &'a Evaluator<'a>,
     readings: &'a [Reading],
     terms: &'a [Term],
@@ -182,16 +205,24 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
+    fn term(&self, case: usize) -> &Term {
+        &self.terms[case / self.parts]
+    }
+
+    fn white(&self, case: usize) -> &White {
+        &self.white[self.term(case).row * self.parts + case % self.parts]
+    }
+
     /// What these terms are at some places.
     fn tried(&self, terms: &[usize], places: &[Vec<f64>]) -> Result<Vec<Tried>> {
         let (q, mut z) = (self.evaluator.q, vec![]);
-        terms.iter().zip(places).for_each(|(&t, v)| self.terms[t].place(v, &mut z));
+        terms.iter().zip(places).for_each(|(&t, v)| self.term(t).place(v, &mut z));
         let values = self.evaluator.values(&z, self.parameters)?;
         let one = |((&t, v), f): ((&usize, &Vec<f64>), &[f64])| {
-            let term = &self.terms[t];
+            let term = self.term(t);
             let mut residual = vec![0.0; q];
             term.residual(&self.readings[term.row].y, f, v, &mut residual);
-            self.white[term.row].apply(&mut residual, 1);
+            self.white(t).apply(&mut residual, 1);
             let height = 0.5 * (dot(v, v) + dot(&residual, &residual));
             (if height.is_finite() { height } else { f64::INFINITY }, f.to_vec(), residual)
         };
@@ -205,16 +236,16 @@ impl Context<'_> {
             return Ok(());
         }
         for &m in some {
-            let (mode, term) = (&modes[m], &self.terms[modes[m].term]);
+            let (mode, term) = (&modes[m], self.term(modes[m].term));
             term.place(&mode.v, &mut z);
             directions.extend_from_slice(&term.root);
             values.extend_from_slice(&mode.f);
         }
         let slopes = self.evaluator.along(&z, &directions, k, self.parameters, &values)?;
         for (&m, slope) in some.iter().zip(slopes.chunks_exact(q * k)) {
-            let term = &self.terms[modes[m].term];
+            let term = self.term(modes[m].term);
             let mut slope: Vec<f64> = slope.iter().zip(&term.slope).map(|(f, g)| f + g).collect();
-            self.white[term.row].apply(&mut slope, k);
+            self.white(modes[m].term).apply(&mut slope, k);
             modes[m].slope = slope;
         }
         Ok(())

@@ -9,18 +9,22 @@
 //! ```
 //! where the second derivatives of f are left out of the last line on the way; standard errors have them.
 //!
+//! The noise of y may be a scale mixture ([`Noise`](crate::model::noise)): a row then has its integral for each part,
+//! M = a_j (R + diag(sigma^2)) + V_j, with the parts' shares, so that every integrand stays what it is without outliers.
+//!
 //! Maximum likelihood overlooks that a curve was fitted: without error bars it gives sigma^2 = RSS / n. So the
 //! likelihood is divided by (sum c / V)^{p/2}, V the variance of y about the curve as far as x tells it, which gives RSS / (n - p)
 //! there, as in the errors-in-both regression.
 
 use crate::error::Result;
+use crate::model::noise::{Noise, Part};
 
 use super::evaluate::Evaluator;
 use super::integral::Integrand;
-use super::levenberg::{Derivatives, Objective};
 use super::modes::White;
 use super::readings::Reading;
 use super::terms::Term;
+use crate::solver::levenberg::{Derivatives, Objective};
 
 /// Minus the log-likelihood as a function of the free parameters and the variances sigma^2.
 pub(super) struct Structural<'a> {
@@ -35,14 +39,19 @@ pub(super) struct Structural<'a> {
     pub weights: &'a [f64],
     /// n x q: the variances that errors of x leave in y.
     pub spread: Vec<f64>,
+    pub noise: Noise,
+    /// q: the variances in units of which bad data are wider.
+    pub unit: &'a [f64],
 }
 
 /// Everything at one point.
 pub(super) struct Point {
     pub loglikelihood: f64,
     pub disagreement: f64,
-    /// Of every row, n x (free + scatters), without weights.
+    /// Of every row, n x (free + scatters + noise), without weights.
     pub scores: Vec<f64>,
+    /// Of every row, the shares of the noise's parts.
+    pub shares: Vec<f64>,
     derivatives: Derivatives,
 }
 
@@ -51,11 +60,22 @@ impl Structural<'_> {
         let mut all = self.parameters.to_vec();
         self.free.iter().zip(at).for_each(|(&j, value)| all[j] = *value);
         let q = self.evaluator.q;
-        (all, if self.scatter { at[self.free.len()..].to_vec() } else { vec![0.0; q] })
+        let first = self.free.len();
+        (all, if self.scatter { at[first..first + q].to_vec() } else { vec![0.0; q] })
     }
 
     pub(super) fn width(&self) -> usize {
+        self.first_of_noise() + self.noise.n()
+    }
+
+    /// The place of the first parameter of the noise.
+    pub(super) fn first_of_noise(&self) -> usize {
         self.free.len() + if self.scatter { self.evaluator.q } else { 0 }
+    }
+
+    /// The parts of the noise.
+    pub(super) fn parts(&self, at: &[f64]) -> Vec<Part> {
+        self.noise.parts(&at[self.first_of_noise()..])
     }
 
     /// The variances that errors of x leave in y at some parameters: |W^{-1} dr/dv|^2 at v = 0, per output.
@@ -85,18 +105,29 @@ impl Structural<'_> {
     pub(super) fn point(&self, at: &[f64]) -> Result<Option<Point>> {
         let (q, p, width, n) = (self.evaluator.q, self.free.len(), self.width(), self.readings.len());
         let (parameters, variances) = self.split(at);
-        let white = self.readings.iter().map(|reading| White::new(reading, &variances)).collect::<Result<Vec<_>>>()?;
+        let parts = self.parts(at);
+        let log_shares: Vec<f64> = parts.iter().map(|part| part.log_share).collect();
+        let plus: Vec<Vec<f64>> =
+            parts.iter().map(|part| self.unit.iter().map(|unit| part.plus * unit).collect()).collect();
+        let mut white = Vec::with_capacity(n * parts.len());
+        for reading in self.readings {
+            for (part, plus) in parts.iter().zip(&plus) {
+                white.push(White::wider(reading, &variances, part.times, plus)?);
+            }
+        }
         let integrand = Integrand {
             evaluator: self.evaluator,
             readings: self.readings,
             terms: self.terms,
             white: &white,
+            shares: &log_shares,
             parameters: &parameters,
         };
         let mut point = Point {
             loglikelihood: 0.0,
             disagreement: 0.0,
             scores: vec![0.0; n * width],
+            shares: vec![0.0; n * parts.len()],
             derivatives: Derivatives {
                 gradient: vec![0.0; width],
                 hessian: vec![0.0; width * width],
@@ -104,7 +135,7 @@ impl Structural<'_> {
             },
         };
         let rank = self.terms.iter().map(|term| term.rank).max().unwrap_or(0);
-        let block = [20_000, 4_000, 300, 40][rank.min(3)];
+        let block = [20_000usize, 4_000, 300, 40][rank.min(3)].div_ceil(parts.len());
         let (mut first_row, mut first_term) = (0, 0);
         while first_row < n {
             let rows = first_row..(first_row + block).min(n);
@@ -128,10 +159,13 @@ impl Structural<'_> {
             let none = &mut [][..];
             let mut own = jacobian.chunks_exact_mut((q * p).max(1));
             for node in nodes {
-                let (row, weight) = (&white[node.row], self.weights[node.row]);
+                let case = node.row * parts.len() + node.part;
+                let (row, weight) = (&white[case], self.weights[node.row]);
+                point.shares[case] += node.mass;
                 let jacobian = own.next().unwrap_or(none);
                 row.apply(jacobian, p);
-                let add = Addition { q, p, scatter: self.scatter, jacobian, white: row, residual: &node.residual };
+                let part = &parts[node.part];
+                let add = Addition { of: self, q, p, part, jacobian, white: row, residual: &node.residual };
                 let scores = &mut point.scores[node.row * width..(node.row + 1) * width];
                 add.to(node.mass, weight, scores, &mut point.derivatives);
             }
@@ -186,9 +220,10 @@ impl Structural<'_> {
 
 /// What one node adds to the sums of its row and of all rows.
 struct Addition<'a> {
+    of: &'a Structural<'a>,
     q: usize,
     p: usize,
-    scatter: bool,
+    part: &'a Part,
     /// W J, q x p.
     jacobian: &'a [f64],
     white: &'a White,
@@ -210,28 +245,49 @@ impl Addition<'_> {
                 sums.diagonal[a] += share * square;
             }
         }
-        if self.scatter {
-            // M^{-1} r and M^{-1} from W.
-            let solved: Vec<f64> = (0..q).map(|o| (0..q).map(|i| w(i, o) * self.residual[i]).sum()).collect();
-            let inverse = |a: usize, b: usize| (0..q).map(|i| w(i, a) * w(i, b)).sum::<f64>();
-            for o in 0..q {
-                own.push(0.5 * (solved[o].powi(2) - inverse(o, o)));
-                for r in 0..q {
-                    let m = inverse(o, r);
-                    sums.hessian[(p + o) * width + p + r] += share * (solved[o] * m * solved[r] - 0.5 * m * m);
-                }
-                sums.diagonal[p + o] += share * 0.5 * inverse(o, o).powi(2);
-                for a in 0..p {
-                    let crossed: f64 = (0..q).map(|i| self.jacobian[i * p + a] * w(i, o)).sum::<f64>() * solved[o];
-                    sums.hessian[a * width + p + o] += share * crossed;
-                    sums.hessian[(p + o) * width + a] += share * crossed;
-                }
+        // M^{-1} r and M^{-1} from W.
+        let solved: Vec<f64> = (0..q).map(|o| (0..q).map(|i| w(i, o) * self.residual[i]).sum()).collect();
+        let inverse: Vec<f64> = (0..q * q).map(|at| (0..q).map(|i| w(i, at / q) * w(i, at % q)).sum::<f64>()).collect();
+        // The diagonals of dM by each parameter of the variances.
+        let directions = self.directions();
+        for (place, along) in directions.iter().enumerate() {
+            let at = p + place;
+            let by = (0..q).map(|o| 0.5 * along[o] * (solved[o].powi(2) - inverse[o * q + o])).sum::<f64>();
+            own.push(by);
+            for (other, beside) in directions.iter().enumerate() {
+                let pairs = (0..q * q).map(|k| (along[k / q] * beside[k % q], k));
+                let bent: f64 = pairs
+                    .map(|(d, k)| d * (solved[k / q] * inverse[k] * solved[k % q] - 0.5 * inverse[k] * inverse[k]))
+                    .sum();
+                sums.hessian[at * width + p + other] += share * bent;
+            }
+            sums.diagonal[at] += share * 0.5 * (0..q).map(|o| (along[o] * inverse[o * q + o]).powi(2)).sum::<f64>();
+            for a in 0..p {
+                let crossed: f64 = (0..q)
+                    .map(|o| along[o] * solved[o] * (0..q).map(|i| self.jacobian[i * p + a] * w(i, o)).sum::<f64>())
+                    .sum();
+                sums.hessian[a * width + at] += share * crossed;
+                sums.hessian[at * width + a] += share * crossed;
+            }
+            if let Some(e) = at.checked_sub(self.of.first_of_noise()) {
+                // V is an exponential: its second derivative is its first.
+                own[at] += self.part.share[e];
+                sums.hessian[at * width + at] -= share * (by + self.part.share2[e]);
+                sums.diagonal[at] += 0.1 * share;
             }
         }
         for a in 0..width {
             scores[a] += mass * own[a];
             (0..width).for_each(|b| sums.hessian[a * width + b] -= share * own[a] * own[b]);
         }
+    }
+
+    fn directions(&self) -> Vec<Vec<f64>> {
+        let q = self.q;
+        let scatter = (0..if self.of.scatter { q } else { 0 })
+            .map(|o| (0..q).map(|r| if r == o { self.part.times } else { 0.0 }).collect());
+        let noise = (0..self.of.noise.n()).map(|e| self.of.unit.iter().map(|unit| self.part.wider[e] * unit).collect());
+        scatter.chain(noise).collect()
     }
 }
 

@@ -5,7 +5,6 @@ use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
 use crate::linalg::{Eigh, cholesky};
 use crate::model::law::Estimates;
-use crate::model::law::family::Family;
 use crate::model::law::truths::Truths;
 
 /// Share of the true features' variance along a direction of which the readings must tell.
@@ -13,14 +12,18 @@ const LEAST_SEEN: f64 = 1e-5;
 /// Least eigenvalue of the correlations of true features.
 const SINGULAR: f64 = 1e-12;
 
-pub(super) struct Coordinates {
+pub(in crate::model) struct Coordinates {
     pub centre: Vec<f64>,
     pub scale: Vec<f64>,
 }
 
 impl Coordinates {
     /// Of these rows; an error names a direction along which they say nothing, unless a penalty determines it.
-    pub(super) fn new(truths: &Truths, weight: impl Fn(usize) -> f64 + Sync, penalised: bool) -> Result<Self> {
+    pub(in crate::model) fn new(
+        truths: &Truths,
+        weight: impl Fn(usize) -> f64 + Sync,
+        penalised: bool,
+    ) -> Result<Self> {
         let (d, len) = (truths.d, packed_len(truths.d));
         let total: f64 = (0..truths.n).map(&weight).sum();
         let first = truths.mean(0);
@@ -87,7 +90,7 @@ impl Coordinates {
     }
 
     /// The density in these coordinates.
-    pub(super) fn mixture(&self, mixture: &Mixture) -> Mixture {
+    pub(in crate::model) fn mixture(&self, mixture: &Mixture) -> Mixture {
         let d = self.scale.len();
         let components = 0..mixture.n_components();
         let mean = |k: usize| (0..d).map(move |j| (mixture.mean(k)[j] - self.centre[j]) / self.scale[j]);
@@ -99,16 +102,16 @@ impl Coordinates {
         Mixture::unchecked(mixture.weights().to_vec(), means, components.flat_map(covariance).collect(), d)
     }
 
-    /// Estimates and their covariance (p x p) in the units of the rows, further parameters as users know them.
-    pub(super) fn restored(
+    /// Estimates and their covariance (p x p) in the units of the rows, further parameters as users know them (`natural`: their
+    /// values and derivatives).
+    pub(in crate::model) fn restored(
         &self,
         theta: &[f64],
         covariance: &[f64],
-        family: &dyn Family,
+        natural: &[(f64, f64)],
         intercept: bool,
     ) -> Estimates {
         let (d, p, first) = (self.scale.len(), theta.len(), usize::from(intercept));
-        let natural = family.natural(&theta[first + d..]);
         // How the estimates depend on theta: coefficients on themselves, b and the thresholds on the centre, too.
         let mut turn = vec![0.0; p * p];
         let mut values = theta.to_vec();

@@ -22,13 +22,71 @@ use crate::error::Result;
 use crate::linalg::{Eigh, cholesky, cholesky_solve};
 use crate::model::law::likelihood::{Likelihood, Row};
 use crate::model::law::newton::{Maximum, square};
-use crate::model::law::truths::{add_outer, added};
+use crate::model::law::truths::{Truths, add_outer, added};
 use crate::parallel;
 
 /// Rows times squared parameters of the density that are few enough; beyond, evenly spaced rows stand for all.
 const WORK: f64 = 1e10;
 /// Directions of the density's parameters with less information, relative to the most of scaled ones, are not counted.
 const RANK: f64 = 1e-9;
+
+/// A likelihood of targets given readings, by whose density its errors are to be judged, too.
+pub(in crate::model) trait SecondStage: Sync {
+    /// One row on its way, with memory.
+    type Row;
+
+    fn truths(&self) -> &Truths;
+
+    /// Number of parameters.
+    fn p(&self) -> usize;
+
+    fn weight_of(&self, row: usize) -> f64;
+
+    fn memory_for(&self, theta: &[f64]) -> Self::Row;
+
+    /// Everything about row i.
+    fn look_at(&self, i: usize, theta: &[f64], row: &mut Self::Row);
+
+    /// s2 of the row that was looked at.
+    fn gradient<'r>(&self, row: &'r Self::Row) -> &'r [f64];
+
+    /// Of a component its share given y, the covariance of z and eta given x, D_m and D_mm.
+    fn under<'r>(&self, component: usize, row: &'r Self::Row) -> (f64, &'r [f64], f64, f64);
+}
+
+impl SecondStage for Likelihood<'_> {
+    type Row = Row;
+
+    fn truths(&self) -> &Truths {
+        self.truths
+    }
+
+    fn p(&self) -> usize {
+        Likelihood::p(self)
+    }
+
+    fn weight_of(&self, row: usize) -> f64 {
+        self.rows[row].weight
+    }
+
+    fn memory_for(&self, _: &[f64]) -> Row {
+        self.row()
+    }
+
+    fn look_at(&self, i: usize, theta: &[f64], row: &mut Row) {
+        self.look(i, theta, row);
+    }
+
+    fn gradient<'r>(&self, row: &'r Row) -> &'r [f64] {
+        &row.gradient
+    }
+
+    fn under<'r>(&self, component: usize, row: &'r Row) -> (f64, &'r [f64], f64, f64) {
+        let d = self.truths.d;
+        let (along, at) = (&row.along[component * d..(component + 1) * d], &row.integrals[component]);
+        (row.shares[component], along, at.gradient[0], at.hessian[0][0])
+    }
+}
 
 /// p x p, in the coordinates of the rows; NaN for a parameter at its bound, all NaN where the information is singular.
 pub(super) fn covariance(
@@ -39,27 +97,39 @@ pub(super) fn covariance(
     groups: Option<&[u32]>,
     control: &Control,
 ) -> Result<Vec<f64>> {
-    let p = likelihood.p();
-    let free = &maximum.free;
-    let q = free.len();
-    let mut all = vec![f64::NAN; p * p];
     let information: Vec<f64> = maximum.at.hessian.iter().map(|h| -h).collect();
     let mut penalised = information.clone();
     for (j, alpha) in alphas.iter().enumerate() {
         let place = likelihood.first_coef() + j;
         penalised[packed_index(place, place)] += alpha * likelihood.weight();
     }
-    let mut factor = square(&penalised, free);
+    two_stages(&likelihood, mixture, &maximum.theta, (&information, &penalised), &maximum.free, groups, control)
+}
+
+/// The same from the information without and with penalties, packed triangles.
+pub(in crate::model) fn two_stages<S: SecondStage>(
+    likelihood: &S,
+    mixture: Option<&Mixture>,
+    theta: &[f64],
+    (information, penalised): (&[f64], &[f64]),
+    free: &[usize],
+    groups: Option<&[u32]>,
+    control: &Control,
+) -> Result<Vec<f64>> {
+    let (p, n) = (likelihood.p(), likelihood.truths().n);
+    let q = free.len();
+    let mut all = vec![f64::NAN; p * p];
+    let mut factor = square(penalised, free);
     if factor.iter().any(|x| !x.is_finite()) || !cholesky(&mut factor, q) {
         return Ok(all);
     }
-    let density = mixture.filter(|_| likelihood.truths.covariance_under(0, 0).is_some());
-    let stage = density.map(|mixture| Stage::new(likelihood, mixture, &maximum.theta, control)).transpose()?;
-    let weighted = likelihood.rows.windows(2).any(|pair| pair[0].weight != pair[1].weight);
+    let density = mixture.filter(|_| likelihood.truths().covariance_under(0, 0).is_some());
+    let stage = density.map(|mixture| Stage::new(likelihood, mixture, theta, control)).transpose()?;
+    let weighted = (1..n).any(|i| likelihood.weight_of(i) != likelihood.weight_of(0));
     let middle = if weighted || groups.is_some() {
-        influences(likelihood, mixture.zip(stage.as_ref()), &maximum.theta, groups, control)?
+        influences(likelihood, mixture.zip(stage.as_ref()), theta, groups, control)?
     } else {
-        let mut middle = information;
+        let mut middle = information.to_vec();
         stage.iter().for_each(|stage| stage.add_spread(p, &mut middle));
         middle
     };
@@ -92,21 +162,21 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(likelihood: Likelihood<'_>, mixture: &Mixture, theta: &[f64], control: &Control) -> Result<Self> {
-        let (p, n) = (likelihood.p(), likelihood.rows.len());
+    fn new<S: SecondStage>(likelihood: &S, mixture: &Mixture, theta: &[f64], control: &Control) -> Result<Self> {
+        let (p, n) = (likelihood.p(), likelihood.truths().n);
         let dim = n_scores(mixture);
         let most = ((WORK / (dim as f64).powi(2)) as usize).clamp(1, n);
         let parts = parallel::map_parts_at_most(most, 8, |part| -> Result<Vec<f64>> {
             let mut sums = vec![0.0; packed_len(dim) + p * dim];
-            let (mut row, mut before, mut given) = (likelihood.row(), vec![0.0; dim], vec![0.0; dim]);
+            let (mut row, mut before, mut given) = (likelihood.memory_for(theta), vec![0.0; dim], vec![0.0; dim]);
             for at in part {
                 control.check()?;
                 let i = at * n / most;
                 scores(likelihood, mixture, i, theta, &mut row, &mut before, &mut given);
-                let c = likelihood.rows[i].weight * n as f64 / most as f64;
+                let c = likelihood.weight_of(i) * n as f64 / most as f64;
                 let (a, crossed) = sums.split_at_mut(packed_len(dim));
                 add_outer(c, &before, a);
-                for (crossed, s2) in crossed.chunks_exact_mut(dim).zip(&row.gradient) {
+                for (crossed, s2) in crossed.chunks_exact_mut(dim).zip(likelihood.gradient(&row)) {
                     crossed.iter_mut().zip(&given).for_each(|(sum, r)| *sum += c * s2 * r);
                 }
             }
@@ -146,31 +216,31 @@ impl Stage {
 }
 
 /// Sum of the squared influences of all groups, a packed triangle.
-fn influences(
-    likelihood: Likelihood<'_>,
+fn influences<S: SecondStage>(
+    likelihood: &S,
     density: Option<(&Mixture, &Stage)>,
     theta: &[f64],
     groups: Option<&[u32]>,
     control: &Control,
 ) -> Result<Vec<f64>> {
-    let (p, n) = (likelihood.p(), likelihood.rows.len());
+    let (p, n) = (likelihood.p(), likelihood.truths().n);
     let rows = parallel::map_parts(n, |part| -> Result<Vec<f64>> {
-        let mut row = likelihood.row();
+        let mut row = likelihood.memory_for(theta);
         let dim = density.map_or(0, |(_, stage)| stage.dim);
         let (mut before, mut given) = (vec![0.0; dim], vec![0.0; dim]);
         let mut out = Vec::with_capacity(part.len() * p);
         for i in part {
             control.check()?;
-            match density {
-                None => drop(likelihood.look(i, theta, &mut row)),
-                Some((mixture, stage)) => {
-                    scores(likelihood, mixture, i, theta, &mut row, &mut before, &mut given);
-                    for (g, gain) in row.gradient.iter_mut().zip(stage.gain.chunks_exact(dim)) {
-                        *g -= gain.iter().zip(&before).map(|(a, s)| a * s).sum::<f64>();
-                    }
-                }
+            let Some((mixture, stage)) = density else {
+                likelihood.look_at(i, theta, &mut row);
+                out.extend(likelihood.gradient(&row).iter().map(|g| likelihood.weight_of(i) * g));
+                continue;
+            };
+            scores(likelihood, mixture, i, theta, &mut row, &mut before, &mut given);
+            for (g, gain) in likelihood.gradient(&row).iter().zip(stage.gain.chunks_exact(dim)) {
+                let carried: f64 = gain.iter().zip(&before).map(|(a, s)| a * s).sum();
+                out.push(likelihood.weight_of(i) * (g - carried));
             }
-            out.extend(row.gradient.iter().map(|g| likelihood.rows[i].weight * g));
         }
         Ok(out)
     })?;
@@ -194,29 +264,28 @@ fn n_scores(mixture: &Mixture) -> usize {
     k * (d + packed_len(d)) + k - 1
 }
 
-/// s1 in `before` and r in `given`; s2 is in `row.gradient`.
-fn scores(
-    likelihood: Likelihood<'_>,
+/// s1 in `before` and r in `given`; s2 is the gradient of the row.
+fn scores<S: SecondStage>(
+    likelihood: &S,
     mixture: &Mixture,
     i: usize,
     theta: &[f64],
-    row: &mut Row,
+    row: &mut S::Row,
     before: &mut [f64],
     given: &mut [f64],
 ) {
-    likelihood.look(i, theta, row);
-    let (truths, d, k) = (likelihood.truths, mixture.n_features(), mixture.n_components());
+    likelihood.look_at(i, theta, row);
+    let (truths, d, k) = (likelihood.truths(), mixture.n_features(), mixture.n_components());
     let mut at = 0;
     let mut put = |x: f64, y: f64| {
         (before[at], given[at]) = (x, y - x);
         at += 1;
     };
     for c in 0..k {
-        let (w, q) = (truths.logs(i)[c].exp(), row.shares[c]);
-        let (mean, along) = (truths.mean_under(c, i), &row.along[c * d..(c + 1) * d]);
+        let (q, along, d_m, d_mm) = likelihood.under(c, row);
+        let (w, mean) = (truths.logs(i)[c].exp(), truths.mean_under(c, i));
         let covariance = truths.covariance_under(c, i).unwrap_or(&[]);
         let (mu, t) = (mixture.mean(c), mixture.covariance(c));
-        let (d_m, d_mm) = (row.integrals[c].gradient[0], row.integrals[c].hessian[0][0]);
         let to = |j: usize| mean[j] - mu[j];
         let with = |j: usize| mean[j] + along[j] * d_m - mu[j];
         for a in 0..d {

@@ -143,12 +143,13 @@ impl ValidParams {
         let intercept = kind.has_intercept();
         let start = [if intercept { vec![b] } else { vec![] }, vec![0.0; truths.d], extra].concat();
         let n_extra = family.n_extra(problem.n_classes);
+        let natural = |theta: &[f64]| family.natural(&theta[theta.len() - n_extra..]);
         let likelihood = |truths| Likelihood { truths, rows: &rows, family, intercept, n_extra };
         let solve = |truths, density| -> Result<_> {
             let best = maximum(likelihood(truths), start.clone(), &alphas, None, control)?;
             let groups = problem.groups.as_deref();
             let variances = covariance(likelihood(truths), density, &best, &alphas, groups, control)?;
-            let estimates = coordinates.restored(&best.theta, &variances, family, intercept);
+            let estimates = coordinates.restored(&best.theta, &variances, &natural(&best.theta), intercept);
             Ok((best, variances, estimates))
         };
         let (best, variances, law) = solve(&truths, Some(&mixture))?;

@@ -15,8 +15,8 @@
 //!
 //! Source: Carroll, Ruppert, Stefanski, Crainiceanu, Measurement Error in Nonlinear Models, 2nd ed., 2006, chapter 8.
 
-mod coordinates;
-mod errors;
+pub(super) mod coordinates;
+pub(super) mod errors;
 mod family;
 mod fit;
 mod integral;
@@ -25,7 +25,7 @@ mod newton;
 mod predict;
 mod profile;
 mod state;
-mod truths;
+pub(super) mod truths;
 
 use crate::deconvolution::{self, Mixture, Report};
 use crate::error::{Error, Result};

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::{memory, parallel};
 
 /// Of all rows.
-pub(super) struct Truths {
+pub(in crate::model) struct Truths {
     pub n: usize,
     pub d: usize,
     /// Components.
@@ -25,7 +25,7 @@ pub(super) struct Truths {
 }
 
 impl Truths {
-    pub(super) fn new(rows: Incomplete<'_>, mixture: &Mixture, control: &Control) -> Result<Self> {
+    pub(in crate::model) fn new(rows: Incomplete<'_>, mixture: &Mixture, control: &Control) -> Result<Self> {
         let data = rows.gaussians();
         let (n, d) = (data.n_rows(), mixture.n_features());
         data.check_features(d)?;
@@ -63,7 +63,7 @@ impl Truths {
     }
 
     /// The readings taken for the truth, and where there is none its mean.
-    pub(super) fn naive(&self, rows: Incomplete<'_>) -> Self {
+    pub(in crate::model) fn naive(&self, rows: Incomplete<'_>) -> Self {
         let mut points = Self::points(rows);
         for i in 0..self.n {
             let mean = self.mean(i);
@@ -75,23 +75,23 @@ impl Truths {
     }
 
     /// log w of a row's components.
-    pub(super) fn logs(&self, row: usize) -> &[f64] {
+    pub(in crate::model) fn logs(&self, row: usize) -> &[f64] {
         &self.logs[row * self.k..(row + 1) * self.k]
     }
 
     /// m of a row under a component.
-    pub(super) fn mean_under(&self, component: usize, row: usize) -> &[f64] {
+    pub(in crate::model) fn mean_under(&self, component: usize, row: usize) -> &[f64] {
         &self.means[component][row * self.d..(row + 1) * self.d]
     }
 
     /// P of a row under a component; `None`: it is zero.
-    pub(super) fn covariance_under(&self, component: usize, row: usize) -> Option<&[f64]> {
+    pub(in crate::model) fn covariance_under(&self, component: usize, row: usize) -> Option<&[f64]> {
         let len = packed_len(self.d);
         self.covariances.get(component).map(|all| &all[row * len..(row + 1) * len])
     }
 
     /// Posterior mean of a row.
-    pub(super) fn mean(&self, row: usize) -> Vec<f64> {
+    pub(in crate::model) fn mean(&self, row: usize) -> Vec<f64> {
         let mut mean = vec![0.0; self.d];
         for (component, log) in self.logs(row).iter().enumerate() {
             let share = log.exp();
@@ -101,7 +101,7 @@ impl Truths {
     }
 
     /// In other coordinates: (x - centre) / scale.
-    pub(super) fn rescale(&mut self, centre: &[f64], scale: &[f64]) {
+    pub(in crate::model) fn rescale(&mut self, centre: &[f64], scale: &[f64]) {
         let d = self.d;
         for means in &mut self.means {
             means.iter_mut().enumerate().for_each(|(at, x)| *x = (*x - centre[at % d]) / scale[at % d]);
@@ -117,7 +117,7 @@ impl Truths {
 
     /// Weighted sums over the rows: of the posterior means less `centre` (d), of the products of these (a packed triangle),
     /// and of the posterior covariances (a packed triangle).
-    pub(super) fn moments(&self, centre: &[f64], weight: impl Fn(usize) -> f64 + Sync) -> Result<Vec<f64>> {
+    pub(in crate::model) fn moments(&self, centre: &[f64], weight: impl Fn(usize) -> f64 + Sync) -> Result<Vec<f64>> {
         let (d, len) = (self.d, packed_len(self.d));
         let parts = parallel::map_parts(self.n, |rows| {
             let mut sums = vec![0.0; d + 2 * len];
@@ -143,7 +143,7 @@ impl Truths {
 }
 
 /// Triangle += c x x'.
-pub(super) fn add_outer(c: f64, x: &[f64], triangle: &mut [f64]) {
+pub(in crate::model) fn add_outer(c: f64, x: &[f64], triangle: &mut [f64]) {
     let mut at = 0;
     for i in 0..x.len() {
         for j in 0..=i {
@@ -154,7 +154,7 @@ pub(super) fn add_outer(c: f64, x: &[f64], triangle: &mut [f64]) {
 }
 
 /// Sums of parts, in their order.
-pub(super) fn added(parts: Vec<Vec<f64>>) -> Vec<f64> {
+pub(in crate::model) fn added(parts: Vec<Vec<f64>>) -> Vec<f64> {
     let mut parts = parts.into_iter();
     let mut total = parts.next().unwrap_or_default();
     for part in parts {

@@ -5,12 +5,13 @@
 //! method, 1999); D is the largest diagonal so far (J. J. More, The Levenberg-Marquardt algorithm: implementation and theory,
 //! 1978), so that the way does not depend on units.
 
+use super::Status;
 use crate::error::Result;
 use crate::linalg::{cholesky, cholesky_solve};
-use crate::solver::Status;
 
 /// First and second derivatives.
-pub(super) struct Derivatives {
+#[derive(Clone)]
+pub(crate) struct Derivatives {
     pub gradient: Vec<f64>,
     /// p x p, perhaps not positive definite.
     pub hessian: Vec<f64>,
@@ -19,7 +20,7 @@ pub(super) struct Derivatives {
 }
 
 /// What is minimised.
-pub(super) trait Objective {
+pub(crate) trait Objective {
     /// What a value leaves behind for the derivatives at the same point.
     type State;
 
@@ -38,7 +39,7 @@ pub(super) trait Objective {
 }
 
 /// Where it ended.
-pub(super) struct Minimum<S> {
+pub(crate) struct Minimum<S> {
     pub at: Vec<f64>,
     pub value: f64,
     pub state: S,
@@ -48,7 +49,7 @@ pub(super) struct Minimum<S> {
 }
 
 /// The minimum near `start`, where the objective has `first` as its value.
-pub(super) fn minimise<O: Objective>(
+pub(crate) fn minimise<O: Objective>(
     objective: &mut O,
     start: Vec<f64>,
     first: (f64, O::State),
@@ -117,7 +118,7 @@ pub(super) fn minimise<O: Objective>(
 }
 
 /// The parameters that no bound holds.
-pub(super) fn movable(at: &[f64], gradient: &[f64], lower: &[f64], upper: &[f64]) -> Vec<usize> {
+pub(crate) fn movable(at: &[f64], gradient: &[f64], lower: &[f64], upper: &[f64]) -> Vec<usize> {
     let held = |j: usize| (at[j] <= lower[j] && gradient[j] >= 0.0) || (at[j] >= upper[j] && gradient[j] <= 0.0);
     (0..at.len()).filter(|&j| !held(j)).collect()
 }

@@ -1,0 +1,161 @@
+"""Lines fitted to targets given the readings of features: outliers, errors that rows share, wrong error bars.
+
+The core finds them (``fit_line``); the result becomes the state of a mixture of features and target with one
+component, whose predictions and model file are then those of any other line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._data.groups import groups_from
+from .._data.numbers import refuse_where
+from .._data.typing import Booleans, Floats, Keywords, Limits
+from .._data.warn import warn
+from .._uncertain import Gaussians, fit_line
+from ..exceptions import ConvergenceWarning, UncertainError
+from .core import Core, encoded
+from .em import packed, unpacked
+from .progress import reporter
+from .sums import BeyondSums, Need
+
+Readings: TypeAlias = tuple[Gaussians, Booleans | None, Limits | None]
+
+OPTIONS = ("outliers", "degrees_of_freedom", "error_scale")
+"""Parameters that ask for it."""
+
+ATTRIBUTES = (
+    "outlier_probability_",
+    "outlier_law_",
+    "error_scale_",
+    "error_scale_std_",
+    "modes_",
+    "modes_std_",
+    "covariance_",
+    "loglikelihood_",
+    "_modes_covariance",
+)
+"""What such a fit leaves behind beside a law."""
+
+
+class GivenX(Core):
+    """An estimator of lines that may be fitted to the targets given the readings."""
+
+    if TYPE_CHECKING:
+        outliers: str | None
+        error_scale: str | None
+        modes_: Floats
+        _joint: object
+
+    @property
+    def _is_given_x(self) -> bool:
+        return any(getattr(self, name) is not None for name in OPTIONS)
+
+    def _forget_given_x(self) -> None:
+        for name in ATTRIBUTES:
+            self.__dict__.pop(name, None)
+
+    def _fit_given_x(
+        self, rows: Readings, arguments: Keywords, modes: ArrayLike | None, groups: ArrayLike | None
+    ) -> Self:
+        """The fit; `arguments` are the targets and what is known of each."""
+        if self._joint is not None:
+            raise UncertainError("outliers=, modes= and error_scale= need features and target as columns")
+        n = len(arguments["targets"])
+        arguments["modes"] = None if modes is None else checked_modes(modes, n)
+        arguments["groups"] = None if groups is None else groups_from(groups, "groups", n)
+        parameters = encoded(self._core_parameters() | {name: getattr(self, name) for name in OPTIONS})
+        n_jobs = getattr(self, "n_jobs", None)
+        found = fit_line(parameters, rows, **arguments, n_jobs=n_jobs, report=reporter(self))
+        self._made(_joint_state(found), {"n_iter": found["n_iter"], "status": found["status"]})
+        self.covariance_ = found["covariance"]
+        self.loglikelihood_ = found["log_likelihood"]
+        if self.outliers is not None:
+            names = ["share", "width"] if self.outliers == "mixture" else ["degrees_of_freedom"]
+            self.outlier_law_ = dict(zip(names, found["noise"], strict=True))
+            self.outlier_probability_ = found["outlier_probability"]
+        if self.error_scale is not None:
+            self.error_scale_, self.error_scale_std_ = found["error_scale"]
+        if modes is not None:
+            self.modes_, self._modes_covariance = found["modes"], found["modes_covariance"]
+            self.modes_std_ = np.sqrt(np.diag(self._modes_covariance))
+        for what, status in (("law", found["status"]), ("true features", found["density_status"])):
+            if status != "converged":
+                warn(
+                    f"{type(self).__name__}: the fit of the {what} did not converge ({status}); raise "
+                    "max_iter or tol",
+                    ConvergenceWarning,
+                )
+        return self
+
+    def _with_modes(self, found: Any, modes: ArrayLike, return_std: bool) -> Any:
+        """Predictions of targets as they are measured, with what the fit knows of the errors they share."""
+        if "modes_" not in self.__dict__:
+            raise UncertainError("modes=: this law was fitted without modes, or comes from a file")
+        mean, std = found if return_std else (found, None)
+        shared = checked_modes(modes, len(mean))
+        if shared.shape[1] != len(self.modes_):
+            k = len(self.modes_)
+            raise UncertainError(f"modes: expected {k} columns, as in the fit, got {shared.shape[1]}")
+        mean = mean + shared @ self.modes_
+        if std is None:
+            return mean
+        return mean, np.sqrt(std**2 + ((shared @ self._modes_covariance) * shared).sum(axis=1))
+
+    def _rows_of_summary(self) -> list[tuple[str, float, float, None, None]]:
+        state, rows = self.__dict__, []
+        for name, (value, std) in state.get("outlier_law_", {}).items():
+            rows.append((f"outliers: {name.replace('_', ' ')}", value, std))
+        if "error_scale_" in state:
+            rows.append(("factor of y's errors", self.error_scale_, self.error_scale_std_))
+        for k, value in enumerate(state.get("modes_", ())):
+            rows.append((f"mode {k}", float(value), float(self.modes_std_[k])))
+        return [(*row, None, None) for row in rows]
+
+    def _beyond_sums(self) -> Iterator[BeyondSums]:
+        yield from super()._beyond_sums()
+        if self._is_given_x:
+            yield BeyondSums(
+                Need.MEMORY,
+                "outliers and factors of error bars are found row by row",
+                "fit a sample of the rows",
+            )
+
+
+def _joint_state(found: Keywords) -> dict[str, Floats]:
+    """The arrays of a mixture of features and target, from a law and the density of features."""
+    law, mean = found["law"], found["mean"]
+    T = unpacked(found["triangle"][None], len(mean))[0]
+    scatter, scatter_std = found["scatter"]
+    crossed = T @ law[1:]
+    explained = crossed @ law[1:]
+    # A mixture has no edge: its scatter is at least a trifle.
+    variance = explained + max(scatter**2, 1e-10 * explained, np.finfo(float).tiny)
+    joint = np.block([[T, crossed[:, None]], [crossed[None], np.array([[variance]])]])
+    arrays = {
+        "weights": np.ones(1),
+        "means": np.append(mean, law[0] + law[1:] @ mean)[None],
+        "covariances": packed(joint[None]),
+        "coef": law[1:],
+        "intercept": law[:1],
+        "scatter": np.array([scatter]),
+        "history": found["history"],
+    }
+    std = np.sqrt(np.diag(found["covariance"]))
+    if np.all(np.isfinite(std)):
+        arrays |= {"coef_std": std[1:], "intercept_std": std[:1]}
+        arrays |= {"scatter_std": np.array([scatter_std])} if np.isfinite(scatter_std) else {}
+    return arrays
+
+
+def checked_modes(modes: ArrayLike, n: int) -> Floats:
+    """(n, k) finite numbers."""
+    numbers = np.asarray(modes, dtype=np.float64)
+    if numbers.ndim != 2 or len(numbers) != n or not numbers.shape[1]:
+        raise UncertainError(f"modes: expected the shape ({n}, k), got {numbers.shape}")
+    refuse_where(~np.isfinite(numbers), numbers, "modes", "it must be finite", axes=("row", "mode"))
+    return np.ascontiguousarray(numbers)

@@ -1,0 +1,185 @@
+//! A line between true values by the likelihood of the target given the reading, for what the mixture of features and target
+//! ([`mixture_regression`](super::mixture_regression)) cannot hold: outliers, errors that rows share, error bars that are wrong by
+//! a factor.
+//!
+//! ```text
+//! y_i = b + beta'z_i + M_i a + noise,    x_i = z_i + e_i,    a ~ N(0, I),    z ~ N(mu, T)
+//! ```
+//! The density of z comes from the readings alone. Given x_i the true z_i is N(m_i, P_i), so that y_i given x_i is the
+//! law of its noise ([`Noise`](super::noise)) with the mean b + beta'm_i + M_i a and the further variance beta'P_i beta. Where
+//! errors of features and target go together, g_i = S_i^{-1} c_i, both have beta - g_i, the mean has g_i'x_i, and the noise
+//! has lost c_i'g_i (`rows`). The noise has s^2 + kappa t_i^2. Everything is closed: no nodes, any number of features.
+//!
+//! Errors that rows share are k coefficients with a unit normal distribution; they are integrated out by Laplace's
+//! approximation, which for normal noise is exact, and Woodbury's formula in other words: of n x n there is nothing.
+//! ```text
+//! log p(y) = max over a of ( log p(y | a) - a'a / 2 ) - log |I + M'W M| / 2,    W = diag(1 / variance)
+//! ```
+//! with the weights of EM as W where the noise is not normal.
+
+mod likelihood;
+mod local;
+mod rows;
+mod start;
+
+use crate::control::Control;
+use crate::data::{Incomplete, Targets};
+use crate::deconvolution::{self, Components, Mixture, Report};
+use crate::error::{Error, Result};
+use crate::named::named;
+use crate::params::{Valid, builder};
+use crate::solver::Status;
+use crate::state::Parameters;
+use crate::{number, parallel};
+
+use super::law::coordinates::Coordinates;
+use super::noise::Noise;
+use rows::LineRows;
+
+pub use super::noise::Outliers;
+
+/// Which error bars are right up to a factor only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
+pub enum ErrorScale {
+    /// Those of the target; the factor is fitted.
+    Fit,
+}
+
+named!(ErrorScale, "error_scale");
+
+builder! {
+    /// What is asked of a fit.
+    pub struct Params {
+        /// What readings of the target may be beside their noise.
+        outliers: Option<Outliers> = None,
+        /// Degrees of freedom of Student's distribution, where they are known; from 1 to 200.
+        #[serde(with = "number::option")]
+        degrees_of_freedom: Option<f64> = None,
+        /// Is the error bar of the target right up to a factor only?
+        error_scale: Option<ErrorScale> = None,
+        /// Everything about the density of true features, with one component.
+        em: deconvolution::Params = deconvolution::Params::default(),
+    }
+}
+
+impl Parameters for Params {
+    fn check(self) -> Result<Valid<Self>> {
+        Noise::new(self.outliers, self.degrees_of_freedom)?;
+        self.em.clone().check()?;
+        if self.em.components != Components::Fixed(1) {
+            let why = "1 where outliers=, modes= or error_scale= are given: with more components the law is no line";
+            return Err(Error::parameter("n_components", format!("{:?}", self.em.components), why));
+        }
+        Ok(Valid(self))
+    }
+
+    fn set_threads(&mut self, threads: Option<usize>) {
+        self.em.threads = threads;
+    }
+}
+
+/// Errors that rows share, n x k, and groups.
+#[derive(Debug, Clone, Default)]
+pub struct Shared {
+    /// M, row by row.
+    pub modes: Vec<f64>,
+    /// k.
+    pub n_modes: usize,
+    /// Rows that belong together, for standard errors.
+    pub groups: Option<Vec<u32>>,
+}
+
+/// A fitted line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// Intercept, then coefficients.
+    pub law: Vec<f64>,
+    /// Their covariance, (1 + d) x (1 + d).
+    pub covariance: Vec<f64>,
+    /// s.
+    pub scatter: f64,
+    /// Its standard error; NaN where s = 0.
+    pub scatter_std: f64,
+    /// The root of kappa, and its standard error, where it was asked for.
+    pub error_scale: Option<(f64, f64)>,
+    /// Degrees of freedom, or share and width of bad data, with standard errors (NaN at a bound or where given).
+    pub noise: Vec<(f64, f64)>,
+    /// P(outlier | y, x) of every row; 0 of rows without weight. Empty without a law of outliers.
+    pub outlier_probability: Vec<f64>,
+    /// a, and its covariance k x k.
+    pub modes: Vec<f64>,
+    /// See `modes`.
+    pub modes_covariance: Vec<f64>,
+    /// log p(y | x), a integrated out.
+    pub log_likelihood: f64,
+    /// The density of true features.
+    pub mixture: Mixture,
+    /// How its fit went.
+    pub report: Report,
+    /// Steps.
+    pub n_iter: usize,
+    /// How they ended.
+    pub status: Status,
+}
+
+impl Valid<Params> {
+    /// Fit a line.
+    ///
+    /// # Errors
+    /// Modes of another size or that are combinations of one another, an error scale that the rows do not determine,
+    /// features of which they do not tell, and those of the density's fit.
+    pub fn fit(&self, rows: Incomplete<'_>, targets: &Targets, shared: &Shared, control: &Control) -> Result<Fit> {
+        let params = self.params();
+        let (noise, scaled) = (Noise::new(params.outliers, params.degrees_of_freedom)?, params.error_scale.is_some());
+        let em = params.em.clone().check()?;
+        let n = rows.gaussians().n_rows();
+        targets.check_rows(n)?;
+        if scaled {
+            check_scale(targets)?;
+        }
+        if shared.modes.len() != n * shared.n_modes {
+            return Err(Error::shape("modes", format!("{n} rows of {}", shared.n_modes), shared.modes.len()));
+        }
+        if let Some(at) = shared.modes.iter().position(|m| !m.is_finite()) {
+            let (row, column) = (at / shared.n_modes, at % shared.n_modes);
+            return Err(Error::NotFinite { what: "modes".into(), row, column, value: shared.modes[at] });
+        }
+        parallel::install(params.em.threads, || {
+            let fitted = em.fit_rows(rows, targets.weights(), false, &control.with_task("density"))?;
+            let control = &control.with_task("law");
+            let mut prepared = LineRows::new(rows, targets, shared, &fitted.mixture, control)?;
+            let weights = prepared.weights.clone();
+            let coordinates = Coordinates::new(&prepared.truths, |i| weights[i], false)?;
+            prepared.rescale(&coordinates);
+            let density = coordinates.mixture(&fitted.mixture);
+            let found = likelihood::fit(&prepared, noise, scaled, &density, control)?;
+            Ok(found.restored(&coordinates, noise, fitted.mixture.clone(), fitted.report(), n, &prepared))
+        })?
+    }
+}
+
+/// kappa t^2 and s^2 are one number where all t are equal.
+fn check_scale(targets: &Targets) -> Result<()> {
+    let refuse = |why: &str| {
+        Err(Error::Data(format!(
+            "error_scale=\"fit\": {why}, so that a factor of the error bars and the intrinsic scatter are one and the \
+             same to these data; error bars of different sizes would tell them apart, or repeated readings of the same \
+             objects (from_replicates)"
+        )))
+    };
+    let Some(variances) = targets.variances() else {
+        return refuse("the target has no error bars (y_std=)");
+    };
+    if targets.feature_covariances().is_some() {
+        return Err(Error::Data(
+            "error_scale=\"fit\" is not for errors that go with those of features (xy_cov=)".into(),
+        ));
+    }
+    let (least, most) = variances.iter().fold((f64::INFINITY, 0.0f64), |(a, b), v| (a.min(*v), b.max(*v)));
+    if most <= 1.1 * least {
+        return refuse("all error bars of the target are about equal");
+    }
+    Ok(())
+}

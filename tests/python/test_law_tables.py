@@ -1,0 +1,122 @@
+"""Laws of tables: the roles of columns that only laws have, curves, and what is found by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import uncertain
+from uncertain import UncertainError
+from uncertain.laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
+
+
+@pytest.fixture
+def table(rng: np.random.Generator) -> pl.DataFrame:
+    n = 300
+    z, s, t = rng.normal(size=n), rng.uniform(0.2, 0.4, n), rng.uniform(0.1, 0.3, n)
+    e = rng.normal(size=(n, 2))
+    e[:, 1] = 0.5 * e[:, 0] + np.sqrt(0.75) * e[:, 1]
+    survey = rng.integers(2, size=n)
+    y = 1 + 2 * z + t * e[:, 1] + 0.1 * rng.normal(size=n) + np.where(survey, 0.3, -0.2)
+    rate = np.exp(0.5 + 0.8 * z)
+    area = rng.uniform(1, 5, n)
+    time = np.exp(1 - 0.5 * z + 0.3 * rng.normal(size=n))
+    return pl.DataFrame(
+        {
+            "x": z + s * e[:, 0], "x_err": s, "y": y, "y_err": t, "cov_x_y": 0.5 * s * t,
+            "zero_a": 0.5 * (survey == 0), "zero_b": 0.5 * (survey == 1), "survey": survey,
+            "count": rng.poisson(area * rate), "log_area": np.log(area),
+            "time": np.minimum(time, 4.0), "reached": time < 4.0,
+        }
+    )  # fmt: skip
+
+
+def arrays(table: pl.DataFrame) -> tuple[uncertain.GaussianArray, np.ndarray]:
+    X = uncertain.GaussianArray(table[["x"]].to_numpy(), std=table[["x_err"]].to_numpy())
+    return X, table["y"].to_numpy()
+
+
+def test_modes_and_outliers_with_errors_found_by_name(table: pl.DataFrame, tmp_path: Path) -> None:
+    X, y = arrays(table)
+    modes = table[["zero_a", "zero_b"]].to_numpy()
+    known = {"y_std": table["y_err"].to_numpy(), "xy_cov": table[["cov_x_y"]].to_numpy()}
+    own = LinearLaw(outliers="student").fit(X, y, **known, modes=modes)
+    options = {"target": "y", "features": ["x"], "method": "law", "outliers": "student"}
+    by_name = uncertain.fit(table, modes=["zero_a", "zero_b"], **options)
+    by_values = uncertain.fit(table, modes=modes, **options)
+    for model in (by_name, by_values):
+        np.testing.assert_allclose(model.coef_[0], own.coef_)
+        np.testing.assert_allclose(model.coef_std_[0], own.coef_std_)
+        np.testing.assert_allclose(model.conf_int(), own.conf_int())
+        assert model.intrinsic_scatter_ == own.scatter_
+        assert model.columns_.target_std == "y_err" and model.columns_.target_cov == {"x": "cov_x_y"}
+    assert by_name.columns_.modes == ("zero_a", "zero_b") and by_values.columns_.modes is True
+    assert "modes      zero_a, zero_b" in str(by_name.columns_)
+    by_name.save(tmp_path / "law.safetensors")
+    again = uncertain.load(tmp_path / "law.safetensors")
+    assert again.columns_ == by_name.columns_
+    np.testing.assert_array_equal(again.predict(table), by_name.predict(table))
+    columns = uncertain.Columns("y", features=["x"], modes=["zero_a", "zero_b"])
+    np.testing.assert_allclose(
+        uncertain.fit(table, columns=columns, method="law", outliers="student").coef_, by_name.coef_
+    )
+
+
+def test_offsets_and_events(table: pl.DataFrame) -> None:
+    X, _ = arrays(table)
+    counts = uncertain.fit(
+        table, target="count", method="law", family="poisson", features=["x"], offset="log_area"
+    )
+    offset = table["log_area"].to_numpy()
+    own = GeneralizedLinearLaw("poisson").fit(X, table["count"].to_numpy(), offset=offset)
+    np.testing.assert_allclose(counts.coef_[0], own.coef_)
+    values = uncertain.fit(
+        table, target="count", method="law", family="poisson", features=["x"], offset=offset
+    )
+    np.testing.assert_allclose(values.coef_, counts.coef_)
+    times = uncertain.fit(
+        table, target="time", method="law", family="lognormal", features=["x"], event="reached"
+    )
+    own = GeneralizedLinearLaw("lognormal").fit(
+        X, table["time"].to_numpy(), event=table["reached"].to_numpy()
+    )
+    np.testing.assert_allclose(times.coef_[0], own.coef_)
+    assert abs(times.coef_[0, 0] + 0.5) < 4 * times.coef_std_[0, 0]
+
+
+def straight(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return p[0] + p[1] * x[:, 0]
+
+
+def test_curves(table: pl.DataFrame) -> None:
+    X, y = arrays(table)
+    known = {"y_std": table["y_err"].to_numpy(), "xy_cov": table[["cov_x_y"]].to_numpy()}
+    own = CurveRegressor(straight, {"a": 0.0, "b": 1.0}).fit(X, y, **known)
+    options = {"target": "y", "features": ["x"], "method": "law"}
+    for given in (
+        {"curve": CurveRegressor(straight, {"a": 0.0, "b": 1.0})},
+        {"curve": straight, "p0": {"a": 0.0, "b": 1.0}},
+    ):
+        model = uncertain.fit(table, **options, **given)
+        np.testing.assert_allclose(model.pipeline_[-1].params_, own.params_)
+        np.testing.assert_allclose(model.predict(table).to_numpy(), own.predict(X))
+        assert "estimate" in str(model.summary()) and "scatter" in str(model.summary())
+    with pytest.raises(UncertainError, match="CurveRegressor"):
+        model.save("nowhere.safetensors")
+
+
+def test_roles_of_laws_elsewhere_are_refused(table: pl.DataFrame) -> None:
+    for words, options in (
+        ("modes=.*GSURegressor", {"method": "gsu", "modes": ["zero_a"]}),
+        ("offset=.*GaussianMixtureRegressor", {"method": "law", "offset": "log_area"}),
+        ("modes=.*GeneralizedLinearLaw", {"method": "law", "family": "poisson", "modes": ["zero_a"]}),
+        ("no column 'zero_c'", {"method": "law", "modes": ["zero_c"]}),
+        ("modes=.*list of one or more column names", {"method": "law", "modes": "zero_a"}),
+        ("offset: expected 300", {"method": "law", "family": "poisson", "offset": np.zeros(3)}),
+        ("memory|one memory", {"method": "law", "modes": ["zero_a"], "memory": "1GB"}),
+    ):
+        with pytest.raises((UncertainError, TypeError), match=words):
+            uncertain.fit(table, target="y", features=["x"], **options)
