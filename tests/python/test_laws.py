@@ -393,3 +393,35 @@ def test_classes_and_lines_of_tables() -> None:
     gsu = uncertain.fit(data, target="y", method="gsu")
     with pytest.raises(AttributeError, match="standard errors"):
         _ = gsu.coef_std_
+
+
+def test_jackknife_takes_the_first_order_bias_off() -> None:
+    plain, corrected = [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        z = rng.normal(size=(200, 1))
+        y = rng.uniform(size=200) < 1 / (1 + np.exp(-1.5 * z[:, 0]))
+        X = GaussianArray(z + 0.7 * rng.normal(size=(200, 1)), std=0.7)
+        plain.append(GeneralizedLinearLaw().fit(X, y).coef_[0])
+        corrected.append(GeneralizedLinearLaw(bias_correction="jackknife").fit(X, y).coef_[0])
+    # On the same sets the mean moves towards the truth, and the scatter gets no larger.
+    assert np.mean(plain) > np.mean(corrected) and np.std(corrected) < np.std(plain)
+    assert abs(np.mean(corrected) - 1.5) < abs(np.mean(plain) - 1.5)
+
+
+def test_jackknife_by_its_formula() -> None:
+    rng = np.random.default_rng(3)
+    z, n = rng.normal(size=(200, 2)), 200
+    y = np.exp(0.3 + z @ [0.5, -1.0]) * rng.gamma(3.0, 1 / 3, size=n)
+    groups = np.arange(n) // 2
+    law = GeneralizedLinearLaw("gamma", bias_correction="jackknife").fit(z, y, groups=groups)
+    whole = GeneralizedLinearLaw("gamma").fit(z, y, groups=groups)
+    part = np.random.default_rng(0).permutation(np.arange(100) % 10)[groups]
+    left = [GeneralizedLinearLaw("gamma").fit(z[part != g], y[part != g]) for g in range(10)]
+    np.testing.assert_allclose(law.coef_, 10 * whole.coef_ - 9 * np.mean([one.coef_ for one in left], axis=0))
+    log = np.log([one.extra_["dispersion"][0] for one in left])
+    expected = 10 * np.log(whole.extra_["dispersion"][0]) - 9 * log.mean()
+    assert law.extra_["dispersion"][0] == pytest.approx(np.exp(expected))
+    np.testing.assert_array_equal(law.std_, whole.std_)
+    with pytest.raises(UncertainError, match="bias_correction"):
+        GeneralizedLinearLaw("gamma", bias_correction="firth").fit(z, y)

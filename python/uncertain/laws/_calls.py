@@ -54,9 +54,9 @@ def jac_calls(jac: Curve | None, n_outputs: int) -> Flat | None:
 
 
 def _called(function: Curve, name: str, x: Floats, params: Floats) -> object:
-    # Copies: a function that writes into its arguments must not change the fit.
+    # The points are made for this call; a function that writes into them changes nothing but errors' words.
     try:
-        return function(x.copy(), params.copy())
+        return function(x, params.copy())
     except Exception as error:
         raise UncertainError(
             f"{name} raised {type(error).__name__}: {error}; at {_first_that_raises(function, x, params)}, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.utils._tags import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .._base.core import decoded
 from .._base.docs import documented
 from .._base.em import FittedMixture
 from .._base.law import Law, law_table
@@ -20,10 +21,13 @@ from .._base.penalty import FitRows
 from .._base.progress import Callback
 from .._base.sums import BeyondSums, Need
 from .._data.groups import groups_from
+from .._data.options import check_options
 from .._data.typing import Floats, Header, Keywords, Labels, RandomState
 from .._data.validation import RowsLike, check_labels, check_numbers, check_readings, check_sample_weight
 from .._data.warn import warn
+from .._uncertain import Fitted
 from ..exceptions import ConvergenceWarning, ParameterError, UncertainError
+from ._jackknife import parts_of_rows, without_bias
 from ._per_row import censored, predictor_offset
 
 __all__ = ["GeneralizedLinearLaw"]
@@ -95,6 +99,10 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
         Penalty (alpha / 2) ``|beta|^2`` beside the mean negative log-likelihood, with beta per standard
         deviation of the true features.
         Where a plane separates classes, it keeps coefficients finite. Standard errors do not count its bias.
+    bias_correction : {"jackknife"} or None, default=None
+        "jackknife": the first-order bias of maximum likelihood in few rows (both stages) is taken off
+        intercept, coefficients and ``extra_``, by ten further fits without a tenth of the rows each. Worth it
+        for some hundred rows; standard errors stay.
     {max_components, em_tol, em_max_iter, acceleration, reg_covar, em_seed, n_jobs, em_verbose, em_callback}
 
     Attributes
@@ -177,6 +185,7 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
         *,
         n_components: int | Literal["auto"] = 1,
         alpha: float = 0.0,
+        bias_correction: Literal["jackknife"] | None = None,
         max_components: int = 10,
         tol: float = 1e-6,
         max_iter: int = 1000,
@@ -201,6 +210,7 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
         )
         self.family = family
         self.alpha = alpha
+        self.bias_correction = bias_correction
 
     def fit(
         self,
@@ -272,8 +282,38 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
         if classes is not None:
             self.classes_ = classes
         self._keep(model)
+        if self.bias_correction is not None:
+            self._keep(self._without_bias(model, parameters, rows, arguments))
         self._warn_unless_ended()
         return self
+
+    def _without_bias(self, model: Fitted, parameters: str, rows: FitRows, arguments: Keywords) -> Fitted:
+        """The same with estimates whose bias is of second order."""
+        check_options(bias_correction=(self.bias_correction, ("jackknife",)))
+        n = len(arguments["codes"] if self.family in CLASSES else arguments["targets"])
+        weights = np.ones(n) if arguments["weights"] is None else arguments["weights"]
+        # Dispersions and scales are positive: their logarithms are corrected.
+        has_scale = self.family in EXTRA and self.family != "ordinal"
+        first = len(self._law) - int(has_scale)
+
+        def working(law: Floats, turn: Callable[[Floats], Floats]) -> Floats:
+            return np.append(law[:first], turn(law[first:]))
+
+        def fitted(stays: Floats) -> Floats:
+            some = self._fitted(parameters, rows, **arguments | {"weights": weights * stays})
+            if decoded(some.header)["status"] != "converged":
+                raise UncertainError(
+                    'bias_correction="jackknife": the law has no end without a tenth of the rows; leave it '
+                    "out, or set alpha > 0"
+                )
+            return working(some.arrays()["law"], np.log)
+
+        parts = parts_of_rows(n, arguments.get("groups"), np.flatnonzero(weights))
+        arrays = model.arrays()
+        law = without_bias(working(arrays["law"], np.log), parts, fitted)
+        return Fitted.from_arrays(
+            self._kind, parameters, model.header, arrays | {"law": working(law, np.exp)}
+        )
 
     def predict(
         self, X: RowsLike, *, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
