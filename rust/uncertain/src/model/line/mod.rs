@@ -6,7 +6,7 @@
 //! y_i = b + beta'z_i + M_i a + noise,    x_i = z_i + e_i,    a ~ N(0, I),    z ~ N(mu, T)
 //! ```
 //! The density of z comes from the readings alone. Given x_i the true z_i is N(m_i, P_i), so that y_i given x_i is the
-//! law of its noise ([`Noise`](super::noise)) with the mean b + beta'm_i + M_i a and the further variance beta'P_i beta. Where
+//! law of its noise (`Noise`) with the mean b + beta'm_i + M_i a and the further variance beta'P_i beta. Where
 //! errors of features and target go together, g_i = S_i^{-1} c_i, both have beta - g_i, the mean has g_i'x_i, and the noise
 //! has lost c_i'g_i (`rows`). The noise has s^2 + kappa t_i^2. Everything is closed: no nodes, any number of features.
 //!
