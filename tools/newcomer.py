@@ -2,8 +2,8 @@
 
 `python tools/newcomer.py`, after `make docs`. Clicks are the fewest along links; a search is typed into the
 site's own search page in Chromium, as `make docs-look` opens it. A thing is found where any of the named
-pages comes first. The exit code is 1 where a goal is missed: two clicks to each of the twelve things, 27 of the 30
-terms.
+pages comes first. The exit code is 1 where a goal is missed: two clicks to each of the twelve things, 27 of
+the 30 terms.
 """
 
 from __future__ import annotations

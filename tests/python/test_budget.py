@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,6 @@ import pytest
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._base.deadline import Deadline
-from uncertain._choice import budget
 from uncertain.exceptions import ParameterError, UncertainError
 
 
@@ -40,17 +37,6 @@ def test_a_fit_that_would_take_long_ends_in_words() -> None:
     assert uncertain.fit(X, y, method="discriminant").classes_.tolist() == [0, 1]
 
 
-def test_the_end_of_a_block_brings_back_the_limit_around_it() -> None:
-    X, y = table(400, 60)
-    slow = {"n_components": 8, "tol": 0.0, "max_iter": 1000, "acceleration": None}
-    limit = Deadline(0.05)
-    with limit.stops():
-        with limit.stops(0.5):
-            time.sleep(0.06)
-        with pytest.raises(UncertainError, match="time_limit"):
-            uncertain.fit(X, y, method="discriminant", **slow)
-
-
 def test_candidates_that_the_limit_leaves_no_time_say_so() -> None:
     X, y = table(400, 5)
     try:
@@ -74,7 +60,7 @@ def test_a_limit_that_is_not_reached_changes_nothing() -> None:
 def test_candidates_end_with_their_budget_and_repeat_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = table(300, 4)
     for name, value in (("LINEAR_WORK", 1.0), ("EM_WORK", 1.0), ("LEAST", 1)):
-        monkeypatch.setattr(budget, name, value)
+        monkeypatch.setattr(f"uncertain._choice.budget.{name}", value)
     monkeypatch.setattr("uncertain._choice.choose.is_too_much", lambda *_: False)
     models = [uncertain.fit(X, y, meaning="measurement") for _ in range(2)]
     np.testing.assert_array_equal(*(model.predict_proba(X) for model in models))

@@ -37,6 +37,7 @@ from uncertain import (
     RobustSVC,
 )
 from uncertain._base import progress, threads
+from uncertain._base.deadline import Deadline
 from uncertain._base.docs import ENTRIES, PLACE
 from uncertain._base.progress import Progress
 from uncertain._report.pace import Pace
@@ -456,3 +457,15 @@ def test_badly_measured_rows_say_so() -> None:
     variances = noisy.covariances()[0].diagonal()
     assert variances == pytest.approx([9.0 * data.means[:, 0].var() + 0.01, 0.01])
     assert (noisy.means - data.means)[:, 0].std() == pytest.approx(3.0 * data.means[:, 0].std(), rel=0.05)
+
+
+def test_the_end_of_a_block_brings_back_the_limit_around_it(rng: np.random.Generator) -> None:
+    X, y = uncertain.GaussianArray(rng.normal(size=(400, 60)), std=0.5), np.arange(400) % 2
+    limit = Deadline(0.05)
+    with limit.stops():
+        with limit.stops(0.5):
+            time.sleep(0.06)
+        with pytest.raises(uncertain.UncertainError, match="time_limit"):
+            uncertain.fit(
+                X, y, method="discriminant", n_components=8, tol=0.0, max_iter=1000, acceleration=None
+            )
