@@ -24,13 +24,14 @@ PICTURE = """
 def write_page(results: dict[str, Any], ours: list[str]) -> str:
     """Where it was written."""
     about = results["about"]
+    machine = about.get("machine") or f"{about['cores']} cores, load {about['load_at_the_end']:.0f}"
     told = (
-        f"version {about.get('uncertain-learn', '?')}, {about['date']}, {about['seconds'] // 60} min with "
-        f"{about['jobs']} fits at a time on {about['cores']} cores (load {about['load_at_the_end']:.0f})"
+        f"`python -m arena {about['command']}`, version {about.get('uncertain-learn', '?')}, "
+        f"{about['date']}, {about['seconds'] // 60} minutes; {machine}"
     )
     rows = f"{about['rows_at_most'] or 3_000:,}"
     lines = [
-        HEAD.format(about=told, rows=rows, splits=about["splits"]),
+        HEAD.read_text(encoding="utf-8").format(about=told, rows=rows, splits=about["splits"]),
         "## All tasks\n",
         *overview(results, ours),
     ]

@@ -1,7 +1,8 @@
 """What a run found, from sums of blocks to a JSON of means, and back.
 
 A cell is a method at one size of errors of one task, over all splits. Kept of it are the means of its scores
-with standard errors, and by how much its main loss is above that of `uncertain.fit`, paired. Of
+with standard errors (at errors other than x 1 of its main loss alone), and by how much its main loss is above
+that of `uncertain.fit`, paired. Of
 `uncertain.fit` itself the sums of blocks are kept, too, which `check` compares with those of a later run.
 """
 
@@ -73,9 +74,8 @@ def _method(splits: list[dict[str, Any]], ours: list[dict[str, Any]], main: str)
     scores: dict[str, Any] = {}
     for factor, sums in splits[0]["sums"].items():
         n = _joined(splits, factor, "n")
-        scores[factor] = {
-            name: _short(mean(_joined(splits, factor, name), n)) for name in sums if name != "n"
-        }
+        kept = [name for name in sums if name != "n" and (factor == "1" or name == main)]
+        scores[factor] = {name: _short(mean(_joined(splits, factor, name), n)) for name in kept}
         if paired:
             behind = _joined(splits, factor, main) - _joined(ours, factor, main)
             scores[factor]["behind"] = _short(mean(behind, n))
@@ -90,7 +90,7 @@ def _joined(splits: list[dict[str, Any]], factor: str, name: str) -> np.ndarray:
 
 
 def _short(numbers: Any) -> list[float]:
-    return [float(f"{number:.5g}") for number in numbers]
+    return [float(f"{number:.4g}") for number in numbers]
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
     alpha : float or "auto", default=1e-3
         Strength of the penalty, > 0. "auto" chooses one of 15 values between 10 and 1e-6 by cross-validation
         in 5 folds (of whole ``groups``): the strongest whose held-out mean loss is within one standard error
-        of the best; see ``path_``.
+        of the best, with fewer than 300 rows the best; see ``path_``.
     loss : {"huber", "epsilon_insensitive", "squared"}, default="huber"
         r^2 / 2 up to delta and linear beyond; max(0, ``|r|`` - epsilon); r^2 / 2.
     delta : float, default=1.35

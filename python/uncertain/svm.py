@@ -59,8 +59,8 @@ class GSUClassifier(Kernelized, LinearClassifier):
     alpha : float or "auto", default=1e-3
         Strength of the penalty, > 0; called lambda in the paper. "auto" chooses one of 13 values between 1
         and 1e-6 by cross-validation in 5 folds (of whole ``groups``): the strongest whose held-out log loss,
-        with probabilities as of ``probability=True``, is within one standard error of the best; see
-        ``path_``. All classes have the same. `random_state` has no influence.
+        with probabilities as of ``probability=True``, is within one standard error of the best (with fewer
+        than 300 rows the best); see ``path_``. All classes have the same. `random_state` has no influence.
     loss : {"expected_hinge", "hinge", "squared_hinge"}, default="expected_hinge"
         The loss of a row. "expected_hinge" is the one above. "hinge" is max(0, d_i), of the mean alone: the
         ordinary SVM, which ignores the error bars. "squared_hinge" is the mean of the squared hinge over the

@@ -168,7 +168,7 @@ def test_the_path_of_a_regression_is_that_of_fits_of_its_folds(loss: Any) -> Non
     X, y = numbers()
     groups = np.arange(len(y)) // 3
     model = GSURegressor("auto", loss=loss, epsilon=0.5).fit(X, y, groups=groups)
-    assert_rule(model, "alpha")
+    assert_rule(model, "alpha", len(y))
     folds = group_folds(np.zeros(len(y), np.uint32), 1, groups.astype(np.uint32), 5, 0)
     wanted = np.zeros((15, 5))
     for k, alpha in enumerate(model.path_["alpha"]):
@@ -199,7 +199,7 @@ def test_the_path_of_a_classifier_is_its_held_out_log_loss() -> None:
     X, y = two_classes()
     groups = np.arange(len(y))
     model = GSUClassifier("auto").fit(X, y, groups=groups)
-    assert_rule(model, "alpha")
+    assert_rule(model, "alpha", len(y))
     folds = group_folds(y.astype(np.uint32), 2, groups.astype(np.uint32), 5, 0)
     for k in (0, 4, 12):
         alpha = float(model.path_["alpha"][k])
@@ -238,7 +238,7 @@ def test_kernel_machines_count_held_out_mistakes() -> None:
             assert abs(wrong - model.path_["fold_losses"][k, fold]) <= 1.01 / len(test)
     curve = np.sin(3 * X.means[:, 0])
     kernel = ProbabilisticKernelSVR("auto", sigma=1.0, epsilon=0.05).fit(X, curve, groups=np.arange(120) // 2)
-    assert_rule(kernel, "C")
+    assert_rule(kernel, "C", 120)
     folds = group_folds(np.zeros(120, np.uint32), 1, np.arange(120, dtype=np.uint32) // 2, 5, 0)
     for k in (3, 6, 9):
         for fold in range(5):
