@@ -24,6 +24,7 @@ PICTURE = """
 def write_page(results: dict[str, Any], ours: list[str]) -> str:
     """Where it was written."""
     about = results["about"]
+    splits = "one split" if about["splits"] == 1 else f"{about['splits']} splits"
     machine = about.get("machine") or f"{about['cores']} cores, load {about['load_at_the_end']:.0f}"
     told = (
         f"`python -m arena {about['command']}`, version {about.get('uncertain-learn', '?')}, "
@@ -31,7 +32,7 @@ def write_page(results: dict[str, Any], ours: list[str]) -> str:
     )
     rows = f"{about['rows_at_most'] or 3_000:,}"
     lines = [
-        HEAD.read_text(encoding="utf-8").format(about=told, rows=rows, splits=about["splits"]),
+        HEAD.read_text(encoding="utf-8").format(about=told, rows=rows, splits=splits),
         "## All tasks\n",
         *overview(results, ours),
     ]
@@ -45,6 +46,9 @@ def write_page(results: dict[str, Any], ours: list[str]) -> str:
         "that were fitted to all of them. Methods joined by a bar do not differ by Nemenyi's test at 5 % "
         "(J. Demšar, Journal of Machine Learning Research 7, 2006).\n"
     )
+    absent = [task.name for task in all_tasks() if task.name not in results["tasks"]]
+    if absent:
+        lines.append(f"Not in this result: {', '.join(absent)}.\n")
     described = {task.name: task for task in all_tasks()}
     for name, entry in results["tasks"].items():
         task = described.get(name)

@@ -1,9 +1,8 @@
 """What a run found, from sums of blocks to a JSON of means, and back.
 
 A cell is a method at one size of errors of one task, over all splits. Kept of it are the means of its scores
-with standard errors (at errors other than x 1 of its main loss alone), and by how much its main loss is above
-that of `uncertain.fit`, paired. Of
-`uncertain.fit` itself the sums of blocks are kept, too, which `check` compares with those of a later run.
+with standard errors (of its main loss alone where errors are not x 1), and the paired difference of its main
+loss to `uncertain.fit`, of which the sums of blocks are kept, too: `check` compares them with a later run.
 """
 
 from __future__ import annotations
@@ -75,10 +74,10 @@ def _method(splits: list[dict[str, Any]], ours: list[dict[str, Any]], main: str)
     for factor, sums in splits[0]["sums"].items():
         n = _joined(splits, factor, "n")
         kept = [name for name in sums if name != "n" and (factor == "1" or name == main)]
-        scores[factor] = {name: _short(mean(_joined(splits, factor, name), n)) for name in kept}
+        scores[factor] = {name: _pair(*mean(_joined(splits, factor, name), n)) for name in kept}
         if paired:
             behind = _joined(splits, factor, main) - _joined(ours, factor, main)
-            scores[factor]["behind"] = _short(mean(behind, n))
+            scores[factor]["behind"] = _pair(*mean(behind, n))
     parts = {
         part: _short([np.mean([one[part] for one in splits])])[0] for part in ("fit", "predict", "memory")
     }
@@ -91,6 +90,10 @@ def _joined(splits: list[dict[str, Any]], factor: str, name: str) -> np.ndarray:
 
 def _short(numbers: Any) -> list[float]:
     return [float(f"{number:.4g}") for number in numbers]
+
+
+def _pair(value: float, se: float) -> list[float]:
+    return [float(f"{value:.4g}"), float(f"{se:.2g}")]
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -37,8 +37,8 @@ PAIRS = {
         GridSearchCV(HistGradientBoostingRegressor(**EARLY), GRID, cv=3),
     ),
     "neural net": (
-        plain(MLPClassifier((64, 64), early_stopping=True, random_state=0)),
-        plain(MLPRegressor((64, 64), early_stopping=True, random_state=0)),
+        plain(MLPClassifier(hidden_layer_sizes=(64, 64), early_stopping=True, random_state=0)),
+        plain(MLPRegressor(hidden_layer_sizes=(64, 64), early_stopping=True, random_state=0)),
     ),
 }
 COLUMNS = {"means": means, "error columns": with_errors}
