@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ._columns import Columns
     from ._data.array import GaussianArray
     from ._data.incomplete import Incomplete
+    from ._data.mixture_array import MixtureArray
     from ._errors.check import ErrorCheck, check_errors
     from ._model.fit import fit
     from ._model.model import Model, load
@@ -68,6 +69,7 @@ _ORIGINS = {
     for module, names in {
         "_columns": "Columns",
         "_data.array": "GaussianArray",
+        "_data.mixture_array": "MixtureArray",
         "_errors.check": "ErrorCheck check_errors",
         "_data.incomplete": "Incomplete",
         "_model.fit": "fit",
@@ -114,6 +116,7 @@ __all__ = [  # and `dask` and `plot`, which need an extra; docs/guide/api.md has
     "KernelMap",
     "LinearMap",
     "MinimaxProbabilityClassifier",
+    "MixtureArray",
     "Model",
     "ProbabilisticKernelFeatures",
     "ProbabilisticKernelSVC",

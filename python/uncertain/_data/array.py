@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, NoReturn
+from typing import ClassVar, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from sklearn.utils import check_random_state
 
-from .._uncertain import Fitted, Gaussians, Rows
+from .._uncertain import Fitted, Gaussians, Mixtures, Rows
 from ..exceptions import CovarianceWarning, ParameterError, ShapeError, UnitError
 from .features import (
     Names,
@@ -92,6 +92,8 @@ class GaussianArray:
     _core: Gaussians
     _names: Names | None
     _unit: str | None
+    _mixture_class: ClassVar[type[GaussianArray]]
+    """What wraps mixtures: a subclass, which is defined behind this class."""
 
     # np.array + GaussianArray raises TypeError instead of working element by element on rows.
     __array_ufunc__ = None
@@ -152,8 +154,9 @@ class GaussianArray:
     def _from_core(
         cls, core: Gaussians, names: Iterable[str] | None = None, unit: str | None = None
     ) -> GaussianArray:
-        """Wrap what the core made; names and unit are taken as they are."""
-        self = cls.__new__(cls)
+        """Wrap what the core made, Gaussians or mixtures; names and unit are taken as they are."""
+        wrapper = GaussianArray._mixture_class if _is_mixed(core) else GaussianArray
+        self = wrapper.__new__(wrapper)
         self._set(core, None if names is None else tuple(names), unit)
         return self
 
@@ -269,7 +272,7 @@ class GaussianArray:
                 f"concat: array {other} is in {units[other] or 'no unit'}, but array 0 in "
                 f"{units[0] or 'no unit'}; make them of Quantities in one unit"
             )
-        core = Gaussians.concat([piece._core for piece in pieces])
+        core = _class_of(pieces).concat([piece._core for piece in pieces])
         return GaussianArray._from_core(core, common_names([piece._names for piece in pieces]), units[0])
 
     @staticmethod
@@ -298,7 +301,7 @@ class GaussianArray:
         pieces = _gaussian_arrays(arrays.values() if keyed else arrays, "hstack")  # type: ignore[union-attr]
         names = prefixed_names(arrays) if keyed else joined_names([piece._names for piece in pieces])  # type: ignore[arg-type]
         units = {piece._unit for piece in pieces}
-        core = Gaussians.hstack([piece._core for piece in pieces])
+        core = _class_of(pieces).hstack([piece._core for piece in pieces])
         return GaussianArray._from_core(core, names, units.pop() if len(units) == 1 else None)
 
     def __matmul__(self, matrix: ArrayLike) -> GaussianArray:
@@ -328,13 +331,16 @@ class GaussianArray:
         """tr S_i of every row, shape (n,): the total variance."""
         return self._core.trace()
 
-    def collapse(self, to: Literal["zero", "isotropic", "diagonal"]) -> GaussianArray:
+    def collapse(self, to: Literal["gaussian", "zero", "isotropic", "diagonal"]) -> GaussianArray:
         """The same means with simpler covariances.
 
         "zero" drops them (exact points), "isotropic" keeps the trace (S_i -> tr(S_i)/d I), "diagonal" keeps
-        the variances of the features.
+        the variances of the features; "gaussian" is the array itself, and of a `MixtureArray` one Gaussian
+        per row.
         """
-        check_option("to", to, ("zero", "isotropic", "diagonal"))
+        check_option("to", to, ("gaussian", "zero", "isotropic", "diagonal"))
+        if to == "gaussian":
+            return self
         return self._like(self._core.collapse(to))
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> GaussianArray:
@@ -400,6 +406,16 @@ def _rebuild(
     parts: Mapping[str, Floats], names: Names | None = None, unit: str | None = None
 ) -> GaussianArray:
     return GaussianArray._from_core(GaussianArray(**parts)._core, names, unit)
+
+
+def _is_mixed(core: object) -> bool:
+    return isinstance(core, Mixtures)
+
+
+def _class_of(pieces: Iterable[GaussianArray]) -> type[Gaussians]:
+    """The core's class for rows of all pieces: Gaussians, or mixtures if any piece has them."""
+    mixed = any(_is_mixed(piece._core) for piece in pieces)
+    return Mixtures if mixed else Gaussians  # type: ignore[return-value]
 
 
 def _gaussian_arrays(arrays: Iterable[object], what: str) -> list[GaussianArray]:

@@ -1,4 +1,4 @@
-"""Ways to model uncertainty: from what was measured to a `GaussianArray`.
+"""Ways to model uncertainty: from what was measured to a `GaussianArray`, or to a `MixtureArray`.
 
 Each function says which of two things its covariances are. *Spread* is where else the row could be (shifted
 copies of an image, windows of a signal, the population behind a mean). *Measurement error* is how far one
@@ -6,6 +6,7 @@ reading lies from the unknown true value (standard error of a mean, error bars o
 """
 
 from ._bounds import from_bounds
+from ._draws import from_draws, from_pdf, from_quantiles
 from ._images import image_moves, rotation, scaling, translation
 from ._linear import from_correlations, propagate
 from ._readers import GsuFiles, from_uncertainties, read_gsu
@@ -17,6 +18,9 @@ __all__ = [
     "GsuFiles",
     "from_bounds",
     "from_correlations",
+    "from_draws",
+    "from_pdf",
+    "from_quantiles",
     "from_replicates",
     "from_standard_errors",
     "from_uncertainties",

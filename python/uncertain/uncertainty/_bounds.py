@@ -1,4 +1,4 @@
-"""Asymmetric error bars: the Gaussian that replaces them, and the warning about the lost skewness."""
+"""Asymmetric error bars: one Gaussian, with a warning about the lost skewness, or two."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .._data.asymmetric import split_normal, warn_if_skewed
 from .._data.numbers import first_place, float_array, pair_of_arrays, refuse_not_finite
 from .._data.options import check_option
 from ..exceptions import ParameterError, ShapeError, UncertainError
+from ._arms import shaped
 
 
 def from_bounds(
@@ -20,7 +21,7 @@ def from_bounds(
     k: float = 1.0,
     *,
     value: ArrayLike | None = None,
-    rule: Literal["moments", "average"] = "moments",
+    rule: Literal["moments", "average", "shape"] = "moments",
 ) -> GaussianArray:
     """Intervals [lower, upper] that reach k standard deviations to either side.
 
@@ -31,10 +32,13 @@ def from_bounds(
 
         rule = "moments":  mean = value + sqrt(2/pi) (b - a),   var = (1 - 2/pi) (b - a)^2 + a b
         rule = "average":  mean = value,                        std = (a + b) / 2
+        rule = "shape":    two Gaussian components per cell
 
     "moments" are those of the split normal distribution, whose most probable value is `value` and whose arms
     are a and b; "average" is the usual short cut. Equal arms give the same Gaussian by both. Skewness is lost
-    in any case: a warning says for how much of the data.
+    by them: a warning says for how much of the data. "shape" keeps it, in a `MixtureArray`: cells whose arms
+    differ by more than 10 % of their sum become two components, of a row the six most skewed cells (64
+    components of the row), and the others are moments. SHAPELEFT
 
     Parameters
     ----------
@@ -45,12 +49,13 @@ def from_bounds(
         Standard deviations from the centre to a bound: 1 for 68 % intervals, 1.645 for 90 %, 1.96 for 95 %.
     value : array-like of shape (n, d), optional
         The quoted values, lower <= value <= upper.
-    rule : {"moments", "average"}
+    rule : {"moments", "average", "shape"}
 
     Returns
     -------
     GaussianArray
-        Diagonal covariances. Bounds of a measurement are measurement error.
+        Diagonal covariances; with ``rule="shape"`` a `MixtureArray`. Bounds of a measurement are measurement
+        error.
 
     Raises
     ------
@@ -71,7 +76,7 @@ def from_bounds(
     low, high = pair_of_arrays(lower, upper, ("lower", "upper"))
     if not (np.isfinite(k) and k > 0):
         raise ParameterError(f"k = {k!r}: must be a number of standard deviations > 0")
-    check_option("rule", rule, ("moments", "average"))
+    check_option("rule", rule, ("moments", "average", "shape"))
     middle = (low + high) / 2 if value is None else float_array(value, "value")
     if middle.shape != low.shape:
         raise ShapeError(f"value: expected shape {low.shape}, got {middle.shape}")
@@ -87,6 +92,8 @@ def from_bounds(
     if value is None:
         return GaussianArray(middle, std=(high - low) / (2 * k))
     below, above = (middle - low) / k, (high - middle) / k
+    if rule == "shape":
+        return shaped(middle, below, above)
     kept = "mean and variance" if rule == "moments" else "average width"
     warn_if_skewed(below, above, kept)
     if rule == "average":

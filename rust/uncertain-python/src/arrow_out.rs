@@ -1,4 +1,5 @@
-//! `Gaussians` as an Arrow stream: a `mean` column and one for the covariances, fixed-size lists.
+//! `Gaussians` as an Arrow stream: a `mean` column and one for the covariances, fixed-size lists. Of `Mixtures` every row
+//! has a list of them, one per component, beside its `weight`s.
 //!
 //! The batches point into the memory that the array already has (cut where any of its columns is
 //! cut); only packed and shared matrices are written out.
@@ -8,12 +9,12 @@ use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, FixedSizeListArray, Float64Array, RecordBatch, RecordBatchIterator};
-use arrow_buffer::{Buffer, ScalarBuffer};
+use arrow_array::{ArrayRef, FixedSizeListArray, Float64Array, LargeListArray, RecordBatch, RecordBatchIterator};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use uncertain::{Error, GaussianArray, Result, Rows};
+use uncertain::{Error, GaussianArray, MixtureArray, Result, Rows};
 
 use crate::arrow_capsule;
 
@@ -29,6 +30,33 @@ struct Column {
 pub(crate) fn stream<'py>(py: Python<'py>, array: &GaussianArray) -> PyResult<Bound<'py, PyCapsule>> {
     let (schema, batches) = py.detach(|| batches(array)).map_err(crate::error::core_error)?;
     arrow_capsule::export(py, RecordBatchIterator::new(batches.into_iter().map(Ok), schema))
+}
+
+/// The same for mixtures, in one batch.
+pub(crate) fn stream_mixtures<'py>(py: Python<'py>, array: &MixtureArray) -> PyResult<Bound<'py, PyCapsule>> {
+    let batch = py.detach(|| lists(array)).map_err(crate::error::core_error)?;
+    arrow_capsule::export(py, RecordBatchIterator::new([Ok(batch.clone())], batch.schema()))
+}
+
+fn lists(array: &MixtureArray) -> Result<RecordBatch> {
+    let components = array.components();
+    let weights = Rows::from_vec(array.weights().to_vec(), 1)?;
+    let mut named: Vec<(&str, ArrayRef)> = vec![("weight", Arc::new(Float64Array::new(share(weights)?, None)))];
+    for Column { name, rows, sizes } in columns(components)? {
+        let rows = if rows.as_slice().is_some() { rows } else { Rows::from_vec(rows.to_vec(), rows.width())? };
+        named.push((name, list(rows, &sizes)?));
+    }
+    let offsets: Vec<i64> = array.offsets().iter().map(|&at| at as i64).collect();
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    let mut made: Vec<(&str, ArrayRef)> = vec![];
+    for (name, values) in named {
+        let field = Arc::new(Field::new("item", values.data_type().clone(), false));
+        let lists = LargeListArray::try_new(field, offsets.clone(), values, None).map_err(internal)?;
+        made.push((name, Arc::new(lists)));
+    }
+    let fields = made.iter().map(|(name, list)| Field::new(*name, list.data_type().clone(), false)).collect::<Fields>();
+    let lists = made.into_iter().map(|(_, list)| list).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), lists).map_err(internal)
 }
 
 fn batches(array: &GaussianArray) -> Result<(SchemaRef, Vec<RecordBatch>)> {

@@ -14,12 +14,13 @@ use numpy::{
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use uncertain::file;
-use uncertain::state::{Predictor, RemoteRows, SquareMatrix, Tensor, Training};
+use uncertain::state::{Folding, Predictor, RemoteRows, SquareMatrix, Tensor, Training};
 use uncertain::step::Step;
-use uncertain::{Control, Error, GaussianArray, Incomplete, Labels, Targets, Weights, parallel};
+use uncertain::{Control, Error, GaussianArray, Incomplete, Labels, MixtureArray, Targets, Weights, parallel};
 
 use crate::error::BorderResult;
 use crate::gaussians::Gaussians;
+use crate::mixtures::{AnyRows, Mixtures};
 use crate::{interrupt, threads};
 
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
@@ -30,14 +31,25 @@ type Codes<'py> = Option<PyReadonlyArray1<'py, u32>>;
 /// Rows, with marks of their missing features (n, d) where there are any, and of limits among these.
 #[derive(FromPyObject)]
 pub(crate) enum RowsArgument<'py> {
-    All(PyRef<'py, Gaussians>),
-    Marked(PyRef<'py, Gaussians>, Option<PyReadonlyArray2<'py, bool>>),
-    Limited(PyRef<'py, Gaussians>, Option<PyReadonlyArray2<'py, bool>>, Option<PyReadonlyArray2<'py, i8>>),
+    All(AnyRows<'py>),
+    Marked(AnyRows<'py>, Option<PyReadonlyArray2<'py, bool>>),
+    Limited(AnyRows<'py>, Option<PyReadonlyArray2<'py, bool>>, Option<PyReadonlyArray2<'py, i8>>),
+}
+
+/// Gaussians or mixtures, shared with Python.
+enum OwnedArray {
+    Gaussians(Arc<GaussianArray>),
+    Mixtures(Arc<MixtureArray>),
 }
 
 /// The same, owned, so that the GIL can go.
+<<<<<<< HEAD
 pub(crate) struct OwnedRows {
     data: Arc<GaussianArray>,
+=======
+struct OwnedRows {
+    data: OwnedArray,
+>>>>>>> b8ada57 (MixtureArray: rows of several Gaussian components, in every loss, score and kernel; mixtures from draws, quantiles, densities and arms)
     marks: Option<Vec<bool>>,
     limits: Option<Vec<i8>>,
 }
@@ -51,13 +63,27 @@ impl From<RowsArgument<'_>> for OwnedRows {
         };
         let marks = marks.map(|marks| marks.as_array().iter().copied().collect());
         let limits = limits.map(|limits| limits.as_array().iter().copied().collect());
-        Self { data: data.inner.clone(), marks, limits }
+        let data = match data {
+            AnyRows::Gaussians(rows) => OwnedArray::Gaussians(rows.inner.clone()),
+            AnyRows::Mixtures(rows) => OwnedArray::Mixtures(rows.inner.clone()),
+        };
+        Self { data, marks, limits }
     }
 }
 
 impl OwnedRows {
+<<<<<<< HEAD
     pub(crate) fn rows(&self) -> uncertain::Result<Incomplete<'_>> {
         let rows = self.marks.as_ref().map_or(Ok((&*self.data).into()), |marks| Incomplete::new(&self.data, marks))?;
+=======
+    fn rows(&self) -> uncertain::Result<Incomplete<'_>> {
+        let data = match &self.data {
+            OwnedArray::Gaussians(data) => data,
+            // Mixtures have neither gaps nor limits.
+            OwnedArray::Mixtures(data) => return Ok(Incomplete::from_mixtures(data)),
+        };
+        let rows = self.marks.as_ref().map_or(Ok((&**data).into()), |marks| Incomplete::new(data, marks))?;
+>>>>>>> b8ada57 (MixtureArray: rows of several Gaussian components, in every loss, score and kernel; mixtures from draws, quantiles, densities and arms)
         self.limits.as_ref().map_or(Ok(rows), |limits| rows.with_limits(limits))
     }
 }
@@ -346,13 +372,43 @@ impl Fitted {
 
     /// The rows that a transform makes of these.
     #[pyo3(signature = (rows, n_jobs=None))]
-    fn transform(&self, py: Python<'_>, rows: RowsArgument<'_>, n_jobs: threads::Jobs<'_>) -> PyResult<Gaussians> {
-        Ok(self.ask(py, rows, n_jobs, |model, rows, control| model.transform(rows, control))?.into())
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        rows: RowsArgument<'_>,
+        n_jobs: threads::Jobs<'_>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let owned = OwnedRows::from(rows);
+        let OwnedArray::Mixtures(mixtures) = owned.data else {
+            let moved = self.ask_owned(py, owned, n_jobs, |model, rows, control| model.transform(rows, control))?;
+            return Ok(Bound::new(py, Gaussians::from(moved))?.into_any());
+        };
+        let (threads, step, before) = (threads::resolve(n_jobs)?, self.inner.clone(), mixtures.clone());
+        let moved = interrupt::run(py, None, move |control| {
+            parallel::install(threads, || Folding(step.predictor()).transform_mixtures(&mixtures, control))?
+        })?;
+        // Some transforms make one row of all components.
+        if moved.is_gaussian() && !before.is_gaussian() {
+            return Ok(Bound::new(py, Gaussians::from(moved.components().clone()))?.into_any());
+        }
+        Ok(Bound::new(py, Mixtures::from(moved))?.into_any())
     }
 
     /// Undo `transform`.
-    fn inverse_transform(&self, py: Python<'_>, data: &Gaussians) -> BorderResult<Gaussians> {
-        Ok(py.detach(|| self.inner.predictor().inverse_transform(&data.inner))?.into())
+    fn inverse_transform<'py>(&self, py: Python<'py>, data: AnyRows<'_>) -> BorderResult<Bound<'py, PyAny>> {
+        let step = self.inner.clone();
+        Ok(match data {
+            AnyRows::Gaussians(rows) => {
+                let rows = rows.inner.clone();
+                let moved = py.detach(|| step.predictor().inverse_transform(&rows))?;
+                Bound::new(py, Gaussians::from(moved)).map(Bound::into_any)
+            }
+            AnyRows::Mixtures(rows) => {
+                let rows = rows.inner.clone();
+                let moved = py.detach(|| Folding(step.predictor()).inverse_mixtures(&rows))?;
+                Bound::new(py, Mixtures::from(moved)).map(Bound::into_any)
+            }
+        }?)
     }
 
     /// Mean scores, (n, 1) or (n, K); predictions of a regression, (n, 1); features of a map.
@@ -449,9 +505,19 @@ impl Fitted {
         n_jobs: threads::Jobs<'_>,
         question: impl Fn(&dyn Predictor, Incomplete<'_>, &Control) -> Result<T, Error> + Send + Sync + 'static,
     ) -> PyResult<T> {
-        let (threads, held, step) = (threads::resolve(n_jobs)?, OwnedRows::from(rows), self.inner.clone());
+        self.ask_owned(py, rows.into(), n_jobs, question)
+    }
+
+    fn ask_owned<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        held: OwnedRows,
+        n_jobs: threads::Jobs<'_>,
+        question: impl Fn(&dyn Predictor, Incomplete<'_>, &Control) -> Result<T, Error> + Send + Sync + 'static,
+    ) -> PyResult<T> {
+        let (threads, step) = (threads::resolve(n_jobs)?, self.inner.clone());
         interrupt::run(py, None, move |control| {
-            parallel::install(threads, || question(step.predictor(), held.rows()?, control))?
+            parallel::install(threads, || question(&Folding(step.predictor()), held.rows()?, control))?
         })
     }
 

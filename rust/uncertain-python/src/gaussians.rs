@@ -138,7 +138,7 @@ impl Gaussians {
     }
 
     /// Dense covariance matrices, a new array of shape (n, d, d).
-    fn covariances<'py>(&self, py: Python<'py>) -> BorderResult<Bound<'py, PyAny>> {
+    pub(crate) fn covariances<'py>(&self, py: Python<'py>) -> BorderResult<Bound<'py, PyAny>> {
         let (n, d) = (self.inner.n_rows(), self.inner.n_features());
         let own = self.inner.clone();
         let dense = interrupt::run_or_leave(py, (n * d * d) as f64, move || own.dense());
@@ -147,7 +147,7 @@ impl Gaussians {
     }
 
     /// The trace of every covariance matrix.
-    fn trace<'py>(&self, py: Python<'py>) -> BorderResult<Bound<'py, PyArray1<f64>>> {
+    pub(crate) fn trace<'py>(&self, py: Python<'py>) -> BorderResult<Bound<'py, PyArray1<f64>>> {
         Ok(py.detach(|| self.inner.traces())?.into_pyarray(py))
     }
 
@@ -206,7 +206,7 @@ impl Gaussians {
 }
 
 /// Numbers of rows or features from 0.
-fn whole(numbers: PyReadonlyArray1<'_, i64>, what: &str) -> BorderResult<Vec<usize>> {
+pub(crate) fn whole(numbers: PyReadonlyArray1<'_, i64>, what: &str) -> BorderResult<Vec<usize>> {
     let numbers = numbers.as_array().into_iter().map(|&i| usize::try_from(i)).collect::<Result<Vec<_>, _>>();
     Ok(numbers.map_err(|_| Error::Data(format!("negative {what} number")))?)
 }

@@ -14,6 +14,7 @@ mod arrow_in;
 mod arrow_lists;
 mod arrow_out;
 mod curve;
+mod draws;
 mod error;
 mod events;
 mod file;
@@ -24,6 +25,7 @@ mod interrupt;
 mod kernels;
 mod line;
 mod losses;
+mod mixtures;
 mod numpy_in;
 mod pieces;
 mod rows;
@@ -36,6 +38,8 @@ mod _uncertain {
 
     #[pymodule_export]
     use super::curve::{curve_moments, fit_curve};
+    #[pymodule_export]
+    use super::draws::mixtures_from_draws;
     #[pymodule_export]
     use super::file::{average, members_of, model_from_bytes, model_to_bytes, read_model, write_model};
     #[pymodule_export]
@@ -52,6 +56,8 @@ mod _uncertain {
     use super::line::fit_line;
     #[pymodule_export]
     use super::losses::expected_hinge;
+    #[pymodule_export]
+    use super::mixtures::Mixtures;
     #[pymodule_export]
     use super::pieces::{Part, merged_sums, partial_sums};
     #[pymodule_export]

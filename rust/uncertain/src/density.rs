@@ -50,6 +50,27 @@ impl Densities {
         parts.map(|part| DensityComponent { weight: part[0], mean: part[1], std: part[2] })
     }
 
+    /// The densities of rows whose components these are, row i's from `offsets[i]` to `offsets[i + 1]`: all their parts, with
+    /// shares times the weights; rows of fewer components have parts of share 0.
+    pub(crate) fn joined(&self, offsets: &[usize], weights: &[f64]) -> Self {
+        let most = offsets.windows(2).map(|own| own[1] - own[0]).max().unwrap_or(1);
+        let len = self.n_components * NUMBERS;
+        let mut values = Vec::with_capacity(most * len * offsets.len().saturating_sub(1));
+        for own in offsets.windows(2) {
+            let end = values.len() + most * len;
+            for component in own[0]..own[1] {
+                for part in self.row(component) {
+                    values.extend([weights[component] * part.weight, part.mean, part.std]);
+                }
+            }
+            // A normal number as deviation: what looks at parts without share divides by it.
+            while values.len() < end {
+                values.extend([0.0, 0.0, 1.0]);
+            }
+        }
+        Self::new(self.n_components * most, values)
+    }
+
     /// Mean and standard deviation of every row's density.
     #[must_use]
     pub fn moments(&self) -> (Vec<f64>, Vec<f64>) {

@@ -30,6 +30,7 @@ pub mod control;
 pub mod data;
 pub mod deconvolution;
 pub mod density;
+pub mod draws;
 pub mod error;
 pub mod file;
 pub mod kernel;
@@ -60,7 +61,9 @@ mod testing;
 pub mod transform;
 
 pub use control::{Control, Progress};
-pub use data::{Collapse, Covariances, GaussianArray, Incomplete, Kind, Labels, Names, Rows, Targets, Unit, Weights};
+pub use data::{
+    Collapse, Covariances, GaussianArray, Incomplete, Kind, Labels, MixtureArray, Names, Rows, Targets, Unit, Weights,
+};
 pub use error::{Error, Result};
 pub use kernel::probabilistic_rbf as probabilistic_kernel;
 pub use kernel::{PointKernel, median_gamma};

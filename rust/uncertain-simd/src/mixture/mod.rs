@@ -17,6 +17,7 @@
 //! zero. In a pack it has a 0 in the mask, 1 for the others.
 
 mod dense;
+mod draws;
 mod form;
 mod invert;
 mod log;
@@ -26,6 +27,7 @@ mod posterior;
 mod rotated;
 mod woodbury;
 
+pub use draws::{DrawComponent, DrawSums, draw_sums_len};
 pub use form::{Component, Noise, Shape, Workspace, triangle};
 pub use low_rank::Factors;
 pub use passes::{Densities, Sums};

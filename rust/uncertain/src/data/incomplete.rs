@@ -6,8 +6,11 @@
 //!
 //! A limit ("flux < 3.2") is a gap that one more thing is known of: on which side of the number in the array its reading
 //! lies. What uses limits ([`Incomplete::limits`]) takes them from there; for all else they are gaps.
+//!
+//! Rows may also be mixtures ([`MixtureArray`]): then the Gaussians are their components. Only what says so
+//! ([`OfMixtures::Own`](crate::state::OfMixtures::Own)) ever sees such rows.
 
-use crate::data::{GaussianArray, Weights};
+use crate::data::{GaussianArray, MixtureArray, Weights};
 use crate::error::{Error, Result};
 
 /// Rows, and which of their features are missing.
@@ -34,6 +37,8 @@ pub struct Incomplete<'a> {
     gaussians: &'a GaussianArray,
     missing: Option<&'a [bool]>,
     limits: Option<&'a [i8]>,
+    mixtures: Option<&'a MixtureArray>,
+    parts: Option<&'a [u32]>,
 }
 
 /// Rows with their marks, owned.
@@ -41,18 +46,20 @@ pub(crate) struct Taken {
     data: GaussianArray,
     missing: Option<Vec<bool>>,
     limits: Option<Vec<i8>>,
+    parts: Option<Vec<u32>>,
 }
 
 impl Taken {
     pub(crate) fn rows(&self) -> Incomplete<'_> {
-        Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref())
+        let rows = Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref());
+        Incomplete { parts: self.parts.as_deref(), ..rows }
     }
 }
 
 impl<'a> From<&'a GaussianArray> for Incomplete<'a> {
     /// Nothing is missing.
     fn from(gaussians: &'a GaussianArray) -> Self {
-        Self { gaussians, missing: None, limits: None }
+        Self { gaussians, missing: None, limits: None, mixtures: None, parts: None }
     }
 }
 
@@ -66,7 +73,7 @@ impl<'a> Incomplete<'a> {
         if missing.len() != n * d {
             return Err(Error::shape("marks of missing features", format!("{n} x {d}"), missing.len()));
         }
-        Ok(Self { gaussians, missing: missing.contains(&true).then_some(missing), limits: None })
+        Ok(Self { missing: missing.contains(&true).then_some(missing), ..gaussians.into() })
     }
 
     /// The same, where some of the marked numbers are limits: n x d, -1 where the reading is below the number of the array,
@@ -96,7 +103,36 @@ impl<'a> Incomplete<'a> {
         missing: Option<&'a [bool]>,
         limits: Option<&'a [i8]>,
     ) -> Self {
-        Self { gaussians, missing, limits }
+        Self { missing, limits, ..gaussians.into() }
+    }
+
+    /// The components of rows that are mixtures, for [`Step`](crate::step::Step) and
+    /// [`Folding`](crate::state::Folding), which know what to do with them; nothing else takes them. Where every row has
+    /// one component they are rows as others.
+    #[must_use]
+    pub fn from_mixtures(mixtures: &'a MixtureArray) -> Self {
+        Self { mixtures: Some(mixtures).filter(|rows| !rows.is_gaussian()), ..mixtures.components().into() }
+    }
+
+    /// The same, where every one is a part of the row of this number: a component of a mixture, of which only one is
+    /// true. The parts of a row follow each other.
+    pub(crate) fn with_parts(self, parts: &'a [u32]) -> Self {
+        Self { parts: Some(parts), ..self }
+    }
+
+    /// The row of every part, where rows are mixtures.
+    pub(crate) fn parts(&self) -> Option<&'a [u32]> {
+        self.parts
+    }
+
+    /// Number of rows, whole ones where they are mixtures.
+    pub(crate) fn n_rows(&self) -> usize {
+        self.mixtures.map_or_else(|| self.gaussians.n_rows(), MixtureArray::n_rows)
+    }
+
+    /// The mixtures whose components the Gaussians are, where rows are mixtures.
+    pub(crate) fn mixtures(&self) -> Option<&'a MixtureArray> {
+        self.mixtures
     }
 
     /// The rows; what they say about missing features means nothing.
@@ -148,7 +184,8 @@ impl<'a> Incomplete<'a> {
         let marks = |m: &[bool]| rows.iter().flat_map(|&i| &m[i * d..(i + 1) * d]).copied().collect();
         let limits = |m: &[i8]| rows.iter().flat_map(|&i| &m[i * d..(i + 1) * d]).copied().collect();
         let data = self.gaussians.take(rows)?;
-        Ok(Taken { data, missing: self.missing.map(marks), limits: self.limits.map(limits) })
+        let parts = self.parts.map(|parts| rows.iter().map(|&i| parts[i]).collect());
+        Ok(Taken { data, missing: self.missing.map(marks), limits: self.limits.map(limits), parts })
     }
 
     /// Refuses weights of another number of rows, and a feature that is missing in every row of positive weight:

@@ -1,5 +1,6 @@
 //! [`Labels`]: the class, the weight and the group of every row.
 
+use crate::data::MixtureArray;
 use crate::data::weights::{Weights, supervision};
 use crate::error::{Error, Result};
 use crate::readable::readable;
@@ -20,6 +21,8 @@ readable! {
         weights: Option<Weights> => Option<&Weights>,
         /// The group of every row, where they were given.
         groups: Option<Vec<u32>> => Option<&[u32]>,
+        /// The row whose component each is, where rows are mixtures: those of one row follow each other.
+        parts: Option<Vec<u32>> => Option<&[u32]>,
     }
 }
 
@@ -35,7 +38,7 @@ impl Labels {
                 codes[row],
                 n_classes - 1
             ))),
-            None => Ok(Self { codes, n_classes, weights: None, groups: None }),
+            None => Ok(Self { codes, n_classes, weights: None, groups: None, parts: None }),
         }
     }
 
@@ -90,7 +93,27 @@ impl Labels {
             n_classes: self.n_classes,
             weights: self.weights().map(|w| w.take(rows)).transpose()?,
             groups: self.groups().map(|g| rows.iter().map(|&i| g[i]).collect()),
+            parts: self.parts().map(|p| rows.iter().map(|&i| p[i]).collect()),
         })
+    }
+
+    /// Those of the components of mixtures; `rows` are their rows. A row without a group is one of its own, for its
+    /// components to be held out together.
+    pub(crate) fn of_components(&self, rows: &[u32], mixtures: &MixtureArray) -> Result<Self> {
+        let weights = rows.iter().zip(mixtures.weights()).map(|(&i, v)| self.weight(i as usize) * v).collect();
+        let groups = self.groups().map_or_else(|| rows.to_vec(), |g| rows.iter().map(|&i| g[i as usize]).collect());
+        Ok(Self {
+            codes: rows.iter().map(|&i| self.codes[i as usize]).collect(),
+            n_classes: self.n_classes,
+            weights: Some(Weights::new(weights)?),
+            groups: Some(groups),
+            parts: Some(rows.to_vec()),
+        })
+    }
+
+    /// With the parts of rows that these were taken from.
+    pub(crate) fn with_parts(self, parts: Option<Vec<u32>>) -> Self {
+        Self { parts, ..self }
     }
 
     /// Do the labels belong to `n_rows` rows?

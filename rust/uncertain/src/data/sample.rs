@@ -5,12 +5,12 @@
 //! Every row has its own generator (xoshiro256++), seeded from the seed and the row's number, so a
 //! draw depends on neither the threads nor the other rows.
 
-use rand::{Rng, SeedableRng};
+use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::covariance::{Structure, packed_len, unpack_into};
-use crate::data::{Covariances, GaussianArray, Rows};
+use crate::data::{Covariances, GaussianArray, MixtureArray, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
 use crate::memory::zeros;
@@ -43,6 +43,50 @@ impl GaussianArray {
         })?;
         let n_draws = n * n_per_row;
         Ok(GaussianArray::from_checked(Rows::from_owned(out, n_draws, d), Covariances::Zero))
+    }
+}
+
+impl MixtureArray {
+    /// `n_per_row` points from every row's mixture: a component by its weight, then a draw of it. As
+    /// [`GaussianArray::sample`] otherwise; rows of one component have the same points as there.
+    pub fn sample(&self, n_per_row: usize, seed: u64) -> Result<GaussianArray> {
+        if self.is_gaussian() {
+            return self.components().sample(n_per_row, seed);
+        }
+        if n_per_row == 0 {
+            return Err(Error::parameter("n", 0, "at least 1 draw per row"));
+        }
+        let (n, d, components) = (self.n_rows(), self.n_features(), self.components());
+        let width = n_per_row.checked_mul(d).ok_or_else(|| Error::Data("too many draws".into()))?;
+        let base = Xoshiro256PlusPlus::seed_from_u64(seed).next_u64();
+        let mut out = zeros(n, width)?;
+        parallel::fill_rows(&mut out, width, |rows, out| {
+            let mut sampler = Sampler::new(components.covariances(), d)?;
+            for (row, draws) in rows.zip(out.chunks_exact_mut(width)) {
+                let stream = base.wrapping_add((row as u64).wrapping_mul(0x9e6c_63d0_876a_68ed));
+                let mut rng = Xoshiro256PlusPlus::seed_from_u64(stream);
+                // Draws of one component one after the other would cost no more, but their order must tell nothing.
+                let mut prepared = None;
+                for draw in draws.chunks_exact_mut(d) {
+                    let mut left: f64 = rng.random();
+                    let own = self.row(row);
+                    let chosen = own.clone().find(|&c| {
+                        left -= self.weights()[c];
+                        left < 0.0
+                    });
+                    // Weights that sum to 1 - 1e-16 leave a gap.
+                    let c = chosen.or_else(|| own.rev().find(|&c| self.weights()[c] > 0.0)).unwrap_or_default();
+                    if prepared != Some(c) {
+                        sampler.prepare(c)?;
+                        prepared = Some(c);
+                    }
+                    draw.copy_from_slice(components.means().row(c));
+                    sampler.add_noise(c, &mut rng, draw);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(GaussianArray::from_checked(Rows::from_owned(out, n * n_per_row, d), Covariances::Zero))
     }
 }
 

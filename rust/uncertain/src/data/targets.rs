@@ -1,5 +1,6 @@
 //! [`Targets`]: the number that belongs to every row, and how well it is known.
 
+use crate::data::MixtureArray;
 use crate::data::weights::{Weights, supervision};
 use crate::error::{Error, Result};
 use crate::readable::readable;
@@ -132,6 +133,13 @@ impl Targets {
             }),
             weights: self.weights().map(|w| w.take(rows)).transpose()?,
         })
+    }
+
+    /// Those of the components of mixtures; `rows` are their rows.
+    pub(crate) fn of_components(&self, rows: &[u32], mixtures: &MixtureArray) -> Result<Self> {
+        let numbers: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
+        let weights = numbers.iter().zip(mixtures.weights()).map(|(&i, v)| self.weight(i) * v).collect();
+        Self { weights: None, ..self.clone() }.take(&numbers)?.with_weights(weights)
     }
 
     /// Do the targets belong to `n_rows` rows?

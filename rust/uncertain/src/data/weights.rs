@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
-use crate::data::GaussianArray;
+use crate::data::{GaussianArray, MixtureArray};
 use crate::error::{Error, Result};
 use crate::readable::readable;
 
@@ -119,10 +119,50 @@ macro_rules! supervision {
 }
 pub(super) use supervision;
 
+/// Rows of which some can be taken.
+pub(crate) trait TakeRows: Clone {
+    /// Their number.
+    fn count(&self) -> usize;
+
+    /// Bytes of one, on average.
+    fn bytes(&self) -> usize;
+
+    /// The rows with these numbers.
+    fn pick(&self, rows: &[usize]) -> Result<Self>;
+}
+
+impl TakeRows for GaussianArray {
+    fn count(&self) -> usize {
+        self.n_rows()
+    }
+
+    fn bytes(&self) -> usize {
+        self.row_bytes()
+    }
+
+    fn pick(&self, rows: &[usize]) -> Result<Self> {
+        self.take(rows)
+    }
+}
+
+impl TakeRows for MixtureArray {
+    fn count(&self) -> usize {
+        self.n_rows()
+    }
+
+    fn bytes(&self) -> usize {
+        self.row_bytes()
+    }
+
+    fn pick(&self, rows: &[usize]) -> Result<Self> {
+        self.take(rows)
+    }
+}
+
 /// The rows that count.
 #[derive(Debug)]
-pub(crate) struct Present<'a, S: Clone> {
-    pub data: GaussianArray,
+pub(crate) struct Present<'a, S: Clone, D = GaussianArray> {
+    pub data: D,
     pub known: Cow<'a, S>,
     /// Their numbers among all rows, where others were left out.
     kept: Option<Vec<usize>>,
@@ -130,17 +170,17 @@ pub(crate) struct Present<'a, S: Clone> {
     count: usize,
 }
 
-impl<'a, S: Supervision> Present<'a, S> {
+impl<'a, S: Supervision, D: TakeRows> Present<'a, S, D> {
     /// The rows of positive weight, the only ones that a fit is to see: nothing is copied when those are all.
-    pub(crate) fn new(data: &GaussianArray, known: &'a S) -> Result<Self> {
+    pub(crate) fn new(data: &D, known: &'a S) -> Result<Self> {
         let Some(kept) = known.weights().and_then(Weights::positive_rows) else {
-            return Ok(Self { data: data.clone(), known: Cow::Borrowed(known), kept: None, count: data.n_rows() });
+            return Ok(Self { data: data.clone(), known: Cow::Borrowed(known), kept: None, count: data.count() });
         };
         Ok(Self {
-            data: data.take(&kept)?,
+            data: data.pick(&kept)?,
             known: Cow::Owned(known.take(&kept)?),
             kept: Some(kept),
-            count: data.n_rows(),
+            count: data.count(),
         })
     }
 

@@ -1,5 +1,7 @@
 //! The number of components by likelihood on rows that were held out.
 
+use std::collections::HashMap;
+
 use crate::control::Control;
 use crate::deconvolution::climb::fit_components;
 use crate::deconvolution::start::shuffled;
@@ -23,7 +25,8 @@ pub(super) fn by_likelihood(params: &Params, observed: Observed<'_>, most: usize
     }
     let smallest_part = order.len() - order.len().div_ceil(FOLDS);
     let total: f64 = order.iter().map(|&i| observed.weight(i)).sum();
-    let train = |fold: usize| order.iter().enumerate().filter(move |(at, _)| at % FOLDS != fold).map(|(_, i)| *i);
+    let folds = deal(&order, observed.parts);
+    let train = |fold: usize| order.iter().zip(&folds).filter(move |(_, own)| **own != fold).map(|(i, _)| *i);
     let gaps = observed.rows();
     if let Some(j) = (0..FOLDS).find_map(|fold| gaps.unseen(train(fold))) {
         return Err(Error::Data(format!(
@@ -36,12 +39,8 @@ pub(super) fn by_likelihood(params: &Params, observed: Observed<'_>, most: usize
         let mut score = 0.0;
         for fold in 0..FOLDS {
             let part = |inside: bool| -> Vec<usize> {
-                let mut rows: Vec<usize> = order
-                    .iter()
-                    .enumerate()
-                    .filter(|(at, _)| (at % FOLDS == fold) == inside)
-                    .map(|(_, i)| *i)
-                    .collect();
+                let of_part = order.iter().zip(&folds).filter(|(_, own)| (**own == fold) == inside);
+                let mut rows: Vec<usize> = of_part.map(|(i, _)| *i).collect();
                 rows.sort_unstable();
                 rows
             };
@@ -49,9 +48,8 @@ pub(super) fn by_likelihood(params: &Params, observed: Observed<'_>, most: usize
             let fitted = fit_components(params, observed, Some(part(false)), k, false, &task)?;
             let held_out = part(true);
             let logs = observed.log_densities(Some(&held_out), &fitted.mixture, &task)?;
-            for (row, logs) in held_out.iter().zip(logs.chunks_exact(k)) {
-                score += observed.weight(*row) * log_sum(logs) / total;
-            }
+            let of_parts: Vec<f64> = logs.chunks_exact(k).map(log_sum).collect();
+            score += observed.likelihood(&held_out, of_parts).1 / total;
         }
         choice.log_likelihoods.push(score);
         if score > choice.log_likelihoods[choice.n_components - 1] {
@@ -62,4 +60,15 @@ pub(super) fn by_likelihood(params: &Params, observed: Observed<'_>, most: usize
         }
     }
     Ok(choice)
+}
+
+/// The fold of every one of these rows: one after the other, parts of a row together.
+fn deal(order: &[usize], parts: Option<&[u32]>) -> Vec<usize> {
+    let Some(parts) = parts else { return (0..order.len()).map(|at| at % FOLDS).collect() };
+    let mut known = HashMap::new();
+    let number = |&i: &usize| {
+        let next = known.len();
+        *known.entry(parts[i]).or_insert(next) % FOLDS
+    };
+    order.iter().map(number).collect()
 }

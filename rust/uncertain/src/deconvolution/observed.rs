@@ -24,6 +24,8 @@ pub(crate) struct Observed<'a> {
     /// n x d: is it missing because all that is known is a limit?
     pub limits: Option<&'a [i8]>,
     pub weights: Option<&'a Weights>,
+    /// The row of each, where they are components of rows that are mixtures.
+    pub(super) parts: Option<&'a [u32]>,
     pub(super) shape: Shape,
 }
 
@@ -45,13 +47,13 @@ impl<'a> Observed<'a> {
             _ if covariances.common().is_some() && !masked => Noise::Rotated,
             _ => few_columns(data).filter(|_| !masked).map_or(Noise::Full, Noise::Factor),
         };
-        Self { data, missing, limits: None, weights, shape: Shape { d: data.n_features(), noise, masked } }
+        Self { data, missing, limits: None, weights, parts: None, shape: Shape { d: data.n_features(), noise, masked } }
     }
 
     /// The same from rows that may have gaps and limits.
     pub(crate) fn from_rows(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
         // A limit is a gap, and gaps keep passes in the coordinates of the rows: sums over limits can be added.
-        Self { limits: rows.limits(), ..Self::new(rows.gaussians(), rows.missing(), weights) }
+        Self { limits: rows.limits(), parts: rows.parts(), ..Self::new(rows.gaussians(), rows.missing(), weights) }
     }
 
     /// The same where passes must keep to the coordinates of the rows, for sums over other rows to be added.
@@ -91,13 +93,28 @@ impl<'a> Observed<'a> {
         mixture: &Mixture,
         control: &Control,
     ) -> Result<Vec<f64>> {
-        let components = self.components(mixture)?;
+        let mut all = self.plain_densities(rows, &self.components(mixture)?, control)?;
+        let k = mixture.n_components();
+        self.limited_densities(rows, mixture, &mut all, control)?;
+        match all.iter().position(|x| x.is_nan()) {
+            None => Ok(all),
+            Some(at) => Err(unusable(rows.map_or(at / k, |rows| rows[at / k]))),
+        }
+    }
+
+    /// The same under prepared components, limits being gaps.
+    pub(super) fn plain_densities(
+        &self,
+        rows: Option<&[usize]>,
+        components: &[Component],
+        control: &Control,
+    ) -> Result<Vec<f64>> {
         let (count, k) = (rows.map_or(self.data.n_rows(), <[usize]>::len), components.len());
         let parts = parallel::map_parts(count, |part| -> Result<Vec<f64>> {
             let mut out = Vec::with_capacity(part.len() * k);
             let (mut lanes, mut workspace) = (vec![Pack::ZERO; PACKS * k], Workspace::default());
             self.blocks(rows, part, control, |block, n| {
-                let (shape, workspace, components) = (self.shape, &mut workspace, components.as_slice());
+                let (shape, workspace) = (self.shape, &mut workspace);
                 Densities { shape, components, rows: block, workspace, out: &mut lanes }.run();
                 out.extend(
                     (0..n)
@@ -112,11 +129,7 @@ impl<'a> Observed<'a> {
         for part in parts {
             all.extend(part?);
         }
-        self.limited_densities(rows, mixture, &mut all, control)?;
-        match all.iter().position(|x| x.is_nan()) {
-            None => Ok(all),
-            Some(at) => Err(unusable(rows.map_or(at / k, |rows| rows[at / k]))),
-        }
+        Ok(all)
     }
 
     /// Posterior means (n x d) and covariances (n packed triangles); see [`Posteriors::impute`].

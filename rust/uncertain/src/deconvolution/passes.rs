@@ -1,7 +1,8 @@
 //! Passes over the rows of a fit, which keep the packs that the vector kernels read.
 
 use crate::control::Control;
-use crate::deconvolution::Observed;
+use crate::data::Weights;
+use crate::deconvolution::{Observed, log_sum};
 use crate::error::Result;
 use crate::memory;
 use crate::parallel;
@@ -58,7 +59,9 @@ impl Observed<'_> {
     /// The same, keeping no more than so many bytes of packs; beyond, every pass makes them anew.
     fn source_below<'r>(&self, bytes: usize, rows: Option<&'r [usize]>, control: &Control) -> Result<PackedRows<'r>> {
         let count = rows.map_or(self.data.n_rows(), <[usize]>::len);
-        if count.div_ceil(LANES).saturating_mul(self.shape.width() * size_of::<Pack>()) > bytes {
+        // The weights of parts of rows change from pass to pass, and are in the packs.
+        if self.parts.is_some() || count.div_ceil(LANES).saturating_mul(self.shape.width() * size_of::<Pack>()) > bytes
+        {
             return Ok(PackedRows { rows, count, packs: None });
         }
         let parts = parallel::map_parts(count, |part| -> Result<Vec<Pack>> {
@@ -74,6 +77,9 @@ impl Observed<'_> {
 
     /// One pass of EM with these components.
     pub(crate) fn sums(&self, source: &PackedRows<'_>, components: &[Component], control: &Control) -> Result<Pass> {
+        if self.parts.is_some() {
+            return self.sums_over_parts(source, components, control);
+        }
         let len = components.len() * self.shape.sums_len();
         let start = || Partial { sums: vec![Pack::ZERO; len], total: [0.0; LANES], workspace: Workspace::default() };
         let parts: Vec<Result<Pass>> = match &source.packs {
@@ -101,6 +107,46 @@ impl Observed<'_> {
             all.total += part.total;
         }
         Ok(all)
+    }
+}
+
+impl Observed<'_> {
+    /// Of these rows, or parts of rows, with these log densities: the weight that each has in its row, times that of the
+    /// row, and the sum of weight times log density of all rows.
+    pub(super) fn likelihood(&self, numbers: &[usize], mut logs: Vec<f64>) -> (Vec<f64>, f64) {
+        let together = |a: &usize, b: &usize| self.parts.is_some_and(|parts| parts[*a] == parts[*b]);
+        let (mut total, mut first) = (0.0, 0);
+        for own in numbers.chunk_by(together) {
+            let logs = &mut logs[first..first + own.len()];
+            first += own.len();
+            let of_row: f64 = own.iter().map(|&c| self.weight(c)).sum();
+            logs.iter_mut().zip(own).for_each(|(log, &c)| *log += (self.weight(c) / of_row).ln());
+            let all = log_sum(logs);
+            total += of_row * all;
+            logs.iter_mut().for_each(|log| *log = of_row * (*log - all).exp());
+        }
+        (logs, total)
+    }
+
+    /// [`sums`](Self::sums) where rows are mixtures of parts: EM over pairs of a part c and a component k, with shares
+    ///
+    /// ```text
+    /// q_ick = v_ic pi_k N(x_ic; mu_k, T_k + S_ic) / sum over c and k of the same
+    /// ```
+    /// which are those of the components in part c, times the weight that part c has in row i under this mixture. So a
+    /// first pass finds these weights, and a second one is as for rows.
+    fn sums_over_parts(&self, source: &PackedRows<'_>, components: &[Component], control: &Control) -> Result<Pass> {
+        let logs = self.plain_densities(source.rows, components, control)?;
+        let of_parts: Vec<f64> = logs.chunks_exact(components.len()).map(log_sum).collect();
+        let number = |at: usize| source.rows.map_or(at, |rows| rows[at]);
+        let numbers: Vec<usize> = (0..source.count).map(number).collect();
+        let (shares, total) = self.likelihood(&numbers, of_parts);
+        let mut weights = vec![0.0; self.data.n_rows()];
+        numbers.iter().zip(shares).for_each(|(&c, share)| weights[c] = share);
+        let weights = Weights::from_shares(weights);
+        let weighted = Observed { weights: Some(&weights), parts: None, ..*self };
+        let Pass { sums, .. } = weighted.sums(&weighted.passing(source.rows), components, control)?;
+        Ok(Pass { sums, total })
     }
 }
 

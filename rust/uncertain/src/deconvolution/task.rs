@@ -83,10 +83,16 @@ impl Task<'_> {
         self.rows(group).map(|i| self.observed.weight(i)).sum()
     }
 
+    /// The sum of the squares of the rows' weights; parts of a row count together.
+    fn squares(&self, group: &Group) -> f64 {
+        let rows: Vec<usize> = self.rows(group).collect();
+        let together = |a: &usize, b: &usize| self.observed.parts.is_some_and(|parts| parts[*a] == parts[*b]);
+        rows.chunk_by(together).map(|own| own.iter().map(|&i| self.observed.weight(i)).sum::<f64>().powi(2)).sum()
+    }
+
     /// Kish's effective number of rows, which does not depend on the unit of weights.
     pub(super) fn effective_rows(&self, group: &Group) -> f64 {
-        let squares: f64 = self.rows(group).map(|i| self.observed.weight(i).powi(2)).sum();
-        self.weight(group).powi(2) / squares
+        self.weight(group).powi(2) / self.squares(group)
     }
 
     /// Per component the weight c that its scatter is short of: T is the sum of squares over n - c.
@@ -100,7 +106,7 @@ impl Task<'_> {
             if !self.unbiased || group.components.len() > 1 {
                 return 0.0;
             }
-            let squares: f64 = self.rows(group).map(|i| self.observed.weight(i).powi(2)).sum();
+            let squares = self.squares(group);
             let seen = |j: usize| -> f64 {
                 let rows = self.rows(group).filter(|&i| !self.observed.is_missing(i, j));
                 rows.map(|i| self.observed.weight(i)).sum()

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::data::{GaussianArray, Labels};
+use crate::data::Labels;
+use crate::data::weights::TakeRows;
 use crate::error::{Error, Result};
 use crate::model::folds::Folds;
 use crate::model::sampled::Sampled;
@@ -33,12 +34,12 @@ impl Calibration {
     }
 
     /// The rows that calibrate, and their folds, where probabilities are wanted: all rows, or a sample of very many.
-    pub(super) fn held_out<'a>(
+    pub(super) fn held_out<'a, D: TakeRows>(
         self,
-        data: &GaussianArray,
+        data: &D,
         labels: &'a Labels,
         seed: u64,
-    ) -> Result<Option<HeldOut<'a>>> {
+    ) -> Result<Option<HeldOut<'a, D>>> {
         if !self.probability {
             return Ok(None);
         }
@@ -55,8 +56,8 @@ impl Calibration {
 
 /// Rows that are held out in turn, fold by fold.
 #[derive(Debug)]
-pub(super) struct HeldOut<'a> {
-    pub data: GaussianArray,
+pub(super) struct HeldOut<'a, D> {
+    pub data: D,
     pub labels: Cow<'a, Labels>,
     pub folds: Folds,
 }

@@ -7,6 +7,10 @@
 //! softening that the spreads cause. Averaging it once more over N(m, s^2) at prediction would
 //! count every error bar twice, and all probabilities would be too close to 1/2.
 //!
+//! A row that is a mixture has the average of its components' probabilities, p = sum_c v_c p_c, at prediction as well as
+//! here: the logarithm is taken behind the sum. A sigmoid fitted to the components as rows would see labels on both
+//! sides of every row with two peaks, and count the spread between them twice.
+//!
 //! Method: targets with the prior correction t+ = (N+ + 1) / (N+ + 2), t- = 1 / (N- + 2); maximum
 //! likelihood by Fisher scoring with halved steps. For s = 0 the information matrix is the Hessian and this
 //! is the Newton method of Lin, Lin, Weng (Machine Learning 68, 2007, doi 10.1007/s10994-007-5018-6),
@@ -66,7 +70,20 @@ impl Sigmoid {
         weights: Option<&Weights>,
         control: &Control,
     ) -> Result<Self> {
-        let likelihood = Likelihood::new(means, stds, targets, weights);
+        Self::fit_rows(means, stds, targets, weights, None, control)
+    }
+
+    /// The same for scores of components of rows that are mixtures; `parts`: the row of each, those of one row one after
+    /// the other. Weights are those of the row times the components'.
+    pub(crate) fn fit_rows(
+        means: &[f64],
+        stds: &[f64],
+        targets: &[f64],
+        weights: Option<&Weights>,
+        parts: Option<&[u32]>,
+        control: &Control,
+    ) -> Result<Self> {
+        let likelihood = Likelihood::new(means, stds, targets, weights, parts);
         let mut at = likelihood.start();
         let mut now = likelihood.evaluate(at, control)?;
         for _ in 0..MAX_ITERATIONS {
@@ -100,6 +117,8 @@ struct Likelihood<'a> {
     stds: &'a [f64],
     targets: &'a [f64],
     weights: Option<&'a Weights>,
+    /// Where the components of every row begin, where rows are mixtures.
+    offsets: Option<Vec<usize>>,
     /// Factor that makes the positive weights 1 on average.
     weight_scale: f64,
     positives: f64,
@@ -121,8 +140,18 @@ struct Evaluation {
 type Place = ([f64; 2], Evaluation);
 
 impl<'a> Likelihood<'a> {
-    fn new(means: &'a [f64], stds: &'a [f64], targets: &'a [f64], weights: Option<&'a Weights>) -> Self {
+    fn new(
+        means: &'a [f64],
+        stds: &'a [f64],
+        targets: &'a [f64],
+        weights: Option<&'a Weights>,
+        parts: Option<&[u32]>,
+    ) -> Self {
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let offsets = parts.map(|parts| {
+            let begins = |i: &usize| *i == 0 || parts.get(*i) != parts.get(*i - 1);
+            (0..=parts.len()).filter(begins).collect::<Vec<usize>>()
+        });
         let (mut total, mut counted, mut positive, mut sum, mut magnitude) = (0.0, 0.0, 0.0, 0.0, 0.0_f64);
         for i in 0..means.len() {
             let c = weight(i);
@@ -133,6 +162,10 @@ impl<'a> Likelihood<'a> {
                 sum += c * means[i];
                 magnitude = magnitude.max(means[i].abs()).max(stds[i]);
             }
+        }
+        if let Some(offsets) = &offsets {
+            let counts = |pair: &&[usize]| (pair[0]..pair[1]).any(|i| weight(i) > 0.0);
+            counted = offsets.windows(2).filter(counts).count() as f64;
         }
         let center = if total > 0.0 { sum / total } else { 0.0 };
         // Divided by the largest score before squaring: no overflow for scores of any size.
@@ -147,7 +180,7 @@ impl<'a> Likelihood<'a> {
         let narrowest = bars.fold(f64::INFINITY, f64::min);
         let steepest = if narrowest.is_finite() { STEEPEST / narrowest } else { f64::INFINITY };
         let negatives = counted - positives;
-        Self { means, stds, targets, weights, weight_scale, positives, negatives, center, scale, steepest }
+        Self { means, stds, targets, weights, offsets, weight_scale, positives, negatives, center, scale, steepest }
     }
 
     fn start(&self) -> [f64; 2] {
@@ -167,7 +200,8 @@ impl<'a> Likelihood<'a> {
     }
 
     fn evaluate(&self, at: [f64; 2], control: &Control) -> Result<Evaluation> {
-        let parts = parallel::map_parts(self.means.len(), |rows| {
+        let n_rows = self.offsets.as_ref().map_or(self.means.len(), |offsets| offsets.len() - 1);
+        let parts = parallel::map_parts(n_rows, |rows| {
             control.check()?;
             Ok(self.evaluate_rows(at, rows))
         })?;
@@ -185,7 +219,13 @@ impl<'a> Likelihood<'a> {
         let mut sum = Evaluation { loss: 0.0, gradient: [0.0; 2], information: [0.0; 3] };
         let high = (self.positives + 1.0) / (self.positives + 2.0);
         let low = 1.0 / (self.negatives + 2.0);
-        for i in rows {
+        for row in rows {
+            let own = self.offsets.as_ref().map_or(row..row + 1, |offsets| offsets[row]..offsets[row + 1]);
+            if own.len() > 1 {
+                self.add_mixture([slope, offset], own, [low, high], &mut sum);
+                continue;
+            }
+            let i = own.start;
             let c = self.weights.map_or(1.0, |w| w[i]) * self.weight_scale;
             if c == 0.0 {
                 continue;
@@ -209,6 +249,28 @@ impl<'a> Likelihood<'a> {
             }
         }
         sum
+    }
+
+    /// A row of several components, whose probability is the mean of theirs.
+    fn add_mixture(&self, [slope, offset]: [f64; 2], own: Range<usize>, [low, high]: [f64; 2], sum: &mut Evaluation) {
+        let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
+        let total: f64 = own.clone().map(weight).sum();
+        if total == 0.0 {
+            return;
+        }
+        let t = if self.targets[own.start] > 0.0 { high } else { low };
+        let (mut p, mut q, mut along) = (0.0, 0.0, [0.0; 2]);
+        for i in own {
+            let (m, s) = ((self.means[i] - self.center) / self.scale, self.stds[i] / self.scale);
+            let (r, share) = (averaged_sigmoid(slope * m + offset, slope.abs() * s), weight(i) / total);
+            p += share * r.p;
+            q += share * r.q;
+            along[0] += share * (r.d_a * m + r.d_b * s * slope.signum());
+            along[1] += share * r.d_a;
+        }
+        let (c, p, q) = (total * self.weight_scale, p.max(f64::MIN_POSITIVE), q.max(f64::MIN_POSITIVE));
+        sum.loss -= c * (t * p.ln() + (1.0 - t) * q.ln());
+        sum.add(c * ((1.0 - t) / q - t / p), c / p / q, along);
     }
 
     /// Halve the step until the loss decreases enough; `None` when rounding is all that is left.

@@ -12,7 +12,8 @@
 
 use std::collections::HashMap;
 
-use crate::data::{GaussianArray, Labels};
+use crate::data::Labels;
+use crate::data::weights::TakeRows;
 use crate::error::Result;
 
 /// Up to so many rows all of them are calibrated on.
@@ -26,15 +27,15 @@ const FEWEST_ROWS: usize = 20_000;
 
 /// Rows with labels, in place of all.
 #[derive(Debug)]
-pub(in crate::model) struct Sampled {
-    pub data: GaussianArray,
+pub(in crate::model) struct Sampled<D> {
+    pub data: D,
     pub labels: Labels,
 }
 
-impl Sampled {
+impl<D: TakeRows> Sampled<D> {
     /// A sample of rows that all have weight; `None` when there are few enough for all to take part.
-    pub(in crate::model) fn draw(data: &GaussianArray, labels: &Labels, seed: u64) -> Result<Option<Self>> {
-        let most = (MOST_BYTES / data.row_bytes()).clamp(FEWEST_ROWS, CALIBRATED_ROWS);
+    pub(in crate::model) fn draw(data: &D, labels: &Labels, seed: u64) -> Result<Option<Self>> {
+        let most = (MOST_BYTES / data.bytes()).clamp(FEWEST_ROWS, CALIBRATED_ROWS);
         if labels.len() <= CALIBRATED_ROWS {
             return Ok(None);
         }
@@ -45,7 +46,8 @@ impl Sampled {
         if let Some(groups) = labels.groups() {
             some = some.with_groups(rows.iter().map(|&i| groups[i]).collect())?;
         }
-        Ok(Some(Self { data: data.take(&rows)?, labels: some }))
+        let parts = labels.parts().map(|parts| rows.iter().map(|&i| parts[i]).collect());
+        Ok(Some(Self { data: data.pick(&rows)?, labels: some.with_parts(parts) }))
     }
 }
 

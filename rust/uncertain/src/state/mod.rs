@@ -10,6 +10,7 @@
 //! This module knows no model: models and transforms depend on it, files and borders on them.
 
 mod arrays;
+mod folding;
 mod gaussians;
 mod params;
 mod penalty_path;
@@ -28,11 +29,13 @@ use crate::error::{Error, Result};
 
 pub(crate) use arrays::TakeTensor;
 pub use arrays::{Arrays, NamedTensor, Parts, Tensor};
+pub use folding::Folding;
+pub(crate) use folding::{as_mixtures, folded_moments, for_fit};
 pub(crate) use gaussians::{RowsHeader, read as read_rows, write as write_rows};
 pub use params::{NoParams, Parameters, Valid, from_named, names, to_named};
 pub use penalty_path::PenaltyPath;
 pub(crate) use predictor::column;
-pub use predictor::{About, HasPredictor, Predictor};
+pub use predictor::{About, HasPredictor, OfMixtures, Predictor};
 pub use remote::RemoteRows;
 pub use training::{SquareMatrix, Training};
 pub(crate) use training::{complete, unlimited};
@@ -56,6 +59,8 @@ pub trait Fitted: HasPredictor + Clone + PartialEq + Debug + Send + Sync {
     type Params: Parameters;
     /// What it is beside its arrays and rows.
     type Header: Serialize + DeserializeOwned;
+    /// What its fit does with rows that are mixtures.
+    const OF_MIXTURES: OfMixtures = OfMixtures::Components;
 
     /// Fit.
     fn fit(params: &Valid<Self::Params>, training: &Training<'_>, control: &Control) -> Result<Self>;

@@ -7,6 +7,26 @@ use crate::data::{GaussianArray, Incomplete};
 use crate::density::Densities;
 use crate::error::{Error, Result};
 
+/// What becomes of rows that are mixtures of Gaussians, at a fit or a prediction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum OfMixtures {
+    /// Every component is a row by itself. A fit gives it the label of its row and the row's weight times its own; answers
+    /// are averaged with the components' weights: exact for whatever is an expectation over a row's distribution.
+    #[default]
+    Components,
+    /// The same for answers of what has a likelihood of rows, p(row) = sum_c v_c p(component c): given the row, a
+    /// component counts in proportion to v_c p(component c). A fit sees components that are parts of rows, and which of a
+    /// row's parts is the true one is as unknown to EM as which component of the distribution it comes from.
+    Likelihood,
+    /// One Gaussian with the moments of the mixture takes the row's place.
+    Moments,
+    /// It takes them as they are ([`Incomplete`] with mixtures).
+    Own,
+    /// They are refused.
+    Refused,
+}
+
 /// Which rows it can be asked about, and what comes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -23,6 +43,8 @@ pub struct About {
     pub takes_limits: bool,
     /// Are gaps and limits still there in what a transform makes of rows?
     pub keeps_gaps: bool,
+    /// What does it do with rows that are mixtures?
+    pub of_mixtures: OfMixtures,
 }
 
 impl About {
@@ -54,6 +76,12 @@ impl About {
     #[must_use]
     pub fn with_limits(self) -> Self {
         Self { takes_gaps: true, takes_limits: true, ..self }
+    }
+
+    /// What it does with rows that are mixtures.
+    #[must_use]
+    pub fn with_mixtures(self, of_mixtures: OfMixtures) -> Self {
+        Self { of_mixtures, ..self }
     }
 
     /// It passes gaps and limits on.

@@ -83,6 +83,9 @@ impl<'a> Training<'a> {
 /// Rows that must not have gaps.
 pub(crate) fn complete<'a>(rows: Incomplete<'a>) -> Result<&'a GaussianArray> {
     unlimited(rows)?;
+    if rows.mixtures().is_some() {
+        return Err(Error::Data("rows that are mixtures came to what takes none; collapse them to Gaussians".into()));
+    }
     match rows.missing() {
         None => Ok(rows.gaussians()),
         Some(_) => Err(Error::Data(

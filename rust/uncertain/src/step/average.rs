@@ -17,7 +17,9 @@ use crate::data::Incomplete;
 use crate::density::Densities;
 use crate::error::{Error, Result};
 use crate::readable::readable;
-use crate::state::{About, Arrays, Fitted, NamedTensor, NoParams, Parts, Predictor, Training, Valid, header};
+use crate::state::{
+    About, Arrays, Fitted, NamedTensor, NoParams, OfMixtures, Parts, Predictor, Training, Valid, header,
+};
 
 /// The kind of averages.
 const AVERAGE: &str = "average";
@@ -96,7 +98,7 @@ fn nested(member: usize) -> Error {
 impl Predictor for Average {
     /// Members say by themselves where they take no gaps or limits.
     fn about(&self) -> About {
-        About::model(self.n_features, self.n_classes).with_limits()
+        About::model(self.n_features, self.n_classes).with_limits().with_mixtures(OfMixtures::Own)
     }
 
     /// log p1 / p0 of two classes, else log p; probabilities count as the smallest normal number at least. Of a regression the
@@ -119,7 +121,7 @@ impl Predictor for Average {
         }
         let all = self.counted().map(|(steps, w)| Ok((chain::distribution(steps, rows, control)?, *w)));
         let all = all.collect::<Result<Vec<_>>>()?;
-        let mut mean = Array2::zeros((rows.gaussians().n_rows(), 1));
+        let mut mean = Array2::zeros((rows.n_rows(), 1));
         let mut variance = mean.clone();
         for ((means, _), w) in &all {
             mean.scaled_add(*w, means);
@@ -143,7 +145,7 @@ impl Predictor for Average {
             };
             all.iter().flat_map(weighted).collect::<Vec<f64>>()
         };
-        Ok(Densities::new(parts, (0..rows.gaussians().n_rows()).flat_map(of_row).collect()))
+        Ok(Densities::new(parts, (0..rows.n_rows()).flat_map(of_row).collect()))
     }
 
     fn predict_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {

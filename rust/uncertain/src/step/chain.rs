@@ -4,9 +4,9 @@ use ndarray::Array2;
 
 use super::Step;
 use crate::control::Control;
-use crate::data::{GaussianArray, Incomplete};
+use crate::data::{GaussianArray, Incomplete, MixtureArray};
 use crate::error::{Error, Result};
-use crate::state::{Predictor, complete, unlimited};
+use crate::state::{Folding, Predictor, complete, unlimited};
 
 const MAX_STEPS: usize = 64;
 
@@ -38,11 +38,16 @@ pub(crate) struct TransformedRows<'a> {
     pub data: GaussianArray,
     pub missing: Option<&'a [bool]>,
     limits: Option<&'a [i8]>,
+    /// Of rows that are mixtures, whose components `data` are.
+    mixtures: Option<MixtureArray>,
 }
 
 impl TransformedRows<'_> {
     /// For a step that takes what they have.
     fn rows(&self, step: &dyn Predictor) -> Result<Incomplete<'_>> {
+        if let Some(mixtures) = &self.mixtures {
+            return Ok(Incomplete::from_mixtures(mixtures));
+        }
         let rows = Incomplete::from_parts(&self.data, self.missing, self.limits);
         let about = step.about();
         if !about.takes_limits {
@@ -62,9 +67,15 @@ pub(crate) fn moved<'a>(
     take: impl Fn(&Step) -> bool,
     control: &Control,
 ) -> Result<TransformedRows<'a>> {
-    let mut moved = TransformedRows { data: rows.gaussians().clone(), missing: rows.missing(), limits: rows.limits() };
+    let mixtures = rows.mixtures().cloned();
+    let (missing, limits) = (rows.missing(), rows.limits());
+    let mut moved = TransformedRows { data: rows.gaussians().clone(), missing, limits, mixtures };
     let steps = steps.iter().filter(|step| take(step)).map(Step::predictor);
     for step in steps.filter(|step| step.about().n_classes.is_none()) {
+        if let Some(mixtures) = &moved.mixtures {
+            moved.mixtures = Some(Folding(step).transform_mixtures(mixtures, control)?);
+            continue;
+        }
         moved.data = step.transform(moved.rows(step)?, control)?;
         let kept = step.about().keeps_gaps;
         moved.missing = moved.missing.filter(|_| kept);
@@ -85,7 +96,7 @@ pub(crate) fn ask<T>(
     let Some(model) = steps.last().map(Step::predictor) else {
         return Err(Error::Data("there are no steps to ask".into()));
     };
-    question(model, moved.rows(model)?)
+    question(&Folding(model), moved.rows(model)?)
 }
 
 /// Means and standard deviations of a regression's predictions, n x 1. A collapser takes covariances away from the regression,

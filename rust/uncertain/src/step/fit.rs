@@ -3,7 +3,7 @@
 use super::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::state::{Fitted, FittedStep, PenaltyPath, RemoteRows, Training, names};
+use crate::state::{Fitted, FittedStep, PenaltyPath, RemoteRows, Training, for_fit, names};
 
 impl Step {
     /// Fit this kind, with parameters from JSON text by the names that users write.
@@ -19,7 +19,8 @@ impl Step {
     ) -> Result<Self> {
         of_kind!(kind, Model => {
             let params = checked::<Model>(params, threads)?;
-            Ok(Self::new(<Model as Fitted>::fit(&params, training, control)?, params))
+            let fit = |training: &Training<'_>| <Model as Fitted>::fit(&params, training, control);
+            Ok(Self::new(for_fit(Model::OF_MIXTURES, training, fit)?, params))
         })
     }
 
@@ -52,7 +53,10 @@ impl Step {
         training: &Training<'_>,
         control: &Control,
     ) -> Result<PenaltyPath> {
-        of_kind!(kind, Model => Model::path(&checked::<Model>(params, threads)?, penalties, training, control))
+        of_kind!(kind, Model => {
+            let params = checked::<Model>(params, threads)?;
+            for_fit(Model::OF_MIXTURES, training, |training| Model::path(&params, penalties, training, control))
+        })
     }
 
     /// Go on from `before` (`None`: from nothing) with more rows.
@@ -73,7 +77,8 @@ impl Step {
         of_kind!(kind, Model => {
             let params = checked::<Model>(params, threads)?;
             let before = before.and_then(<FittedStep<Model> as StepModel>::from_step).map(|with| &with.model);
-            Ok(Self::new(Model::partial_fit(&params, before, training, control)?, params))
+            let fit = |training: &Training<'_>| Model::partial_fit(&params, before, training, control);
+            Ok(Self::new(for_fit(Model::OF_MIXTURES, training, fit)?, params))
         })
     }
 

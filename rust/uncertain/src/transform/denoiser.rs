@@ -28,7 +28,7 @@ use crate::deconvolution::{self, Mixture, Observed, Params, Report, ReportHeader
 use crate::error::Result;
 use crate::readable::readable;
 use crate::simd::mixture::Noise;
-use crate::state::{About, Arrays, Fitted, Parts, Predictor, RemoteRows, Training, Valid};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, RemoteRows, Training, Valid};
 use crate::transform::GaussianImputer;
 use crate::transform::remote::fit_remote;
 
@@ -122,6 +122,7 @@ impl GaussianDenoiser {
 impl Fitted for GaussianDenoiser {
     type Params = Params;
     type Header = Option<ReportHeader>;
+    const OF_MIXTURES: OfMixtures = OfMixtures::Likelihood;
 
     fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
         Ok(Self::fit(params, training.rows, training.weights.as_ref(), control)?.0)
@@ -146,7 +147,7 @@ impl Fitted for GaussianDenoiser {
 
 impl Predictor for GaussianDenoiser {
     fn about(&self) -> About {
-        About::transform(self.mixture.n_features()).with_limits()
+        About::transform(self.mixture.n_features()).with_limits().with_mixtures(OfMixtures::Likelihood)
     }
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {

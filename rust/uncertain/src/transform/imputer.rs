@@ -19,7 +19,7 @@ use crate::data::{Covariances, GaussianArray, Incomplete, Labels, Rows, Weights}
 use crate::deconvolution::{self, Mixture, Observed, Params, PerClass, Report, ReportHeader, ValidParams};
 use crate::error::{Error, Result};
 use crate::readable::readable;
-use crate::state::{About, Arrays, Fitted, Parts, Predictor, RemoteRows, Training, Valid, unlimited};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, RemoteRows, Training, Valid, unlimited};
 use crate::transform::remote::fit_remote;
 
 readable! {
@@ -95,6 +95,7 @@ impl GaussianImputer {
 impl Fitted for GaussianImputer {
     type Params = Params;
     type Header = Option<ReportHeader>;
+    const OF_MIXTURES: OfMixtures = OfMixtures::Refused;
 
     fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
         unlimited(training.rows)?;
@@ -126,7 +127,7 @@ impl Fitted for GaussianImputer {
 
 impl Predictor for GaussianImputer {
     fn about(&self) -> About {
-        About::transform(self.mixture.n_features()).with_gaps()
+        About::transform(self.mixture.n_features()).with_gaps().with_mixtures(OfMixtures::Refused)
     }
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {

@@ -10,11 +10,13 @@
 //! Rows are [prepared](FeatureMap::prepare) once (symmetric roots of matrices) and computed in
 //! blocks after that, as a [`RowSource`]: nothing ever holds all features unless asked to.
 
+mod averaged;
 mod nystroem;
 mod random;
 mod roots;
 mod state;
 
+pub(crate) use averaged::Averaged;
 pub use nystroem::Nystroem;
 pub use random::RandomFeatures;
 pub use state::{Features, Header, Params, ValidParams};
@@ -24,7 +26,7 @@ use std::ops::Range;
 use ndarray::Array2;
 
 use crate::control::Control;
-use crate::data::{GaussianArray, RowSource, Workspace, source};
+use crate::data::{GaussianArray, MixtureArray, RowSource, Workspace, source};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::named::named;
@@ -88,6 +90,11 @@ impl FeatureMap {
         }))
     }
 
+    /// [`prepare`](Self::prepare) for mixtures.
+    pub(crate) fn prepare_mixtures(&self, data: &MixtureArray) -> Result<Averaged<'_>> {
+        Ok(Averaged::new(Box::new(self.prepare(data.components())?), data.clone()))
+    }
+
     /// All features, n x [`n_columns`](Self::n_columns).
     ///
     /// # Errors
@@ -110,9 +117,18 @@ impl FeatureMap {
     /// # }
     /// ```
     pub fn transform(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+        self.transform_mixtures(&data.into(), control)
+    }
+
+    /// The same for mixtures: the weighted average of the features of the components, so that inner products are
+    /// the double sums that kernels of mixtures are.
+    ///
+    /// # Errors
+    /// Those of [`transform`](Self::transform).
+    pub fn transform_mixtures(&self, data: &MixtureArray, control: &Control) -> Result<Array2<f64>> {
         let (n, width) = (data.n_rows(), self.n_columns());
         let mut out = zeros(n, width)?;
-        let rows = self.prepare(data)?;
+        let rows = self.prepare_mixtures(data)?;
         parallel::fill_rows(&mut out, width, |range, out| {
             let mut workspace = Workspace::default();
             let mut first = range.start;

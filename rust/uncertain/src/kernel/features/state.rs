@@ -12,7 +12,7 @@ use crate::kernel::probabilistic_rbf::{Bandwidth, Coupling};
 use crate::number;
 use crate::parallel;
 use crate::params::{check_at_least_one, params};
-use crate::state::{About, Arrays, Fitted, Parts, Predictor, Training, Valid, complete};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, Training, Valid, as_mixtures};
 
 params! {
     /// Those of a map that is drawn for some rows.
@@ -118,12 +118,16 @@ pub struct FeaturesHeader {
 impl Fitted for Features {
     type Params = Params;
     type Header = FeaturesHeader;
+    const OF_MIXTURES: OfMixtures = OfMixtures::Own;
 
     fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
-        let data = training.complete()?;
+        let rows = as_mixtures(training.rows)?;
+        // Landmarks of mixtures are components, whose features are averaged.
+        let data = rows.components();
         let &Params { approximation, n_components, sigma, coupling, seed, threads } = params.params();
         // One row has no distances.
-        let sigma = if data.n_rows() < 2 && sigma == Bandwidth::Median { 1.0 } else { sigma.resolve(data)? };
+        let single = rows.n_rows() < 2 && sigma == Bandwidth::Median;
+        let sigma = if single { 1.0 } else { sigma.resolve_mixtures(&rows)? };
         let map = match approximation {
             Approximation::Random => {
                 FeatureMap::Random(RandomFeatures::new(data.n_features(), n_components, sigma, coupling, seed)?)
@@ -151,7 +155,7 @@ impl Fitted for Features {
 
 impl Predictor for Features {
     fn about(&self) -> About {
-        About::transform(self.map.n_features()).to(self.map.n_columns())
+        About::transform(self.map.n_features()).to(self.map.n_columns()).with_mixtures(OfMixtures::Own)
     }
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
@@ -161,6 +165,6 @@ impl Predictor for Features {
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
-        self.map.transform(complete(rows)?, control)
+        self.map.transform_mixtures(&as_mixtures(rows)?, control)
     }
 }

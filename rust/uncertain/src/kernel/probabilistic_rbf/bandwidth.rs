@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::data::GaussianArray;
+use crate::data::{GaussianArray, MixtureArray};
 use crate::error::{Error, Result};
 use crate::params::check_positive;
 
@@ -45,6 +45,14 @@ impl Bandwidth {
         match self {
             Self::Fixed(sigma) => Ok(sigma),
             Self::Median => median_distance(x, 0),
+        }
+    }
+
+    /// The same for mixtures: distances between draws of them are those of their moments.
+    pub(crate) fn resolve_mixtures(self, x: &MixtureArray) -> Result<f64> {
+        match self {
+            Self::Fixed(sigma) => Ok(sigma),
+            Self::Median => self.resolve(&x.collapse()?),
         }
     }
 

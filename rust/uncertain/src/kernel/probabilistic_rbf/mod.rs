@@ -22,6 +22,7 @@
 pub(crate) mod bandwidth;
 mod blocks;
 mod distribution;
+mod folded;
 mod form;
 mod large;
 mod memory;
@@ -33,6 +34,8 @@ mod tiles;
 pub use bandwidth::{Bandwidth, median_distance};
 pub(crate) use blocks::Blocks;
 pub(crate) use distribution::score_variances;
+pub(crate) use folded::FoldedRows;
+pub use folded::folded;
 pub use memory::{default_max_bytes, gram_bytes};
 pub(crate) use rows::GramRows;
 

@@ -5,9 +5,9 @@ use ndarray::Array2;
 use super::{Model, Params, ValidParams};
 use crate::control::Control;
 use crate::data::Incomplete;
-use crate::deconvolution::{Components, Mixture, ReportHeader};
+use crate::deconvolution::{Components, Mixture, Observed, ReportHeader, log_sum};
 use crate::error::{Error, Result};
-use crate::state::{About, Arrays, Fitted, Parameters, Parts, Predictor, RemoteRows, Training, header};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parameters, Parts, Predictor, RemoteRows, Training, header};
 
 impl Parameters for Params {
     fn check(self) -> Result<ValidParams> {
@@ -24,6 +24,7 @@ header! { n_classes: usize, progress: Option<ReportHeader> }
 impl Fitted for Model {
     type Params = Params;
     type Header = Header;
+    const OF_MIXTURES: OfMixtures = OfMixtures::Likelihood;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         Ok(params.fit(training.rows, training.labels()?, control)?.0)
@@ -57,7 +58,7 @@ impl Fitted for Model {
 
 impl Predictor for Model {
     fn about(&self) -> About {
-        About::model(self.mixture.n_features(), self.n_classes).with_limits()
+        About::model(self.mixture.n_features(), self.n_classes).with_limits().with_mixtures(OfMixtures::Likelihood)
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
@@ -70,6 +71,13 @@ impl Predictor for Model {
 
     fn predict_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
         self.predict_proba(rows, control)
+    }
+
+    /// Of the features, whatever the class.
+    fn log_likelihood(&self, rows: Incomplete<'_>, control: &Control) -> Result<Vec<f64>> {
+        rows.gaussians().check_features(self.mixture.n_features())?;
+        let logs = Observed::from_rows(rows, None).log_densities(None, &self.mixture, control)?;
+        Ok(logs.chunks_exact(self.mixture.n_components()).map(log_sum).collect())
     }
 
     fn log_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {

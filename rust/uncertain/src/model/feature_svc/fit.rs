@@ -6,7 +6,7 @@ use ndarray::Array2;
 use super::{Model, ValidParams, fitted, memory};
 use crate::control::Control;
 use crate::data::weights::Present;
-use crate::data::{GaussianArray, Labels, RowSource, Weights};
+use crate::data::{GaussianArray, Labels, MixtureArray, RowSource, Rows, Weights};
 use crate::error::{Error, Result};
 use crate::kernel::features::{Approximation, FeatureMap, Nystroem, RandomFeatures};
 use crate::loss::Hinge;
@@ -20,27 +20,29 @@ use crate::solver::{Solution, SolverKind, fit_source};
 
 /// Rows with what is computed from them.
 struct Design<'a> {
+    /// Only its number of rows matters, where scores are linear in computed rows.
     data: &'a GaussianArray,
     source: &'a dyn RowSource,
     labels: &'a Labels,
 }
 
 impl ValidParams {
-    /// Fit a model to rows with labels.
+    /// Fit a model to rows with labels; the features of a mixture are the average of its components'.
     ///
     /// # Errors
     /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
     /// probabilities, rows whose features overflow, no memory, [`Error::Interrupted`].
-    pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
+    pub fn fit(&self, data: impl Into<MixtureArray>, labels: &Labels, control: &Control) -> Result<Model> {
+        let data = data.into();
         labels.check_rows(data.n_rows())?;
         labels.check_every_class()?;
         // A row without weight is absent: it must not become a landmark either.
-        let rows = Present::new(data, labels)?;
+        let rows = Present::new(&data, labels)?;
         parallel::install(self.0.threads, || self.fit_rows(&rows.data, &rows.known, control))?
     }
 
-    fn map(&self, data: &GaussianArray, sigma: f64, control: &Control) -> Result<FeatureMap> {
-        let p = &self.0;
+    fn map(&self, data: &MixtureArray, sigma: f64, control: &Control) -> Result<FeatureMap> {
+        let (p, data) = (&self.0, data.components());
         let (d, n, seed) = (data.n_features(), p.n_components, p.options.seed);
         Ok(match p.approximation {
             Approximation::Random => FeatureMap::Random(RandomFeatures::new(d, n, sigma, p.coupling, seed)?),
@@ -48,28 +50,30 @@ impl ValidParams {
         })
     }
 
-    fn fit_rows(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
+    fn fit_rows(&self, data: &MixtureArray, labels: &Labels, control: &Control) -> Result<Model> {
         let held_out = self.0.calibration.held_out(data, labels, self.0.options.seed)?;
-        let sigma = self.0.sigma.resolve(data)?;
+        let sigma = self.0.sigma.resolve_mixtures(data)?;
         let map = self.map(data, sigma, control)?;
-        let source = map.prepare(data)?;
-        let design = Design { data, source: &source, labels };
-        let apart = held_out.as_ref().map(|held_out| Ok::<_, Error>((held_out, map.prepare(&held_out.data)?)));
+        let (source, counted) = (map.prepare_mixtures(data)?, counted(data)?);
+        let design = Design { data: &counted, source: &source, labels };
+        let apart = held_out.as_ref().map(|held_out| {
+            Ok::<_, Error>((held_out, map.prepare_mixtures(&held_out.data)?, self::counted(&held_out.data)?))
+        });
         let apart = apart.transpose()?;
         let (mut coef, mut intercept, mut fits, mut platt) = (vec![], vec![], vec![], vec![]);
         for (pair, task) in pairs(labels.n_classes()).zip(tasks(labels.n_classes())) {
             let of_pair = pair_rows(pair, labels);
             let (solution, report) = self.solve(&design, pair, &of_pair, &control.with_task(&*task))?;
-            if let Some((held_out, source)) = &apart {
+            if let Some((held_out, source, counted)) = &apart {
                 let labels = &*held_out.labels;
-                let design = Design { data: &held_out.data, source, labels };
+                let design = Design { data: counted, source, labels };
                 platt.push(self.sigmoid(&design, pair, &pair_rows(pair, labels), &held_out.folds, &task, control)?);
             }
             coef.extend_from_slice(&solution.w);
             intercept.push(solution.b);
             fits.push(report);
         }
-        let memory = memory::bytes(&map, data);
+        let memory = memory::bytes(&map, data.components());
         let coef = Array2::from_shape_vec((intercept.len(), map.n_columns()), coef)
             .map_err(|e| Error::Internal(format!("coefficients of one fit: {e}")))?;
         let platt = apart.is_some().then_some(platt);
@@ -90,7 +94,6 @@ impl ValidParams {
         let targets: Vec<f64> = rows.iter().map(|&i| pair.target(labels, i)).collect();
         let weights = Weights::new(rows.iter().map(|&i| labels.weight(i)).collect())?;
         let all = rows.len() == design.data.n_rows();
-        // Only the number of its rows matters where the score is linear in computed rows.
         let (part, taken);
         let (data, source) = if all {
             (design.data, design.source)
@@ -135,6 +138,14 @@ impl ValidParams {
         }
         pair.sigmoid(design.labels, &held_out, control)
     }
+}
+
+/// Gaussians, one for each row.
+fn counted(data: &MixtureArray) -> Result<GaussianArray> {
+    if data.is_gaussian() {
+        return Ok(data.components().clone());
+    }
+    GaussianArray::points(Rows::from_vec(vec![0.0; data.n_rows()], 1)?)
 }
 
 /// The numbers of the rows of a pair of classes.

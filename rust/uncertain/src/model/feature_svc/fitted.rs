@@ -3,7 +3,7 @@
 use ndarray::{Array2, ArrayView2};
 
 use crate::control::Control;
-use crate::data::{GaussianArray, RowSource, Workspace, source};
+use crate::data::{MixtureArray, RowSource, Workspace, source};
 use crate::error::{Error, Result};
 use crate::kernel::features::FeatureMap;
 use crate::model::FitReport;
@@ -65,8 +65,9 @@ impl Model {
     ///
     /// # Errors
     /// Another number of features than fitted, rows whose features overflow, [`Error::Interrupted`].
-    pub fn pair_scores(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
-        let source = self.map.prepare(data)?;
+    pub fn pair_scores(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Array2<f64>> {
+        let data = data.into();
+        let source = self.map.prepare_mixtures(&data)?;
         let scores = scores(&source, self.coef.view(), &self.intercept, control)?;
         Array2::from_shape_vec((data.n_rows(), self.intercept.len()), scores)
             .map_err(|e| Error::Internal(format!("scores: {e}")))
@@ -77,7 +78,7 @@ impl Model {
     ///
     /// # Errors
     /// Those of [`pair_scores`](Self::pair_scores).
-    pub fn decision(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+    pub fn decision(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Array2<f64>> {
         Ok(votes(self.pair_scores(data, control)?, self.n_classes))
     }
 
@@ -85,7 +86,7 @@ impl Model {
     ///
     /// # Errors
     /// Those of [`pair_scores`](Self::pair_scores).
-    pub fn predict(&self, data: &GaussianArray, control: &Control) -> Result<Vec<u32>> {
+    pub fn predict(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Vec<u32>> {
         Ok(classes(self.decision(data, control)?.view()))
     }
 
@@ -95,7 +96,7 @@ impl Model {
     /// # Errors
     /// [`Error::Data`] when the model was fitted without probabilities, and those of
     /// [`pair_scores`](Self::pair_scores).
-    pub fn predict_proba(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+    pub fn predict_proba(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Array2<f64>> {
         let sigmoids = self.platt.as_ref().ok_or_else(Error::no_probabilities)?;
         Ok(probabilities(self.pair_scores(data, control)?.view(), sigmoids, self.n_classes))
     }

@@ -11,7 +11,7 @@ use crate::kernel::features::{FeatureMap, Header as MapHeader};
 use crate::model::FitReport;
 use crate::model::platt::Sigmoid;
 use crate::number;
-use crate::state::{About, Arrays, Fitted, Parts, Predictor, Training, complete, header};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, Training, as_mixtures, header};
 
 header! {
     map: MapHeader,
@@ -25,9 +25,10 @@ header! {
 impl Fitted for Model {
     type Params = Params;
     type Header = Header;
+    const OF_MIXTURES: OfMixtures = OfMixtures::Own;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
-        params.fit(training.complete()?, training.labels()?, control)
+        params.fit(as_mixtures(training.rows)?, training.labels()?, control)
     }
 
     fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Header {
@@ -60,14 +61,14 @@ impl Fitted for Model {
 
 impl Predictor for Model {
     fn about(&self) -> About {
-        About::model(self.map.n_features(), self.n_classes)
+        About::model(self.map.n_features(), self.n_classes).with_mixtures(OfMixtures::Own)
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
-        self.decision(complete(rows)?, control)
+        self.decision(as_mixtures(rows)?, control)
     }
 
     fn predict_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
-        self.predict_proba(complete(rows)?, control)
+        self.predict_proba(as_mixtures(rows)?, control)
     }
 }

@@ -10,7 +10,7 @@ use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete};
 use crate::error::{Error, Result};
 use crate::model::platt::Sigmoid;
-use crate::state::{About, Arrays, Fitted, Parts, Predictor, SquareMatrix, Training, complete, header};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, SquareMatrix, Training, complete, header};
 
 header! {
     n_classes: usize,
@@ -45,6 +45,7 @@ fn with_graphs(params: &ValidParams, graphs: &[Option<SquareMatrix>]) -> Result<
 impl Fitted for Machine {
     type Params = Params;
     type Header = Header;
+    const OF_MIXTURES: OfMixtures = OfMixtures::Refused;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         let data = training.complete()?;
@@ -114,7 +115,7 @@ impl Fitted for Machine {
 
 impl Predictor for Machine {
     fn about(&self) -> About {
-        About::model(self.n_features(), self.n_classes())
+        About::model(self.n_features(), self.n_classes()).with_mixtures(OfMixtures::Refused)
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {

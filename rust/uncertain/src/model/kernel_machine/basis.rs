@@ -3,10 +3,10 @@
 use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::{GaussianArray, MixtureArray};
 use crate::error::{Error, Result};
 use crate::params::check_positive;
-use crate::probabilistic_kernel::{Coupling, RbfOptions, gram, score_variances};
+use crate::probabilistic_kernel::{Coupling, RbfOptions, folded, gram, score_variances};
 use crate::readable::readable;
 
 /// Bytes of kernel values at a time.
@@ -49,11 +49,12 @@ impl Basis {
     /// `work` on the kernel values of `data`, some rows after the other; its answers below each other.
     pub(crate) fn map(
         &self,
-        data: &GaussianArray,
+        data: &MixtureArray,
         control: &Control,
         work: impl Fn(ArrayView2<'_, f64>) -> Result<Array2<f64>>,
     ) -> Result<Array2<f64>> {
-        self.blocks(data, |block| work(self.kernel(block, control)?.view()))
+        let (rows, options) = (MixtureArray::from(&self.rows), self.options());
+        self.blocks(data, |block| work(folded(block, Some(&rows), &options, control)?.view()))
     }
 
     /// The variances of the scores with these coefficients (support rows x P), n x P; see `score_variances`.
@@ -63,16 +64,12 @@ impl Basis {
         coef: ArrayView2<'_, f64>,
         control: &Control,
     ) -> Result<Array2<f64>> {
-        let variances = |block: &GaussianArray| score_variances(block, &self.rows, coef, &self.options(), control);
-        self.blocks(data, variances)
+        let of = |block: &MixtureArray| score_variances(block.components(), &self.rows, coef, &self.options(), control);
+        self.blocks(&data.into(), of)
     }
 
-    fn blocks(
-        &self,
-        data: &GaussianArray,
-        work: impl Fn(&GaussianArray) -> Result<Array2<f64>>,
-    ) -> Result<Array2<f64>> {
-        data.check_features(self.rows.n_features())?;
+    fn blocks(&self, data: &MixtureArray, work: impl Fn(&MixtureArray) -> Result<Array2<f64>>) -> Result<Array2<f64>> {
+        data.components().check_features(self.rows.n_features())?;
         let n = data.n_rows();
         let size = (BLOCK / (size_of::<f64>() * self.rows.n_rows().max(1))).clamp(1, n.max(1));
         let mut out = work(&data.slice(0..size.min(n)))?;

@@ -2,7 +2,7 @@
 
 use ndarray::ArrayView2;
 
-use crate::data::{Covariances, GaussianArray};
+use crate::data::{Covariances, MixtureArray};
 use crate::error::{Error, Result};
 use crate::named::named;
 use crate::parallel;
@@ -25,12 +25,13 @@ pub enum KernelOrigin {
 named!(KernelOrigin, "kernel");
 
 /// Rows of kernel values, which have no error bars.
-pub(in crate::model) fn kernel_values(data: &GaussianArray) -> Result<ArrayView2<'_, f64>> {
-    if !matches!(data.covariances(), Covariances::Zero) {
+pub(in crate::model) fn kernel_values(data: &MixtureArray) -> Result<ArrayView2<'_, f64>> {
+    let points = data.components();
+    if !data.is_gaussian() || !matches!(points.covariances(), Covariances::Zero) {
         return Err(Error::Data("kernel = \"precomputed\": kernel values have no error bars".into()));
     }
-    let shape = (data.n_rows(), data.n_features());
-    let values = data.means().as_slice().and_then(|values| ArrayView2::from_shape(shape, values).ok());
+    let shape = (points.n_rows(), points.n_features());
+    let values = points.means().as_slice().and_then(|values| ArrayView2::from_shape(shape, values).ok());
     values.ok_or_else(|| Error::Data("kernel = \"precomputed\": kernel values must lie in one piece of memory".into()))
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Basis, check_pairs, kernel_values};
-use crate::data::GaussianArray;
+use crate::data::MixtureArray;
 use crate::error::{Error, Result};
 use crate::number;
 use crate::probabilistic_kernel::Coupling;
@@ -42,7 +42,7 @@ pub(in crate::model) fn read(header: Option<BasisHeader>, parts: &mut Parts<'_>)
 }
 
 /// The kernel matrix that a fit with kernel values gets in the place of rows.
-pub(in crate::model) fn gram<T>(data: &GaussianArray, fit: impl FnOnce(&Dense<'_>) -> Result<T>) -> Result<T> {
+pub(in crate::model) fn gram<T>(data: &MixtureArray, fit: impl FnOnce(&Dense<'_>) -> Result<T>) -> Result<T> {
     let values = kernel_values(data)?;
     let n = values.nrows();
     let Some(elements) = values.as_slice() else {

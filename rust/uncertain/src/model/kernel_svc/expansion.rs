@@ -2,6 +2,7 @@
 
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
+use crate::data::MixtureArray;
 use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::one_vs_one::{Pair, pairs};
@@ -15,7 +16,7 @@ use crate::model::{one_vs_one, one_vs_rest};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SvcExpansion {
-    /// Numbers of the support rows among the fitted rows: those of class 0, of class 1 and so on,
+    /// Numbers of the support rows among the fitted rows (of mixtures: among their components): those of class 0, of class 1 and so on,
     /// ascending within a class.
     pub support: Vec<u32>,
     /// How many of them each class has.
@@ -71,6 +72,26 @@ impl SvcExpansion {
     #[must_use]
     pub fn n_classes(&self) -> usize {
         self.n_support.len()
+    }
+
+    /// For rows that are mixtures: support rows become their components, whose coefficients are the row's times their
+    /// weights, so that the kernel with a support row is that with a Gaussian again.
+    pub(super) fn spread_over(&mut self, data: &MixtureArray) {
+        if data.is_gaussian() {
+            return;
+        }
+        let rows = std::mem::take(&mut self.support);
+        let mut first = 0;
+        for count in &mut self.n_support {
+            let of_class = &rows[first..first + *count];
+            first += *count;
+            *count = of_class.iter().map(|&row| data.row(row as usize).len()).sum();
+        }
+        let parts: Vec<(usize, usize)> =
+            rows.iter().enumerate().flat_map(|(at, &row)| data.row(row as usize).map(move |c| (at, c))).collect();
+        let coef = |line: usize, k: usize| self.dual_coef[[line, parts[k].0]] * data.weights()[parts[k].1];
+        self.dual_coef = Array2::from_shape_fn((self.dual_coef.nrows(), parts.len()), |(line, k)| coef(line, k));
+        self.support = parts.iter().map(|&(_, c)| c as u32).collect();
     }
 
     /// The scores of all pairs, n x K (K - 1) / 2.

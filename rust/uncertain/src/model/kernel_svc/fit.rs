@@ -8,7 +8,7 @@ use ndarray::Array2;
 use super::{Model, Params, SvcExpansion, ValidParams};
 use crate::control::Control;
 use crate::data::weights::Present;
-use crate::data::{GaussianArray, Labels};
+use crate::data::{Labels, MixtureArray};
 use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::folds::Folds;
@@ -35,23 +35,26 @@ enum Done {
 }
 
 impl ValidParams {
-    /// Fit a model to Gaussians.
+    /// Fit a model to Gaussians, or to mixtures of them, whose components then are the support rows.
     ///
     /// # Errors
     /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
     /// probabilities, those of [`gram`](crate::probabilistic_kernel::gram), [`Error::Interrupted`].
-    pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
+    pub fn fit(&self, data: impl Into<MixtureArray>, labels: &Labels, control: &Control) -> Result<Model> {
+        let data = data.into();
         labels.check_rows(data.n_rows())?;
         labels.check_every_class()?;
-        let rows = Present::new(data, labels)?;
+        let rows = Present::new(&data, labels)?;
         let mut model = parallel::install(self.0.threads, || self.fit_rows(&rows.data, &rows.known, control))??;
-        model.expansion.support.iter_mut().for_each(|row| *row = rows.number(*row as usize) as u32);
+        let expansion = &mut model.expansion;
+        expansion.support.iter_mut().for_each(|row| *row = rows.number(*row as usize) as u32);
+        expansion.spread_over(&data);
         Ok(model)
     }
 
-    fn fit_rows(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
+    fn fit_rows(&self, data: &MixtureArray, labels: &Labels, control: &Control) -> Result<Model> {
         let Params { sigma, coupling, options, .. } = self.0;
-        let kernel = Kernel { sigma: sigma.resolve(data)?, coupling, max_bytes: None };
+        let kernel = Kernel { sigma: sigma.resolve_mixtures(data)?, coupling, max_bytes: None };
         let folds = self.folds(labels)?;
         let jobs = jobs(labels.n_classes(), folds.as_ref());
         let source = KernelSource { data, kernel: &kernel, cache_size: options.cache_size, jobs: jobs.len() };
@@ -59,7 +62,10 @@ impl ValidParams {
             self.run_all(&jobs, rows, labels, folds.as_ref(), SmoOptions { cache_size, ..options }, control)
         })?;
         let support: Vec<usize> = expansion.support.iter().map(|&row| row as usize).collect();
-        Ok(Model { basis: Some(Basis::new(data.take(&support)?, kernel.sigma, coupling)?), expansion })
+        Ok(Model {
+            basis: Some(Basis::new(data.take(&support)?.components().clone(), kernel.sigma, coupling)?),
+            expansion,
+        })
     }
 
     /// Fit on any kernel matrix. The result takes kernel values, not rows; `sigma` and `coupling` have no meaning.

@@ -4,7 +4,7 @@ use ndarray::{Array2, ArrayView2};
 
 use super::SvcExpansion;
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::{GaussianArray, MixtureArray};
 use crate::error::{Error, Result};
 use crate::model::kernel_machine::{Basis, kernel_values};
 use crate::model::one_vs_rest;
@@ -37,7 +37,7 @@ impl Model {
     ///
     /// # Errors
     /// A number of features other than that of the fitted rows.
-    pub fn decision(&self, data: &GaussianArray) -> Result<Array2<f64>> {
+    pub fn decision(&self, data: impl Into<MixtureArray>) -> Result<Array2<f64>> {
         self.answer(data, SvcExpansion::decision, &Control::new())
     }
 
@@ -45,7 +45,7 @@ impl Model {
     ///
     /// # Errors
     /// Those of [`decision`](Self::decision).
-    pub fn predict(&self, data: &GaussianArray) -> Result<Vec<u32>> {
+    pub fn predict(&self, data: impl Into<MixtureArray>) -> Result<Vec<u32>> {
         Ok(one_vs_rest::classes(self.decision(data)?.view()))
     }
 
@@ -53,7 +53,7 @@ impl Model {
     ///
     /// # Errors
     /// Those of [`decision`](Self::decision), and of a model without probabilities.
-    pub fn predict_proba(&self, data: &GaussianArray) -> Result<Array2<f64>> {
+    pub fn predict_proba(&self, data: impl Into<MixtureArray>) -> Result<Array2<f64>> {
         self.answer(data, SvcExpansion::predict_proba, &Control::new())
     }
 
@@ -64,13 +64,14 @@ impl Model {
     /// Those of the question, and [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn answer(
         &self,
-        data: &GaussianArray,
+        data: impl Into<MixtureArray>,
         question: impl Fn(&SvcExpansion, ArrayView2<'_, f64>) -> Result<Array2<f64>>,
         control: &Control,
     ) -> Result<Array2<f64>> {
+        let data = data.into();
         match &self.basis {
-            Some(basis) => basis.map(data, control, |kernel| question(&self.expansion, kernel)),
-            None => question(&self.expansion, kernel_values(data)?),
+            Some(basis) => basis.map(&data, control, |kernel| question(&self.expansion, kernel)),
+            None => question(&self.expansion, kernel_values(&data)?),
         }
     }
 

@@ -7,7 +7,7 @@ use ndarray::Array2;
 use super::{Params, ValidParams};
 use crate::control::Control;
 use crate::data::weights::Present;
-use crate::data::{GaussianArray, Labels};
+use crate::data::{Labels, MixtureArray};
 use crate::error::Result;
 use crate::model::folds::Folds;
 use crate::model::kernel_machine::{KernelSource, PathMachine};
@@ -25,14 +25,21 @@ impl ValidParams {
     ///
     /// # Errors
     /// Those of [`fit`](Self::fit), and too few rows or groups of a class.
-    pub fn path(&self, data: &GaussianArray, labels: &Labels, cs: &[f64], control: &Control) -> Result<PenaltyPath> {
+    pub fn path(
+        &self,
+        data: impl Into<MixtureArray>,
+        labels: &Labels,
+        cs: &[f64],
+        control: &Control,
+    ) -> Result<PenaltyPath> {
+        let data = data.into();
         labels.check_rows(data.n_rows())?;
         labels.check_every_class()?;
-        let present = Present::new(data, labels)?;
+        let present = Present::new(&data, labels)?;
         let Params { sigma, coupling, options, .. } = self.0;
         parallel::install(self.0.threads, || {
             let data = &present.data;
-            let kernel = Kernel { sigma: sigma.resolve(data)?, coupling, max_bytes: None };
+            let kernel = Kernel { sigma: sigma.resolve_mixtures(data)?, coupling, max_bytes: None };
             let source = KernelSource { data, kernel: &kernel, cache_size: options.cache_size, jobs: 2 };
             source.open(control, |rows, cache_size| {
                 self.along(rows, &present.known, cs, SmoOptions { cache_size, ..options }, control)

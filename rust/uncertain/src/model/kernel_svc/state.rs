@@ -10,20 +10,23 @@ use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::kernel_machine::{BasisHeader, KernelOrigin, gram, no_path, read, write};
 use crate::model::platt::Sigmoid;
-use crate::state::{About, Arrays, Fitted, Parts, PenaltyPath, Predictor, Training, complete, header};
+use crate::state::{
+    About, Arrays, Fitted, OfMixtures, Parts, PenaltyPath, Predictor, Training, as_mixtures, folded_moments, header,
+};
 
 header! { basis: Option<BasisHeader>, n_support: Vec<usize>, fits: Vec<FitReport> }
 
 impl Fitted for Model {
     type Params = Params;
     type Header = Header;
+    const OF_MIXTURES: OfMixtures = OfMixtures::Own;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
-        let (data, labels) = (training.complete()?, training.labels()?);
+        let (data, labels) = (as_mixtures(training.rows)?, training.labels()?);
         match params.params().kernel {
             KernelOrigin::Probabilistic => params.fit(data, labels, control),
             KernelOrigin::Precomputed => {
-                let expansion = gram(data, |kernel| params.fit_kernel(kernel, labels, control))?;
+                let expansion = gram(&data, |kernel| params.fit_kernel(kernel, labels, control))?;
                 Ok(Self { basis: None, expansion })
             }
         }
@@ -35,7 +38,7 @@ impl Fitted for Model {
         training: &Training<'_>,
         control: &Control,
     ) -> Result<PenaltyPath> {
-        let (data, labels) = (training.complete()?, training.labels()?);
+        let (data, labels) = (as_mixtures(training.rows)?, training.labels()?);
         match params.params().kernel {
             KernelOrigin::Probabilistic => params.path(data, labels, penalties, control),
             KernelOrigin::Precomputed => Err(no_path()),
@@ -79,18 +82,18 @@ impl Fitted for Model {
 
 impl Predictor for Model {
     fn about(&self) -> About {
-        About::model(self.n_features(), self.n_classes())
+        About::model(self.n_features(), self.n_classes()).with_mixtures(OfMixtures::Own)
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
-        self.answer(complete(rows)?, SvcExpansion::decision, control)
+        self.answer(as_mixtures(rows)?, SvcExpansion::decision, control)
     }
 
     fn decision_distribution(&self, rows: Incomplete<'_>, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
-        self.decision_distribution(complete(rows)?, control)
+        folded_moments(rows, |rows| self.decision_distribution(rows, control))
     }
 
     fn predict_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
-        self.answer(complete(rows)?, SvcExpansion::predict_proba, control)
+        self.answer(as_mixtures(rows)?, SvcExpansion::predict_proba, control)
     }
 }

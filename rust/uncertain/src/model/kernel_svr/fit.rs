@@ -3,7 +3,7 @@
 use super::{Model, Params, SvrExpansion, ValidParams};
 use crate::control::Control;
 use crate::data::weights::Present;
-use crate::data::{GaussianArray, Targets};
+use crate::data::{MixtureArray, Targets};
 use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::kernel_machine::{Basis, KernelSource};
@@ -12,27 +12,34 @@ use crate::probabilistic_kernel::RbfOptions as Kernel;
 use crate::solver::smo::{self, DualProblem, KernelRows, SmoOptions, Subset};
 
 impl ValidParams {
-    /// Fit a model to Gaussians with targets, whose variances do not matter.
+    /// Fit a model to Gaussians with targets, whose variances do not matter, or to mixtures of them, whose components then
+    /// are the support rows.
     ///
     /// # Errors
     /// Sizes that do not fit, those of [`gram`](crate::probabilistic_kernel::gram), [`Error::Interrupted`](crate::Error::Interrupted).
-    pub fn fit(&self, data: &GaussianArray, targets: &Targets, control: &Control) -> Result<Model> {
+    pub fn fit(&self, data: impl Into<MixtureArray>, targets: &Targets, control: &Control) -> Result<Model> {
+        let data = data.into();
         targets.check_rows(data.n_rows())?;
-        let rows = Present::new(data, targets)?;
+        let rows = Present::new(&data, targets)?;
         let mut model = parallel::install(self.0.threads, || self.fit_rows(&rows.data, &rows.known, control))??;
-        model.expansion.support.iter_mut().for_each(|row| *row = rows.number(*row as usize) as u32);
+        let expansion = &mut model.expansion;
+        expansion.support.iter_mut().for_each(|row| *row = rows.number(*row as usize) as u32);
+        expansion.spread_over(&data);
         Ok(model)
     }
 
-    fn fit_rows(&self, data: &GaussianArray, targets: &Targets, control: &Control) -> Result<Model> {
+    fn fit_rows(&self, data: &MixtureArray, targets: &Targets, control: &Control) -> Result<Model> {
         let Params { sigma, coupling, options, .. } = self.0;
-        let kernel = Kernel { sigma: sigma.resolve(data)?, coupling, max_bytes: None };
+        let kernel = Kernel { sigma: sigma.resolve_mixtures(data)?, coupling, max_bytes: None };
         let source = KernelSource { data, kernel: &kernel, cache_size: options.cache_size, jobs: 1 };
         let expansion = source.open(control, |rows, cache_size| {
             self.solve(rows, targets, SmoOptions { cache_size, ..options }, control)
         })?;
         let support: Vec<usize> = expansion.support.iter().map(|&row| row as usize).collect();
-        Ok(Model { basis: Some(Basis::new(data.take(&support)?, kernel.sigma, coupling)?), expansion })
+        Ok(Model {
+            basis: Some(Basis::new(data.take(&support)?.components().clone(), kernel.sigma, coupling)?),
+            expansion,
+        })
     }
 
     /// Fit on any kernel matrix. The result takes kernel values, not rows; `sigma` and `coupling` have no meaning.

@@ -3,7 +3,7 @@
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::{GaussianArray, MixtureArray};
 use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::kernel_machine::{Basis, kernel_values};
@@ -13,7 +13,7 @@ use crate::state::column;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SvrExpansion {
-    /// Numbers of the support rows among the fitted rows, ascending.
+    /// Numbers of the support rows among the fitted rows (of mixtures: among their components), ascending.
     pub support: Vec<u32>,
     /// Their signed coefficients.
     pub dual_coef: Vec<f64>,
@@ -33,6 +33,20 @@ impl SvrExpansion {
             return Err(Error::shape("dual_coef", format!("{}, one per support row", support.len()), dual_coef.len()));
         }
         Ok(Self { support, dual_coef, intercept, fit })
+    }
+
+    /// For rows that are mixtures: support rows become their components, whose coefficients are the row's times their
+    /// weights, so that the kernel with a support row is that with a Gaussian again.
+    pub(super) fn spread_over(&mut self, data: &MixtureArray) {
+        if data.is_gaussian() {
+            return;
+        }
+        let (rows, coef) = (std::mem::take(&mut self.support), std::mem::take(&mut self.dual_coef));
+        for (row, coef) in rows.into_iter().zip(coef) {
+            let own = data.row(row as usize);
+            self.dual_coef.extend(own.clone().map(|c| coef * data.weights()[c]));
+            self.support.extend(own.map(|c| c as u32));
+        }
     }
 
     /// Predictions from the kernel between new rows and the support rows, n x (number of support rows).
@@ -71,7 +85,7 @@ impl Model {
     ///
     /// # Errors
     /// A number of features other than that of the fitted rows.
-    pub fn predict(&self, data: &GaussianArray) -> Result<Vec<f64>> {
+    pub fn predict(&self, data: impl Into<MixtureArray>) -> Result<Vec<f64>> {
         self.predict_within(data, &Control::new())
     }
 
@@ -79,9 +93,10 @@ impl Model {
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict), and [`Error::Interrupted`].
-    pub fn predict_within(&self, data: &GaussianArray, control: &Control) -> Result<Vec<f64>> {
-        let Some(basis) = &self.basis else { return self.expansion.predict(kernel_values(data)?) };
-        let all: Array2<f64> = basis.map(data, control, |kernel| Ok(column(self.expansion.predict(kernel)?)))?;
+    pub fn predict_within(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Vec<f64>> {
+        let data = data.into();
+        let Some(basis) = &self.basis else { return self.expansion.predict(kernel_values(&data)?) };
+        let all: Array2<f64> = basis.map(&data, control, |kernel| Ok(column(self.expansion.predict(kernel)?)))?;
         Ok(all.into_raw_vec_and_offset().0)
     }
 

@@ -6,7 +6,7 @@ use super::fit::middle;
 use super::{Params, ValidParams};
 use crate::control::Control;
 use crate::data::weights::Present;
-use crate::data::{GaussianArray, Targets};
+use crate::data::{MixtureArray, Targets};
 use crate::error::{Error, Result};
 use crate::model::kernel_machine::{KernelSource, PathMachine};
 use crate::model::penalty_path::{TOL, check_penalties, deal_folds};
@@ -23,14 +23,15 @@ impl ValidParams {
     /// Those of [`fit`](Self::fit), and fewer than two rows or groups.
     pub fn path(
         &self,
-        data: &GaussianArray,
+        data: impl Into<MixtureArray>,
         targets: &Targets,
         groups: Option<&[u32]>,
         cs: &[f64],
         control: &Control,
     ) -> Result<PenaltyPath> {
+        let data = data.into();
         targets.check_rows(data.n_rows())?;
-        let present = Present::new(data, targets)?;
+        let present = Present::new(&data, targets)?;
         if let Some(groups) = groups.filter(|groups| groups.len() != present.all_rows()) {
             return Err(Error::shape("groups", format!("{}, one per row", present.all_rows()), groups.len()));
         }
@@ -40,7 +41,7 @@ impl ValidParams {
         let Params { sigma, coupling, options, .. } = self.0;
         parallel::install(self.0.threads, || {
             let data = &present.data;
-            let kernel = Kernel { sigma: sigma.resolve(data)?, coupling, max_bytes: None };
+            let kernel = Kernel { sigma: sigma.resolve_mixtures(data)?, coupling, max_bytes: None };
             let source = KernelSource { data, kernel: &kernel, cache_size: options.cache_size, jobs: 2 };
             source.open(control, |rows, cache_size| {
                 self.along(rows, &present.known, groups.as_deref(), cs, SmoOptions { cache_size, ..options }, control)

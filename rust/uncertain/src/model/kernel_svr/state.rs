@@ -8,20 +8,24 @@ use crate::data::Incomplete;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::kernel_machine::{BasisHeader, KernelOrigin, gram, no_path, read, write};
-use crate::state::{About, Arrays, Fitted, Parts, PenaltyPath, Predictor, Training, column, complete, header};
+use crate::state::{
+    About, Arrays, Fitted, OfMixtures, Parts, PenaltyPath, Predictor, Training, as_mixtures, column, folded_moments,
+    header,
+};
 
 header! { basis: Option<BasisHeader>, fit: FitReport }
 
 impl Fitted for Model {
     type Params = Params;
     type Header = Header;
+    const OF_MIXTURES: OfMixtures = OfMixtures::Own;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
-        let (data, targets) = (training.complete()?, training.targets()?);
+        let (data, targets) = (as_mixtures(training.rows)?, training.targets()?);
         match params.params().kernel {
             KernelOrigin::Probabilistic => params.fit(data, targets, control),
             KernelOrigin::Precomputed => {
-                let expansion = gram(data, |kernel| params.fit_kernel(kernel, targets, control))?;
+                let expansion = gram(&data, |kernel| params.fit_kernel(kernel, targets, control))?;
                 Ok(Self { basis: None, expansion })
             }
         }
@@ -33,7 +37,7 @@ impl Fitted for Model {
         training: &Training<'_>,
         control: &Control,
     ) -> Result<PenaltyPath> {
-        let (data, targets) = (training.complete()?, training.targets()?);
+        let (data, targets) = (as_mixtures(training.rows)?, training.targets()?);
         match params.params().kernel {
             KernelOrigin::Probabilistic => params.path(data, targets, training.groups.as_deref(), penalties, control),
             KernelOrigin::Precomputed => Err(no_path()),
@@ -62,15 +66,17 @@ impl Fitted for Model {
 
 impl Predictor for Model {
     fn about(&self) -> About {
-        About::model(self.n_features(), 0)
+        About::model(self.n_features(), 0).with_mixtures(OfMixtures::Own)
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
-        Ok(column(self.predict_within(complete(rows)?, control)?))
+        Ok(column(self.predict_within(as_mixtures(rows)?, control)?))
     }
 
     fn decision_distribution(&self, rows: Incomplete<'_>, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
-        let (means, stds) = self.predict_distribution(complete(rows)?, control)?;
-        Ok((column(means), column(stds)))
+        folded_moments(rows, |rows| {
+            let (means, stds) = self.predict_distribution(rows, control)?;
+            Ok((column(means), column(stds)))
+        })
     }
 }

@@ -10,7 +10,7 @@ use crate::deconvolution::{Mixture, ReportHeader};
 use crate::density::Densities;
 use crate::error::{Error, Result};
 use crate::solver::Status;
-use crate::state::{About, Arrays, Fitted, Parameters, Parts, Predictor, Training, column, header};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parameters, Parts, Predictor, Training, column, header};
 
 impl Parameters for Params {
     fn check(self) -> Result<ValidParams> {
@@ -30,6 +30,7 @@ const MOST_CLASSES: usize = 1 << 20;
 impl Fitted for Model {
     type Params = Params;
     type Header = Header;
+    const OF_MIXTURES: OfMixtures = OfMixtures::Refused;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         let (rows, offsets) = (training.rows, training.offsets.clone());
@@ -110,7 +111,7 @@ impl Fitted for Model {
 
 impl Predictor for Model {
     fn about(&self) -> About {
-        About::model(self.mixture().n_features(), self.n_classes()).with_limits()
+        About::model(self.mixture().n_features(), self.n_classes()).with_limits().with_mixtures(OfMixtures::Refused)
     }
 
     /// Of two classes the mean predictor; of a regression its prediction.

@@ -70,7 +70,7 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
                 let targets = held_out.labels.targets(class);
                 let rows = TwoClasses { data: &held_out.data, targets: &targets, weights: held_out.labels.weights() };
                 let fit = |rest: &TwoClasses<'_>, control: &Control| Ok(fit(rest, control)?.0);
-                sigmoids.push(sigmoid(&rows, &held_out.folds, &task, control, fit)?);
+                sigmoids.push(sigmoid(&rows, held_out.labels.parts(), &held_out.folds, &task, control, fit)?);
             }
             solutions.push(solution);
             others.push(other);
@@ -80,9 +80,10 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
     parallel::install(threads, run)?
 }
 
-/// The sigmoid of one hyperplane, from scores of held-out rows.
+/// The sigmoid of one hyperplane, from scores of held-out rows, or of components that are `parts` of rows.
 fn sigmoid(
     rows: &TwoClasses<'_>,
+    parts: Option<&[u32]>,
     folds: &Folds,
     task: &str,
     control: &Control,
@@ -102,5 +103,5 @@ fn sigmoid(
             (means[i], stds[i]) = (fold_means[i], fold_stds[i]);
         }
     }
-    Sigmoid::fit(&means, &stds, targets, weights, control)
+    Sigmoid::fit_rows(&means, &stds, targets, weights, parts, control)
 }

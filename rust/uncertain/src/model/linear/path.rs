@@ -95,11 +95,26 @@ fn losses(labels: &Labels, parts: &[Vec<Vec<HeldOutRows>>], k: usize, control: &
     }
     let sigmoids = classes.enumerate().map(|(c, class)| {
         let (means, stds) = (means.column(c).to_vec(), stds.column(c).to_vec());
-        Sigmoid::fit(&means, &stds, &labels.targets(class), labels.weights(), &control.quiet())
+        Sigmoid::fit_rows(&means, &stds, &labels.targets(class), labels.weights(), labels.parts(), &control.quiet())
     });
     let sigmoids: Vec<Sigmoid> = sigmoids.collect::<Result<_>>()?;
     let p = one_vs_rest::probabilities(&sigmoids, means.view(), stds.view())?;
-    Ok((0..n).map(|i| -p[[i, labels.codes()[i] as usize]].max(LEAST).ln()).collect())
+    let mut of_label: Vec<f64> = (0..n).map(|i| p[[i, labels.codes()[i] as usize]]).collect();
+    average_parts(labels, &mut of_label);
+    Ok(of_label.into_iter().map(|p| -p.max(LEAST).ln()).collect())
+}
+
+/// Of components of mixtures every one gets the probability of its row, the mean of theirs.
+fn average_parts(labels: &Labels, probabilities: &mut [f64]) {
+    let Some(parts) = labels.parts() else { return };
+    let mut first = 0;
+    for own in parts.chunk_by(|a, b| a == b) {
+        let rows = first..first + own.len();
+        first = rows.end;
+        let total: f64 = rows.clone().map(|i| labels.weight(i)).sum();
+        let mean = rows.clone().map(|i| labels.weight(i) * probabilities[i]).sum::<f64>() / total;
+        probabilities[rows].fill(mean);
+    }
 }
 
 /// HeldOutRows-out rows and their scores.

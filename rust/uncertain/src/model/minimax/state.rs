@@ -5,13 +5,14 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Classifier;
-use crate::state::{Arrays, Fitted, HasPredictor, Parts, Predictor, RemoteRows, Training, header};
+use crate::state::{Arrays, Fitted, HasPredictor, OfMixtures, Parts, Predictor, RemoteRows, Training, header};
 
 header! { fits: Vec<FitReport> }
 
 impl Fitted for Model {
     type Params = Params;
     type Header = Header;
+    const OF_MIXTURES: OfMixtures = OfMixtures::Moments;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         params.fit(training.complete()?, training.labels()?, control)

@@ -10,11 +10,12 @@ use crate::data::Incomplete;
 use crate::deconvolution::{Mixture, ReportHeader, ValidParams};
 use crate::density::Densities;
 use crate::error::Result;
-use crate::state::{About, Arrays, Fitted, Parts, Predictor, RemoteRows, Training, column};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, RemoteRows, Training, column};
 
 impl Fitted for Model {
     type Params = Params;
     type Header = Option<ReportHeader>;
+    const OF_MIXTURES: OfMixtures = OfMixtures::Refused;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         // Without targets the last feature is the target.
@@ -66,7 +67,7 @@ impl Fitted for Model {
 
 impl Predictor for Model {
     fn about(&self) -> About {
-        About::model(self.n_features(), 0).with_limits()
+        About::model(self.n_features(), 0).with_limits().with_mixtures(OfMixtures::Refused)
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {

@@ -7,7 +7,7 @@ use super::{Columns, ErrorColumns, Link, Model, Params, TreeArrays};
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::error::{Error, Result};
-use crate::state::{About, Arrays, Fitted, Parts, Predictor, Training, Valid, column, header};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, Training, Valid, column, header};
 
 header! { columns: Columns, link: Link, factors: [f64; 2] }
 
@@ -57,7 +57,7 @@ impl Fitted for Model {
 
 impl Predictor for Model {
     fn about(&self) -> About {
-        About::model(self.n_features(), self.n_classes()).with_gaps()
+        About::model(self.n_features(), self.n_classes()).with_gaps().with_mixtures(OfMixtures::Moments)
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {

@@ -1,0 +1,94 @@
+"""Arms of different lengths, -a and +b, as two Gaussian components that keep their skewness.
+
+The split normal distribution of arms a and b depends on their ratio alone, up to shift and scale. So a
+mixture is fitted once per ratio (share a / (a + b), in steps of 1/200) by the core's fit to a density on a
+grid, and every cell is a shifted and scaled copy. What is left is a total variation of at most a few percent
+(`left_over`).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from .._data.array import GaussianArray
+from .._data.asymmetric import split_normal
+from .._data.mixture_array import MixtureArray
+from .._data.typing import Booleans, Floats
+from ._draws import from_pdf
+
+STEPS = 200
+SYMMETRIC = 0.1
+"""Cells whose arms differ by no more than this part of their sum are Gaussians (as in `warn_if_skewed`)."""
+MOST_SPLIT = 6
+"""Features of a row that may have two components each, which makes 2^6 of the row."""
+
+
+@lru_cache
+def fitted(step: int) -> tuple[Floats, Floats, Floats, float]:
+    """Shares, means, standard deviations and total variation for arms step / 200 and 1 - step / 200."""
+    a, b = step / STEPS, 1 - step / STEPS
+    x = np.linspace(-6 * a - 0.02, 6 * b + 0.02, 4001)
+    density = split_density(x, a, b)
+    mixture = from_pdf(x, [density], n_components=2)
+    shares, means = mixture.weights, mixture.components.means.ravel()
+    std = np.sqrt(mixture.components.covariances().ravel())
+    z = (x[:, None] - means) / std
+    made = (shares / std * np.exp(-z * z / 2)).sum(axis=1) / np.sqrt(2 * np.pi)
+    return shares, means, std, float(np.abs(made - density).sum() * (x[1] - x[0]) / 2)
+
+
+def split_density(x: Floats, a: float, b: float) -> Floats:
+    """The split normal density with mode 0 and arms a below and b above it."""
+    arm = np.where(x < 0, max(a, 1e-9), max(b, 1e-9))
+    return np.asarray(np.exp(-((x / arm) ** 2) / 2) * np.sqrt(2 / np.pi) / (a + b))
+
+
+def left_over(a: float, b: float) -> float:
+    """The total variation between the split normal distribution of these arms and its two components."""
+    step = round(STEPS * a / (a + b))
+    return 0.0 if abs(a - b) <= SYMMETRIC * (a + b) else fitted(step)[3]
+
+
+def shaped(value: Floats, below: Floats, above: Floats) -> MixtureArray:
+    """Rows of independent features with these arms.
+
+    Of a row at most six features, the most skewed ones, have two components, all others mean and variance.
+    """
+    total = below + above
+    skewed = np.abs(above - below) > SYMMETRIC * total
+    if value.shape[1] > MOST_SPLIT:
+        skew = np.where(skewed, np.abs(above - below) / np.where(total > 0, total, 1), 0.0)
+        least = -np.partition(-skew, MOST_SPLIT - 1, axis=1)[:, MOST_SPLIT - 1 : MOST_SPLIT]
+        skewed &= skew >= least
+        skewed &= np.cumsum(skewed, axis=1) <= MOST_SPLIT
+    columns = range(value.shape[1])
+    features = [_feature(value[:, j], below[:, j], above[:, j], skewed[:, j]) for j in columns]
+    made = GaussianArray.hstack(features)
+    assert isinstance(made, MixtureArray)
+    return made
+
+
+def _feature(value: Floats, below: Floats, above: Floats, skewed: Booleans) -> MixtureArray:
+    n = len(value)
+    counts = np.where(skewed, 2, 1)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    mean, var = split_normal(value, below, above)
+    first = offsets[:-1]
+    shares, means, stds = np.ones(offsets[-1]), np.empty(offsets[-1]), np.empty(offsets[-1])
+    means[first], stds[first] = mean, np.sqrt(var)
+    total = below + above
+    steps = np.rint(STEPS * below / np.where(total > 0, total, 1)).astype(int)
+    for step in np.unique(steps[skewed]):
+        rows = np.flatnonzero(skewed & (steps == step))
+        own_shares, own_means, own_stds, _ = fitted(int(step))
+        for c in range(2):
+            at = first[rows] + c
+            # One component alone, should the fit have found no use for a second.
+            k = min(c, len(own_shares) - 1)
+            shares[at] = own_shares[k] if len(own_shares) > 1 else 0.5
+            means[at] = value[rows] + total[rows] * own_means[k]
+            stds[at] = total[rows] * own_stds[k]
+    assert len(offsets) == n + 1
+    return MixtureArray(shares, means[:, None], std=stds[:, None], offsets=offsets)

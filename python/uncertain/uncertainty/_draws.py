@@ -1,0 +1,358 @@
+"""Distributions as mixtures of a few Gaussians: from draws, quantiles, densities on a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from .._data.mixture_array import MixtureArray
+from .._data.numbers import first_place, float_array, refuse_not_finite
+from .._data.options import with_hint
+from .._data.plain import plain_codes
+from .._data.typing import Floats, Ints
+from .._data.warn import warn
+from .._uncertain import Gaussians, Rows, mixtures_from_draws
+from ..exceptions import ParameterError, ShapeError, UncertainError, UncertainWarning
+
+N_COMPONENTS: TypeAlias = int | Literal["auto"]
+Prior: TypeAlias = ArrayLike | Sequence[ArrayLike] | Callable[[Floats], ArrayLike]
+QUANTILES = 512
+"""Points of equal probability that stand for a distribution known by some of its quantiles."""
+
+
+class Lists(NamedTuple):
+    """Draws of all rows below each other, and where those of every row begin."""
+
+    values: Floats
+    offsets: Ints
+
+
+def from_draws(
+    draws: object,
+    n_components: N_COMPONENTS = "auto",
+    prior: Prior | None = None,
+    *,
+    by: ArrayLike | None = None,
+    feature_names: Iterable[str] | None = None,
+    n_jobs: int | None = None,
+) -> MixtureArray:
+    """Draws of every row (posterior chains, bootstraps, realisations) as a mixture of Gaussians.
+
+    Every row gets a mixture of its own, fitted to its draws by EM. With ``n_components="auto"`` a further
+    component is kept if draws that the fit has not seen (alternating tenths of the row's) become more likely
+    by it, up to 4. The fit is deterministic.
+
+    Parameters
+    ----------
+    draws : array of shape (n, m) or (n, m, d), or n array-likes of shape (m_i,) or (m_i, d)
+        m draws of one feature or, drawn together, of d features: their correlations are kept. Also a
+        list-typed column (polars, pyarrow), or with `by` all draws below each other, shape (N,) or (N, d).
+    n_components : int or "auto"
+        Components of every row. Rows whose draws are too few for them (5 for each number of a component) get
+        fewer, which is said once.
+    prior : array-like like `draws` without the features, or callable, optional
+        The density, up to a factor, of the prior under which the draws were made, at every draw; it is
+        divided out: draws count with weights 1 / prior. A callable gets all draws, (N, d), and gives (N,).
+        The result is then the likelihood of the true value, which is what the library's models of measurement
+        error expect: they bring a prior of their own, learned from all rows.
+    by : array-like of shape (N,), optional
+        The row of every draw, for draws below each other; rows are in order of appearance.
+    feature_names : list of d different str, optional
+        As of a `GaussianArray`.
+    n_jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    MixtureArray
+        Components with full covariances (of one feature: variances). Posterior draws are measurement error,
+        realisations of a population spread.
+
+    Raises
+    ------
+    UncertainError
+        For a row with less than two draws, NaN or infinity, a prior that is zero, negative or not finite at a
+        draw: with row, draw and value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain.uncertainty import from_draws
+    >>> random = np.random.default_rng(0)
+    >>> low, high = random.normal(0.4, 0.05, 1000), random.normal(2.1, 0.2, 1000)
+    >>> X = from_draws([np.where(random.random(1000) < 0.3, high, low), random.normal(0.9, 0.1, 500)])
+    >>> X
+    MixtureArray(2 rows x 1 features, 3 components with diagonal covariances)
+    >>> X.weights.round(1)
+    array([0.7, 0.3, 1. ])
+    """
+    values, offsets = _grouped(draws, by) if by is not None else _lists(draws, "draws")
+    weights = None
+    if prior is not None:
+        order = None if by is None else _order(by, len(values))[0]
+        weights = _inverse_prior(prior, values, offsets, order)
+    return _fitted(Lists(values, offsets), weights, n_components, "draws", feature_names, n_jobs)
+
+
+def from_quantiles(
+    q: ArrayLike,
+    values: ArrayLike,
+    n_components: N_COMPONENTS = "auto",
+    *,
+    feature_names: Iterable[str] | None = None,
+) -> MixtureArray:
+    """Quantiles of every row's distribution, such as 16, 50 and 84 %, as a mixture of Gaussians.
+
+    Between the quantiles, and beyond them, the distribution is taken as piecewise normal: x is a continuous
+    function of z, linear between the normal quantiles z of `q` and going on as in the outer two.
+
+    Parameters
+    ----------
+    q : array-like of shape (k,)
+        Ascending probabilities in (0, 1), k >= 2.
+    values : array-like of shape (n, k)
+        The quantiles of every row, ascending.
+    n_components : int or "auto"
+        "auto": as many, up to 4, as raise the mean log density by more than .002.
+    feature_names : list of one str, optional
+        As of a `GaussianArray`.
+
+    Returns
+    -------
+    MixtureArray
+        One feature; stack features with `GaussianArray.hstack`.
+
+    Raises
+    ------
+    UncertainError
+        For quantiles that descend, are NaN or infinite (with row and value), and probabilities that do not
+        ascend.
+
+    Examples
+    --------
+    >>> from uncertain.uncertainty import from_quantiles
+    >>> X = from_quantiles([0.16, 0.5, 0.84], [[0.9, 1.0, 1.3]])
+    >>> X.means.round(2)
+    array([[1.08]])
+    """
+    levels, x = float_array(q, "q"), float_array(values, "values")
+    if (
+        levels.ndim != 1
+        or len(levels) < 2
+        or not np.all((levels > 0) & (levels < 1))
+        or np.any(np.diff(levels) <= 0)
+    ):
+        raise ParameterError(f"q = {levels.tolist()}: must be two or more ascending probabilities in (0, 1)")
+    if x.ndim != 2 or x.shape[1] != len(levels):
+        raise ShapeError(
+            f"values: expected shape (n, {len(levels)}), one column per probability, got {x.shape}"
+        )
+    refuse_not_finite(x, "values", "row", "quantile")
+    found = first_place(np.diff(x, axis=1) < 0, "row", "quantile")
+    if found:
+        (row, k), place = found
+        raise UncertainError(
+            f"values: {place}: quantiles must ascend, but {x[row, k + 1]} follows {x[row, k]}; sort both"
+        )
+    z = ndtri((np.arange(QUANTILES) + 0.5) / QUANTILES)
+    draws = _along(z, ndtri(levels), x)
+    offsets = np.arange(0, x.shape[0] * QUANTILES + 1, QUANTILES)
+    return _fitted(Lists(draws.reshape(-1, 1), offsets), None, n_components, "shape", feature_names, None)
+
+
+def from_pdf(
+    grid: ArrayLike,
+    density: ArrayLike,
+    n_components: N_COMPONENTS = "auto",
+    *,
+    feature_names: Iterable[str] | None = None,
+) -> MixtureArray:
+    """Densities on a grid, such as photometric redshifts, as mixtures of Gaussians.
+
+    Parameters
+    ----------
+    grid : array-like of shape (m,)
+        Ascending values of the feature.
+    density : array-like of shape (n, m)
+        p(value) of every row, up to a factor.
+    n_components : int or "auto"
+        "auto": as many, up to 4, as raise the mean log density by more than .002.
+    feature_names : list of one str, optional
+        As of a `GaussianArray`.
+
+    Returns
+    -------
+    MixtureArray
+        One feature.
+
+    Raises
+    ------
+    UncertainError
+        For densities that are negative, NaN or infinite, or zero everywhere (with row and value), and a grid
+        that does not ascend.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain.uncertainty import from_pdf
+    >>> z = np.linspace(0, 4, 401)
+    >>> p = 0.7 * np.exp(-((z - 0.4) ** 2) / 0.02) / 0.1 + 0.3 * np.exp(-((z - 2.1) ** 2) / 0.08) / 0.2
+    >>> from_pdf(z, [p]).weights.round(2)
+    array([0.7, 0.3])
+    """
+    x, p = float_array(grid, "grid"), float_array(density, "density")
+    if x.ndim != 1 or len(x) < 2 or not np.all(np.diff(x) > 0):
+        raise ShapeError("grid: must be one ascending list of two or more numbers")
+    if p.ndim != 2 or p.shape[1] != len(x):
+        raise ShapeError(
+            f"density: expected shape (n, {len(x)}), one column per value of the grid, got {p.shape}"
+        )
+    refuse_not_finite(p, "density", "row", "value")
+    found = first_place(p < 0, "row", "value")
+    if found:
+        raise UncertainError(f"density: {found[1]} is {p[found[0]]}; a density is never negative")
+    empty = np.flatnonzero(~(p > 0).any(axis=1))
+    if len(empty):
+        raise UncertainError(f"density: row {empty[0]} is zero everywhere; leave the row out")
+    weights = p * np.gradient(x)
+    offsets = np.arange(0, p.size + 1, len(x))
+    draws = np.tile(x, len(p)).reshape(-1, 1)
+    return _fitted(Lists(draws, offsets), weights.ravel(), n_components, "shape", feature_names, None)
+
+
+def _fitted(
+    lists: Lists,
+    weights: Floats | None,
+    n_components: N_COMPONENTS,
+    criterion: str,
+    feature_names: Iterable[str] | None,
+    n_jobs: int | None,
+) -> MixtureArray:
+    if n_components != "auto" and not (isinstance(n_components, (int, np.integer)) and n_components >= 1):
+        raise ParameterError(f'n_components = {n_components!r}: must be an integer >= 1 or "auto"')
+    values, offsets = lists
+    count = None if n_components == "auto" else int(n_components)
+    rows = Rows.from_numpy(np.ascontiguousarray(values), *values.shape)
+    try:
+        core, n_fewer = mixtures_from_draws(rows, offsets, weights, count, criterion, n_jobs)
+    except ParameterError as error:
+        raise with_hint(error) from None
+    if n_fewer:
+        few = f"{n_fewer} of {len(offsets) - 1} rows have too few draws for {count} components, and got fewer"
+        warn(few, UncertainWarning)
+    made = cast(MixtureArray, MixtureArray._from_core(cast(Gaussians, core)))
+    if feature_names is None:
+        return made
+    return MixtureArray(
+        made.weights, made.components._named(_names(feature_names, values.shape[1])), offsets=made.offsets
+    )
+
+
+def _names(names: Iterable[str], d: int) -> tuple[str, ...]:
+    found = tuple(names)
+    if len(found) != d or len(set(found)) != d:
+        raise ShapeError(f"feature_names: expected {d} different names, got {list(found)}")
+    return found
+
+
+def _lists(draws: object, what: str) -> Lists:
+    """Draws in any of the forms that hold one list per row."""
+    if isinstance(draws, np.ndarray) and draws.dtype != object:
+        a = float_array(draws, what)
+        if a.ndim not in (2, 3):
+            hint = "; for one row pass draws[None]" if a.ndim == 1 else ""
+            raise ShapeError(f"{what}: expected shape (n, m) or (n, m, d), got {a.shape}{hint}")
+        n, m = a.shape[:2]
+        if 0 in a.shape:
+            raise ShapeError(f"{what} of shape {a.shape}: there are no draws")
+        return Lists(a.reshape(n * m, -1), np.arange(0, n * m + 1, m))
+    rows = [_one_row(row, at, what) for at, row in enumerate(_elements(draws, what))]
+    if not rows:
+        raise ShapeError(f"{what}: there are no rows")
+    widths = [row.shape[1] for row in rows]
+    other = next((at for at, width in enumerate(widths) if width != widths[0]), None)
+    if other is not None:
+        raise ShapeError(f"{what}: row {other} has draws of {widths[other]} features, row 0 of {widths[0]}")
+    return Lists(
+        np.concatenate(rows), np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    )
+
+
+def _elements(draws: object, what: str) -> Iterable[object]:
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(draws, method):
+            return cast(Iterable[object], getattr(draws, method)())
+    if isinstance(draws, (str, bytes)) or not isinstance(draws, Iterable):
+        raise ParameterError(f"{what}: expected one list of draws per row, got {type(draws).__name__}")
+    return draws
+
+
+def _one_row(row: object, at: int, what: str) -> Floats:
+    if row is None:
+        raise UncertainError(f"{what}: row {at} has no draws; leave the row out")
+    try:
+        a = np.asarray(row, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UncertainError(f"{what}: row {at} must be a list of numbers, got {row!r:.60}") from None
+    if a.ndim not in (1, 2) or 0 in a.shape:
+        raise ShapeError(f"{what}: row {at}: expected draws of shape (m,) or (m, d), got {a.shape}")
+    return a.reshape(len(a), -1)
+
+
+def _order(by: ArrayLike, n: int) -> tuple[Ints, Ints]:
+    """The order of draws row by row, and the offsets."""
+    keys = np.asarray(by)
+    if keys.shape != (n,):
+        raise ShapeError(f"by: expected {n} values, one per draw, got shape {keys.shape}")
+    codes = plain_codes(keys, n)
+    if codes is None:
+        known: dict[object, int] = {}
+        codes = np.array([known.setdefault(key, len(known)) for key in keys.tolist()], dtype=np.uint32)
+    order = np.argsort(codes, kind="stable")
+    return order, np.concatenate([[0], np.cumsum(np.bincount(codes))]).astype(np.int64)
+
+
+def _grouped(draws: object, by: ArrayLike) -> Lists:
+    """Draws below each other, row by row."""
+    a = float_array(cast(ArrayLike, draws), "draws")
+    if a.ndim not in (1, 2) or 0 in a.shape:
+        raise ShapeError(f"draws: expected shape (N,) or (N, d) with by=, got {a.shape}")
+    a = a.reshape(len(a), -1)
+    order, offsets = _order(by, len(a))
+    return Lists(a[order], offsets)
+
+
+def _inverse_prior(prior: Prior, values: Floats, offsets: Ints, order: Ints | None) -> Floats:
+    if callable(prior):
+        p = np.asarray(prior(values), dtype=np.float64).ravel()
+    elif order is not None:
+        p = float_array(cast(ArrayLike, prior), "prior").ravel()
+        p = p[order] if len(p) == len(order) else p
+    else:
+        p = _lists(np.asarray(prior) if isinstance(prior, np.ndarray) else prior, "prior").values.ravel()
+    if p.shape != (len(values),):
+        raise ShapeError(f"prior: expected {len(values)} densities, one per draw, got {p.shape}")
+    bad = np.flatnonzero(~((p > 0) & (p < np.inf)))
+    if len(bad):
+        row = int(np.searchsorted(offsets, bad[0], side="right")) - 1
+        raise UncertainError(
+            f"prior: row {row}, draw {bad[0] - offsets[row]} has the density {p[bad[0]]}; a prior must be a "
+            "number > 0 where draws lie: check that it is the one that the draws were made with"
+        )
+    # Within a row only ratios count.
+    weights = (
+        np.minimum.reduceat(p, offsets[:-1])[np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))] / p
+    )
+    return np.asarray(weights)
+
+
+def _along(z: Floats, nodes: Floats, x: Floats) -> Floats:
+    """Every row's x at z: linear between its values at the nodes, and beyond them as in the outer two."""
+    at = np.clip(np.searchsorted(nodes, z) - 1, 0, len(nodes) - 2)
+    share = (z - nodes[at]) / (nodes[at + 1] - nodes[at])
+    values: Floats = x[:, at] * (1 - share) + x[:, at + 1] * share
+    return values

@@ -1,0 +1,268 @@
+//! Rows that are mixtures of Gaussians: the one place where they become components before a fit or a question, and
+//! where the answers of a row's components become one.
+//!
+//! Models say what is right for them ([`OfMixtures`]); none has a second code path, but for kernel machines and EM, whose
+//! sums over components are not sums over rows (`Own`). With v_c the weights of a row's components,
+//!
+//! ```text
+//! scores          m = sum v_c m_c,   s^2 = sum v_c (s_c^2 + (m_c - m)^2)
+//! probabilities   p = sum v_c p_c
+//! densities       the components' densities, their shares times v_c
+//! likelihoods     p(row) = sum v_c p(component c)
+//! ```
+//! and under [`Likelihood`](OfMixtures::Likelihood) v_c p(component c) / p(row) stands for v_c in the first three: the row
+//! is a measurement, sum_c v_c N(z; x_c, S_c) the likelihood of its true value z, and what the other rows tell about z
+//! tells the components apart.
+
+use std::borrow::Cow;
+
+use ndarray::{Array2, ArrayView2, Axis};
+
+use super::{About, OfMixtures, Predictor, Training, complete};
+use crate::control::Control;
+use crate::data::{GaussianArray, Incomplete, MixtureArray, Weights};
+use crate::density::Densities;
+use crate::error::{Error, Result};
+use crate::mixture::log_sum;
+
+/// `work` with rows as a fit that treats mixtures this way wants them.
+pub(crate) fn for_fit<T>(
+    of_mixtures: OfMixtures,
+    training: &Training<'_>,
+    work: impl FnOnce(&Training<'_>) -> Result<T>,
+) -> Result<T> {
+    let Some(mixtures) = training.rows.mixtures() else { return work(training) };
+    match of_mixtures {
+        OfMixtures::Own => work(training),
+        OfMixtures::Refused => Err(refused()),
+        OfMixtures::Moments => {
+            let moments = mixtures.collapse()?;
+            work(&Training { rows: (&moments).into(), ..training.clone() })
+        }
+        OfMixtures::Components => work(&of_components(training, mixtures)?),
+        OfMixtures::Likelihood => {
+            let (parts, training) = (mixtures.row_numbers(), of_components(training, mixtures)?);
+            work(&Training { rows: training.rows.with_parts(&parts), ..training })
+        }
+    }
+}
+
+/// Components as rows, with what is known of their rows.
+fn of_components<'a>(training: &Training<'_>, mixtures: &'a MixtureArray) -> Result<Training<'a>> {
+    let rows = mixtures.row_numbers();
+    let n = mixtures.n_rows();
+    let spread = |values: &Vec<f64>| rows.iter().map(|&i| values[i as usize]).collect::<Vec<f64>>();
+    training.weights.as_ref().map_or(Ok(()), |weights| weights.check_rows(n))?;
+    let own = |(&i, v): (&u32, &f64)| training.weights.as_ref().map_or(1.0, |w| w[i as usize]) * v;
+    let groups = |groups: &Vec<u32>| rows.iter().map(|&i| groups[i as usize]).collect::<Vec<u32>>();
+    Ok(Training {
+        rows: mixtures.components().into(),
+        labels: training.labels.as_ref().map(|labels| mixtures.labels(labels)).transpose()?,
+        targets: training.targets.as_ref().map(|targets| mixtures.targets(targets)).transpose()?,
+        offsets: training.offsets.as_ref().map(spread),
+        outputs: training.outputs.iter().map(spread).collect(),
+        n_classes: training.n_classes,
+        weights: Some(Weights::new(rows.iter().zip(mixtures.weights()).map(own).collect())?),
+        // The components of a row are held out together.
+        groups: Some(training.groups.as_ref().map_or_else(|| rows.clone(), groups)),
+        graphs: vec![],
+    })
+}
+
+fn refused() -> Error {
+    Error::Data(
+        "rows that are mixtures of several Gaussians are not taken here: collapse(\"gaussian\") makes one Gaussian of each, \
+         with the mean and the covariance of its mixture"
+            .into(),
+    )
+}
+
+/// What was fitted, for rows of any kind: answers to questions about mixtures are folded.
+pub struct Folding<'a>(pub &'a dyn Predictor);
+
+/// Who is asked about rows that are mixtures.
+enum Asked<'a> {
+    /// The model itself, about these rows.
+    Model(Incomplete<'a>),
+    /// The model about the components, whose answers count with these weights.
+    Components(&'a MixtureArray, Cow<'a, [f64]>),
+    /// The model about the moments of the rows.
+    Moments(GaussianArray),
+}
+
+impl Folding<'_> {
+    fn asked<'a>(&self, rows: Incomplete<'a>, control: &Control) -> Result<Asked<'a>> {
+        let Some(mixtures) = rows.mixtures() else { return Ok(Asked::Model(rows)) };
+        Ok(match self.0.about().of_mixtures {
+            OfMixtures::Own => Asked::Model(rows),
+            OfMixtures::Components => Asked::Components(mixtures, Cow::Borrowed(mixtures.weights())),
+            OfMixtures::Likelihood => Asked::Components(mixtures, Cow::Owned(self.shares(mixtures, control)?.0)),
+            OfMixtures::Moments => Asked::Moments(mixtures.collapse()?),
+            OfMixtures::Refused => return Err(refused()),
+        })
+    }
+
+    /// v_c p(component c) / p(row), and log p(row).
+    fn shares(&self, mixtures: &MixtureArray, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
+        let mut logs = self.0.log_likelihood(mixtures.components().into(), control)?;
+        logs.iter_mut().zip(mixtures.weights()).for_each(|(log, v)| *log += v.ln());
+        let mut of_rows = Vec::with_capacity(mixtures.n_rows());
+        for row in 0..mixtures.n_rows() {
+            let own = &mut logs[mixtures.row(row)];
+            let all = log_sum(own);
+            if all == f64::NEG_INFINITY {
+                return Err(Error::Data(format!(
+                    "row {row}: the density of all its components is zero under the distribution of true values; look at its \
+                     units"
+                )));
+            }
+            own.iter_mut().for_each(|log| *log = (*log - all).exp());
+            of_rows.push(all);
+        }
+        Ok((logs, of_rows))
+    }
+
+    /// One answer of k numbers per row.
+    fn matrix(
+        &self,
+        rows: Incomplete<'_>,
+        control: &Control,
+        question: impl Fn(&dyn Predictor, Incomplete<'_>) -> Result<Array2<f64>>,
+    ) -> Result<Array2<f64>> {
+        match self.asked(rows, control)? {
+            Asked::Model(rows) => question(self.0, rows),
+            Asked::Moments(rows) => question(self.0, (&rows).into()),
+            Asked::Components(mixtures, weights) => {
+                mixtures.average_by(&weights, question(self.0, mixtures.components().into())?.view())
+            }
+        }
+    }
+
+    /// The rows that a transform makes of these; rows that were mixtures may be so still.
+    pub fn transform_mixtures(&self, rows: &MixtureArray, control: &Control) -> Result<MixtureArray> {
+        let rows = Incomplete::from_mixtures(rows);
+        match self.asked(rows, control)? {
+            Asked::Model(rows) => Ok((&self.0.transform(rows, control)?).into()),
+            Asked::Moments(rows) => Ok((&self.0.transform((&rows).into(), control)?).into()),
+            Asked::Components(mixtures, weights) => {
+                let moved = mixtures.with_components(self.0.transform(mixtures.components().into(), control)?);
+                Ok(match weights {
+                    Cow::Borrowed(_) => moved,
+                    Cow::Owned(weights) => moved.with_weights(weights),
+                })
+            }
+        }
+    }
+}
+
+impl Folding<'_> {
+    /// Undo [`transform_mixtures`](Self::transform_mixtures) of what moves every component by itself.
+    ///
+    /// # Errors
+    /// A transform that cannot be undone.
+    pub fn inverse_mixtures(&self, rows: &MixtureArray) -> Result<MixtureArray> {
+        Ok(rows.with_components(self.0.inverse_transform(rows.components())?))
+    }
+}
+
+impl Predictor for Folding<'_> {
+    fn about(&self) -> About {
+        About { of_mixtures: OfMixtures::Own, ..self.0.about() }
+    }
+
+    fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
+        match rows.mixtures() {
+            None => self.0.transform(rows, control),
+            Some(mixtures) => self.transform_mixtures(mixtures, control)?.collapse(),
+        }
+    }
+
+    fn inverse_transform(&self, rows: &GaussianArray) -> Result<GaussianArray> {
+        self.0.inverse_transform(rows)
+    }
+
+    fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
+        self.matrix(rows, control, |model, rows| model.decision(rows, control))
+    }
+
+    fn decision_distribution(&self, rows: Incomplete<'_>, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
+        match self.asked(rows, control)? {
+            Asked::Model(rows) => self.0.decision_distribution(rows, control),
+            Asked::Moments(rows) => self.0.decision_distribution((&rows).into(), control),
+            Asked::Components(mixtures, weights) => {
+                let (means, stds) = self.0.decision_distribution(mixtures.components().into(), control)?;
+                moments(mixtures, &weights, means.view(), stds.view())
+            }
+        }
+    }
+
+    fn predict_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
+        self.matrix(rows, control, |model, rows| model.predict_proba(rows, control))
+    }
+
+    fn log_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
+        match self.asked(rows, control)? {
+            Asked::Model(rows) => self.0.log_proba(rows, control),
+            Asked::Moments(rows) => self.0.log_proba((&rows).into(), control),
+            Asked::Components(mixtures, weights) => {
+                let logs = self.0.log_proba(mixtures.components().into(), control)?;
+                let of = |row: usize, class: usize| {
+                    log_sum(&mixtures.row(row).map(|c| weights[c].ln() + logs[[c, class]]).collect::<Vec<f64>>())
+                };
+                Ok(Array2::from_shape_fn((mixtures.n_rows(), logs.ncols()), |(row, class)| of(row, class)))
+            }
+        }
+    }
+
+    fn densities(&self, rows: Incomplete<'_>, control: &Control) -> Result<Densities> {
+        match self.asked(rows, control)? {
+            Asked::Model(rows) => self.0.densities(rows, control),
+            Asked::Moments(rows) => self.0.densities((&rows).into(), control),
+            Asked::Components(mixtures, weights) => {
+                Ok(self.0.densities(mixtures.components().into(), control)?.joined(mixtures.offsets(), &weights))
+            }
+        }
+    }
+
+    fn log_likelihood(&self, rows: Incomplete<'_>, control: &Control) -> Result<Vec<f64>> {
+        match (rows.mixtures(), self.0.about().of_mixtures) {
+            (None, _) | (_, OfMixtures::Own) => self.0.log_likelihood(rows, control),
+            (_, OfMixtures::Refused) => Err(refused()),
+            (Some(mixtures), OfMixtures::Moments) => self.0.log_likelihood((&mixtures.collapse()?).into(), control),
+            (Some(mixtures), _) => Ok(self.shares(mixtures, control)?.1),
+        }
+    }
+}
+
+/// Rows as mixtures, which Gaussians are too.
+pub(crate) fn as_mixtures(rows: Incomplete<'_>) -> Result<MixtureArray> {
+    rows.mixtures().map_or_else(|| Ok(complete(rows)?.into()), |mixtures| Ok(mixtures.clone()))
+}
+
+/// Means and deviations of the scores of rows from a question about Gaussians.
+pub(crate) fn folded_moments(
+    rows: Incomplete<'_>,
+    question: impl Fn(&GaussianArray) -> Result<(Array2<f64>, Array2<f64>)>,
+) -> Result<(Array2<f64>, Array2<f64>)> {
+    let Some(mixtures) = rows.mixtures() else { return question(complete(rows)?) };
+    let (means, stds) = question(mixtures.components())?;
+    moments(mixtures, mixtures.weights(), means.view(), stds.view())
+}
+
+/// Mean and deviation of every row's mixture of scores.
+fn moments(
+    mixtures: &MixtureArray,
+    weights: &[f64],
+    means: ArrayView2<'_, f64>,
+    stds: ArrayView2<'_, f64>,
+) -> Result<(Array2<f64>, Array2<f64>)> {
+    let mean = mixtures.average_by(weights, means)?;
+    let mut variance = Array2::<f64>::zeros(mean.dim());
+    for (row, mut sum) in variance.axis_iter_mut(Axis(0)).enumerate() {
+        for c in mixtures.row(row) {
+            let off = &means.row(c) - &mean.row(row);
+            sum.scaled_add(weights[c], &(&stds.row(c) * &stds.row(c) + &off * &off));
+        }
+    }
+    Ok((mean, variance.mapv_into(f64::sqrt)))
+}

@@ -1,0 +1,156 @@
+"""Mixtures from draws, quantiles, densities and arms: against EM of scikit-learn and the distributions."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.mixture import GaussianMixture
+
+from uncertain import GaussianArray, MixtureArray, UncertainError
+from uncertain.exceptions import UncertainWarning
+from uncertain.uncertainty import from_bounds, from_draws, from_pdf, from_quantiles
+
+
+def two_peaks(random: np.random.Generator, n: int) -> np.ndarray:
+    return np.where(random.random(n) < 0.3, random.normal(2.1, 0.2, n), random.normal(0.4, 0.05, n))
+
+
+def log_density(row: MixtureArray, x: np.ndarray) -> np.ndarray:
+    """Of one row of a mixture, in any dimension."""
+    parts = []
+    for weight, mean, cov in zip(
+        row.weights, row.components.means, row.components.covariances(), strict=True
+    ):
+        off = x - mean
+        square = np.einsum("ni,ij,nj->n", off, np.linalg.inv(cov), off)
+        parts.append(np.log(weight) - 0.5 * (square + np.linalg.slogdet(2 * np.pi * cov)[1]))
+    return np.logaddexp.reduce(parts, axis=0)
+
+
+def test_held_out_draws_are_as_likely_as_under_the_best_number_of_components() -> None:
+    random = np.random.default_rng(0)
+    shapes = {
+        "one": lambda n: random.normal(size=(n, 2)) @ [[1.0, 0.8], [0.0, 0.3]],
+        "two": lambda n: np.where(
+            random.random((n, 1)) < 0.3, random.normal(4, 1, (n, 2)), random.normal(size=(n, 2))
+        ),
+        "skewed": lambda n: np.column_stack([random.gamma(2.0, size=n), random.normal(size=n)]),
+        "banana": lambda n: (lambda a: np.column_stack([a, a**2 + 0.3 * random.normal(size=n)]))(
+            random.normal(size=n)
+        ),
+    }
+    for name, shape in shapes.items():
+        draws, test = shape(4000), shape(20_000)
+        row = from_draws(draws[None])
+        best = max(GaussianMixture(k, n_init=3, random_state=0).fit(draws).score(test) for k in range(1, 5))
+        assert log_density(row, test).mean() > best - (0.002 if name in ("one", "two") else 0.02), name
+
+
+def test_forms_of_draws_are_the_same_rows() -> None:
+    random = np.random.default_rng(1)
+    draws = np.stack([two_peaks(random, 400), random.normal(size=400)])
+    array = from_draws(draws)
+    assert np.diff(array.offsets).tolist() == [2, 1] and array.components.kind == "diagonal"
+    assert from_draws(list(draws)) == array and from_draws(draws.tolist()) == array
+    by = np.repeat(["a", "b"], 400)
+    order = random.permutation(800)
+    order = order[np.argsort(by[order] != by[order[0]], kind="stable")]
+    assert from_draws(draws.ravel(), by=by) == array
+    pl = pytest.importorskip("polars")
+    assert from_draws(pl.Series("z", draws.tolist())) == array
+    pa = pytest.importorskip("pyarrow")
+    assert from_draws(pa.chunked_array([pa.array(draws.tolist())])) == array
+    assert from_draws(draws, feature_names=["z"])[:, "z"].feature_names == ("z",)
+    assert from_draws(draws, n_jobs=1) == from_draws(draws, n_jobs=2)
+
+
+def test_correlated_draws_keep_their_correlation() -> None:
+    random = np.random.default_rng(2)
+    draws = random.multivariate_normal([1, 2], [[1, 0.9], [0.9, 2]], size=3000)
+    row = from_draws(draws[None], 1)
+    np.testing.assert_allclose(row.covariances()[0], np.cov(draws.T, bias=True), rtol=1e-3)
+    np.testing.assert_allclose(row.means[0], draws.mean(axis=0), rtol=1e-12)
+
+
+def test_a_prior_is_divided_out() -> None:
+    random = np.random.default_rng(3)
+    # Likelihood N(2, 1) under a prior N(0, 2^2): posterior N(1.6, 0.8).
+    draws = random.normal(1.6, np.sqrt(0.8), (1, 40_000))
+    plain, clean = from_draws(draws, 1), from_draws(draws, 1, prior=lambda z: norm.pdf(z[:, 0], 0, 2))
+    assert abs(plain.means[0, 0] - 1.6) < 0.02 and abs(clean.means[0, 0] - 2.0) < 0.03
+    np.testing.assert_allclose(clean.covariances()[0, 0, 0], 1.0, atol=0.05)
+    assert from_draws(draws, 1, prior=norm.pdf(draws, 0, 2)) == clean
+    with pytest.raises(UncertainError, match="row 0, draw 3 has the density 0"):
+        from_draws(draws, 1, prior=np.where(np.arange(40_000) == 3, 0.0, 1.0)[None])
+
+
+@pytest.mark.parametrize(
+    ("draws", "message"),
+    [
+        ([[1.0, 2.0], [3.0]], "row 1 has 1 draws"),
+        ([[1.0, 2.0], [3.0, np.nan]], "row 1, draw 1, feature 0 is NaN"),
+        ([[1.0, 2.0], [3.0, np.inf]], "row 1, draw 1, feature 0 is inf"),
+        ([[1.0, 2.0], None], "row 1 has no draws"),
+        ([[1.0, 2.0], ["a", "b"]], "row 1"),
+        ([[[1.0, 2.0], [1.0, 2.0]], [3.0, 4.0]], "row 1 has draws of 1 features"),
+        (np.zeros(5), "shape"),
+        ([], "no rows"),
+    ],
+)
+def test_bad_draws_are_refused(draws: object, message: str) -> None:
+    with pytest.raises(UncertainError, match=message):
+        from_draws(draws)
+
+
+def test_few_draws_have_few_components_which_is_said_once() -> None:
+    with pytest.warns(UncertainWarning, match="2 of 2 rows have too few draws for 3 components") as told:
+        rows = from_draws(np.random.default_rng(0).normal(size=(2, 10)), 3)
+    assert len(told) == 1 and len(rows.components) == 2
+    assert from_draws(np.ones((1, 50))).covariances().item() == 0.0
+    with pytest.raises(UncertainError, match="n_components"):
+        from_draws(np.ones((1, 50)), 0)
+
+
+def test_quantiles_and_densities_are_kept() -> None:
+    q = [0.16, 0.5, 0.84]
+    row = from_quantiles(q, [[0.9, 1.0, 1.3], [-1.0, 0.0, 1.0]])
+    for i, expected in enumerate([[0.9, 1.0, 1.3], [-1.0, 0.0, 1.0]]):
+        draws = row[i].sample(200_000, random_state=0).means.ravel()
+        np.testing.assert_allclose(np.quantile(draws, q), expected, atol=0.025)
+    with pytest.raises(UncertainError, match="row 0"):
+        from_quantiles(q, [[1.0, 0.9, 1.3]])
+    with pytest.raises(UncertainError, match="ascending"):
+        from_quantiles([0.5, 0.16], [[1.0, 1.3]])
+    z = np.linspace(0, 4, 401)
+    density = 0.7 * norm.pdf(z, 0.4, 0.1) + 0.3 * norm.pdf(z, 2.1, 0.2)
+    peaks = from_pdf(z, [density, norm.pdf(z, 1, 0.1)])
+    assert np.diff(peaks.offsets).tolist() == [2, 1]
+    made = np.exp(log_density(peaks[0], z[:, None]))
+    assert np.abs(made - density).sum() * 0.01 / 2 < 0.01
+    with pytest.raises(UncertainError, match="row 1 is zero everywhere"):
+        from_pdf(z, [density, 0 * z])
+    with pytest.raises(UncertainError, match="row 0, value 2"):
+        from_pdf(z, [np.where(np.arange(401) == 2, -1.0, density)])
+
+
+def test_arms_keep_their_shape() -> None:
+    x = np.linspace(-4, 10, 20_001)
+    for a, b, most in [(1.0, 1.0, 1e-12), (1.0, 1.5, 0.01), (1.0, 3.0, 0.03), (0.0, 2.0, 0.12)]:
+        row = from_bounds([[-a]], [[b]], value=[[0.0]], rule="shape")
+        arm = np.where(x < 0, max(a, 1e-12), b)
+        density = np.exp(-((x / arm) ** 2) / 2) * np.sqrt(2 / np.pi) / (a + b)
+        made = np.exp(log_density(row, x[:, None]))
+        assert np.abs(made - density).sum() * (x[1] - x[0]) / 2 <= most, (a, b)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UncertainWarning)
+            moments = from_bounds([[-a]], [[b]], value=[[0.0]])
+        np.testing.assert_allclose(row.means, moments.means, atol=0.02 * (a + b))
+        np.testing.assert_allclose(row.trace(), moments.trace(), rtol=0.05)
+    many = from_bounds(
+        -np.ones((2, 9)), np.arange(1, 10) * np.ones((2, 1)), value=np.zeros((2, 9)), rule="shape"
+    )
+    assert np.diff(many.offsets).tolist() == [64, 64]
+    assert isinstance(many, MixtureArray) and isinstance(many.collapse("gaussian"), GaussianArray)

@@ -1,0 +1,386 @@
+"""Rows that are mixtures: against sums over components, and against Gaussians where there is one each."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp, ndtr
+from scipy.stats import multivariate_normal
+
+from uncertain import (
+    AdaptiveHuberRegressor,
+    ErrorColumns,
+    GaussianArray,
+    GaussianDenoiser,
+    GaussianDiscriminant,
+    GaussianScaler,
+    GSUClassifier,
+    GSURegressor,
+    KernelMap,
+    LinearMap,
+    MinimaxProbabilityClassifier,
+    MixtureArray,
+    ProbabilisticKernelFeatures,
+    ProbabilisticKernelSVC,
+    ProbabilisticKernelSVR,
+    RobustSVC,
+    UncertainError,
+)
+from uncertain.kernels import probabilistic_rbf
+
+
+def mixtures(n: int = 60, d: int = 2, seed: int = 0, most: int = 3, full: bool = False) -> MixtureArray:
+    random = np.random.default_rng(seed)
+    counts = 1 + np.arange(n) % most
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    weights = np.concatenate([random.dirichlet(np.ones(k)) for k in counts])
+    means = random.normal(size=(offsets[-1], d)) + np.repeat(np.arange(n) % 2, counts)[:, None]
+    if full:
+        roots = random.normal(size=(offsets[-1], d, d)) * 0.4
+        return MixtureArray(weights, means, cov=roots @ roots.transpose(0, 2, 1), offsets=offsets)
+    return MixtureArray(weights, means, std=random.uniform(0.1, 0.6, size=means.shape), offsets=offsets)
+
+
+def labels(X: MixtureArray) -> np.ndarray:
+    return np.arange(len(X)) % 2
+
+
+def fold(X: MixtureArray, values: np.ndarray) -> np.ndarray:
+    """The sum over every row's components of weight times value."""
+    weighted = (X.weights * np.asarray(values).T).T
+    return np.add.reduceat(weighted, X.offsets[:-1], axis=0)
+
+
+def rows_of(X: MixtureArray) -> np.ndarray:
+    return np.repeat(np.arange(len(X)), np.diff(X.offsets))
+
+
+# -- the array
+
+
+def test_moments_are_sums_over_components() -> None:
+    X = mixtures(full=True)
+    x, S = X.components.means, X.components.covariances()
+    mean = fold(X, x)
+    second = fold(X, S + x[:, :, None] * x[:, None, :])
+    expected = second - mean[:, :, None] * mean[:, None, :]
+    np.testing.assert_allclose(X.means, mean, rtol=1e-13)
+    np.testing.assert_allclose(X.covariances(), expected, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(X.trace(), np.trace(expected, axis1=1, axis2=2), rtol=1e-10)
+    assert type(X.collapse("gaussian")) is GaussianArray and X.collapse("diagonal").kind == "diagonal"
+    assert GaussianArray(mean).collapse("gaussian").shape == mean.shape
+
+
+def test_rows_are_sliced_joined_and_combined() -> None:
+    X = mixtures(n=10, d=3)
+    some = X[[7, 2], ["a", "c"]] if X.feature_names else X[[7, 2], [0, 2]]
+    assert isinstance(some, MixtureArray) and some.shape == (2, 2)
+    np.testing.assert_allclose(some.means, X.means[[7, 2]][:, [0, 2]])
+    assert GaussianArray.concat([X[:4], X[4:]]) == X
+    assert [len(row.weights) for row in X] == [1, 2, 3, 1, 2, 3, 1, 2, 3, 1]
+    both = GaussianArray.concat([X, X.collapse("diagonal")])
+    assert isinstance(both, MixtureArray) and len(both) == 20
+    A = np.array([[1.0, 0.0], [-1.0, 1.0], [0.0, 2.0]])
+    np.testing.assert_allclose((X @ A).covariances(), A.T @ X.covariances() @ A, rtol=1e-10, atol=1e-12)
+    beside = GaussianArray.hstack([X, mixtures(n=10, d=1, seed=5, most=2)])
+    assert isinstance(beside, MixtureArray) and beside.shape == (10, 4)
+    cov = beside.covariances()
+    np.testing.assert_allclose(cov[:, :3, :3], X.covariances(), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(cov[:, :3, 3], 0.0, atol=1e-12)
+    assert pickle.loads(pickle.dumps(X)) == X and X[::-1] != X
+
+
+def test_draws_have_the_moments_of_the_mixture() -> None:
+    X = mixtures(n=3, d=2, full=True)
+    n = 100_000
+    draws = X.sample(n, random_state=0).means.reshape(3, n, 2)
+    np.testing.assert_allclose(draws.mean(axis=1), X.means, atol=5 * np.sqrt(X.trace().max() / n))
+    cov = np.stack([np.cov(row.T) for row in draws])
+    np.testing.assert_allclose(cov, X.covariances(), atol=0.05)
+    assert X.sample(2, random_state=1) == X.sample(2, random_state=1)
+
+
+def test_arrow_has_lists_of_components() -> None:
+    pl = pytest.importorskip("polars")
+    X = mixtures(n=5)
+    table = pl.DataFrame(X)
+    assert table.columns == ["weight", "mean", "std"]
+    assert table["weight"].list.len().to_list() == np.diff(X.offsets).tolist()
+    np.testing.assert_array_equal(np.concatenate(table["weight"].to_list()), X.weights)
+    np.testing.assert_array_equal(np.concatenate(table["mean"].to_list()), X.components.means)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0.5, 0.6, 1.0], [[0.0]] * 3, [0, 2, 3]), "row 0 sum to 1.1"),
+        (([1.5, -0.5, 1.0], [[0.0]] * 3, [0, 2, 3]), "row 0, component 1 is -0.5"),
+        (([0.5, 0.5, 1.0], [[0.0]] * 3, [0, 2, 2, 3]), "row 1 has no components"),
+        (([0.5, np.nan, 1.0], [[0.0]] * 3, [0, 2, 3]), "row 0"),
+        (([0.5, 0.5], [[0.0]] * 3, [0, 2, 3]), "3, one per component"),
+        (([0.5, 0.5, 1.0], [[0.0], [np.inf], [1.0]], [0, 2, 3]), "row 1"),
+        (([0.5, 0.5, 1.0], [[0.0]] * 3, [0, 2]), "offsets"),
+        (([0.5, 0.5, 1.0], [[0.0]] * 3, [0, -2, 3]), "offset"),
+        (([0.5, 0.5, 1.0], [[0.0]] * 3, None), "offsets"),
+    ],
+)
+def test_bad_rows_are_refused(arguments: tuple, message: str) -> None:
+    weights, means, offsets = arguments
+    with pytest.raises(UncertainError, match=message):
+        MixtureArray(weights, means, offsets=offsets)
+
+
+def test_rows_from_lists_and_of_equal_length() -> None:
+    lists = MixtureArray.from_lists([[0.7, 0.3], [1.0]], [[0.4, 2.1], [0.9]], std=[[0.05, 0.2], [0.1]])
+    flat = MixtureArray([0.7, 0.3, 1.0], [[0.4], [2.1], [0.9]], std=[0.05, 0.2, 0.1], offsets=[0, 2, 3])
+    assert lists == flat
+    even = MixtureArray(np.full((4, 2), 0.5), np.zeros((4, 2, 3)), std=np.ones((4, 2, 3)))
+    assert even.shape == (4, 3) and even.components.kind == "diagonal"
+    with pytest.raises(UncertainError, match="row 1"):
+        MixtureArray.from_lists([[1.0], [0.5, 0.5]], [[0.0], [1.0]])
+
+
+# -- one component is a Gaussian
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        GSUClassifier(probability=True, random_state=0),
+        GSUClassifier(kernel="rbf", random_state=0),
+        GSUClassifier(alpha="auto", random_state=0),
+        GSURegressor(),
+        ProbabilisticKernelSVC(probability=True, random_state=0),
+        ProbabilisticKernelSVC(n_components=20, random_state=0),
+        ProbabilisticKernelSVR(),
+        RobustSVC(),
+        MinimaxProbabilityClassifier(),
+        GaussianDiscriminant(),
+    ],
+    ids=repr,
+)
+def test_one_component_is_a_gaussian_bit_for_bit(estimator: object) -> None:
+    random = np.random.default_rng(3)
+    G = GaussianArray(random.normal(size=(40, 2)), std=random.uniform(0.1, 1, size=(40, 2)))
+    X = MixtureArray(np.ones(40), G, offsets=np.arange(41))
+    y = (G.means[:, 0] > 0).astype(int)
+    plain, mixed = (estimator.__class__(**estimator.get_params()).fit(rows, y) for rows in (G, X))
+    for name in ("decision_function", "predict_proba", "decision_distribution", "predict"):
+        if hasattr(plain, name):
+            np.testing.assert_array_equal(getattr(plain, name)(G), getattr(mixed, name)(X))
+
+
+# -- losses, scores and kernels are sums over components
+
+
+@pytest.mark.parametrize("loss", ["hinge", "expected_hinge"])
+def test_objectives_are_sums_over_components(loss: str) -> None:
+    X, alpha = mixtures(full=True), 0.01
+    y = labels(X)
+    weights = np.random.default_rng(1).uniform(0.5, 2, len(X))
+    model = GSUClassifier(alpha=alpha, loss=loss, tol=1e-10).fit(X, y, sample_weight=weights)
+    w, b = model.coef_.ravel(), model.intercept_[0]
+    signs = np.where(y == 1, 1.0, -1.0)[rows_of(X)]
+    d = 1 - signs * (X.components.means @ w + b)
+    s = np.sqrt(np.einsum("i,nij,j->n", w, X.components.covariances(), w))
+    each = (
+        np.maximum(d, 0)
+        if loss == "hinge"
+        else d * ndtr(d / s) + s * np.exp(-((d / s) ** 2) / 2) / np.sqrt(2 * np.pi)
+    )
+    expected = alpha / 2 * w @ w + np.average(fold(X, each), weights=weights)
+    np.testing.assert_allclose(model.objective_, expected, rtol=1e-12)
+    # No other mixture of the same rows is needed: it is the fit to components with weights.
+    other = GSUClassifier(alpha=alpha, loss=loss, tol=1e-10)
+    other.fit(X.components, y[rows_of(X)], sample_weight=weights[rows_of(X)] * X.weights)
+    np.testing.assert_allclose(w, other.coef_.ravel(), rtol=1e-12)
+
+
+def test_scores_and_their_deviations_are_those_of_mixtures() -> None:
+    X = mixtures()
+    model = GSUClassifier().fit(X, labels(X))
+    means, stds = model.decision_distribution(X.components)
+    mean, std = model.decision_distribution(X)
+    np.testing.assert_allclose(mean, fold(X, means), rtol=1e-12)
+    np.testing.assert_allclose(std**2, fold(X, stds**2 + means**2) - mean**2, rtol=1e-10)
+    np.testing.assert_allclose(model.decision_function(X), mean)
+    regression = GSURegressor().fit(X, X.means[:, 0])
+    np.testing.assert_allclose(regression.predict(X), fold(X, regression.predict(X.components)), rtol=1e-12)
+
+
+def test_probabilities_are_averages_and_calibrated_for_rows() -> None:
+    random = np.random.default_rng(0)
+    n = 400
+    truth = random.normal(size=n) * 2
+    y = (random.random(n) < 1 / (1 + np.exp(-2 * truth))).astype(int)
+    # A second peak where the row is not: half of the weight says nothing about the label.
+    decoys = random.normal(size=n) * 2
+    means = np.stack([truth, decoys], axis=1)[:, :, None]
+    X = MixtureArray(np.full((n, 2), 0.5), means, std=np.full((n, 2, 1), 0.1))
+    model = GSUClassifier(probability=True, random_state=0).fit(X[:200], y[:200])
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p, fold(X, model.predict_proba(X.components)), rtol=1e-12)
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
+    moments = X.collapse("gaussian")
+    other = GSUClassifier(probability=True, random_state=0).fit(moments[:200], y[:200]).predict_proba(moments)
+    loss = [-np.log(q[np.arange(200, n), y[200:]]).mean() for q in (p, other)]
+    assert loss[0] < loss[1]
+
+
+@pytest.mark.parametrize("coupling", ["shared", "independent"])
+def test_kernels_are_double_sums(coupling: str) -> None:
+    X, Z = mixtures(n=11, full=True), mixtures(n=7, seed=2)
+    each = probabilistic_rbf(X.components, Z.components, sigma=1.2, coupling=coupling)
+    expected = fold(Z, fold(X, each).T).T
+    np.testing.assert_allclose(probabilistic_rbf(X, Z, sigma=1.2, coupling=coupling), expected, rtol=1e-12)
+    own = probabilistic_rbf(X, sigma=1.2, coupling=coupling)
+    np.testing.assert_array_equal(own, own.T)
+    assert np.linalg.eigvalsh(own).min() > -1e-12
+    np.testing.assert_allclose(
+        probabilistic_rbf(X, Z.collapse("gaussian"), sigma=1.2, coupling=coupling).shape, (11, 7)
+    )
+
+
+def test_kernel_machines_are_those_of_their_gram_matrix() -> None:
+    X, Q = mixtures(n=50), mixtures(n=20, seed=9)
+    y = labels(X)
+    K, KQ = probabilistic_rbf(X, sigma=1.0), probabilistic_rbf(Q, X, sigma=1.0)
+    model = ProbabilisticKernelSVC(C=2.0, sigma=1.0, tol=1e-10, probability=True, random_state=0).fit(X, y)
+    plain = ProbabilisticKernelSVC(
+        C=2.0, kernel="precomputed", tol=1e-10, probability=True, random_state=0
+    ).fit(K, y)
+    np.testing.assert_allclose(model.objective_, plain.objective_, rtol=1e-8)
+    np.testing.assert_allclose(model.decision_function(Q), plain.decision_function(KQ), atol=1e-5)
+    np.testing.assert_allclose(model.predict_proba(Q), plain.predict_proba(KQ), atol=1e-5)
+    assert model.support_.max() < len(X.components)
+    mean, std = model.decision_distribution(Q)
+    means, stds = model.decision_distribution(Q.components)
+    np.testing.assert_allclose(mean, model.decision_function(Q), rtol=1e-10)
+    np.testing.assert_allclose(std**2, fold(Q, stds**2 + means**2) - mean**2, rtol=1e-6, atol=1e-12)
+    small = ProbabilisticKernelSVC(C=2.0, sigma=1.0, tol=1e-10, cache_size=0.001).fit(X, y)
+    np.testing.assert_allclose(small.objective_, model.objective_, rtol=1e-8)
+    regression = ProbabilisticKernelSVR(sigma=1.0, tol=1e-10).fit(X, X.means[:, 0])
+    other = ProbabilisticKernelSVR(kernel="precomputed", tol=1e-10).fit(K, X.means[:, 0])
+    np.testing.assert_allclose(regression.predict(Q), other.predict(KQ), atol=1e-5)
+    three = ProbabilisticKernelSVC(sigma=1.0).fit(X, np.arange(50) % 3)
+    assert three.decision_function(Q).shape == (20, 3)
+    copy = pickle.loads(pickle.dumps(three))
+    np.testing.assert_array_equal(copy.decision_function(Q), three.decision_function(Q))
+
+
+@pytest.mark.parametrize("approximation", ["random", "nystroem"])
+def test_features_are_averages(approximation: str) -> None:
+    X = mixtures(n=30)
+    features = ProbabilisticKernelFeatures(40, approximation=approximation, random_state=0).fit(X)
+    np.testing.assert_allclose(
+        features.transform(X), fold(X, features.transform(X.components)), rtol=1e-10, atol=1e-12
+    )
+    svc = ProbabilisticKernelSVC(n_components=60, random_state=0, probability=True).fit(X, labels(X))
+    assert svc.predict_proba(X).shape == (30, 2)
+
+
+# -- transforms, moments, refusals
+
+
+def test_transforms_move_every_component() -> None:
+    X = mixtures(d=3)
+    scaler = GaussianScaler().fit(X)
+    moved = scaler.transform(X)
+    assert isinstance(moved, MixtureArray)
+    np.testing.assert_allclose(moved.components.means, scaler.transform(X.components).means)
+    np.testing.assert_allclose(scaler.inverse_transform(moved).means, X.means, rtol=1e-12)
+    assert isinstance(LinearMap(np.eye(3)[:, :2]).fit_transform(X), MixtureArray)
+    assert isinstance(KernelMap("rbf").fit(X).transform(X), MixtureArray)
+
+
+def test_minimax_and_error_columns_see_moments() -> None:
+    X = mixtures()
+    moments = X.collapse("gaussian")
+    mixed, plain = (MinimaxProbabilityClassifier().fit(rows, labels(X)) for rows in (X, moments))
+    np.testing.assert_array_equal(mixed.coef_, plain.coef_)
+    np.testing.assert_allclose(ErrorColumns().fit_transform(X), ErrorColumns().fit_transform(moments))
+
+
+def test_what_takes_no_mixtures_says_what_to_do() -> None:
+    X = mixtures()
+    with pytest.raises(UncertainError, match=r"collapse\(.gaussian.\)"):
+        AdaptiveHuberRegressor().fit(X, X.means[:, 0])
+    AdaptiveHuberRegressor().fit(X.collapse("gaussian"), X.means[:, 0])
+
+
+@pytest.mark.parametrize("method", ["usvc", "tsvc", "ausvc", "psvm"])
+def test_robust_machines_see_every_component(method: str) -> None:
+    X = mixtures()
+    y = labels(X)
+    mixed = RobustSVC(method=method).fit(X, y)
+    plain = RobustSVC(method=method).fit(X.components, y[rows_of(X)], sample_weight=X.weights)
+    np.testing.assert_allclose(mixed.coef_, plain.coef_, rtol=1e-10)
+    np.testing.assert_allclose(mixed.objective_, plain.objective_, rtol=1e-10)
+
+
+# -- measurement error: EM over pairs
+
+
+def pair_likelihood(X: MixtureArray, weights: np.ndarray, means: np.ndarray, covs: np.ndarray) -> np.ndarray:
+    """log of sum_c v_c sum_k pi_k N(x_c; mu_k, T_k + S_c), and the posterior shares of the components."""
+    x, S = X.components.means, X.components.covariances()
+    logs = np.array(
+        [
+            logsumexp(
+                [
+                    np.log(p) + multivariate_normal(m, T + s).logpdf(a)
+                    for p, m, T in zip(weights, means, covs, strict=True)
+                ]
+            )
+            for a, s in zip(x, S, strict=True)
+        ]
+    )
+    logs += np.log(X.weights)
+    rows = np.split(logs, X.offsets[1:-1])
+    return np.array([logsumexp(row) for row in rows]), np.concatenate(
+        [np.exp(row - logsumexp(row)) for row in rows]
+    )
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_denoiser_climbs_the_likelihood_of_pairs(k: int) -> None:
+    X = mixtures(n=80, full=True)
+    denoiser = GaussianDenoiser(k, random_state=0).fit(X)
+    logs, shares = pair_likelihood(X, denoiser.weights_, denoiser.means_, denoiser.covariances_)
+    np.testing.assert_allclose(denoiser.score_samples(X), logs, rtol=1e-9)
+    np.testing.assert_allclose(denoiser.log_likelihoods_[-1], logs.mean(), rtol=1e-6)
+    assert np.all(np.diff(denoiser.log_likelihoods_) > -1e-12)
+    moved = denoiser.transform(X)
+    assert isinstance(moved, MixtureArray)
+    np.testing.assert_allclose(moved.weights, shares, rtol=1e-8)
+    np.testing.assert_allclose(moved.components.means, denoiser.transform(X.components).means, rtol=1e-10)
+    if k == 1:
+        # A stationary point: no small change of the mean or the covariance is better.
+        best = logs.mean()
+        for step in np.eye(2) * 1e-2:
+            for sign in (-1, 1):
+                other, _ = pair_likelihood(
+                    X, denoiser.weights_, denoiser.means_ + sign * step, denoiser.covariances_
+                )
+                assert other.mean() < best
+        for scale in (0.98, 1.02):
+            other, _ = pair_likelihood(X, denoiser.weights_, denoiser.means_, denoiser.covariances_ * scale)
+            assert other.mean() < best
+
+
+def test_discriminant_weighs_components_by_their_likelihood() -> None:
+    X = mixtures(n=80, full=True)
+    y = labels(X)
+    model = GaussianDiscriminant(shared_covariance=False).fit(X, y)
+    joint = np.stack(
+        [
+            pair_likelihood(X, [1.0], model.means_[c], model.covariances_[c])[0] + np.log(model.priors_[c])
+            for c in range(2)
+        ],
+        axis=1,
+    )
+    expected = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), expected, rtol=1e-7, atol=1e-12)
