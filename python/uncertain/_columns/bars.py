@@ -21,7 +21,7 @@ KINDS = ("std", "var", "cov", "precision", "factor", "bounds")
 OF_SCALARS = ("std", "var", "bounds")
 """Those that give each scalar feature its error bar."""
 
-ARGUMENTS = (*KINDS, "mean", "features", "corr", "exact", "categorical", "limits")
+ARGUMENTS = (*KINDS, "mean", "features", "corr", "exact", "categorical", "limits", "draws")
 """All arguments about the columns of features."""
 
 ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str]

@@ -101,6 +101,8 @@ class Columns:
         The columns of correlations of pairs of features.
     limits : str or dict
         The columns of flags of values that are limits.
+    draws : str or list of str
+        Columns of lists: draws of each row's distribution.
     groups, sample_weight, target_std : str
         The columns of the rows' groups, their weights, and the standard deviations of the target.
     offset, event : str
@@ -143,6 +145,7 @@ class Columns:
     categorical: Sequence[str] | None = None
     corr: str | Mapping[tuple[str, str], str] | None = None
     limits: str | Mapping[str, str] | None = None
+    draws: str | Sequence[str] | None = None
     groups: str | bool | None = None
     """True for groups that were given as values."""
     sample_weight: str | bool | None = None
@@ -171,7 +174,9 @@ class Columns:
                 check_roles({"modes": self.modes})
         if isinstance(self.modes, list):
             object.__setattr__(self, "modes", tuple(self.modes))
-        for role in ("features", "exact", "categorical"):
+        if isinstance(self.draws, str):
+            asked["draws"] = (self.draws,)
+        for role in ("features", "exact", "categorical", "draws"):
             value = asked.get(role, () if settled else None)
             if value is not None and not isinstance(value, (str, tuple)):
                 value = tuple(value)
@@ -326,10 +331,10 @@ class Columns:
         roles: Keywords = dict(self.errors)
         if self.mean is not None:
             roles["mean"] = self.mean
-        for name in ("features", "exact", "categorical"):
+        for name in ("features", "exact", "categorical", "draws"):
             if getattr(self, name):
                 roles[name] = list(getattr(self, name))
-        if self.mean is None and (self.exact or self.categorical):
+        if self.mean is None and (self.exact or self.categorical or self.draws):
             roles["features"] = list(self.features or ())  # that there are none is settled, too
         if self.corr is not None:
             roles["corr"] = self.corr
@@ -340,7 +345,7 @@ class Columns:
     @cached_property
     def reads(self) -> bool:
         """Does it name any column of features?"""
-        return bool(self.mean or self.scalars or self.categorical or self.errors)
+        return bool(self.mean or self.scalars or self.categorical or self.draws or self.errors)
 
     @cached_property
     def error_bars(self) -> dict[str, ErrorBar]:
@@ -351,7 +356,8 @@ class Columns:
         """The columns that a caller names one by one, the target first."""
         exact = () if self.exact == "all" else self.exact
         names = [*self._of_rows, self.mean]
-        names += [name for names in (self.features, exact, self.categorical) for name in names or ()]
+        listed = (self.features, exact, self.categorical, self.draws)
+        names += [name for names in listed for name in names or ()]
         return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
 
     @cached_property
@@ -381,6 +387,7 @@ class Columns:
             *self.lists.values(),
             *(self.exact or ()),
             *(self.categorical or ()),
+            *(self.draws or ()),
             *self.flags.values(),
         ]
         return [name for name in names if name is not None]
@@ -457,7 +464,7 @@ class Columns:
             if value is not None:
                 names = (value,) if isinstance(value, str) else value
                 beside.append(_line(role, "given as values" if names is True else listing(names)))
-        if self.mean is None and not self.features and not self.exact and not self.categorical:
+        if self.mean is None and not (self.features or self.exact or self.categorical or self.draws):
             rows = _line("rows", "a GaussianArray or an array of exact points")
             return "\n".join([rows, _line("target", "given as values"), *beside])
         lines = (
@@ -468,7 +475,9 @@ class Columns:
             lines.append(_line("exact", listing(self.exact)))
         if self.categorical:
             lines.append(_line("categories", listing(self.categorical)))
-        if not self.errors:
+        if self.draws:
+            lines.append(_line("draws", listing(self.draws)))
+        if not (self.errors or self.draws):
             lines.append(_line("errors", "none: every row is an exact point"))
         if self.limits:
             flags = listing([f"{feature} ({column})" for feature, column in self.flags.items()], 4)
@@ -519,7 +528,7 @@ ALWAYS = ("target", "mean", "features", "errors", "corr", "ignored", "automatic"
 """What every version of the model file has, in this order."""
 IF_THERE = (
     "target_std", "groups", "sample_weight", "exact", "categorical", "target_unit", "limits", "target_limit",
-    "target_corr", "target_cov", "hdu", "offset", "event", "modes",
+    "target_corr", "target_cov", "hdu", "offset", "event", "modes", "draws",
 )  # fmt: skip
 """Roles that came later. A file has them where they hold something, so that older versions can read it."""
 

@@ -71,7 +71,8 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     asked, target_limit = _limits_of_target(asked, names)
     asked, pairs = _pairs_of_target(asked)
     target = asked.target
-    if asked.features == () and not (asked.exact or asked.categorical):
+    draws = tuple(asked.draws or ())
+    if asked.features == () and not (asked.exact or asked.categorical or draws):
         check_roles({"features": []})
     beside = {role: name for role in OF_ROWS if isinstance(name := getattr(asked, role), str)}
     of_laws = [asked.offset, asked.event, *(asked.modes if isinstance(asked.modes, tuple) else ())]
@@ -81,7 +82,8 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     categorical = tuple(asked.categorical or ())
     if target == "label" and target not in names:  # the default, of a caller who may not have chosen
         require(target, names, 'target="..." names the column to predict')
-    named = (*beside.values(), *of_laws, asked.mean, *(asked.features or ()), *exact, *categorical, *listed)
+    own = (*exact, *categorical, *draws, *listed)
+    named = (*beside.values(), *of_laws, asked.mean, *(asked.features or ()), *own)
     require_all([column for column in named if column is not None], names)
     _refuse_two_roles(beside, asked, listed, exact, categorical)
     # The target's error bars know the answer as well as anybody: no features.
@@ -90,7 +92,7 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     of_target = parsed.bars(readable).get(target, []) if target is not None else []
     like_target = {column for bar in of_target if bar.sure for column in bar.columns}
     flags = {target_limit, *flag_columns(asked.limits, names)}
-    taken = {*empty, *beside.values(), *of_laws, *like_target, *exact, *categorical, *flags}
+    taken = {*empty, *beside.values(), *of_laws, *like_target, *exact, *categorical, *draws, *flags}
     chosen = _Choice(parsed, [n for n in names if n not in taken], table.types)
     features = asked.features
     if features is not None:
@@ -98,11 +100,12 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     roles = chosen.means_and_errors(asked, features)
     roles |= {"exact": (*roles.get("exact", ()), *exact), "categorical": categorical, **beside}
     roles |= {role: getattr(asked, role) for role in OF_LAWS}
+    roles["draws"] = (*roles.get("draws", ()), *draws)
     columns = Columns(**roles, found=Found(settled=True))
     if asked.exact == "all":
         more = [n for n in chosen.candidates if n not in columns.used and table.types[n] == "number"]
         columns = replace(columns, exact=(*(columns.exact or ()), *more))
-    if not (columns.mean or columns.features or columns.exact or columns.categorical):
+    if not columns.reads:
         raise ColumnError(_no_errors(chosen.candidates))
     if asked.limits is not None:
         columns = replace(columns, limits=limit_columns(asked.limits, columns.scalars, names))
@@ -244,7 +247,8 @@ class _Choice:
     def means_and_errors(self, asked: Columns, features: Sequence[str] | None) -> Keywords:
         """The roles of features, with what the caller left open."""
         mean, errors, corr = asked.mean, asked.errors, asked.corr
-        exact_all, lone = asked.exact == "all", asked.exact is not None or bool(asked.categorical)
+        exact_all = asked.exact == "all"
+        lone = asked.exact is not None or bool(asked.categorical or asked.draws)
         scalar = {kind: v for kind, v in errors.items() if not is_list_column(kind, v)}
         if features is not None and errors and not scalar:
             return {"features": features, "corr": corr, **errors}
@@ -269,6 +273,10 @@ class _Choice:
             return self._with_pairs(self._one_each(found), corr, {})
         if lone:
             return {}
+        # Lists without error bars: draws of each row's distribution.
+        draws = [name for name in self.candidates if self.types[name] == "list"]
+        if draws:
+            return {"draws": draws}
         raise ColumnError(_no_errors(self.candidates))
 
     def unsure(self, of_target: Sequence[ErrorBar]) -> frozenset[str]:
@@ -425,7 +433,7 @@ def _refuse_two_roles(
     features = asked.features
     read = {
         "target": [target], "target_std": [target_std], "features": features or (), "mean": [asked.mean],
-        "error bars": listed, "exact": exact, "categorical": categorical,
+        "error bars": listed, "exact": exact, "categorical": categorical, "draws": asked.draws or (),
     }  # fmt: skip
     unread = {
         "groups": (groups, "groups only say which rows belong to one object"),

@@ -16,8 +16,12 @@ def check_roles(roles: Mapping[str, Any]) -> None:
     Which of `mean` and `features` the errors belong to may still be open.
     """
     for name, value in roles.items():
-        if name in ("features", "exact", "categorical", "modes"):
-            _check_names(name, value, empty=bool(roles.get("exact") or roles.get("categorical")))
+        if name == "draws" and isinstance(value, str):
+            continue
+        if name in ("features", "exact", "categorical", "modes", "draws"):
+            _check_names(
+                name, value, empty=bool(roles.get("exact") or roles.get("categorical") or roles.get("draws"))
+            )
         elif name == "mean":
             if not isinstance(value, str):
                 raise _no_column(name, value)

@@ -30,7 +30,7 @@ def from_plain(value: object) -> Any:
 
 def fits(role: str, value: object) -> bool:
     """Is this a value for the role?"""
-    if role in ("features", "ignored", "exact", "categorical"):
+    if role in ("features", "ignored", "exact", "categorical", "draws"):
         return _are_names(value)
     if role == "errors":
         known = isinstance(value, dict) and value.keys() <= set(KINDS)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from ..exceptions import UncertainError
 from .array import GaussianArray
 from .features import column_numbers, is_every, rows_and_columns
+from .mixture_array import MixtureArray
 from .numbers import refuse_where, row_numbers
 from .typing import Array, Booleans, Floats, Keywords, Limits, RandomState
 
@@ -59,6 +60,11 @@ class Incomplete:
     __slots__ = ("gaussians", "limits", "missing")
 
     def __init__(self, gaussians: GaussianArray, missing: ArrayLike, limits: ArrayLike | None = None) -> None:
+        if isinstance(gaussians, MixtureArray):
+            raise UncertainError(
+                "rows with gaps or limits cannot be mixtures: collapse them before, "
+                'Incomplete(X.collapse("gaussian"), missing)'
+            )
         marks = np.ascontiguousarray(missing)
         if marks.shape != gaussians.shape or marks.dtype != bool:
             raise UncertainError(

@@ -60,6 +60,7 @@ def fit(
     categorical: Sequence[str] | None = None,
     corr: str | Mapping[tuple[str, str], str] | None = None,
     limits: str | Mapping[str, str] | None = None,
+    draws: str | Sequence[str] | None = None,
     columns: Columns | None = None,
     hdu: int | str | None = None,
     task: Literal["auto", "classification", "regression"] = "auto",
@@ -127,6 +128,10 @@ def fit(
         limits, negate its column. A limit without an error bar is a limit of the true value. Features may be
         limits with ``method="mixture"``, "discriminant" and ``meaning="measurement"``, targets with "mixture"
         for numbers. Other methods refuse them, and "auto" chooses among these.
+    draws : columns of lists, draws of each row's distribution (posterior chains, bootstraps): rows become
+        mixtures of Gaussians, see :func:`uncertain.uncertainty.from_draws`. Lists that are as long as each
+        other in every row were drawn together. In a table without error bars, columns of lists are taken for
+        draws.
     columns : all of these roles in one object, `uncertain.Columns`, for which the arguments are shortcuts. A
         role is given in one of the two.
     hdu : which table of a FITS file with several, by number or name; the model keeps it for new files. By
@@ -263,7 +268,7 @@ def fit(
         "offset": offset, "event": event, "modes": modes,
         "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
         "bounds": bounds, "features": features, "exact": exact, "categorical": categorical, "corr": corr,
-        "limits": limits,
+        "limits": limits, "draws": draws,
     }  # fmt: skip
     asked, values = Columns.from_arguments(columns, roles)
     if is_dask(table):

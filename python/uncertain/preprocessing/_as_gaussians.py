@@ -99,6 +99,10 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         ">" where it is above, and 0, "=", "", False or null where the value was read. The error bar of a
         limit is that of the reading; null stands for a limit of the true value. The result is an `Incomplete`
         with `limits`, for `GaussianMixtureRegressor`, `GaussianDiscriminant` and `GaussianDenoiser`.
+    draws : str or list of str
+        Columns of lists, draws of each row's distribution: the result is a `MixtureArray`, see
+        :func:`uncertain.uncertainty.from_draws`. Lists that are as long as each other in every row were drawn
+        together, and keep their correlations.
     columns : Columns
         All of these in one object, for which the arguments above are shortcuts. Its target, groups and
         weights are no features.
@@ -160,6 +164,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         exact: Any = None,
         categorical: list[str] | None = None,
         limits: Any = None,
+        draws: Any = None,
         columns: Columns | None = None,
         on_missing: str = "error",
         indicators: bool = False,
@@ -177,6 +182,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.exact = exact
         self.categorical = categorical
         self.limits = limits
+        self.draws = draws
         self.columns = columns
         self.on_missing = on_missing
         self.indicators = indicators
@@ -219,7 +225,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         check_is_fitted(self, "columns_")
         if not self.columns_.reads and hasattr(self, "feature_names_in_"):
             return np.array(self.feature_names_in_, dtype=object)
-        names = [*self.columns_.scalars]
+        names = [*(self.columns_.draws or ()), *self.columns_.scalars]
         for column, known in self.categories_.items():
             names += one_hot_names(column, known)
         if self.columns_.mean is not None or not names:
@@ -244,7 +250,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         if not columns.reads:
             return tuple(getattr(self, "feature_names_in_", ())) or None
         names = tuple(self.get_feature_names_out().tolist())
-        of_scalars = columns.scalars or columns.categorical
+        of_scalars = columns.scalars or columns.categorical or columns.draws
         return names if of_scalars and len(set(names)) == len(names) else None
 
     def _fit_transform(self, X: RowsLike, census: Census | None = None) -> GaussianRows:
@@ -376,7 +382,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.columns_: Columns = columns
         self.categories_: Categories = categories
         self.n_features_in_: int = n_features
-        scalars = [*columns.scalars, *(columns.categorical or ())]
+        scalars = [*(columns.draws or ()), *columns.scalars, *(columns.categorical or ())]
         if scalars and columns.mean is None:
             self.feature_names_in_: Array = np.asarray(scalars, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -411,7 +417,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             if (
                 roles
                 and not of_scalars
-                and not {"mean", "features", "exact", "categorical", "limits"} & {*roles}
+                and not {"mean", "features", "exact", "categorical", "limits", "draws"} & {*roles}
             ):
                 raise ParameterError("pass either mean= (one column of lists) or features= (scalar columns)")
             if _complete(asked):

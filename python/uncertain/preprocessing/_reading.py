@@ -25,6 +25,7 @@ from .._data.units import POWERS
 from .._tables import Table
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
+from ..uncertainty._draws import Lists, draws_of_column, mixtures_from
 from ._categories import Categories, one_hot
 from ._pairs import REFUSE, Pairs, with_pairs
 
@@ -69,6 +70,13 @@ def read_gaussians(
         means = features if columns.mean is None else [columns.mean]
         parts.append(_gaussians(table, means, listed, columns, on_missing, impossible))
         features = []
+    if columns.draws:
+        if on_missing == "impute":
+            raise UncertainError(
+                f"{listing(columns.draws)}: draws beside columns with missing values are not read; leave "
+                "those rows or columns out"
+            )
+        parts.append(_drawn(table, columns.draws))
     bars = columns.error_bars if features else {}
     if features and not bars:
         points, features = features + points, []
@@ -80,6 +88,20 @@ def read_gaussians(
         else:
             parts.append(_mixed(table, bars, points, indicators, columns, on_missing, impossible))
     return parts[0] if len(parts) == 1 else hstack(parts)
+
+
+def _drawn(table: Table, columns: Sequence[str]) -> GaussianRows:
+    """Mixtures from columns of draws; lists as long as each other in every row were drawn together."""
+    series = table.series(columns)
+    lists = [draws_of_column(own, name) for name, own in zip(columns, series, strict=True)]
+    first, *others = lists
+    together = all(np.array_equal(first.offsets, other.offsets) for other in others)
+    if together and others:
+        values = np.hstack([own.values for own in lists])
+        return mixtures_from(Lists(values, first.offsets), columns)
+    return GaussianArray.hstack(
+        [mixtures_from(own, [name]) for own, name in zip(lists, columns, strict=True)]
+    )
 
 
 # -- scalar columns

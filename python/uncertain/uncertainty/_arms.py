@@ -1,4 +1,4 @@
-"""Arms of different lengths, -a and +b, as two Gaussian components that keep their skewness.
+"""Arms of different lengths, -a and +b, as two or three Gaussian components that keep their skewness.
 
 The split normal distribution of arms a and b depends on their ratio alone, up to shift and scale. So a
 mixture is fitted once per ratio (share a / (a + b), in steps of 1/200) by the core's fit to a density on a
@@ -23,15 +23,17 @@ SYMMETRIC = 0.1
 """Cells whose arms differ by no more than this part of their sum are Gaussians (as in `warn_if_skewed`)."""
 MOST_SPLIT = 6
 """Features of a row that may have two components each, which makes 2^6 of the row."""
+FEW = 3
+"""Up to so many features have three components each, which makes 27 of the row."""
 
 
 @lru_cache
-def fitted(step: int) -> tuple[Floats, Floats, Floats, float]:
+def fitted(step: int, n_components: int) -> tuple[Floats, Floats, Floats, float]:
     """Shares, means, standard deviations and total variation for arms step / 200 and 1 - step / 200."""
     a, b = step / STEPS, 1 - step / STEPS
     x = np.linspace(-6 * a - 0.02, 6 * b + 0.02, 4001)
     density = split_density(x, a, b)
-    mixture = from_pdf(x, [density], n_components=2)
+    mixture = from_pdf(x, [density], n_components=n_components)
     shares, means = mixture.weights, mixture.components.means.ravel()
     std = np.sqrt(mixture.components.covariances().ravel())
     z = (x[:, None] - means) / std
@@ -45,10 +47,10 @@ def split_density(x: Floats, a: float, b: float) -> Floats:
     return np.asarray(np.exp(-((x / arm) ** 2) / 2) * np.sqrt(2 / np.pi) / (a + b))
 
 
-def left_over(a: float, b: float) -> float:
-    """The total variation between the split normal distribution of these arms and its two components."""
+def left_over(a: float, b: float, n_components: int) -> float:
+    """The total variation between the split normal distribution of these arms and its components."""
     step = round(STEPS * a / (a + b))
-    return 0.0 if abs(a - b) <= SYMMETRIC * (a + b) else fitted(step)[3]
+    return 0.0 if abs(a - b) <= SYMMETRIC * (a + b) else fitted(step, n_components)[3]
 
 
 def shaped(value: Floats, below: Floats, above: Floats) -> MixtureArray:
@@ -64,15 +66,16 @@ def shaped(value: Floats, below: Floats, above: Floats) -> MixtureArray:
         skewed &= skew >= least
         skewed &= np.cumsum(skewed, axis=1) <= MOST_SPLIT
     columns = range(value.shape[1])
-    features = [_feature(value[:, j], below[:, j], above[:, j], skewed[:, j]) for j in columns]
+    k = 3 if len(columns) <= FEW else 2
+    features = [_feature(value[:, j], below[:, j], above[:, j], skewed[:, j], k) for j in columns]
     made = GaussianArray.hstack(features)
     assert isinstance(made, MixtureArray)
     return made
 
 
-def _feature(value: Floats, below: Floats, above: Floats, skewed: Booleans) -> MixtureArray:
+def _feature(value: Floats, below: Floats, above: Floats, skewed: Booleans, k: int) -> MixtureArray:
     n = len(value)
-    counts = np.where(skewed, 2, 1)
+    counts = np.where(skewed, k, 1)
     offsets = np.concatenate([[0], np.cumsum(counts)])
     mean, var = split_normal(value, below, above)
     first = offsets[:-1]
@@ -82,13 +85,11 @@ def _feature(value: Floats, below: Floats, above: Floats, skewed: Booleans) -> M
     steps = np.rint(STEPS * below / np.where(total > 0, total, 1)).astype(int)
     for step in np.unique(steps[skewed]):
         rows = np.flatnonzero(skewed & (steps == step))
-        own_shares, own_means, own_stds, _ = fitted(int(step))
-        for c in range(2):
+        own_shares, own_means, own_stds, _ = fitted(int(step), k)
+        for c in range(k):
             at = first[rows] + c
-            # One component alone, should the fit have found no use for a second.
-            k = min(c, len(own_shares) - 1)
-            shares[at] = own_shares[k] if len(own_shares) > 1 else 0.5
-            means[at] = value[rows] + total[rows] * own_means[k]
-            stds[at] = total[rows] * own_stds[k]
+            shares[at] = own_shares[c]
+            means[at] = value[rows] + total[rows] * own_means[c]
+            stds[at] = total[rows] * own_stds[c]
     assert len(offsets) == n + 1
     return MixtureArray(shares, means[:, None], std=stds[:, None], offsets=offsets)

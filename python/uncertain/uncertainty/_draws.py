@@ -224,6 +224,22 @@ def from_pdf(
     return _fitted(Lists(draws, offsets), weights.ravel(), n_components, "shape", feature_names, None)
 
 
+def draws_of_column(column: object, name: str) -> Lists:
+    """A list-typed column of a table, one number per draw."""
+    lists = _lists(column, name)
+    if lists.values.shape[1] != 1:
+        raise ShapeError(f"{name}: a draw must be one number, got lists of {lists.values.shape[1]}")
+    return lists
+
+
+def mixtures_from(lists: Lists, names: Sequence[str]) -> MixtureArray:
+    """`from_draws` of columns of a table; errors say which."""
+    try:
+        return _fitted(lists, None, "auto", "draws", None, None)
+    except UncertainError as error:
+        raise type(error)(f"{', '.join(names)}: {error}") from None
+
+
 def _fitted(
     lists: Lists,
     weights: Floats | None,

@@ -43,13 +43,8 @@ enum OwnedArray {
 }
 
 /// The same, owned, so that the GIL can go.
-<<<<<<< HEAD
 pub(crate) struct OwnedRows {
-    data: Arc<GaussianArray>,
-=======
-struct OwnedRows {
     data: OwnedArray,
->>>>>>> b8ada57 (MixtureArray: rows of several Gaussian components, in every loss, score and kernel; mixtures from draws, quantiles, densities and arms)
     marks: Option<Vec<bool>>,
     limits: Option<Vec<i8>>,
 }
@@ -72,18 +67,26 @@ impl From<RowsArgument<'_>> for OwnedRows {
 }
 
 impl OwnedRows {
-<<<<<<< HEAD
+    /// The same; an error for rows that are mixtures.
+    pub(crate) fn without_mixtures(self) -> BorderResult<Self> {
+        match self.data {
+            OwnedArray::Gaussians(_) => Ok(self),
+            OwnedArray::Mixtures(_) => Err(Error::Data(
+                "rows that are mixtures of several Gaussians are not taken here: collapse(\"gaussian\") makes one Gaussian \
+                 of each, with the mean and the covariance of its mixture"
+                    .into(),
+            )
+            .into()),
+        }
+    }
+
     pub(crate) fn rows(&self) -> uncertain::Result<Incomplete<'_>> {
-        let rows = self.marks.as_ref().map_or(Ok((&*self.data).into()), |marks| Incomplete::new(&self.data, marks))?;
-=======
-    fn rows(&self) -> uncertain::Result<Incomplete<'_>> {
         let data = match &self.data {
             OwnedArray::Gaussians(data) => data,
             // Mixtures have neither gaps nor limits.
             OwnedArray::Mixtures(data) => return Ok(Incomplete::from_mixtures(data)),
         };
         let rows = self.marks.as_ref().map_or(Ok((&**data).into()), |marks| Incomplete::new(data, marks))?;
->>>>>>> b8ada57 (MixtureArray: rows of several Gaussian components, in every loss, score and kernel; mixtures from draws, quantiles, densities and arms)
         self.limits.as_ref().map_or(Ok(rows), |limits| rows.with_limits(limits))
     }
 }

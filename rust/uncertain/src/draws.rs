@@ -257,7 +257,7 @@ impl Row {
             self.draws.push(weight(at));
         }
         let block = n.div_ceil(BLOCKS);
-        let is_train = |k: usize| (k / block) % 2 == 0;
+        let is_train = |k: usize| (k / block).is_multiple_of(2);
         pack(&self.draws, d, &mut self.all, |_| true);
         pack(&self.draws, d, &mut self.train, is_train);
         pack(&self.draws, d, &mut self.test, |k| !is_train(k));
@@ -623,7 +623,7 @@ mod tests {
     fn one_component_has_the_moments_of_the_draws() {
         let mut numbers = Numbers::new(1);
         let values: Vec<f64> = (0..600).map(|k| numbers.normal() * 1e-3 + f64::from(k % 2) * 7.0).collect();
-        let found = fitted(values.clone(), 2, Params::new().n_components(1)).unwrap().mixtures;
+        let found = fitted(values.clone(), 2, Params::new().n_components(Some(1))).unwrap().mixtures;
         let mean: f64 = values.iter().step_by(2).sum::<f64>() / 300.0;
         let variance: f64 = values.iter().step_by(2).map(|x| (x - mean).powi(2)).sum::<f64>() / 300.0;
         assert!((found.components().means().row(0)[0] - mean).abs() < 1e-15);
@@ -651,7 +651,7 @@ mod tests {
 
     #[test]
     fn few_draws_have_few_components_and_bad_ones_are_refused() {
-        let found = fitted(vec![0.0, 1.0, 5.0, 6.0], 1, Params::new().n_components(3)).unwrap();
+        let found = fitted(vec![0.0, 1.0, 5.0, 6.0], 1, Params::new().n_components(Some(3))).unwrap();
         assert_eq!((found.mixtures.components().n_rows(), found.n_fewer), (1, 1));
         assert!(
             fitted(vec![2.0; 40], 1, Params::new()).unwrap().mixtures.components().covariances().quad(0, &[1.0]) == 0.0
@@ -659,7 +659,7 @@ mod tests {
         let message = |values: Vec<f64>| fitted(values, 1, Params::new()).unwrap_err().to_string();
         assert!(message(vec![1.0]).contains("row 0 has 1 draws"));
         assert!(message(vec![1.0, 2.0, f64::NAN]).contains("draw 2, feature 0 is NaN"));
-        assert!(fitted(vec![1.0, 2.0], 1, Params::new().n_components(0)).is_err());
+        assert!(fitted(vec![1.0, 2.0], 1, Params::new().n_components(Some(0))).is_err());
         let rows = Rows::from_vec(vec![1.0, 2.0, 3.0], 1).unwrap();
         let fit = |weights: &[f64]| Params::new().check().unwrap().fit(&rows, &[0, 3], Some(weights), &Control::new());
         assert!(fit(&[1.0, -1.0, 1.0]).unwrap_err().to_string().contains("draw 1 has the weight -1"));
@@ -673,7 +673,7 @@ mod tests {
         let rows = Rows::from_vec(values.clone(), 1).unwrap();
         // exp(x) moves a standard normal distribution by 1.
         let weights: Vec<f64> = values.iter().map(|x| x.exp()).collect();
-        let params = Params::new().n_components(1).check().unwrap();
+        let params = Params::new().n_components(Some(1)).check().unwrap();
         let found = params.fit(&rows, &[0, 4000], Some(&weights), &Control::new()).unwrap().mixtures;
         assert!((found.components().means().row(0)[0] - 1.0).abs() < 0.1);
     }
