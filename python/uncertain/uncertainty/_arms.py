@@ -36,6 +36,8 @@ def fitted(step: int, n_components: int) -> tuple[Floats, Floats, Floats, float]
     mixture = from_pdf(x, [density], n_components=n_components)
     shares, means = mixture.weights, mixture.components.means.ravel()
     std = np.sqrt(mixture.components.covariances().ravel())
+    x = np.linspace(-6 * a - 1, 6 * b + 1, 4001)
+    density = split_density(x, a, b)
     z = (x[:, None] - means) / std
     made = (shares / std * np.exp(-z * z / 2)).sum(axis=1) / np.sqrt(2 * np.pi)
     return shares, means, std, float(np.abs(made - density).sum() * (x[1] - x[0]) / 2)

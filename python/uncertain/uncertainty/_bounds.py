@@ -40,7 +40,7 @@ def from_bounds(
     differ by more than 10 % of their sum become three Gaussian components (two beyond three features),
     and then of a row the six most skewed cells at most; the others are moments. The total variation left
     between the split normal distribution and its three (two) components is .004 (.007) for arms 1 : 1.5, .010
-    (.041) for 1 : 3, and .076 (.105) where one arm is zero.
+    (.041) for 1 : 3, and .084 (.122) where one arm is zero.
 
     Parameters
     ----------
