@@ -80,6 +80,8 @@ def _refuse_roles(columns: Columns) -> None:
     """Roles without a translation."""
     if columns.flags:
         refuse("columns of limits (limits=) have no translation")
+    if columns.draws:
+        refuse("columns of draws (draws=) have no translation")
     if columns.corr is not None or (columns.cov is not None and "cov" not in columns.lists):
         refuse("columns of correlations and covariances of scalar features have no translation")
     if {"precision", "factor"} & {*columns.lists}:
