@@ -27,7 +27,7 @@ LAYERS = [
     {"loss", "mixture"},
     {"sums"},
     {"state"},
-    {"kernel", "objective"},
+    {"kernel", "objective", "draws"},
     {"solver"},
     {"deconvolution"},
     {"partition"},

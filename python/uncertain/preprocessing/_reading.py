@@ -17,6 +17,7 @@ from .._columns.bars import listing, pair_columns_from
 from .._columns.names import ErrorBar
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal
+from .._data.draws import Lists, draws_of_column, mixtures_from
 from .._data.incomplete import GaussianRows, Incomplete, hstack
 from .._data.numbers import refuse_where
 from .._data.targets import is_missing
@@ -25,7 +26,6 @@ from .._data.units import POWERS
 from .._tables import Table
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
-from ..uncertainty._draws import Lists, draws_of_column, mixtures_from
 from ._categories import Categories, one_hot
 from ._pairs import REFUSE, Pairs, with_pairs
 

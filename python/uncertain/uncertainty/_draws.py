@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from .._data.draws import N_COMPONENTS, Lists, fitted_mixtures, lists_from
 from .._data.mixture_array import MixtureArray
 from .._data.numbers import first_place, float_array, refuse_not_finite
-from .._data.options import with_hint
 from .._data.plain import plain_codes
 from .._data.typing import Floats, Ints
-from .._data.warn import warn
-from .._uncertain import Gaussians, Rows, mixtures_from_draws
-from ..exceptions import ParameterError, ShapeError, UncertainError, UncertainWarning
+from ..exceptions import ParameterError, ShapeError, UncertainError
 
-N_COMPONENTS: TypeAlias = int | Literal["auto"]
 Prior: TypeAlias = ArrayLike | Sequence[ArrayLike] | Callable[[Floats], ArrayLike]
 QUANTILES = 512
 """Points of equal probability that stand for a distribution known by some of its quantiles."""
-
-
-class Lists(NamedTuple):
-    """Draws of all rows below each other, and where those of every row begin."""
-
-    values: Floats
-    offsets: Ints
 
 
 def from_draws(
@@ -90,12 +80,12 @@ def from_draws(
     >>> X.weights.round(1)
     array([0.7, 0.3, 1. ])
     """
-    values, offsets = _grouped(draws, by) if by is not None else _lists(draws, "draws")
+    values, offsets = _grouped(draws, by) if by is not None else lists_from(draws, "draws")
     weights = None
     if prior is not None:
         order = None if by is None else _order(by, len(values))[0]
         weights = _inverse_prior(prior, values, offsets, order)
-    return _fitted(Lists(values, offsets), weights, n_components, "draws", feature_names, n_jobs)
+    return fitted_mixtures(Lists(values, offsets), weights, n_components, "draws", feature_names, n_jobs)
 
 
 def from_quantiles(
@@ -161,7 +151,9 @@ def from_quantiles(
     z = ndtri((np.arange(QUANTILES) + 0.5) / QUANTILES)
     draws = _along(z, ndtri(levels), x)
     offsets = np.arange(0, x.shape[0] * QUANTILES + 1, QUANTILES)
-    return _fitted(Lists(draws.reshape(-1, 1), offsets), None, n_components, "shape", feature_names, None)
+    return fitted_mixtures(
+        Lists(draws.reshape(-1, 1), offsets), None, n_components, "shape", feature_names, None
+    )
 
 
 def from_pdf(
@@ -221,102 +213,7 @@ def from_pdf(
     weights = p * np.gradient(x)
     offsets = np.arange(0, p.size + 1, len(x))
     draws = np.tile(x, len(p)).reshape(-1, 1)
-    return _fitted(Lists(draws, offsets), weights.ravel(), n_components, "shape", feature_names, None)
-
-
-def draws_of_column(column: object, name: str) -> Lists:
-    """A list-typed column of a table, one number per draw."""
-    lists = _lists(column, name)
-    if lists.values.shape[1] != 1:
-        raise ShapeError(f"{name}: a draw must be one number, got lists of {lists.values.shape[1]}")
-    return lists
-
-
-def mixtures_from(lists: Lists, names: Sequence[str]) -> MixtureArray:
-    """`from_draws` of columns of a table; errors say which."""
-    try:
-        return _fitted(lists, None, "auto", "draws", None, None)
-    except UncertainError as error:
-        raise type(error)(f"{', '.join(names)}: {error}") from None
-
-
-def _fitted(
-    lists: Lists,
-    weights: Floats | None,
-    n_components: N_COMPONENTS,
-    criterion: str,
-    feature_names: Iterable[str] | None,
-    n_jobs: int | None,
-) -> MixtureArray:
-    if n_components != "auto" and not (isinstance(n_components, (int, np.integer)) and n_components >= 1):
-        raise ParameterError(f'n_components = {n_components!r}: must be an integer >= 1 or "auto"')
-    values, offsets = lists
-    count = None if n_components == "auto" else int(n_components)
-    rows = Rows.from_numpy(np.ascontiguousarray(values), *values.shape)
-    try:
-        core, n_fewer = mixtures_from_draws(rows, offsets, weights, count, criterion, n_jobs)
-    except ParameterError as error:
-        raise with_hint(error) from None
-    if n_fewer:
-        few = f"{n_fewer} of {len(offsets) - 1} rows have too few draws for {count} components, and got fewer"
-        warn(few, UncertainWarning)
-    made = cast(MixtureArray, MixtureArray._from_core(cast(Gaussians, core)))
-    if feature_names is None:
-        return made
-    return MixtureArray(
-        made.weights, made.components._named(_names(feature_names, values.shape[1])), offsets=made.offsets
-    )
-
-
-def _names(names: Iterable[str], d: int) -> tuple[str, ...]:
-    found = tuple(names)
-    if len(found) != d or len(set(found)) != d:
-        raise ShapeError(f"feature_names: expected {d} different names, got {list(found)}")
-    return found
-
-
-def _lists(draws: object, what: str) -> Lists:
-    """Draws in any of the forms that hold one list per row."""
-    if isinstance(draws, np.ndarray) and draws.dtype != object:
-        a = float_array(draws, what)
-        if a.ndim not in (2, 3):
-            hint = "; for one row pass draws[None]" if a.ndim == 1 else ""
-            raise ShapeError(f"{what}: expected shape (n, m) or (n, m, d), got {a.shape}{hint}")
-        n, m = a.shape[:2]
-        if 0 in a.shape:
-            raise ShapeError(f"{what} of shape {a.shape}: there are no draws")
-        return Lists(a.reshape(n * m, -1), np.arange(0, n * m + 1, m))
-    rows = [_one_row(row, at, what) for at, row in enumerate(_elements(draws, what))]
-    if not rows:
-        raise ShapeError(f"{what}: there are no rows")
-    widths = [row.shape[1] for row in rows]
-    other = next((at for at, width in enumerate(widths) if width != widths[0]), None)
-    if other is not None:
-        raise ShapeError(f"{what}: row {other} has draws of {widths[other]} features, row 0 of {widths[0]}")
-    return Lists(
-        np.concatenate(rows), np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-    )
-
-
-def _elements(draws: object, what: str) -> Iterable[object]:
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(draws, method):
-            return cast(Iterable[object], getattr(draws, method)())
-    if isinstance(draws, (str, bytes)) or not isinstance(draws, Iterable):
-        raise ParameterError(f"{what}: expected one list of draws per row, got {type(draws).__name__}")
-    return draws
-
-
-def _one_row(row: object, at: int, what: str) -> Floats:
-    if row is None:
-        raise UncertainError(f"{what}: row {at} has no draws; leave the row out")
-    try:
-        a = np.asarray(row, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise UncertainError(f"{what}: row {at} must be a list of numbers, got {row!r:.60}") from None
-    if a.ndim not in (1, 2) or 0 in a.shape:
-        raise ShapeError(f"{what}: row {at}: expected draws of shape (m,) or (m, d), got {a.shape}")
-    return a.reshape(len(a), -1)
+    return fitted_mixtures(Lists(draws, offsets), weights.ravel(), n_components, "shape", feature_names, None)
 
 
 def _order(by: ArrayLike, n: int) -> tuple[Ints, Ints]:
@@ -349,7 +246,7 @@ def _inverse_prior(prior: Prior, values: Floats, offsets: Ints, order: Ints | No
         p = float_array(cast(ArrayLike, prior), "prior").ravel()
         p = p[order] if len(p) == len(order) else p
     else:
-        p = _lists(np.asarray(prior) if isinstance(prior, np.ndarray) else prior, "prior").values.ravel()
+        p = lists_from(np.asarray(prior) if isinstance(prior, np.ndarray) else prior, "prior").values.ravel()
     if p.shape != (len(values),):
         raise ShapeError(f"prior: expected {len(values)} densities, one per draw, got {p.shape}")
     bad = np.flatnonzero(~((p > 0) & (p < np.inf)))

@@ -1,6 +1,5 @@
 //! [`Labels`]: the class, the weight and the group of every row.
 
-use crate::data::MixtureArray;
 use crate::data::weights::{Weights, supervision};
 use crate::error::{Error, Result};
 use crate::readable::readable;
@@ -97,10 +96,10 @@ impl Labels {
         })
     }
 
-    /// Those of the components of mixtures; `rows` are their rows. A row without a group is one of its own, for its
+    /// Those of the components of mixtures, whose rows are `rows`, with their shares of a row. A row without a group is one of its own, for its
     /// components to be held out together.
-    pub(crate) fn of_components(&self, rows: &[u32], mixtures: &MixtureArray) -> Result<Self> {
-        let weights = rows.iter().zip(mixtures.weights()).map(|(&i, v)| self.weight(i as usize) * v).collect();
+    pub(crate) fn for_components(&self, rows: &[u32], shares: &[f64]) -> Result<Self> {
+        let weights = rows.iter().zip(shares).map(|(&i, v)| self.weight(i as usize) * v).collect();
         let groups = self.groups().map_or_else(|| rows.to_vec(), |g| rows.iter().map(|&i| g[i as usize]).collect());
         Ok(Self {
             codes: rows.iter().map(|&i| self.codes[i as usize]).collect(),

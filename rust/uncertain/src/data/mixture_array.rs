@@ -19,6 +19,7 @@ use std::sync::Arc;
 use ndarray::{Array2, ArrayView2};
 
 use crate::data::covariance::{Diagonal, packed_len};
+use crate::data::weights::TakeRows;
 use crate::data::{Covariances, GaussianArray, Labels, Rows, Targets, Unit};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -334,7 +335,7 @@ impl MixtureArray {
     /// Labels of another number of rows.
     pub fn labels(&self, labels: &Labels) -> Result<Labels> {
         labels.check_rows(self.n_rows())?;
-        labels.of_components(&self.row_numbers(), self)
+        labels.for_components(&self.row_numbers(), &self.weights)
     }
 
     /// Targets of the components from those of the rows, with their weights times the components'.
@@ -343,7 +344,7 @@ impl MixtureArray {
     /// Targets of another number of rows.
     pub fn targets(&self, targets: &Targets) -> Result<Targets> {
         targets.check_rows(self.n_rows())?;
-        targets.of_components(&self.row_numbers(), self)
+        targets.for_components(&self.row_numbers(), &self.weights)
     }
 
     /// The sum over every row's components of weight times answer: n x k from (components) x k.
@@ -366,6 +367,20 @@ impl MixtureArray {
             }
         }
         Ok(out)
+    }
+}
+
+impl TakeRows for MixtureArray {
+    fn count(&self) -> usize {
+        self.n_rows()
+    }
+
+    fn bytes(&self) -> usize {
+        self.row_bytes()
+    }
+
+    fn pick(&self, rows: &[usize]) -> Result<Self> {
+        self.take(rows)
     }
 }
 

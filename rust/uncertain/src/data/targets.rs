@@ -1,6 +1,5 @@
 //! [`Targets`]: the number that belongs to every row, and how well it is known.
 
-use crate::data::MixtureArray;
 use crate::data::weights::{Weights, supervision};
 use crate::error::{Error, Result};
 use crate::readable::readable;
@@ -135,10 +134,10 @@ impl Targets {
         })
     }
 
-    /// Those of the components of mixtures; `rows` are their rows.
-    pub(crate) fn of_components(&self, rows: &[u32], mixtures: &MixtureArray) -> Result<Self> {
+    /// Those of the components of mixtures, whose rows are `rows`, with their shares of a row.
+    pub(crate) fn for_components(&self, rows: &[u32], shares: &[f64]) -> Result<Self> {
         let numbers: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
-        let weights = numbers.iter().zip(mixtures.weights()).map(|(&i, v)| self.weight(i) * v).collect();
+        let weights = numbers.iter().zip(shares).map(|(&i, v)| self.weight(i) * v).collect();
         Self { weights: None, ..self.clone() }.take(&numbers)?.with_weights(weights)
     }
 

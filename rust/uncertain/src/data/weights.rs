@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
-use crate::data::{GaussianArray, MixtureArray};
+use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::readable::readable;
 
@@ -132,20 +132,6 @@ pub(crate) trait TakeRows: Clone {
 }
 
 impl TakeRows for GaussianArray {
-    fn count(&self) -> usize {
-        self.n_rows()
-    }
-
-    fn bytes(&self) -> usize {
-        self.row_bytes()
-    }
-
-    fn pick(&self, rows: &[usize]) -> Result<Self> {
-        self.take(rows)
-    }
-}
-
-impl TakeRows for MixtureArray {
     fn count(&self) -> usize {
         self.n_rows()
     }

@@ -10,19 +10,19 @@ const BLOCK: usize = 256;
 
 /// Rows that are averages of computed rows.
 #[derive(Debug)]
-pub(crate) struct Averaged<'a> {
+pub(crate) struct AveragedRows<'a> {
     components: Box<dyn RowSource + 'a>,
     mixtures: MixtureArray,
 }
 
-impl<'a> Averaged<'a> {
+impl<'a> AveragedRows<'a> {
     /// `components` computes a row for every component.
     pub(super) fn new(components: Box<dyn RowSource + 'a>, mixtures: MixtureArray) -> Self {
         Self { components, mixtures }
     }
 }
 
-impl RowSource for Averaged<'_> {
+impl RowSource for AveragedRows<'_> {
     fn n_rows(&self) -> usize {
         self.mixtures.n_rows()
     }
@@ -59,6 +59,6 @@ impl RowSource for Averaged<'_> {
 
     fn take(&self, rows: &[usize]) -> Result<Box<dyn RowSource + '_>> {
         let numbers: Vec<usize> = rows.iter().flat_map(|&row| self.mixtures.row(row)).collect();
-        Ok(Box::new(Averaged { components: self.components.take(&numbers)?, mixtures: self.mixtures.take(rows)? }))
+        Ok(Box::new(AveragedRows { components: self.components.take(&numbers)?, mixtures: self.mixtures.take(rows)? }))
     }
 }

@@ -16,7 +16,7 @@ mod random;
 mod roots;
 mod state;
 
-pub(crate) use averaged::Averaged;
+pub(crate) use averaged::AveragedRows;
 pub use nystroem::Nystroem;
 pub use random::RandomFeatures;
 pub use state::{Features, Header, Params, ValidParams};
@@ -91,8 +91,8 @@ impl FeatureMap {
     }
 
     /// [`prepare`](Self::prepare) for mixtures.
-    pub(crate) fn prepare_mixtures(&self, data: &MixtureArray) -> Result<Averaged<'_>> {
-        Ok(Averaged::new(Box::new(self.prepare(data.components())?), data.clone()))
+    pub(crate) fn prepare_mixtures(&self, data: &MixtureArray) -> Result<AveragedRows<'_>> {
+        Ok(AveragedRows::new(Box::new(self.prepare(data.components())?), data.clone()))
     }
 
     /// All features, n x [`n_columns`](Self::n_columns).
