@@ -32,7 +32,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.pipeline import Pipeline
 
@@ -43,6 +42,8 @@ from .._errors.sizes import value_sizes
 from .conformal import KEPT, Conformal, bin_edges
 
 FLOOR = -3.0
+FEW_SETS = 1 << 16
+"""So many different lists of labels are counted, more are sorted."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def noise_levels(rows: Any, widths: Floats) -> Floats:
 
 def set_lists(shares: Floats, inside: Booleans, classes: Labels) -> Labels:
     """Lists of labels, the largest share first; the first always. Equal ones are one object."""
-    order = np.argsort(-shares, axis=1, kind="stable")
+    order = _largest_first(shares)
     kept = np.take_along_axis(inside, order, axis=1)
     kept[:, 0] = True
     labels = np.asarray(classes, dtype=object)
@@ -151,9 +152,28 @@ def set_lists(shares: Floats, inside: Booleans, classes: Labels) -> Labels:
     return lists
 
 
-def _distinct(rows: Ints) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
-    """Distinct rows of integers, and which of them each row is."""
-    small = np.ascontiguousarray(rows, dtype=np.int32)
-    keys = small.view(np.dtype((np.void, small.itemsize * small.shape[1]))).ravel()
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    return small[first], which
+def _largest_first(shares: Floats) -> Ints:
+    """The places of the shares of each row, from the largest to the smallest."""
+    if shares.shape[1] != 2:
+        return np.argsort(-shares, axis=1, kind="stable")
+    second = shares[:, 1] > shares[:, 0]  # a tenth of the time of sorting pairs
+    return np.stack([second, ~second], axis=1).astype(np.int64)
+
+
+def _distinct(rows: Ints) -> tuple[Ints, Ints]:
+    """Distinct rows of K integers from -1 to K - 1, and which of them each row is."""
+    n, count = rows.shape
+    base = count + 1
+    if base**count > FEW_SETS:
+        small = np.ascontiguousarray(rows, dtype=np.int32)
+        keys = small.view(np.dtype((np.void, small.itemsize * count))).ravel()
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        return rows[first], which
+    # As many sets as there can be are counted, without sorting.
+    numbers = (rows + 1) @ base ** np.arange(count)
+    last = np.full(base**count, -1)
+    last[numbers] = np.arange(n)
+    there = np.flatnonzero(last >= 0)
+    place = np.empty(base**count, dtype=np.int64)
+    place[there] = np.arange(len(there))
+    return rows[last[there]], place[numbers]

@@ -240,10 +240,10 @@ class Model:
         third of the rows. There are as many folds as hold a third of the rows or groups (100 at least, 400
         are enough); the model file holds their models, too. Whole groups stay together, and so do equal rows:
         of groups the guarantee is that for a row of a new group. Rows count by their weights. If error bars
-        are measurement errors each is there twice, as it was read and as it would have been read with errors
-        up to 4 times as large. So coverage holds for precise rows, for poor ones, and for larger errors than
-        those of the fit; in bins of the noise, with weights or re-read rows it is no longer a theorem. It is
-        an average over rows of a noise level, not a promise for each class.
+        are measurement errors each is there three times, as it was read and as it would have been read with
+        errors up to 2.8 and 8 times as large. So coverage holds for precise rows, for poor ones, and for
+        larger errors than those of the fit; in bins of the noise, with weights or re-read rows it is no
+        longer a theorem. It is an average over rows of a noise level, not a promise for each class.
 
         Parameters
         ----------
