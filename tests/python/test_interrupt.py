@@ -78,7 +78,7 @@ LOOPS = [
         "AdaptiveHuberRegressor()",
         "GSUClassifier(solver='sgd', max_iter=10**9, callback=lambda progress: None, random_state=0)",
     )
-]
+] + ["GSUClassifier(1e-9, loss='hinge', tol=1e-15, max_iter=10**9).fit(tall, many)"]
 # Seconds of work, the roots of the covariances first.
 GRAM = [
     f"A = low_rank({n}, {d})\nwhile True: kernels.probabilistic_rbf(A, sigma=2.0)"

@@ -39,6 +39,15 @@ pub(crate) fn gemm_tn_lower(p: &[f64], q: &[f64], k: usize, d: usize, out: &mut 
     );
 }
 
+/// P P' in the lower triangle of out (n x n); P is n x k. The rest of out is left alone.
+pub(crate) fn gram_lower(p: &[f64], k: usize, out: &mut [f64]) {
+    let n = p.len() / k;
+    let (p, all) = (MatRef::from_row_major_slice(p, n, k), BlockStructure::Rectangular);
+    let out = MatMut::from_row_major_slice_mut(&mut out[..n * n], n, n);
+    let lower = BlockStructure::TriangularLower;
+    triangular::matmul(out, lower, Accum::Replace, p, all, p.transpose(), all, 1.0, Par::Seq);
+}
+
 /// `out = P Q'` with P of m x k, Q of n x k, where m n = `out.len()`.
 pub(crate) fn gemm_nt(p: &[f64], q: &[f64], k: usize, out: &mut [f64]) {
     let (m, n) = (p.len() / k, q.len() / k);

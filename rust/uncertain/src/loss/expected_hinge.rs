@@ -9,7 +9,7 @@
 //! Source: Tzelepis, Mezaris, Patras, IEEE TPAMI 40(12), 2018, doi 10.1109/TPAMI.2017.2772235
 //! (equations 7 and 8 there lack y_i; these are the corrected derivatives).
 
-use super::{Certificate, Dual, Loss, LossEval, Scores};
+use super::{Certificate, Conjugate, Dual, Loss, LossEval, Scores};
 use crate::error::{Error, Result};
 use crate::simd::normal::{self, BLOCK, HingeParts};
 
@@ -23,6 +23,10 @@ const STEEPEST: f64 = 1e100;
 impl Loss for ExpectedHinge {
     fn eval(&self, at: &Scores<'_>, out: &mut [LossEval]) {
         eval(at, |_| 1.0, out);
+    }
+
+    fn conjugate(&self, _row: usize, y: f64) -> Option<Conjugate> {
+        Some(Conjugate::hinge(1.0, y))
     }
 
     fn certificate(&self) -> Certificate {

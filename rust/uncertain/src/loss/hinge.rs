@@ -9,7 +9,7 @@
 //! of u = d + r s with that much spread: above the hinge, and with slopes p in [0, 1], q = r p that are
 //! slopes of the hinge itself at some other point, so they keep the certificate valid.
 
-use super::{Certificate, Dual, Loss, LossEval, Scores, Smoothness};
+use super::{Certificate, Conjugate, Dual, Loss, LossEval, Scores, Smoothness};
 use crate::simd::normal::{self, BLOCK, HingeParts};
 
 /// max(0, 1 - y m).
@@ -19,6 +19,10 @@ pub struct Hinge;
 impl Loss for Hinge {
     fn eval(&self, at: &Scores<'_>, out: &mut [LossEval]) {
         eval(at, |_| 0.0, out);
+    }
+
+    fn conjugate(&self, _row: usize, y: f64) -> Option<Conjugate> {
+        Some(Conjugate::hinge(1.0, y))
     }
 
     fn certificate(&self) -> Certificate {

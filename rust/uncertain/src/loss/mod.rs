@@ -20,6 +20,7 @@
 //! zero-variance limit and the bound of its [`Certificate`]; for users to choose it, a variant of [`LossKind`].
 
 mod best_case_hinge;
+mod conjugate;
 mod expected_epsilon_insensitive;
 mod expected_hinge;
 mod expected_huber;
@@ -34,6 +35,7 @@ mod worst_case_hinge;
 
 use std::fmt::Debug;
 
+pub use conjugate::Conjugate;
 pub use expected_hinge::expected_hinge;
 pub use kind::LossKind;
 
@@ -170,6 +172,11 @@ pub trait Loss: Debug + Sync {
 
     /// What the interior-point method needs, for the losses that it can handle.
     fn dual(&self, _row: usize) -> Option<Dual> {
+        None
+    }
+
+    /// The loss of an exact row with the target y by its slopes, for losses without curvature.
+    fn conjugate(&self, _row: usize, _y: f64) -> Option<Conjugate> {
         None
     }
 

@@ -7,7 +7,7 @@
 //! for every loss that is an expectation over f - y: the spreads of score and target add. In S = sqrt(s^2 + t^2) of
 //! the inner loss, dL/ds = (dL/dS) s / S and so on: convex, increasing and smooth at s = 0 where t > 0.
 
-use super::{Certificate, Loss, LossEval, Scores, Smoothness, TargetKind};
+use super::{Certificate, Conjugate, Loss, LossEval, Scores, Smoothness, TargetKind};
 
 /// A regression loss whose targets have a variance.
 #[derive(Debug)]
@@ -45,6 +45,10 @@ impl<L: Loss + Clone + 'static> Loss for NoisyTargets<L> {
 
     fn targets(&self) -> TargetKind {
         TargetKind::Real
+    }
+
+    fn conjugate(&self, row: usize, y: f64) -> Option<Conjugate> {
+        if self.variances[row] > 0.0 { None } else { self.inner.conjugate(row, y) }
     }
 
     fn certificate(&self) -> Certificate {

@@ -235,3 +235,22 @@ fn kinds_scale_with_their_units() {
         }
     }
 }
+
+#[test]
+fn slopes_say_what_an_exact_row_loses() {
+    let mut known = 0;
+    for loss in every_loss() {
+        for y in [-1.0, 1.0] {
+            let Some(slopes) = loss.conjugate(0, y) else { continue };
+            known += 1;
+            for m in [-3.0, -1.0, -0.4, 0.0, 0.05, 0.8, 1.0, 1.3, 1.7] {
+                let r = slopes.target - m;
+                let best = [slopes.low, 0.0, slopes.high].map(|g| g * r - slopes.kink * g.abs());
+                let value = at(&*loss, y, m, 0.0, 0.0).value;
+                assert!((slopes.value(r) - value).abs() < 1e-15, "{loss:?} {y} {m}");
+                assert!((best.into_iter().fold(0.0, f64::max) - value).abs() < 1e-15, "{loss:?} {y} {m}");
+            }
+        }
+    }
+    assert!(known >= 10, "{known}");
+}

@@ -10,7 +10,7 @@
 //! Source: J. Yang, S. Gunn, Iterative Constraints in Support Vector Classification with Uncertain
 //! Information, 2007.
 
-use super::{Certificate, Dual, Loss, LossEval, Scores, Smoothness, hinge};
+use super::{Certificate, Conjugate, Dual, Loss, LossEval, Scores, Smoothness, hinge};
 
 /// max(0, d + r s) with a radius r >= 0 for every row.
 #[derive(Debug, Clone)]
@@ -29,6 +29,10 @@ impl WorstCaseHinge {
 impl Loss for WorstCaseHinge {
     fn eval(&self, at: &Scores<'_>, out: &mut [LossEval]) {
         hinge::eval(at, |row| self.radii[row], out);
+    }
+
+    fn conjugate(&self, _row: usize, y: f64) -> Option<Conjugate> {
+        Some(Conjugate::hinge(1.0, y))
     }
 
     fn certificate(&self) -> Certificate {

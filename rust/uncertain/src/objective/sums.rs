@@ -18,7 +18,7 @@ pub(crate) struct ClassSums {
 }
 
 impl ClassSums {
-    pub(super) fn zero(d: usize) -> Self {
+    pub(crate) fn zero(d: usize) -> Self {
         Self { constant: 0.0, bias: 0.0, gradient: vec![0.0; d] }
     }
 

@@ -17,7 +17,7 @@
 //! is the hinge's, and the cone r s is the spread term.
 //! Source: Ferris, Munson, SIAM J. Optim. 13, 2002, for the hinge; the spread term is ours.
 //! Rejected: lowering eps in steps of 0.1 with primal Newton (hundreds of iterations, or none that
-//! succeeds, on one exact row in seven), dual coordinate descent (no free intercept).
+//! succeeds, on one exact row in seven).
 
 use rayon::prelude::*;
 

@@ -10,8 +10,8 @@
 //!
 //! Rows without spread make the objective kinked. Newton and L-BFGS stop where smoothing the kinks would have to become
 //! very narrow. If few rows are affected, they are handled exactly within Newton's method (`apex`). Otherwise an
-//! interior-point method goes on. Both stop on the same gap. If all rows are exact, the interior-point method for
-//! quadratic programs (`points`) solves the problem from the start. Rows that are uncertain in few directions only, with
+//! interior-point method goes on. Both stop on the same gap. If all rows are exact and wide, their dual is
+//! solved by coordinates (`coordinate`); narrow ones go to the interior-point method for quadratic programs (`points`). Rows that are uncertain in few directions only, with
 //! enough features to avoid them all, use the cone-aware method (`cone`) from the start, in the space that they span.
 //!
 //! Hinges can also be given to a cone solver as a whole ([`fit_clarabel`], a feature of the build): slower, but
@@ -23,6 +23,7 @@ mod apex;
 #[cfg(feature = "clarabel")]
 mod clarabel;
 mod cone;
+mod coordinate;
 mod follow;
 mod interior;
 mod lbfgs;
@@ -115,6 +116,13 @@ fn fit(
         if kind == SolverKind::Sgd {
             return sgd::fit(objective, options, start, control);
         }
+        if let Some(losses) = coordinate::losses(objective) {
+            let solution = coordinate::minimize(objective, losses, options, control)?;
+            // Nothing here takes over where a tube is exact; who can write it as two hinges does.
+            if solution.status != Status::NoProgress || loss.dual(0).is_none() {
+                return Ok(solution);
+            }
+        }
         if cone::is_thin(objective) && cone::fits(objective) {
             let solution = cone::minimize(objective, 0, options, control)?;
             if solution.status != Status::NoProgress {
@@ -127,6 +135,11 @@ fn fit(
         };
         solve(kind, objective, start, options, control)
     })?
+}
+
+/// Are exact rows of so many features, and so many of them, solved by their dual's coordinates?
+pub(crate) fn by_coordinates(n_rows: usize, n_features: usize) -> bool {
+    coordinate::are_wide(n_rows, n_features)
 }
 
 /// Is the Newton system of a problem with so many computed columns a matrix?

@@ -8,15 +8,15 @@
 //! J = alpha/2 |w|^2 + sum c (H_1 + H_2) = 2 (alpha/4 |w|^2 + sum c/2 H_1 + sum c/2 H_2)
 //! ```
 //!
-//! It takes the rows twice, so it is the first choice only where all are exact, and a second one where the
-//! usual way ends early.
+//! It takes the rows twice, so it is the first choice only where all are exact and not wide, and a second one where
+//! the usual way ends early.
 
 use crate::control::Control;
 use crate::data::Kind;
 use crate::error::Result;
 use crate::loss::TubeEnds;
 use crate::objective::Problem;
-use crate::solver::{Options, Solution, SolverKind, Status, fit_linear};
+use crate::solver::{Options, Solution, SolverKind, Status, by_coordinates, fit_linear};
 
 /// The minimum for the loss of half width `epsilon` and exact targets; `usual` is the way of all losses.
 pub(super) fn fit(
@@ -33,11 +33,12 @@ pub(super) fn fit(
     }
     let ends = || by_ends(problem, epsilon, solver, options, control);
     let exact = problem.data.covariances().kind() == Kind::Zero;
-    let first = if exact { ends()? } else { usual()? };
+    let narrow = exact && !by_coordinates(problem.data.n_rows(), problem.data.n_features());
+    let first = if narrow { ends()? } else { usual()? };
     if first.status == Status::Converged {
         return Ok(first);
     }
-    let second = if exact { usual()? } else { ends()? };
+    let second = if narrow { usual()? } else { ends()? };
     Ok(if second.gap < first.gap { second } else { first })
 }
 
