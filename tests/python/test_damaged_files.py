@@ -7,6 +7,7 @@ Flipped bytes may leave a readable file; what is read is then a table, and nothi
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -87,7 +88,8 @@ def frame(n: int = 60) -> pl.DataFrame:
 
 def in_child(code: str, *arguments: object) -> Any:
     command = [sys.executable, "-c", LIMITS + code, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    few = {"MALLOC_ARENA_MAX": "2"}  # eight a core would be the address space
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=os.environ | few)
     assert done.returncode == 0, f"the process ended with {done.returncode}: {done.stderr[-2000:]}"
     return json.loads(done.stdout)
 

@@ -14,11 +14,11 @@ OF_EVERY_MODULE = {"Model", "Params", "ValidParams", "Header"}
 
 
 def test_a_type_has_a_name_of_its_own() -> None:
-    places = defaultdict(list)
+    places = defaultdict(set)
     for file in sorted(ROOT.rglob("*.rs")):
         text = re.sub(r"//[^\n]*", "", file.read_text())
         for name in re.findall(r"(?m)^\s*pub(?:\(crate\))? (?:struct|enum|trait|type) (\w+)", text):
-            places[name].append(str(file.relative_to(ROOT)))
+            places[name].add(str(file.relative_to(ROOT)))
     assert len(places) > 100
     twice = {n: where for n, where in places.items() if len(where) > 1 and n not in OF_EVERY_MODULE}
     assert not twice, twice

@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyU
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use uncertain::Targets;
-use uncertain::line::{Params, Shared};
+use uncertain::line::{Params, SharedErrors};
 use uncertain::state::Parameters;
 
 use crate::error::BorderResult;
@@ -46,7 +46,7 @@ pub(crate) fn fit_line<'py>(
     if let Some(weights) = weights {
         known = known.with_weights(weights.as_array().to_vec())?;
     }
-    let shared = Shared {
+    let shared = SharedErrors {
         n_modes: modes.as_ref().map_or(0, |modes| modes.shape()[1]),
         modes: modes.map_or_else(Vec::new, |modes| modes.as_array().iter().copied().collect()),
         groups: groups.map(|groups| groups.as_array().to_vec()),

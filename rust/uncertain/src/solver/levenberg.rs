@@ -9,9 +9,9 @@ use super::Status;
 use crate::error::Result;
 use crate::linalg::{cholesky, cholesky_solve};
 
-/// First and second derivatives.
+/// First and second derivatives at a point.
 #[derive(Clone)]
-pub(crate) struct Derivatives {
+pub(crate) struct Expansion {
     pub gradient: Vec<f64>,
     /// p x p, perhaps not positive definite.
     pub hessian: Vec<f64>,
@@ -27,7 +27,7 @@ pub(crate) trait Objective {
     /// `None` where it is not defined.
     fn value(&mut self, at: &[f64]) -> Result<Option<(f64, Self::State)>>;
 
-    fn derivatives(&mut self, at: &[f64], state: &Self::State) -> Result<Derivatives>;
+    fn derivatives(&mut self, at: &[f64], state: &Self::State) -> Result<Expansion>;
 
     /// Decreases below this do not matter.
     fn negligible(&self, value: f64) -> f64;
@@ -43,7 +43,7 @@ pub(crate) struct Minimum<S> {
     pub at: Vec<f64>,
     pub value: f64,
     pub state: S,
-    pub derivatives: Derivatives,
+    pub derivatives: Expansion,
     pub n_iter: usize,
     pub status: Status,
 }
@@ -124,7 +124,7 @@ pub(crate) fn movable(at: &[f64], gradient: &[f64], lower: &[f64], upper: &[f64]
 }
 
 /// -(H + lambda D)^{-1} g of some parameters, 0 for the others; `None` where that matrix is not positive definite.
-fn step(derivatives: &Derivatives, scale: &[f64], free: &[usize], lambda: f64) -> Option<Vec<f64>> {
+fn step(derivatives: &Expansion, scale: &[f64], free: &[usize], lambda: f64) -> Option<Vec<f64>> {
     let (p, m) = (scale.len(), free.len());
     let unit: Vec<f64> = free.iter().map(|&j| scale[j].sqrt()).map(|u| if u > 0.0 { u } else { 1.0 }).collect();
     let mut l = vec![0.0; m * m];

@@ -10,7 +10,7 @@
 
 use crate::error::Result;
 use crate::linalg::{cholesky, cholesky_solve};
-use crate::solver::levenberg::{Derivatives, Objective};
+use crate::solver::levenberg::{Expansion, Objective};
 
 use super::evaluate::Evaluator;
 use super::modes::{Mode, White, settle};
@@ -104,7 +104,7 @@ impl Objective for Functional<'_> {
         Ok(Some((value, modes)))
     }
 
-    fn derivatives(&mut self, at: &[f64], modes: &Vec<Mode>) -> Result<Derivatives> {
+    fn derivatives(&mut self, at: &[f64], modes: &Vec<Mode>) -> Result<Expansion> {
         let p = self.free.len();
         let (mut gradient, mut hessian) = (vec![0.0; p], vec![0.0; p * p]);
         for (g, h) in self.rows(at, modes)? {
@@ -112,7 +112,7 @@ impl Objective for Functional<'_> {
             hessian.iter_mut().zip(h).for_each(|(sum, h)| *sum += h);
         }
         let diagonal = (0..p).map(|j| hessian[j * p + j]).collect();
-        Ok(Derivatives { gradient, hessian, diagonal })
+        Ok(Expansion { gradient, hessian, diagonal })
     }
 
     fn negligible(&self, value: f64) -> f64 {

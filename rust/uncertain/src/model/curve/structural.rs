@@ -24,7 +24,7 @@ use super::integral::Integrand;
 use super::modes::White;
 use super::readings::Reading;
 use super::terms::Term;
-use crate::solver::levenberg::{Derivatives, Objective};
+use crate::solver::levenberg::{Expansion, Objective};
 
 /// Minus the log-likelihood as a function of the free parameters and the variances sigma^2.
 pub(super) struct Structural<'a> {
@@ -52,7 +52,7 @@ pub(super) struct Point {
     pub scores: Vec<f64>,
     /// Of every row, the shares of the noise's parts.
     pub shares: Vec<f64>,
-    derivatives: Derivatives,
+    derivatives: Expansion,
 }
 
 impl Structural<'_> {
@@ -128,7 +128,7 @@ impl Structural<'_> {
             disagreement: 0.0,
             scores: vec![0.0; n * width],
             shares: vec![0.0; n * parts.len()],
-            derivatives: Derivatives {
+            derivatives: Expansion {
                 gradient: vec![0.0; width],
                 hessian: vec![0.0; width * width],
                 diagonal: vec![0.0; width],
@@ -232,7 +232,7 @@ struct Addition<'a> {
 }
 
 impl Addition<'_> {
-    fn to(&self, mass: f64, weight: f64, scores: &mut [f64], sums: &mut Derivatives) {
+    fn to(&self, mass: f64, weight: f64, scores: &mut [f64], sums: &mut Expansion) {
         let (q, p, width) = (self.q, self.p, scores.len());
         let w = |i: usize, j: usize| self.white.w[i * q + j];
         let along = |j: usize| (0..q).map(|o| self.jacobian[o * p + j] * self.residual[o]).sum::<f64>();
@@ -300,10 +300,10 @@ impl Objective for Structural<'_> {
         Ok(self.point(at)?.map(value))
     }
 
-    fn derivatives(&mut self, at: &[f64], point: &Point) -> Result<Derivatives> {
+    fn derivatives(&mut self, at: &[f64], point: &Point) -> Result<Expansion> {
         let (_, variances) = self.split(at);
         let (p, width) = (self.free.len(), self.width());
-        let Derivatives { mut gradient, mut hessian, diagonal } = Derivatives {
+        let Expansion { mut gradient, mut hessian, diagonal } = Expansion {
             gradient: point.derivatives.gradient.clone(),
             hessian: point.derivatives.hessian.clone(),
             diagonal: point.derivatives.diagonal.clone(),
@@ -312,7 +312,7 @@ impl Objective for Structural<'_> {
             gradient[p + o] += first;
             hessian[(p + o) * width + p + o] += second;
         }
-        Ok(Derivatives { gradient, hessian, diagonal })
+        Ok(Expansion { gradient, hessian, diagonal })
     }
 
     fn negligible(&self, _: f64) -> f64 {

@@ -18,9 +18,9 @@ use crate::model::law::errors::{SecondStage, two_stages};
 use crate::model::law::truths::{Truths, added};
 use crate::model::noise::{Noise, Part};
 use crate::parallel;
-use crate::solver::levenberg::{Derivatives, Minimum, Objective, minimise, movable};
+use crate::solver::levenberg::{Expansion, Minimum, Objective, minimise, movable};
 
-use super::Fit;
+use super::LineFit;
 use super::local::{Local, NUMBERS, Seen, local};
 use super::rows::LineRows;
 use super::start::start;
@@ -57,7 +57,7 @@ pub(super) struct LineRow {
 /// Everything at one point.
 pub(super) struct Point {
     log: f64,
-    derivatives: Derivatives,
+    derivatives: Expansion,
 }
 
 impl Line<'_> {
@@ -289,7 +289,7 @@ impl Line<'_> {
             return Ok(None);
         }
         // `log` is the likelihood; what is minimised counts the degrees of freedom, too.
-        Ok(Some(Point { log: log - value_of_degrees, derivatives: Derivatives { gradient, hessian, diagonal } }))
+        Ok(Some(Point { log: log - value_of_degrees, derivatives: Expansion { gradient, hessian, diagonal } }))
     }
 
     /// f and the further variances at some point; how much they changed.
@@ -319,7 +319,7 @@ impl Objective for Line<'_> {
         Ok(self.point(at)?.map(|point| (-point.log, point)))
     }
 
-    fn derivatives(&mut self, _: &[f64], point: &Point) -> Result<Derivatives> {
+    fn derivatives(&mut self, _: &[f64], point: &Point) -> Result<Expansion> {
         Ok(point.derivatives.clone())
     }
 
@@ -452,7 +452,7 @@ impl Found {
         report: Report,
         n: usize,
         rows: &LineRows,
-    ) -> Fit {
+    ) -> LineFit {
         let (d, at, width) = (self.d, &self.minimum.at, self.minimum.at.len());
         let element = |a: usize, b: usize| self.covariance[a * width + b];
         let std = |a: usize| element(a, a).sqrt();
@@ -479,7 +479,7 @@ impl Found {
         let k = width - first;
         let mut outlier_probability = if self.outlying.is_empty() { vec![] } else { vec![0.0; n] };
         self.outlying.iter().zip(&rows.numbers).for_each(|(p, &i)| outlier_probability[i] = *p);
-        Fit {
+        LineFit {
             law,
             covariance,
             scatter,

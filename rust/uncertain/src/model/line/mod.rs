@@ -82,7 +82,7 @@ impl Parameters for Params {
 
 /// Errors that rows share, n x k, and groups.
 #[derive(Debug, Clone, Default)]
-pub struct Shared {
+pub struct SharedErrors {
     /// M, row by row.
     pub modes: Vec<f64>,
     /// k.
@@ -93,7 +93,7 @@ pub struct Shared {
 
 /// A fitted line.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fit {
+pub struct LineFit {
     /// Intercept, then coefficients.
     pub law: Vec<f64>,
     /// Their covariance, (1 + d) x (1 + d).
@@ -130,7 +130,13 @@ impl Valid<Params> {
     /// # Errors
     /// Modes of another size or that are combinations of one another, an error scale that the rows do not determine,
     /// features of which they do not tell, and those of the density's fit.
-    pub fn fit(&self, rows: Incomplete<'_>, targets: &Targets, shared: &Shared, control: &Control) -> Result<Fit> {
+    pub fn fit(
+        &self,
+        rows: Incomplete<'_>,
+        targets: &Targets,
+        shared: &SharedErrors,
+        control: &Control,
+    ) -> Result<LineFit> {
         let params = self.params();
         let (noise, scaled) = (Noise::new(params.outliers, params.degrees_of_freedom)?, params.error_scale.is_some());
         let em = params.em.clone().check()?;

@@ -9,7 +9,7 @@ use crate::linalg::{Eigh, cholesky, cholesky_solve};
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::truths::Truths;
 
-use super::Shared;
+use super::SharedErrors;
 
 /// Modes whose eigenvalues are smaller parts of the largest are combinations of the others.
 const COLLINEAR: f64 = 1e-12;
@@ -51,7 +51,7 @@ impl LineRows {
     pub(super) fn new(
         rows: Incomplete<'_>,
         targets: &Targets,
-        shared: &Shared,
+        shared: &SharedErrors,
         mixture: &Mixture,
         control: &Control,
     ) -> Result<Self> {
