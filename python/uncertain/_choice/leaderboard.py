@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     import polars
 
 AVERAGE = "average"
+"""The method of an average."""
 MEANS_ONLY = "means only"
 """The meaning of error bars for a member that drops them."""
 RACED = "left the race, clearly behind, after"
 """How the note of a candidate begins that did not do all folds."""
-"""The method of an average."""
 LABELS = {"log_loss": "log loss", "rmse": "root mean square error"}
 
 
