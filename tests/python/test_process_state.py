@@ -264,6 +264,9 @@ OTHERS: dict[str, Callable[[], object]] = {
     "GaussianArray": lambda: uncertain.GaussianArray(POINTS, cov=np.eye(2) * 0.1)[:3].sample(
         5, random_state=1
     ),
+    "MixtureArray": lambda: uncertain.MixtureArray([0.5, 0.5], POINTS[:2], std=0.2, offsets=[0, 2]).sample(
+        3, random_state=1
+    ),
     "Incomplete": lambda: uncertain.Incomplete.from_arrays(np.where(POINTS > 0, POINTS, np.nan), std=STD),
     "AsGaussians": lambda: uncertain.AsGaussians().fit_transform(TABLE),
     "GaussianColumnTransformer": lambda: uncertain.GaussianColumnTransformer([]).fit(ROWS),

@@ -352,6 +352,10 @@ class Columns:
         """The error bar of every scalar feature."""
         return error_bars_from(self.features or (), self.errors)
 
+    def bars(self) -> dict[str, ErrorBar]:
+        """The error bar of every scalar feature."""
+        return dict(self.error_bars)
+
     def named(self) -> tuple[str, ...]:
         """The columns that a caller names one by one, the target first."""
         exact = () if self.exact == "all" else self.exact

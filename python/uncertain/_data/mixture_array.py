@@ -74,8 +74,8 @@ class MixtureArray(GaussianArray):
     >>> X.means.round(3)
     array([[0.91],
            [0.9 ]])
-    >>> X.collapse("gaussian").covariances().ravel().round(4)
-    array([0.6207, 0.01  ])
+    >>> X.collapse("gaussian").covariances().ravel().round(3)
+    array([0.621, 0.01 ])
     """
 
     __slots__ = ()
