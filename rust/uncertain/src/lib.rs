@@ -1,5 +1,27 @@
 //! Supervised learning from data with error bars: every row is a Gaussian, not a point.
 //!
+//! Classify, regress and transform rows that are known only up to a covariance matrix each, and read and write
+//! the models of the Python package `uncertain`. Nothing here needs Python.
+//!
+//! | you want | module |
+//! |---|---|
+//! | classes of populations, linear or with a [`transform::KernelMap`] | [`gsu`] (support vectors, expected hinge loss) |
+//! | classes, every row right with a given probability | [`robust`], [`minimax`] |
+//! | classes of noisy readings, gaps allowed | [`discriminant`] |
+//! | classes along curves | [`kernel_svc`], for many rows [`feature_svc`] |
+//! | numbers | [`gsu_regression`], [`kernel_svr`] |
+//! | the law between true values, errors in x and y | [`mixture_regression`], [`mod@line`], [`law`], [`curve`] |
+//! | labels that may be wrong or missing | [`huber`] |
+//! | true values behind noisy readings, filled gaps | [`transform::GaussianDenoiser`], [`transform::GaussianImputer`] |
+//! | rows of several Gaussians each | [`MixtureArray`] in any of these, [`draws`] |
+//! | predictions of a model that was fitted elsewhere | [`file::read`], [`file::Saved`] |
+//!
+//! Each module's `Params::new()` has a method for every parameter, `check()` refuses what cannot be, and the
+//! result fits. `rust/uncertain/examples` has programs to begin with; `predict` puts a CSV file through a model
+//! file.
+//!
+//! # An example
+//!
 //! A linear score w'x + b of a row N(x_i, S_i) is itself Gaussian, with mean m = w'x_i + b and
 //! variance v = w'S_i w. So the expected loss of a linear model is a scalar function of (y, m, v),
 //! and that is how the crate is cut: a loss never sees a covariance, a covariance never sees a label,
