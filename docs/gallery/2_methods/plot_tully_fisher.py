@@ -43,6 +43,7 @@ print(law.summary())
 # %%
 # Readings with their error ellipses, and residuals in units of their errors. The limits are drawn at their value.
 shown = limit == 0
+figure, axes = plt.subplots(2, 1, figsize=(8, 6.5), height_ratios=(3, 1), sharex=True, layout="constrained")
 display = LawDisplay.from_estimator(
     law,
     X[shown],
@@ -50,6 +51,7 @@ display = LawDisplay.from_estimator(
     y_std[shown],
     outlier_probability=law.outlier_probability_[shown],
     names=("log velocity - 2.2", "magnitude"),
+    axes=axes,
 )
 display.ax_.plot(X.means[~shown, 0], seen[~shown], "v", color="#9a9a9a", ms=4, zorder=2)
 display.ax_.invert_yaxis()
