@@ -39,8 +39,8 @@ class Answer(NamedTuple):
 def refuse(what: str) -> NoReturn:
     """UncertainError with what cannot be written, and a way out."""
     raise UncertainError(
-        f'to_onnx: {what}. Of the methods, "gsu", "discriminant", "mixture" and "remeasured" can always be '
-        "written; the Rust crate predicts from any model file without Python"
+        f'to_onnx: {what}. Of the methods, "gsu", "discriminant", "mixture" and "remeasured" with their '
+        "defaults can be written; the Rust crate predicts from any model file without Python"
     )
 
 
