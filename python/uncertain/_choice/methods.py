@@ -112,8 +112,8 @@ def make_estimator(
 ) -> BaseEstimator:
     """The unfitted estimator, its parameters checked by name."""
     entry = METHODS[method]
-    asked_for = (entry.asked_by[name] for name in params if name in entry.asked_by)
-    kind = next(asked_for, entry.regressor) if regression else entry.classifier
+    asked_for = [entry.asked_by[name] for name in params if name in entry.asked_by]
+    kind = [*asked_for, entry.regressor][0] if regression else entry.classifier
     if kind is None:
         able = _listed([name for name, m in METHODS.items() if m.regressor])
         raise ParameterError(f'method="{method}" is for classes; numbers are predicted by {able}')

@@ -34,25 +34,32 @@ def takes_limits(estimator: BaseEstimator, *, measured: bool) -> bool:
     return measured or isinstance(estimator, (GaussianDiscriminant, Law))
 
 
-def refuse_limits(estimator: BaseEstimator, limits: Mapping[str, str], *, measured: bool) -> None:
-    """ParameterError, with what to do, for columns of limits that the method cannot use."""
-    if not limits or takes_limits(estimator, measured=measured):
-        return
+def _limits_error(estimator: BaseEstimator, limits: Mapping[str, str]) -> ParameterError:
+    """The method cannot use columns of limits; and what to do."""
     method = "mixture" if is_regressor(estimator) else "discriminant"
     feature, column = next(iter(limits.items()))
-    raise ParameterError(
+    return ParameterError(
         f'limits={{{feature!r}: {column!r}}}: this method takes no limits; method="{method}" does, and '
         'meaning="measurement", whose denoiser replaces a limit by what is known of the true value'
     )
 
 
 def steps_with(
-    estimator: BaseEstimator, *, measured: bool, scale: bool, impute: bool, softening: Softening | None
+    estimator: BaseEstimator,
+    *,
+    measured: bool,
+    scale: bool,
+    impute: bool,
+    softening: Softening | None,
+    limits: Mapping[str, str] | None = None,
 ) -> list[tuple[str, BaseEstimator]]:
     """The estimator behind the steps that it needs; `measured`: with one that takes off the noise.
 
-    `softening`: of the features that are taken as logarithms, and 0 for the others.
+    `softening`: of the features that are taken as logarithms, and 0 for the others. ParameterError for
+    columns of `limits` that the method cannot use.
     """
+    if limits and not takes_limits(estimator, measured=measured):
+        raise _limits_error(estimator, limits)
     steps: list[tuple[str, BaseEstimator]] = []
     if softening is not None:
         steps.append(("log", GaussianLogScaler(softening=softening)))

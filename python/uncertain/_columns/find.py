@@ -105,7 +105,7 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     if asked.exact == "all":
         more = [n for n in chosen.candidates if n not in columns.used and table.types[n] == "number"]
         columns = replace(columns, exact=(*(columns.exact or ()), *more))
-    if not columns.reads:
+    if not columns.used:
         raise ColumnError(_no_errors(chosen.candidates))
     if asked.limits is not None:
         columns = replace(columns, limits=limit_columns(asked.limits, columns.scalars, names))

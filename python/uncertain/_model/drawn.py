@@ -82,7 +82,7 @@ def draw(
     """
     if is_dask(source):
         return _of_dask(source, names, beside, groups, most)
-    table, given = source.table, source.given
+    table, given = source.table, source.rows
     if table is None:
         if not isinstance(given, (GaussianArray, Incomplete, np.ndarray)) or len(given) <= most:
             return None
@@ -105,7 +105,7 @@ def draw(
         values = source._values(by, "groups")[0] if isinstance(by, str) else by
         at = _chosen(_keys(values, n_rows), most / n_rows)
         some = table.rows(own, at)
-    return Drawn(Source(given, table.standing_for(some)), at, n_rows, _taken(beside, at, n_rows))
+    return Drawn(Source(table.standing_for(some)), at, n_rows, _taken(beside, at, n_rows))
 
 
 def _streamed(
@@ -121,7 +121,7 @@ def _streamed(
         with numbered(seen):
             here = groups
             if isinstance(groups, str):
-                here = Source(batch, batch)._values(groups, "groups")[0]
+                here = Source(batch)._values(groups, "groups")[0]
             elif groups is not None:
                 here = groups[seen : seen + batch.n_rows]
             drawn = uniform(_keys(here, batch.n_rows, seen, what))
@@ -219,7 +219,7 @@ def _of_dask(frame: NativeTable, names: Iterable[str], beside: Keywords, groups:
     assert whole is not None
     assert opened is not None
     at = np.concatenate([numbers for _, numbers in found])
-    return Drawn(Source(some, whole.standing_for(opened)), at, n_rows, dict(beside))
+    return Drawn(Source(whole.standing_for(opened)), at, n_rows, dict(beside))
 
 
 def _of_partition(

@@ -24,7 +24,7 @@ from .._choice.logarithms import Transform, check_transform, softening_for
 from .._choice.methods import AUTO, METHODS, is_denoised, make_estimator
 from .._choice.portfolio import Effort, Member, Request
 from .._choice.settings import EFFORTS, checked_noise, re_measured_in, settings_of_choice, to_seed
-from .._choice.steps import Softening, refuse_limits, steps_with, takes_gaps
+from .._choice.steps import Softening, steps_with, takes_gaps
 from .._columns.bars import listing
 from .._columns.columns import OF_LAWS
 from .._data.options import check_options
@@ -38,7 +38,7 @@ from .._rows.store import RowStore, refusal
 from .._rows.training import TrainingRows
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..laws.generalized import CLASSES as OF_CLASSES
-from ..preprocessing._as_gaussians import ON_MISSING, OnMissing
+from ..preprocessing._as_gaussians import HANDLE_UNKNOWN, ON_MISSING, OnMissing
 
 
 class Fitted(NamedTuple):
@@ -81,6 +81,7 @@ class Plan:
             task=(self.task, ("auto", "classification", "regression")),
             meaning=(self.meaning, ("auto", "spread", "measurement")),
             on_missing=(self.on_missing, ON_MISSING),
+            handle_unknown=(self.handle_unknown, HANDLE_UNKNOWN),
             effort=(self.effort, EFFORTS),
         )
         check_transform(self.transform)
@@ -200,11 +201,11 @@ class Plan:
         """
         if self.estimator is not None:
             measured, impute = self.denoised, self._imputes(rows)
-            refuse_limits(self.estimator, limits, measured=measured)
             softening = softening_for(self.transform, rows, names, automatic=self.method == "remeasured")
             steps = steps_with(
-                self.estimator, measured=measured, scale=self.scale, impute=impute, softening=softening
-            )
+                self.estimator, measured=measured, scale=self.scale, impute=impute, softening=softening,
+                limits=limits,
+            )  # fmt: skip
             return Fitted(rows.fit_steps(Pipeline(steps)))
         limit = deadline or Deadline()
         in_memory = Need.MEMORY in rows.gives

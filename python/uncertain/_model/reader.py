@@ -147,7 +147,7 @@ class Reader:
         if sizes is None or not sizes.upper.any() or not plain or errors == "zero":
             return source
         if errors == "typical":
-            return Source(typical_rows(source.data, sizes), None)
+            return Source(typical_rows(source.data, sizes))
         if not self._has_warned_of_plain:
             self._has_warned_of_plain = True
             warn(
@@ -208,7 +208,7 @@ class Reader:
             if n_rows is None or n_rows > size.rows:
                 every = 1 if n_rows is None else max(n_rows // LOOKED_AT, 1)
                 for block in table.batches(names, size):
-                    yield replace(source, table=block), every
+                    yield replace(source, rows=block), every
                 return
         elif table is None and isinstance(source.data, (GaussianArray, np.ndarray)) and source.data.ndim == 2:
             n_rows, size.rows = len(source.data), in_parts(_numbers(source.data), BLOCK_BYTES)

@@ -49,6 +49,7 @@ class InFile(LocalRows):
         self._budget = budget
         self._folder = folder
 
+    @property
     def rows(self) -> GaussianRows:
         return self._spill.rows()
 
@@ -70,7 +71,7 @@ class InFile(LocalRows):
 
     def _bytes_per_row(self, estimator: BaseEstimator) -> int:
         """Bytes that a fit takes for each row."""
-        rows, known = self.rows(), self.known
+        rows, known = self.rows, self.known
         taken = BYTES_PER_ROW["targets"] + BYTES_PER_ROW["scores"]
         weighted = known.weights is not None or getattr(estimator, "class_weight", None)
         taken += BYTES_PER_ROW["weights"] if weighted else 0
@@ -135,7 +136,7 @@ def _refuse(source: Source, columns: Columns, per_row: PerRow) -> None:
         )
     if table is None:
         raise ParameterError(
-            f"memory=: data of type {type(source.given).__name__} is in memory already; pass a table, a "
+            f"memory=: data of type {type(source.rows).__name__} is in memory already; pass a table, a "
             "path, a dataset or a reader of batches"
         )
     for role, given in per_row._asdict().items():

@@ -31,22 +31,20 @@ from .training import TrainingRows
 class InMemory(LocalRows):
     """Rows that are there at once: Gaussians, or an array of exact points."""
 
+    rows: Any = None
+
     def __init__(self, training: TrainingRows) -> None:
         self.known = replace(training, rows=None)
-        self._rows = training.rows
-
-    def rows(self) -> Any:
-        """The rows."""
-        return self._rows
+        self.rows = training.rows
 
     def sample(self, most: int) -> TrainingRows:
         """All rows are not copied."""
-        whole = replace(self.known, rows=self._rows)
+        whole = replace(self.known, rows=self.rows)
         return whole if len(self.known.y) <= most else whole.sampled(most)
 
     def transform(self, step: BaseEstimator) -> None:
         """In new memory; what a sample holds stays."""
-        self._rows = step.transform(self._rows)
+        self.rows = step.transform(self.rows)
 
 
 class MemoryReader(RowReader):
@@ -135,7 +133,7 @@ class MemoryReader(RowReader):
         if self._in_parts:
             with source.named():
                 return InParts(read_in_parts(self.reading, source, sorted(self.columns.used)), known)
-        rows = self.reading.fit_transform(source.rows)
+        rows = self.reading._fit_columns(source.rows, self.columns)
         if known.y_std is not None and self._policy.on_missing == "auto":
             y_std = with_sizes(known.y, known.y_std)
             known = replace(known, y_std=y_std)

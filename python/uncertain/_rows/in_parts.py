@@ -34,6 +34,7 @@ class InParts(LocalRows):
         self._parts = parts
         self.known = known
 
+    @property
     def rows(self) -> GaussianRows:
         return self._parts.rows()
 

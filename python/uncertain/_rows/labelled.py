@@ -35,9 +35,9 @@ def of_these_rows(source: Source, per_row: PerRow, at: Ints, names: list[str]) -
     """These columns of some rows, and what was given for each of them."""
     per_row = PerRow(*(_taken(values, at, source.n_rows) for values in per_row))
     if source.table is None:
-        return Source(source.given[at], None), per_row
+        return Source(source.rows[at]), per_row
     present = [name for name in dict.fromkeys(names) if name in source.table.types]
-    return Source(source.given, source.table.rows(present, at)), per_row
+    return Source(source.table.rows(present, at)), per_row
 
 
 def rows_with(table: Table, column: str) -> Ints | None:

@@ -22,6 +22,7 @@ class LocalRows(RowStore):
     known: TrainingRows
     """What is known of the rows, without the rows."""
 
+    @property
     @abstractmethod
     def rows(self) -> GaussianRows:
         """All rows as one array, which copies nothing."""
@@ -31,20 +32,20 @@ class LocalRows(RowStore):
 
     @property
     def has_gaps(self) -> bool:
-        rows = self.rows()
+        rows = self.rows
         return isinstance(rows, Incomplete) and bool(rows.missing.any())
 
     def sample(self, most: int) -> TrainingRows:
         """By a hash of row numbers, or of groups; it stays when the rows are replaced."""
-        return replace(self.known, rows=self.rows()).sampled(most)
+        return replace(self.known, rows=self.rows).sampled(most)
 
     def fit(self, step: BaseEstimator) -> None:
         """By the `fit` of the step."""
-        step.fit(self.rows(), self.known.y, **self.known.step_arguments(step))
+        step.fit(self.rows, self.known.y, **self.known.step_arguments(step))
 
     def answer(self, requests: bytes) -> list[Floats]:
         """One group, of all rows."""
-        return [partial_sums(to_part(replace(self.known, rows=self.rows())), requests)]
+        return [partial_sums(to_part(replace(self.known, rows=self.rows)), requests)]
 
 
 def to_part(training: TrainingRows) -> Part:

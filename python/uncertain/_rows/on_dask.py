@@ -133,7 +133,7 @@ class DaskReader(RowReader):
         self.n_left_out = self._rows.n_left_out
         census = self._rows.census(self.columns) if self._policy.on_missing == "auto" else None
         with sample.with_row_locations():
-            self.reading._fit_transform(sample.source.rows, census)
+            self.reading._fit_columns(sample.source.rows, self.columns, census)
         self._rows.reconcile(self.reading)
         return OnDask(
             self._rows, self.reading, sample,

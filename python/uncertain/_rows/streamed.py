@@ -156,7 +156,7 @@ class _Numbers:
         plain = plain_array(batch.array(self._name))
         if plain is not None and plain.dtype.kind in "if" and plain.min() >= 0.0:
             return plain.astype(np.float64, copy=False)  # all weights of this batch may be 0
-        source = Source(batch, batch)
+        source = Source(batch)
         return (
             source.weights(self._name) if self._are_weights else source.target_stds(self._name, self._missing)
         )

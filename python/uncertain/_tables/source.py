@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -28,14 +28,17 @@ from .table import Table
 class Source:
     """Rows, and the columns beside the features if they come from a table."""
 
-    given: Any
-    """What the caller gave: a table, a path, a GaussianArray, an array."""
-    table: Table | None
-    """The same as a `Table`; None for rows without columns."""
+    rows: Any
+    """A `Table`, or rows without columns as the caller gave them: a GaussianArray, an array."""
     absent: frozenset[str] = frozenset()
     """Error columns that the table lacks, and that others stand in for."""
     errors: Literal["typical", "zero"] | None = None
     """Which ones."""
+    table: Table | None = field(init=False)
+    """The rows, where they have columns."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "table", self.rows if isinstance(self.rows, Table) else None)
 
     @classmethod
     def from_input(cls, data: TableLike, choice: HduChoice = ANY_TABLE) -> Source:
@@ -51,7 +54,7 @@ class Source:
         elif choice.fits:
             for note in table.notes:
                 warn(f"{table.origin}: {note}" if table.origin else note, UncertainWarning)
-        return cls(data, table)
+        return cls(data if table is None else table)
 
     def require(self, names: Iterable[str], advice: str) -> Self:
         """ColumnError for the first of these columns that a table has not."""
@@ -77,12 +80,7 @@ class Source:
     @property
     def data(self) -> Any:
         """The rows as the caller's library has them: a frame, a GaussianArray, an array."""
-        return self.given if self.table is None else self.table.native
-
-    @property
-    def rows(self) -> Any:
-        """The rows for `AsGaussians`."""
-        return self.given if self.table is None else self.table
+        return self.rows if self.table is None else self.table.native
 
     def load(self, names: Iterable[object]) -> Self:
         """Collect these columns of a lazy table, all at once; what is no name of a column is passed over."""
@@ -98,7 +96,7 @@ class Source:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self.given) if self.table is None else self.table.n_rows
+        return len(self.rows) if self.table is None else self.table.n_rows
 
     def targets(
         self, target: ColumnOrValues, task: str, *, partial: bool = False, unit: str | None = None
@@ -168,7 +166,7 @@ class Source:
         """Refuse new columns for what is no table, or whose names are taken; load all columns otherwise."""
         if self.table is None:
             raise ParameterError(
-                f"append=True adds columns to a table, but data of type {type(self.given).__name__} has none"
+                f"append=True adds columns to a table, but data of type {type(self.rows).__name__} has none"
             )
         self.table.refuse_existing(names, instead)
         return self.load(self.names)

@@ -57,6 +57,7 @@ from ._unknown import Unknown
 OnMissing: TypeAlias = Literal["auto", "error", "point", "impute"]
 """What a missing value or error bar may mean."""
 ON_MISSING: tuple[OnMissing, ...] = get_args(OnMissing)
+HANDLE_UNKNOWN = ("error", "ignore")
 
 
 @documented
@@ -253,10 +254,14 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         of_scalars = columns.scalars or columns.categorical or columns.draws
         return names if of_scalars and len(set(names)) == len(names) else None
 
-    def _fit_transform(self, X: RowsLike, census: Census | None = None) -> GaussianRows:
-        """`census`: of all rows, where these are some."""
+    def _fit_transform(self, X: RowsLike) -> GaussianRows:
         source = _opened(X)
-        columns = self._found(source)
+        return self._fit_columns(source, self._found(source))
+
+    def _fit_columns(
+        self, source: NativeTable, columns: Columns, census: Census | None = None
+    ) -> GaussianRows:
+        """The rows of these columns, which are settled; `census`: of all rows, where these are some."""
         if not isinstance(source, Table):
             self._forget_unknown()
             return self._read_first(source, columns, {}, whole=True)
@@ -391,7 +396,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def _check_options(self) -> None:
         check_options(
             on_missing=(self.on_missing, ON_MISSING),
-            handle_unknown=(self.handle_unknown, ("error", "ignore")),
+            handle_unknown=(self.handle_unknown, HANDLE_UNKNOWN),
         )
 
     def _asked(self) -> Columns:
@@ -452,7 +457,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 X, columns, on_missing=policy, categories=categories, handle_unknown=self.handle_unknown,
                 impossible=SHRINK if self.on_missing == "auto" else REFUSE,
             )  # fmt: skip
-            if not self._indicators:
+            if not self._indicators.names:
                 return rows
             return hstack([rows, GaussianArray(self._indicators.features(lacks, len(rows)))])
         except (NullError, NotFiniteError) as error:
