@@ -130,7 +130,7 @@ html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "uncertain", "image_light": "_static/favicon.svg", "image_dark": "_static/favicon.svg"},
-    "header_links_before_dropdown": 4,
+    "header_links_before_dropdown": 5,
     "show_toc_level": 2,
     "show_prev_next": True,
     "navigation_with_keys": False,
@@ -144,14 +144,14 @@ html_theme_options = {
 html_sidebars = {"index": [], "gallery_pages/index": []}
 
 
-def leave_out_of_search(app: Any, doctree: Any) -> None:
-    """Decisions are for contributors: a search finds the guide."""
-    name = app.env.current_document.docname if hasattr(app.env, "current_document") else app.env.docname
-    if name.startswith("decisions/"):
-        app.env.metadata[name]["nosearch"] = True
+def leave_out_of_search(app: Any) -> list[Any]:
+    """Decisions are for contributors: a search finds the guide. (Sphinx' own mark keeps their titles.)"""
+    if indexer := getattr(app.builder, "indexer", None):
+        indexer.prune([name for name in app.env.all_docs if not name.startswith("decisions/")])
+    return []
 
 
 def setup(app: Any) -> None:
     """Handlers of events."""
     app.connect("autodoc-skip-member", skip_foreign)
-    app.connect("doctree-read", leave_out_of_search)
+    app.connect("html-collect-pages", leave_out_of_search)
