@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 from .._data.typing import Keywords
-from .._data.warn import warn
-from ..exceptions import ColumnError, ParameterError, UncertainWarning
+from ..exceptions import ParameterError
 from .bars import ARGUMENTS, KINDS, ErrorColumns, error_bars_from, fill, is_list_column, listing, visible
+from .found import NOTHING, Found
 from .names import ErrorBar
 from .roles import check_roles
 from .saved import fits, from_plain, to_plain
@@ -26,56 +26,6 @@ OF_ROWS = ("target", "target_std", "groups", "sample_weight")
 
 OF_LAWS = ("offset", "event", "modes")
 """The same, of laws between true values alone."""
-
-
-class PairsOfTarget(NamedTuple):
-    """By feature the columns of the correlation, and of the covariance, of its error with the target's."""
-
-    corr: dict[str, str] = {}  # noqa: RUF012
-    cov: dict[str, str] = {}  # noqa: RUF012
-    named: bool = False
-    """Did the caller name them?"""
-
-    @property
-    def columns(self) -> set[str]:
-        """All of them."""
-        return {*self.corr.values(), *self.cov.values()}
-
-
-@dataclass(frozen=True)
-class Found:
-    """What was found by the names and types of a table's columns."""
-
-    settled: bool = False
-    """Has anybody looked? Then no role is left open."""
-    ignored: tuple[str, ...] = ()
-    """Columns without a role."""
-    automatic: bool = False
-    """Were the features with error bars found by name?"""
-    target_unit: str | None = None
-    """The unit of the target, and of predictions, where its column knows it."""
-    target_limit: str | None = None
-    """The column of flags of targets that are limits."""
-    target_corr: dict[str, str] = field(default_factory=dict)
-    """By feature the column of the correlation of its error with the target's."""
-    target_cov: dict[str, str] = field(default_factory=dict)
-    """The same of covariances."""
-    hdu: int | str | None = None
-    """The table of a FITS file that the caller picked."""
-    # What only the fit asks for: columns that have a role if the estimator knows one.
-    target_stds: tuple[str, ...] = field(default=(), compare=False)
-    """Columns named like standard deviations of the target."""
-    target_bars: tuple[str, ...] = field(default=(), compare=False)
-    """Error bars of the target that are no columns of standard deviations."""
-    unsure: frozenset[str] = field(default=frozenset(), compare=False)
-    """Error columns by letters that may mean something else."""
-    target_pairs: PairsOfTarget = field(default=PairsOfTarget(), compare=False)
-    """Columns of covariances with the target's errors."""
-    unnamed: frozenset[str] = field(default=frozenset(), compare=False)
-    """Columns that no warning names: error bars of the target, and those that hold nothing."""
-
-
-NOTHING = Found()
 
 
 @dataclass(frozen=True, repr=False)
@@ -282,38 +232,6 @@ class Columns:
         columns = copy(self)
         object.__setattr__(columns, "found", replace(self.found, **changes))
         return columns
-
-    def with_target_std(self, *, law: bool = False) -> Columns:
-        """The same with the error bars of the target that were found by name, which are then not ignored.
-
-        Where the caller has named features, only for a law, whose error bars are all one matter.
-        """
-        found = self.found
-        stds = found.target_stds
-        automatic = found.automatic or (law and self.mean is None)
-        if not stds and found.target_bars and automatic and self.target_std is None:
-            warn(
-                f"the error bars of the target in {listing(found.target_bars)} are ignored: target_std= "
-                "takes one column of standard deviations, such as the mean of two arms",
-                UncertainWarning,
-            )
-        if not stds or not automatic or self.target_std is not None:
-            return self
-        if len(stds) > 1:
-            raise ColumnError(
-                f"the target {self.target!r} has several error columns ({', '.join(stds)}); say which to "
-                f"use, such as target_std={stds[0]!r}"
-            )
-        return replace(self, target_std=stds[0]).without_ignored(stds)
-
-    def with_pairs_of_target(self, corr: dict[str, str], cov: dict[str, str]) -> Columns:
-        """The same with columns of covariances with the target's errors, which are then not ignored."""
-        columns = self.with_found(target_corr=corr, target_cov=cov)
-        return columns.without_ignored((*corr.values(), *cov.values()))
-
-    def without_ignored(self, names: Sequence[str]) -> Columns:
-        """The same, where these have a role now."""
-        return self.with_found(ignored=tuple(name for name in self.ignored if name not in names))
 
     # -- which columns they are
 

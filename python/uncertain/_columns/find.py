@@ -26,7 +26,8 @@ from .bars import (
     require,
     require_all,
 )
-from .columns import OF_LAWS, OF_ROWS, Columns, Found, PairsOfTarget
+from .columns import OF_LAWS, OF_ROWS, Columns
+from .found import Found, PairsOfTarget
 from .names import ErrorBar, ErrorNames, looks_like_error, named_pairs
 from .roles import check_roles
 

@@ -288,7 +288,7 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
     silent = False if plan.params.get("verbose") else None
     with shown("fitting", silent), nullcontext() if deadline is None else deadline.stops():
         plan = plan.settled(regression=reader.settle(plan.task, partial=plan.partial))
-        rows = reader.read(plan.uses())
+        rows = reader.read(plan.uses)
         some = rows.sample(REMEMBERED_ROWS)
         pipeline, board, held_out = plan.fit(
             rows, reader.columns.flags, reader.feature_names, reader.left_alone, deadline

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -71,8 +70,13 @@ class Plan:
     indicators: bool | Literal["auto"] = "auto"
     regression: bool = False
     """Are the targets numbers?"""
+    # What is settled once it is known what the targets are.
     estimator: BaseEstimator | None = None
-    """Of a named method, unfitted, once it is known what the targets are."""
+    """Of a named method, unfitted."""
+    denoised: bool = False
+    """Does a step in front of the named method take off the noise?"""
+    uses: Uses = field(default_factory=Uses)
+    """What the fit can use of its rows."""
 
     def checked(self) -> Self:
         """The plan with its parameters as the method takes them; ParameterError for what cannot be."""
@@ -131,39 +135,30 @@ class Plan:
         """May rows have no target?"""
         return self.method != AUTO and METHODS[self.method].partial
 
-    @cached_property
-    def denoised(self) -> bool:
-        """Does a step in front of the named method take off the noise?"""
-        return is_denoised(self.method, self.meaning, self.usual)
-
     def settled(self, *, regression: bool) -> Self:
         """The plan for targets that are numbers, or classes."""
         if self.method == AUTO:
-            return replace(self, regression=regression)
+            uses = Uses('method="auto"', y_std=regression, xy_cov=regression, y_limit=regression)
+            return replace(self, regression=regression, uses=uses)
         estimator = make_estimator(
             self.method, regression=regression, params=self.params, random_state=self.random_state
         )
-        return replace(self, regression=regression, estimator=estimator)
-
-    def uses(self) -> Uses:
-        """What the fit can use of its rows."""
-        known, estimator = self.regression, self.estimator
-        if estimator is None:
-            return Uses('method="auto"', y_std=known, xy_cov=known, y_limit=known)
-        return Uses(
+        denoised = is_denoised(self.method, self.meaning, self.usual)
+        uses = Uses(
             type(estimator).__name__,
             y_std=has_fit_parameter(estimator, "y_std"),
             xy_cov=has_fit_parameter(estimator, "xy_cov"),
             y_limit=has_fit_parameter(estimator, "y_limit"),
             of_laws=tuple(role for role in OF_LAWS if has_fit_parameter(estimator, role)),
-            gaps=takes_gaps(estimator, measured=self.denoised),
+            gaps=takes_gaps(estimator, measured=denoised),
             law=self.method == "law",
         )
+        return replace(self, regression=regression, estimator=estimator, denoised=denoised, uses=uses)
 
     def may_use(self) -> Uses:
-        """The same as long as it is not known whether the targets are numbers."""
+        """What the fit can use at most, as long as it is not known whether the targets are numbers."""
         numbers = self.method == AUTO or METHODS[self.method].regressor is not None
-        return replace(self, params={}).settled(regression=numbers).uses()
+        return replace(self, params={}).settled(regression=numbers).uses
 
     def refuse(self, kind: type[RowStore]) -> None:
         """ParameterError for a method that no store of this kind can fit, whatever the targets."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sklearn.pipeline import Pipeline
 
 from .._base.normal_mixtures import NormalMixtures
-from .._columns.columns import PairsOfTarget
+from .._columns.found import PairsOfTarget
 from .._data.incomplete import GaussianRows
 from .._data.typing import ColumnOrValues, Ints, Keywords, RandomState
 from .._data.validation import TableLike
@@ -19,7 +19,7 @@ from .._report.huber import HuberReport, report_of_huber
 from .._report.metrics import Answer
 from .._report.pace import Pace
 from .._report.regression import RegressionReport, compare_regressions
-from .._rows.with_target import covariances, limits
+from .._rows.of_target import covariances, limits
 from .._tables.source import Source
 from ..exceptions import UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor

@@ -26,6 +26,7 @@ from ..exceptions import ParameterError
 from ..preprocessing import AsGaussians
 from .joined import joined, joins
 from .local import LocalRows
+from .of_target import with_target_std
 from .reader import PerRow, Policy, RowReader, Uses, no_target_std, refuse_of_laws
 from .streamed import Streamed, streamed
 from .training import TrainingRows
@@ -109,7 +110,7 @@ class FileReader(RowReader):
         self._given_std = columns.target_std is not None
         if self._given_std and not may_use.y_std:
             raise no_target_std(may_use)
-        self.columns = columns.with_target_std() if may_use.y_std else columns
+        self.columns = with_target_std(columns) if may_use.y_std else columns
         self.reading: AsGaussians = policy.reading(self.columns)
 
     def settle(self, task: str, *, partial: bool) -> bool:

@@ -9,7 +9,8 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from .._columns import Columns, exact_candidates
-from .._columns.columns import OF_LAWS, PairsOfTarget
+from .._columns.columns import OF_LAWS
+from .._columns.found import PairsOfTarget
 from .._data.coded import coded
 from .._data.typing import Floats, Ints, Limits
 from .._data.warn import warn
@@ -17,7 +18,7 @@ from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._sentinels import sentinel_warning, sentinels
-from . import with_target as with_target_
+from . import of_target
 from .batches import numbered
 from .in_parts import InParts, read_in_parts
 from .labelled import of_these_rows, rows_with_target
@@ -118,7 +119,7 @@ class MemoryReader(RowReader):
     def _read(self, uses: Uses) -> LocalRows:
         source, per_row = self._source, self._per_row
         if uses.y_std and per_row.target_std is None:
-            self.columns = self.columns.with_target_std(law=uses.law)
+            self.columns = of_target.with_target_std(self.columns, law=uses.law)
         y_std = self._y_std(uses)
         pairs = self._pairs_of_target(uses, y_std)
         y_limit = self._y_limit(uses)
@@ -138,7 +139,7 @@ class MemoryReader(RowReader):
             y_std = with_sizes(known.y, known.y_std)
             known = replace(known, y_std=y_std)
         if pairs is not None and y_std is not None:
-            xy_cov = with_target_.covariances(source, self.reading, rows, pairs, y_std)
+            xy_cov = of_target.covariances(source, self.reading, rows, pairs, y_std)
             known = replace(known, xy_cov=xy_cov)
         return InMemory(replace(known, rows=rows))
 
@@ -186,14 +187,14 @@ class MemoryReader(RowReader):
             raise UncertainError(
                 f"{next(iter(pairs.columns))} needs the error bars of {target!r}: pass target_std="
             )
-        self.columns = self.columns.with_pairs_of_target(pairs.corr, pairs.cov)
+        self.columns = of_target.with_pairs_of_target(self.columns, pairs)
         return pairs
 
     def _y_limit(self, uses: Uses) -> Limits | None:
         column = self.columns.found.target_limit
         if column is None:
             return None
-        limits = with_target_.limits(self._source, self.columns)
+        limits = of_target.limits(self._source, self.columns)
         if limits is not None and not uses.y_limit:
             raise ParameterError(
                 f"limits={{{self._per_row.target!r}: {column!r}}}: targets may be limits where they are "

@@ -17,6 +17,7 @@ from ..preprocessing import AsGaussians
 from .cluster.passes import Cluster, Passes
 from .cluster.rows import Distributed, Sample
 from .cluster.work import Roles, moved, with_target
+from .of_target import with_target_std
 from .reader import Policy, RowReader, Uses, no_target_std, refuse_of_laws
 from .remote import RemoteRows
 
@@ -124,7 +125,7 @@ class DaskReader(RowReader):
 
     def read(self, uses: Uses) -> OnDask:
         if uses.y_std:
-            self.columns = self.columns.with_target_std()
+            self.columns = with_target_std(self.columns)
         if self._given_std and not uses.y_std:
             raise no_target_std(uses)
         self._rows.roles = replace(self._rows.roles, target_std=self.columns.target_std)

@@ -61,7 +61,7 @@ class Policy(NamedTuple):
 class Uses:
     """What a fit can use of its rows beside features, targets, weights and groups."""
 
-    name: str
+    name: str = ""
     """The estimator, for errors."""
     y_std: bool = False
     xy_cov: bool = False

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.docs import documented
 from .._columns import Columns, find_columns
 from .._columns.bars import OF_SCALARS, arguments_from, limit_columns, listing
-from .._columns.columns import Found
+from .._columns.found import Found
 from .._columns.names import ErrorBar
 from .._data.array import GaussianArray
 from .._data.asymmetric import warn_if_skewed

@@ -1,4 +1,4 @@
-"""What columns say of the target beside its values: covariances of its errors with the features', and limits.
+"""What columns say of the target beside its values: its errors, their covariances with the features', limits.
 
 Columns of correlations and covariances that name the target beside a feature, such as COV_x_y for a target y,
 belong to no pair of features. Only an estimator whose `fit` takes `xy_cov` can use them.
@@ -6,19 +6,58 @@ belong to no pair of features. Only an estimator whose `fit` takes `xy_cov` can 
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from .._columns import Columns
-from .._columns.bars import require
-from .._columns.columns import PairsOfTarget
+from .._columns.bars import listing, require
+from .._columns.found import PairsOfTarget
 from .._data.incomplete import GaussianRows, filled_gaussians
 from .._data.numbers import refuse_where
 from .._data.typing import Floats, Limits
+from .._data.warn import warn
 from .._tables.source import Source
+from ..exceptions import ColumnError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._limits import read_flags
 
 KINDS = ("corr", "cov")
+
+
+def with_target_std(columns: Columns, *, law: bool = False) -> Columns:
+    """The same with the error bars of the target that were found by name, which are then not ignored.
+
+    Where the caller has named features, only for a law, whose error bars are all one matter.
+    """
+    found = columns.found
+    stds = found.target_stds
+    if columns.target_std is not None or not (found.automatic or (law and columns.mean is None)):
+        return columns
+    if len(stds) > 1:
+        raise ColumnError(
+            f"the target {columns.target!r} has several error columns ({', '.join(stds)}); say which to "
+            f"use, such as target_std={stds[0]!r}"
+        )
+    if stds:
+        return _used(columns.changed(target_std=stds[0]), stds)
+    if found.target_bars:
+        warn(
+            f"the error bars of the target in {listing(found.target_bars)} are ignored: target_std= "
+            "takes one column of standard deviations, such as the mean of two arms",
+            UncertainWarning,
+        )
+    return columns
+
+
+def with_pairs_of_target(columns: Columns, pairs: PairsOfTarget) -> Columns:
+    """The same with columns of covariances with the target's errors, which are then not ignored."""
+    return _used(columns.with_found(target_corr=pairs.corr, target_cov=pairs.cov), pairs.columns)
+
+
+def _used(columns: Columns, names: Collection[str]) -> Columns:
+    """The same, where these have a role now."""
+    return columns.with_found(ignored=tuple(name for name in columns.ignored if name not in names))
 
 
 def covariances(
