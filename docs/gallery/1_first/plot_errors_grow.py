@@ -74,7 +74,8 @@ def one_split(seed):
 right = np.array([one_split(seed) for seed in range(4)])
 
 # %%
-# Means of four splits; the bars are standard errors between them.
+# Means of four splits; the bars are standard errors between them. What to see: all begin between 94 and 96 %, and only the models
+# that use error bars as error bars stay there.
 
 styles = {
     "boosting": ("s--", "#b8860b"),
@@ -82,6 +83,9 @@ styles = {
     "boosting, re-measured": ("o-", "#2166ac"),
     "SVM-GSU, noise removed": ("^-", "#4d9221"),
 }
+for name, values in zip(styles, right.mean(axis=0).T):
+    print(f"{name:28}", *(f"{value:6.1f}" for value in values))
+
 fig, ax = plt.subplots(figsize=(7.5, 4.5), layout="constrained")
 for j, (name, (style, color)) in enumerate(styles.items()):
     curve = right[:, :, j]
@@ -91,7 +95,7 @@ for j, (name, (style, color)) in enumerate(styles.items()):
 ax.set_xscale("log", base=2)
 ax.set_xticks(factors, [f"x {k}" for k in factors])
 ax.set_xlabel("errors of half of the new values, against those of the training rows")
-ax.set_ylabel("held-out biopsies that are right (%)")
+ax.set_ylabel("held-out biopsies classified correctly (%)")
 ax.legend(loc="lower left")
 plt.show()
 

@@ -3,53 +3,50 @@ A table with error bars, in one line
 ====================================
 
 ``uncertain.fit`` finds the error columns by their names and says which it used. Predictions come back in the caller's
-kind of table.
+kind of table. The table is a part of NASA's Kepler catalogue, as published: is what dims a star a planet?
 """
 
+import warnings
+
 import matplotlib.pyplot as plt
-import numpy as np
 import polars as pl
 
 import uncertain
+from uncertain.demo import kepler
 
-rng = np.random.default_rng(1)
-n = 400
-quasar = rng.random(n) < 0.5
-flux_err, color_err = rng.uniform(0.1, 1.0, (2, n))
-stars = pl.DataFrame(
-    {
-        "flux": 2.0 - 1.2 * quasar + 0.5 * rng.normal(size=n) + flux_err * rng.normal(size=n),
-        "flux_err": flux_err,
-        "color": 0.2 + 1.0 * quasar + 0.3 * rng.normal(size=n) + color_err * rng.normal(size=n),
-        "color_err": color_err,
-        "kind": np.where(quasar, "quasar", "star"),
-    }
-)
-stars.head(3)
+warnings.simplefilter("ignore", uncertain.exceptions.UncertainWarning)  # print(model) says the same
+
+objects = kepler()
+known = objects.filter(pl.col("kepid") % 5 < 3)  # whole stars: some have several objects
+new = objects.filter(pl.col("kepid") % 5 >= 3)
+known.select("koi_disposition", "koi_prad", "koi_prad_err1", "koi_prad_err2").head(3)
 
 # %%
 # The model prints what was found: columns, meaning of the error bars, steps, and how good the fit is.
 
-model = uncertain.fit(stars, target="kind", method="gsu")
+model = uncertain.fit(known, target="koi_disposition", groups="kepid", method="remeasured")
 print(model)
 
 # %%
-# The same columns without labels are predicted in the same kind of table.
+# New rows are predicted in the same kind of table.
 
-print(model.predict_proba(stars).head(3))
+probability = model.predict_proba(new)
+print(probability.head(3))
+print(f"{100 * model.score(new):.1f} % of {len(new)} objects of other stars are classified correctly")
 
 # %%
-# A probability depends on how well its row was measured: for rows with large errors it is never near 0 or 1.
+# Each point is an object of a star that the model has not seen. Planets are small, and so are some of the false alarms:
+# for those the model uses the other seven quantities, and says how sure it is.
 
-proba = model.predict_proba(stars)
-sure = proba.select(pl.max_horizontal(pl.all())).to_series()
-size = np.hypot(flux_err, color_err)
-
-fig, ax = plt.subplots(figsize=(6.5, 4.2), layout="constrained")
-for name, color, marker in (("star", "#2166ac", "o"), ("quasar", "#d6604d", "s")):
-    rows = (stars["kind"] == name).to_numpy()
-    ax.scatter(size[rows], sure.to_numpy()[rows], s=16, color=color, marker=marker, alpha=0.6, label=name)
-ax.set_xlabel("size of the row's errors (flux and color together)")
-ax.set_ylabel("probability of the predicted class")
-ax.legend(loc="lower left")
+fig, ax = plt.subplots(figsize=(7, 4.4), layout="constrained")
+for label, color, marker in (("CONFIRMED", "#2166ac", "o"), ("FALSE POSITIVE", "#d6604d", "s")):
+    rows = (new["koi_disposition"] == label) & new["koi_prad"].is_not_null()
+    some = new.filter(rows)
+    ax.errorbar(
+        some["koi_prad"], probability.filter(rows)["CONFIRMED"],
+        xerr=[some["koi_prad_err2"].abs(), some["koi_prad_err1"]],
+        fmt=marker, color=color, markersize=4, elinewidth=0.6, alpha=0.7, label=label.lower(),
+    )  # fmt: skip
+ax.set(xscale="log", xlabel="radius (earth radii)", ylabel="probability of a planet", ylim=(-0.03, 1.03))
+ax.legend(loc="center right", title="NASA's verdict")
 plt.show()

@@ -2,44 +2,60 @@
 Did the error bars change anything?
 ===================================
 
-Often they do not. ``model.report`` compares the same method with and without them on the same held-out rows. It also
-compares the two meanings of error bars: the *spread* of a row, or the *measurement error* of one reading.
+Often they do not. ``model.report`` compares the same method with and without them, on the same held-out rows. Here are
+two real tables with published error bars: 569 biopsies, where nothing changes, and 809 objects of the Kepler telescope,
+where it does.
 """
 
+import warnings
+
 import matplotlib.pyplot as plt
-import numpy as np
 
 import uncertain
+from uncertain.demo import kepler, wdbc
 
-rng = np.random.default_rng(0)
-n, d = 300, 4
-label = rng.integers(0, 2, n)
-std = np.exp(rng.normal(size=(n, d)))  # some values are known well, others hardly
-read = rng.normal(size=(n, d)) + 1.2 * label[:, None] + std * rng.normal(size=(n, d))
-table = {f"f{j}": read[:, j] for j in range(d)} | {f"f{j}_err": std[:, j] for j in range(d)}
-table["label"] = label
+warnings.simplefilter("ignore", uncertain.exceptions.UncertainWarning)  # print(model) says the same
 
-model = uncertain.fit(table, target="label", meaning="measurement", method="gsu")
-report = model.report(table, folds=4, repeats=2)
-print(report.verdict)
+biopsies, objects = wdbc(), kepler()
+model = uncertain.fit(biopsies, target="diagnosis", method="gsu")
+of_biopsies = model.report(biopsies, folds=4, repeats=2)
+print(of_biopsies.verdict)
 
 # %%
-# The meanings of the error bars compared, each with the standard error of its difference from the means alone.
 
-print(report.meanings.verdict)
-print(report.meanings)
+model = uncertain.fit(objects, target="koi_disposition", groups="kepid", method="discriminant")
+of_objects = model.report(objects, folds=4, repeats=2)
+print(of_objects.verdict)
+
+# %%
+# Each table says what its error bars are worth as *measurement error* of one reading and as *spread* of a row, and in a
+# discriminant. Every difference has its standard error: none of the biopsies' is as large as its own.
+
+print(of_biopsies.meanings)
+print(of_objects.meanings)
+
+# %%
+# The same as a picture: 0 is the model that sees the means alone, on the same folds.
+
+fig, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
+for shift, (name, report), color, marker in zip(
+    (-0.12, 0.12),
+    (("569 biopsies", of_biopsies), ("809 Kepler objects", of_objects)),
+    ("#5b5b5b", "#2166ac"),
+    ("s", "o"),
+):
+    lines = {line["name"]: line for line in report.meanings.to_dict()["ranking"]}
+    for place, meaning in enumerate(("measurement", "spread", "discriminant")):
+        gain, se = 100 * lines[meaning]["difference"], 100 * lines[meaning]["difference_se"]
+        label = name if place == 0 else None
+        ax.errorbar(gain, place + shift, xerr=se, fmt=marker, color=color, capsize=4, label=label)
+ax.axvline(0, color="#7a7a7a", linewidth=1)
+ax.set_yticks(range(3), ["measurement error", "spread", "discriminant"])
+ax.set(xlabel="accuracy that the error bars add (points)", ylim=(2.5, -0.5))
+fig.legend(loc="outside right upper")
+plt.show()
 
 # %%
 # The report ends with the code of the winner.
 
-print(report.code)
-
-# %%
-# Probabilities should be right, too: predicted against observed frequencies, with the uncertainty of the observed
-# ones.
-
-from uncertain.plot import ReliabilityDisplay
-
-fig, ax = plt.subplots(figsize=(5.5, 5), layout="constrained")
-ReliabilityDisplay.from_estimator(model, table, ax=ax)
-plt.show()
+print(of_objects.code)

@@ -25,7 +25,14 @@ fig, axes = plt.subplots(1, 2, figsize=(9, 4.5), sharex=True, sharey=True, layou
 for ax, rows, title in zip(axes, (readings, true_values), ("readings", "posteriors of the true values")):
     ellipses(rows, ax=ax, facecolors="#2166ac", alpha=0.15)
     ax.plot(*rows.means.T, ".", color="#2166ac", markersize=5)
-    ax.set(title=title, xlabel="x", ylabel="y", xlim=(-4, 4), ylim=(-4, 4), aspect="equal")
+    ax.set(
+        title=title,
+        xlabel="x (arbitrary units)",
+        ylabel="y (arbitrary units)",
+        xlim=(-4, 4),
+        ylim=(-4, 4),
+        aspect="equal",
+    )
 plt.show()
 before, after = (np.sqrt(np.mean((rows.means - truth) ** 2)) for rows in (readings, true_values))
 print(f"root mean square distance to the truth: {before:.2f} before, {after:.2f} after")

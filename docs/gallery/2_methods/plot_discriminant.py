@@ -22,6 +22,13 @@ X = GaussianArray(x[:, None], std=std)
 known = GaussianDiscriminant().fit(X, y)
 plain = LinearDiscriminantAnalysis().fit(x[:, None], y)
 
+for noise in (0.0, 1.0, 3.0):
+    row = GaussianArray([[4.0]], std=noise)
+    print(f"a reading of 4 with noise {noise:g}: class 1 with P = {known.predict_proba(row)[0, 1]:.2f}")
+
+# %%
+# The same reading means less, the more noise it has. The ordinary discriminant (dotted) has one curve for all rows.
+
 grid = np.linspace(-2, 4, 200)
 fig, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 for noise, color, style in ((0.0, "#2166ac", "-"), (1.0, "#8073ac", "--"), (3.0, "#d6604d", "-.")):
@@ -37,6 +44,8 @@ for noise, color, style in ((0.0, "#2166ac", "-"), (1.0, "#8073ac", "--"), (3.0,
 ax.plot(
     grid, plain.predict_proba(grid[:, None])[:, 1], ":", color="#5b5b5b", label="LinearDiscriminantAnalysis"
 )
-ax.set(xlabel="reading", ylabel="probability of class 1", ylim=(0, 1))
+ax.set(
+    xlabel="reading (arbitrary units; true values differ by 2)", ylabel="probability of class 1", ylim=(0, 1)
+)
 ax.legend(loc="upper left")
 plt.show()

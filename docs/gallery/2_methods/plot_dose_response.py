@@ -55,6 +55,6 @@ ax.plot(grid, hill(grid, truth), color="black", linewidth=1, label="the curve be
 ax.plot(grid, hill(grid, law.params_), "--", color="#2166ac", linewidth=2.5, label="structural")
 ax.plot(grid, hill(grid, distances.params_), "-.", color="#4d9221", linewidth=2, label="orthogonal distances")
 ax.plot(grid, hill(grid, law.naive_params_), ":", color="#d6604d", linewidth=2.5, label="least squares")
-ax.set(xlabel="log dose", ylabel="response")
+ax.set(xlabel="ln(dose / mg)", ylabel="response (share of cells)")
 ax.legend(loc="upper left")
 plt.show()

@@ -28,6 +28,9 @@ print(
 print(f"scatter {model.intrinsic_scatter_:.2f} +- {model.intrinsic_scatter_std_:.2f}, truth 0.3")
 
 # %%
+# Grey are the readings with their error bars. Least squares is drawn towards the horizontal, because errors in x spread the
+# readings sideways; the mixture regression lies on the law that made the data.
+
 grid = np.array([-3.0, 3.0])
 fig, ax = plt.subplots(figsize=(7, 5), layout="constrained")
 ax.errorbar(x, y, xerr=x_std, yerr=y_std, fmt=".", color="#9a9a9a", elinewidth=0.5, alpha=0.6, zorder=0)
@@ -41,6 +44,6 @@ ax.plot(
     label="GaussianMixtureRegressor",
 )
 ax.plot(grid, np.polyval(least_squares, grid), ":", color="#d6604d", linewidth=2.5, label="least squares")
-ax.set(xlabel="x", ylabel="y")
+ax.set(xlabel="x (arbitrary units)", ylabel="y (arbitrary units)")
 ax.legend(loc="upper left")
 plt.show()

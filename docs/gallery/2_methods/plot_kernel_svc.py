@@ -25,7 +25,7 @@ y = np.repeat(["disc", "ring"], n)
 model = ProbabilisticKernelSVC(C=2.0, sigma=0.7).fit(X, y)
 fig, ax = plt.subplots(figsize=(6.5, 5.5), layout="constrained")
 DecisionBoundaryDisplay.from_estimator(model, X, y, ax=ax)
-ax.set(xlabel="x", ylabel="y", aspect="equal")
+ax.set(xlabel="x (arbitrary units)", ylabel="y (arbitrary units)", aspect="equal")
 plt.show()
 
 # %%

@@ -34,7 +34,7 @@ ax.plot(x[dropped], y[dropped], "x", color="#d6604d", label="labels that are dro
 ax.plot(x, np.sin(x), color="black", linewidth=1, label="truth")
 ax.plot(x, model.predict(x[:, None]), "--", color="#4d9221", linewidth=2.5, label="fit")
 ax.axvspan(3.6, 4.2, color="#cccccc", alpha=0.4, label="no labels")
-ax.set(xlabel="x", ylabel="y")
+ax.set(xlabel="x (arbitrary units)", ylabel="y (arbitrary units)")
 ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 plt.show()
 

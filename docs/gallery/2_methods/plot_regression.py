@@ -48,7 +48,12 @@ ax.errorbar(
     capsize=3,
     label="100 rows each",
 )
-ax.set(xlabel="predicted standard deviation", ylabel="root mean square error", xlim=(0, 2), ylim=(0, 2))
+ax.set(
+    xlabel="predicted standard deviation (units of y)",
+    ylabel="root mean square error (units of y)",
+    xlim=(0, 2),
+    ylim=(0, 2),
+)
 ax.legend(loc="upper left")
 plt.show()
 print(f"{np.mean(np.abs(off) < std):.2f} of the rows within one standard deviation (Gaussian: 0.68)")

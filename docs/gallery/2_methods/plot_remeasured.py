@@ -41,13 +41,22 @@ for k in factors:
     for name, model in models.items():
         curves[name].append(100 * np.mean(model.predict(given[name]) == truth))
 
+for name, curve in curves.items():
+    print(f"{name:22}", *(f"{value:6.1f}" for value in curve))
+
 # %%
+# At the errors of the training rows (grey line) error columns are the best of all; with errors twice as large they are no
+# better than chance. The re-measured learner loses no more than one without error bars.
+
 fig, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 for (name, curve), style, color in zip(
     curves.items(), ("s--", "D-.", "o-"), ("#b8860b", "#d6604d", "#2166ac")
 ):
     ax.plot(factors, curve, style, color=color, linewidth=2, label=name)
 ax.axvline(1, color="#9a9a9a", linewidth=1)
-ax.set(xlabel="errors of new rows, against those of the training rows", ylabel="right (%)")
+ax.set(
+    xlabel="errors of new rows, against those of the training rows",
+    ylabel="new rows classified correctly (%)",
+)
 ax.legend()
 plt.show()

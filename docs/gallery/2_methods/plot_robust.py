@@ -25,6 +25,15 @@ models = {
     'worst case: "usvc", 90 %': RobustSVC(C=1.0, method="usvc", confidence=0.9).fit(X, y),
     'best case: "tsvc", radius 1': RobustSVC(C=1.0, method="tsvc", radius=1.0).fit(X, y),
 }
+points = X.sample(100, random_state=0)  # a hundred draws from each row
+for name, fitted in models.items():
+    print(
+        f"{name:28} {100 * fitted.score(points, np.repeat(y, 100)):.1f} % of the draws are on the right side"
+    )
+
+# %%
+# The worst case turns the boundary away from the wide ellipses of the left class; the best case lets them cross it.
+
 fig, ax = plt.subplots(figsize=(7.5, 5.5), layout="constrained")
-boundaries(X, y, models, names=("x", "y"), ax=ax)
+boundaries(X, y, models, names=("x (arbitrary units)", "y (arbitrary units)"), ax=ax)
 plt.show()

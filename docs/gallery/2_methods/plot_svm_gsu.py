@@ -25,8 +25,17 @@ models = {
     "the means only": GSUClassifier(alpha=1e-2).fit(rows.collapse("zero"), y),
     "with the covariances (SVM-GSU)": GSUClassifier(alpha=1e-2).fit(rows, y),
 }
+points = rows.sample(100, random_state=0)  # a hundred draws from each row
+for name, fitted in models.items():
+    print(
+        f"{name:32} {100 * fitted.score(points, np.repeat(y, 100)):.1f} % of the draws are on the right side"
+    )
+
+# %%
+# With the covariances the boundary makes room for the long ellipses of the blue class.
+
 fig, ax = plt.subplots(figsize=(7.5, 5.5), layout="constrained")
-boundaries(rows, y, models, names=("x", "y"), ax=ax)
+boundaries(rows, y, models, names=("x (arbitrary units)", "y (arbitrary units)"), ax=ax)
 plt.show()
 
 # %%

@@ -50,7 +50,7 @@ display = LawDisplay.from_estimator(
     seen[shown],
     y_std[shown],
     outlier_probability=law.outlier_probability_[shown],
-    names=("log velocity - 2.2", "magnitude"),
+    names=("log10 of velocity (km/s) - 2.2", "absolute magnitude (mag)"),
     axes=axes,
 )
 display.ax_.plot(X.means[~shown, 0], seen[~shown], "v", color="#9a9a9a", ms=4, zorder=2)

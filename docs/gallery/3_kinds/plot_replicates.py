@@ -21,8 +21,8 @@ noise = np.exp(rng.normal(-0.5, 0.5, (80, 2)))
 runs = pl.DataFrame(
     {
         "sample": np.repeat(np.arange(80), 4),
-        "ph": np.repeat(truth[:, 0], 4) + np.repeat(noise[:, 0], 4) * rng.normal(size=320),
-        "salt": np.repeat(truth[:, 1], 4) + np.repeat(noise[:, 1], 4) * rng.normal(size=320),
+        "ph": 6.0 + 0.4 * np.repeat(truth[:, 0], 4) + 0.4 * np.repeat(noise[:, 0], 4) * rng.normal(size=320),
+        "salt": 9.0 + np.repeat(truth[:, 1], 4) + np.repeat(noise[:, 1], 4) * rng.normal(size=320),
         "spoiled": np.repeat(truth.sum(axis=1) > 0, 4),
     }
 )
@@ -30,16 +30,18 @@ samples = from_replicates(runs, by="sample", of="mean")
 samples.head(3)
 
 # %%
-# The new columns are found by name.
+# The new columns are found by name. Ellipses are one standard error of the mean: some samples are known ten times better than
+# others.
 
 model = uncertain.fit(samples, target="spoiled", exact=[], method="gsu")
 fig, ax = plt.subplots(figsize=(6.5, 5), layout="constrained")
 rows = uncertain.AsGaussians(features=["ph", "salt"], std="{}_se", corr="{}_{}_corr").fit_transform(samples)
 spoiled = np.where(samples["spoiled"].to_numpy(), "spoiled", "good")
-GaussianDisplay.from_data(rows, spoiled).plot(ax=ax, names=("ph", "salt"))
+GaussianDisplay.from_data(rows, spoiled).plot(ax=ax, names=("pH", "salt (g/l)"))
 plt.show()
 
-# %%
-# Are these error bars right? ``check_errors`` asks the repeated readings themselves.
-
-print(uncertain.check_errors(samples.select("ph", "ph_se", "salt", "salt_se")))
+for name, unit in (("ph", ""), ("salt", " g/l")):
+    se = samples[f"{name}_se"]
+    print(
+        f"standard errors of {name}: from {se.min():.2f} to {se.max():.2f}{unit}, median {se.median():.2f}{unit}"
+    )

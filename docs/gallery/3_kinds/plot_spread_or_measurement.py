@@ -47,6 +47,10 @@ for seed in range(10):
         predicted = model.pipeline_.predict(others[2])
         scores.setdefault(("populations", meaning), []).append(100 * np.mean(predicted == others[1]))
 
+# %%
+# The right meaning is better in each case: by 6.6 points for readings, by 1.3 for populations (means of ten draws, bars are
+# their standard errors).
+
 fig, ax = plt.subplots(figsize=(6.5, 4.2), layout="constrained")
 for k, (meaning, color) in enumerate((("spread", "#d6604d"), ("measurement", "#2166ac"))):
     found = [scores[world, meaning] for world in ("readings", "populations")]
@@ -62,7 +66,7 @@ for k, (meaning, color) in enumerate((("spread", "#d6604d"), ("measurement", "#2
     )
     ax.bar_label(bars, fmt="%.1f", padding=2)
 ax.set_xticks(np.arange(2) + 0.19, ["noisy readings of true values", "populations"])
-ax.set(ylabel="right (%)", ylim=(50, 100))
+ax.set(ylabel="classified correctly (%), from chance upwards", ylim=(50, 100))
 ax.legend(loc="upper left")
 plt.show()
 

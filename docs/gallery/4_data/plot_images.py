@@ -51,6 +51,9 @@ for size in sizes:
     for name in curves:
         curves[name].append((np.mean(right[name]), np.std(right[name]) / np.sqrt(20)))
 
+for name, points in curves.items():
+    print(f"{name:22} {points[1][0]:.1f} +- {points[1][1]:.1f} % with 20 images")
+
 fig, ax = plt.subplots(figsize=(6.5, 4.2), layout="constrained")
 for (name, points), style, color in zip(curves.items(), ("s--", "o-"), ("#b8860b", "#2166ac")):
     mean, se = np.transpose(points)
@@ -58,6 +61,6 @@ for (name, points), style, color in zip(curves.items(), ("s--", "o-"), ("#b8860b
 ax.set_xscale("log")
 ax.set_xticks(sizes, sizes)
 ax.minorticks_off()
-ax.set(xlabel="images to learn from (3 or 8)", ylabel="images of the other camera that are right (%)")
+ax.set(xlabel="images to learn from (3 or 8)", ylabel="shifted images classified correctly (%)")
 ax.legend(loc="lower right")
 plt.show()

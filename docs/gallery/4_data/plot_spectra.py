@@ -37,7 +37,7 @@ for state, name, color, marker in ((0, "open", "#2166ac", "o"), (1, "closed", "#
         rows.means[some, 1], rows.means[some, 2], xerr=std[some, 1], yerr=std[some, 2],
         fmt=marker, color=color, markersize=4, elinewidth=0.7, alpha=0.8, label=f"eyes {name}",
     )  # fmt: skip
-ax.set(xlabel="log power, 8 to 13 Hz", ylabel="log power, 13 to 30 Hz")
+ax.set(xlabel="ln power, 8 to 13 Hz (signal units²/Hz)", ylabel="ln power, 13 to 30 Hz (signal units²/Hz)")
 ax.legend()
 plt.show()
 

@@ -61,6 +61,6 @@ fig, ax = plt.subplots(figsize=(5.5, 4), layout="constrained")
 for kind, color, marker in (("star", "#2166ac", "o"), ("quasar", "#d6604d", "s")):
     own = np.asarray(table["kind"]) == kind
     ax.plot(x[own].mean(axis=1), proba[own], marker, color=color, markersize=4, alpha=0.7, label=kind)
-ax.set(xlabel="mean of u and g", ylabel="probability of a quasar, from the file")
+ax.set(xlabel="mean of u and g (arbitrary units)", ylabel="probability of a quasar, from the file")
 ax.legend()
 plt.show()

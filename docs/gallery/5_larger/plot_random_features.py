@@ -25,14 +25,20 @@ for size in sizes:
     features = ProbabilisticKernelFeatures(size, random_state=0).fit_transform(X)
     error.append(np.sqrt(np.mean((features @ features.T - exact) ** 2)))
 
+print(f"100 features: the kernel is off by {error[2]:.3f}, 400 features: by {error[4]:.3f}")
+
+# %%
+# The error falls as one over the square root of the number of features.
+
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 ax.loglog(sizes, error, "o-", color="#2166ac", label="random features")
 ax.loglog(
     sizes, error[0] * np.sqrt(sizes[0] / np.array(sizes)), ":", color="#5b5b5b", label="1 / square root"
 )
 ax.set_xticks(sizes, sizes)
+ax.set_yticks([0.02, 0.05, 0.1], ["0.02", "0.05", "0.1"])
 ax.minorticks_off()
-ax.set(xlabel="number of features", ylabel="root mean square error of the kernel")
+ax.set(xlabel="number of features", ylabel="error of the kernel (root mean square)")
 ax.legend()
 plt.show()
 
