@@ -1,332 +1,23 @@
-"""`RemeasuredClassifier`, `RemeasuredRegressor`: scikit-learn's learners, trained to use error bars.
-
-Idea: a learner that gets the sizes of errors as columns treats them as properties of a class, and fails where
-tomorrow's errors are larger. So it also gets every row as it would have been read with larger and smaller
-errors, with the same label. The size of an error then tells it only how far to trust the value.
-
-Rejected: draws from the posterior alone, averaged over (the learner sees denoised rows and never learns what
-a bad one looks like; 3 points worse on Kepler's catalogue).
-"""
+"""`RemeasuredClassifier`, `RemeasuredRegressor`: scikit-learn's learners, trained to use error bars."""
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Iterator
-from typing import ClassVar, Literal, Self
+from typing import Self
 
-import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
-from threadpoolctl import threadpool_limits
 
 from ._base.docs import documented
-from ._base.sums import BeyondSums, Need
-from ._data.array import GaussianArray
-from ._data.groups import groups_from
-from ._data.incomplete import GaussianRows, Incomplete, filled_gaussians
-from ._data.options import check_option
-from ._data.typing import Array, Floats, Keywords, Labels, RandomState
-from ._data.validation import (
-    RowsLike,
-    check_labels,
-    check_numbers,
-    check_rows,
-    check_sample_weight,
-    generator_from,
-)
-from ._trees.saved import SavedTrees
-from ._trees.stopped import number_of_trees
-from .exceptions import ParameterError, UncertainError
-from .preprocessing import ErrorColumns
-from .preprocessing._error_columns import FLOOR, TREES
-from .preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
-
-SMALLEST = 0.1
-"""The smallest factor of "auto"."""
-WIDTH = 2.0
-"""How wide the errors of copies become with "auto", in units of the spread of the data. A value with larger
-errors carries almost no information."""
-WIDEST = 8.0
-"""The largest factor of "auto". Copies for errors that never occur take from the others: with 16 the log loss
-on TESS' planets is .338 .353 in place of .329 .345 at errors x 2 and 4, and .370 in place of .385 at 8; on
-Kepler's it is .201 .207 in place of .195 .201, and .216 in place of .242."""
-RATE = 0.05
-"""Learning rate of the default learner."""
-SHARE, LEAST = 0.5, 4
-"""Share of the columns that each split of the default learner may look at, and how many at least: copies of
-a row differ in few columns, and trees that see all of them are too much alike."""
-DOWNWARDS = 1 / 4
-"""The share of copies with smaller errors."""
-MOST_COPIES = 10_000
-"""More can only be a mistake; eight are enough."""
-SMALL = 4_000_000
-"""Numbers of all copies up to which one thread grows trees as fast as several."""
-BLOCK = 16_384
-"""Rows that are re-measured at a time."""
-
-
-class _Remeasured(SavedTrees, BaseEstimator):
-    """What classifier and regressor share."""
-
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        n_copies: int = 8,
-        factors: Literal["auto"] | tuple[float, float] = "auto",
-        per_feature: float = 0.5,
-        error_columns: Literal["errors", "correlations"] = "errors",
-        n_components: int = 5,
-        n_trees: Literal["auto"] | int = "auto",
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_copies = n_copies
-        self.factors = factors
-        self.per_feature = per_feature
-        self.error_columns = error_columns
-        self.n_components = n_components
-        self.n_trees = n_trees
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _beyond_sums(self) -> Iterator[BeyondSums]:
-        yield BeyondSums(
-            Need.MEMORY,
-            f"{type(self).__name__} learns from copies of the rows",
-            'use method="gsu" or "discriminant", or fit a sample of the rows',
-        )
-
-    def _fit(
-        self,
-        X: RowsLike,
-        y: Labels,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        classes: Labels | None = None,
-        *,
-        count: bool = False,
-    ) -> Self:
-        """Fit the learner to all copies, or only `count` the trees; `y` has been checked."""
-        self._check()
-        rows = self._rows(X, reset=True)
-        gaussians = filled_gaussians(rows)
-        if isinstance(rows, Incomplete) and rows.missing.all(axis=0).any():
-            j = int(rows.missing.all(axis=0).argmax())
-            raise UncertainError(f"feature {j} is missing in every row; leave it out")
-        weights = check_sample_weight(sample_weight, len(rows))
-        random = generator_from(self.random_state)
-        exact = gaussians.kind == "zero" or not gaussians.trace().any()
-        floor = TREES if self.estimator is None else FLOOR
-        self.error_columns_ = ErrorColumns(self.error_columns, floor=floor).fit(rows)
-        copies = 1 if exact else self.n_copies
-        self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(gaussians)
-        table = self._copied(rows, y if classes is None else classes, weights, copies, random)
-        # Threads in which scikit-learn finds bins restore warning filters one after the other, and leave any.
-        with threadpool_limits(self._threads(table), user_api="openmp"), warnings.catch_warnings():
-            if self.estimator is None:
-                learner = self._counted(table, y, weights, groups, random)
-                if not count:
-                    self.estimator_ = self._trained(learner, table, y, _of_mean_one(weights))
-            else:
-                self.estimator_ = self._trained(self._learner(random), table, y, weights)
-        return self
-
-    def _threads(self, table: Floats) -> int | None:
-        """Threads of OpenMP, None for all: the default learner has no n_jobs of its own."""
-        if self.estimator is not None:
-            return None
-        if self.n_jobs is not None:
-            return int(effective_n_jobs(self.n_jobs))
-        return 1 if table.size < SMALL else None
-
-    def _counted(
-        self,
-        table: Floats,
-        y: Labels,
-        weights: Floats | None,
-        groups: ArrayLike | None,
-        random: np.random.RandomState,
-    ) -> BaseEstimator:
-        """The default learner, unfitted, with as many trees as help rows that are held out."""
-        copies, n, columns = table.shape
-        weights = _of_mean_one(weights)
-        varying = int((np.nanmax(table, axis=(0, 1)) > np.nanmin(table, axis=(0, 1))).sum())
-        learner = self._default(
-            learning_rate=RATE,
-            early_stopping=False,  # it would see copies of rows that it holds out
-            min_samples_leaf=min(20, 1 + n // 10) * copies,
-            # Of a rare class a few rows would make sure of it in one step.
-            l2_regularization=float(copies),
-            max_features=min(1.0, max(SHARE, LEAST / max(varying, 1)) * columns / max(varying, 1)),
-            random_state=random.randint(2**31 - 1) if self.random_state is not None else None,
-        )
-        trees = self.n_trees
-        if isinstance(trees, str):
-            codes = None if groups is None else groups_from(groups, "groups", n)
-            judged = np.arange(copies) > self._downwards(copies)
-            judged[0] = True
-            trees = number_of_trees(learner, table, y, weights, codes, judged, random)
-        self.n_trees_ = int(trees)
-        # A tree whose leaves need more rows than there are is a constant.
-        constant = {"min_samples_leaf": table.shape[0] * n} if trees == 0 else {}
-        return learner.set_params(max_iter=max(trees, 1), **constant)
-
-    def _trained(
-        self, learner: BaseEstimator, table: Floats, y: Labels, weights: Floats | None
-    ) -> BaseEstimator:
-        """The learner, fitted to copies that share the weight of their row."""
-        copies, n, columns = table.shape
-        arguments: Keywords = {}
-        weighable = has_fit_parameter(learner, "sample_weight")
-        if weights is not None:
-            if not weighable:
-                raise ParameterError(f"sample_weight: {type(learner).__name__} takes no weights")
-            arguments["sample_weight"] = np.tile(weights / copies, copies)
-        elif self.estimator is not None and weighable and copies > 1:
-            # A penalty weighs against the sum over rows, not over copies.
-            arguments["sample_weight"] = np.full(copies * n, 1.0 / copies)
-        return learner.fit(table.reshape(copies * n, columns), np.tile(y, copies), **arguments)
-
-    def _downwards(self, copies: int) -> int:
-        """The number of copies with smaller errors; they come first."""
-        smallest, largest = self.factors_
-        return 0 if smallest >= 1.0 else round((copies - 1) * (DOWNWARDS if largest > 1.0 else 1.0))
-
-    def _copied(
-        self,
-        rows: GaussianRows,
-        targets: Labels,
-        weights: Floats | None,
-        copies: int,
-        random: np.random.RandomState,
-    ) -> Floats:
-        """The learner's columns of all rows, then of their copies, (copies, n, columns).
-
-        `targets` are class codes or numbers.
-        """
-        n = len(rows)
-        smallest, largest = self.factors_
-        downwards = self._downwards(copies)
-        truth = self._truth(rows, targets, weights, self.n_components, random) if downwards else None
-        table = np.empty((copies, n, len(self.error_columns_.get_feature_names_out())))
-        for start in range(0, n, BLOCK):  # so that covariances are written out for a block only
-            part = slice(start, start + BLOCK)
-            some = rows[part]
-            table[0, part] = self.error_columns_.transform(some)
-            readings = Readings(some, random, truth.posterior(some, targets[part]) if truth else None)
-            for k in range(1, copies):
-                if k <= downwards:
-                    factors = drawn_factors(some.shape, (smallest, min(largest, 1.0)), 0.0, random)
-                else:
-                    ends = (max(smallest, 1.0), max(largest, 1.0))
-                    factors = drawn_factors(some.shape, ends, self.per_feature, random)
-                table[k, part] = self.error_columns_.transform(readings.again(factors))
-        return table
-
-    def _check(self) -> None:
-        def is_count(value: object) -> bool:
-            return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-        if not is_count(self.n_copies) or not 1 <= self.n_copies <= MOST_COPIES:
-            raise ParameterError(
-                f"n_copies = {self.n_copies!r:.30}: must be an integer from 1 to {MOST_COPIES} (with the row "
-                "itself)"
-            )
-        if not is_count(self.n_components) or self.n_components < 1:
-            raise ParameterError(f"n_components = {self.n_components!r}: must be an integer >= 1")
-        if self.n_trees != "auto":
-            if not is_count(self.n_trees) or int(self.n_trees) < 0:
-                raise ParameterError(f'n_trees = {self.n_trees!r}: must be "auto" or an integer >= 0')
-            if self.estimator is not None:
-                raise ParameterError(
-                    f"n_trees = {self.n_trees}: is for the default learner; set it in estimator="
-                )
-        check_option("error_columns", self.error_columns, ("errors", "correlations", "means"))
-        share = self.per_feature
-        if not isinstance(share, (int, float, np.number)) or not 0 <= share <= 1:
-            raise ParameterError(f"per_feature = {self.per_feature!r}: must be a share between 0 and 1")
-        if self.factors != "auto":
-            pair = isinstance(self.factors, (tuple, list)) and len(self.factors) == 2
-            pair = pair and all(isinstance(factor, (int, float, np.number)) for factor in self.factors)
-            if not pair or not 0.0 < self.factors[0] <= self.factors[1] < math.inf:
-                raise ParameterError(
-                    f'factors = {self.factors!r}: must be "auto" or the smallest and the largest factor, '
-                    "such as (1, 4)"
-                )
-
-    def _range(self, rows: GaussianArray) -> tuple[float, float]:
-        """The smallest and the largest factor: until the noise is as wide as the data."""
-        if self.factors != "auto":
-            return float(self.factors[0]), float(self.factors[1])
-        sizes = 10.0 ** ErrorColumns().fit(rows).transform(rows)[:, rows.n_features :]
-        noisy = sizes[sizes > 1.001e-3]
-        widest = WIDTH / float(np.median(noisy)) if noisy.size else 1.0
-        return SMALLEST, min(max(widest, 2.0), WIDEST)
-
-    def _learner(self, random: np.random.RandomState) -> BaseEstimator:
-        """The caller's learner, unfitted."""
-        learner = clone(self.estimator)
-        if "random_state" in learner.get_params() and self.random_state is not None:
-            learner.set_params(random_state=random.randint(2**31 - 1))
-        if "n_jobs" in learner.get_params() and self.n_jobs is not None:
-            learner.set_params(n_jobs=self.n_jobs)
-        return learner
-
-    _truth: ClassVar[type[TruthOfClasses] | type[TruthOfTargets]]
-
-    @staticmethod
-    def _default(**parameters: object) -> BaseEstimator:
-        raise NotImplementedError
-
-    def _columns(self, X: RowsLike) -> Floats:
-        """The columns that the learner knows."""
-        check_is_fitted(self)
-        columns: Floats = self.error_columns_.transform(self._rows(X, reset=False))
-        return columns
-
-    def _asked(self, method: str, X: RowsLike) -> Array:
-        """What the learner answers; threads that wait for each other would take longer than few rows do."""
-        columns = self._columns(X)
-        with threadpool_limits(self._threads(columns), user_api="openmp"):
-            return np.asarray(getattr(self.estimator_, method)(columns))
-
-    def _rows(self, X: RowsLike, *, reset: bool) -> GaussianRows:
-        """X as Gaussians with the names of the fit, and with gaps if it has some."""
-        core, missing = check_rows(self, X, reset=reset)
-        rows = GaussianArray._from_core(core, getattr(self, "feature_names_in_", None))
-        return rows if missing is None else Incomplete(rows, missing)
-
-    def predict(self, X: RowsLike) -> Labels:
-        """The learner's prediction from the row's means and the sizes of its errors.
-
-        Parameters
-        ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Gaussians, or exact points; missing features as in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        return self._asked("predict", X)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        learner = self._default() if self.estimator is None else self.estimator
-        tags.input_tags.allow_nan = get_tags(learner).input_tags.allow_nan
-        return tags
+from ._data.typing import Floats, Labels
+from ._data.validation import RowsLike, check_labels, check_numbers
+from ._trees.remeasured import Remeasured, has_method
+from .preprocessing._readings import TruthOfClasses, TruthOfTargets
 
 
 @documented
-class RemeasuredClassifier(ClassifierMixin, _Remeasured):
+class RemeasuredClassifier(ClassifierMixin, Remeasured):
     """A classifier of any kind, trained on copies of rows as they would have been read with other errors.
 
     Row i is a reading x_i = z_i + e_i of a true value z_i with known noise e_i ~ N(0, S_i). The learner gets
@@ -408,7 +99,7 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
     def _default(**parameters: object) -> BaseEstimator:
         return HistGradientBoostingClassifier(**parameters)
 
-    @available_if(lambda self: _has(self, "predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(lambda self: has_method(self, "predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: RowsLike) -> Floats:
         """The learner's probability of each class.
 
@@ -418,7 +109,7 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
         """
         return self._asked("predict_proba", X)
 
-    @available_if(lambda self: _has(self, "decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(lambda self: has_method(self, "decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: RowsLike) -> Floats:
         """The learner's score of each row.
 
@@ -430,7 +121,7 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
 
 
 @documented
-class RemeasuredRegressor(RegressorMixin, _Remeasured):
+class RemeasuredRegressor(RegressorMixin, Remeasured):
     """A regression of any kind, trained on copies of rows as they would have been read with other errors.
 
     As :class:`~uncertain.RemeasuredClassifier`, which has the formulas; true values for smaller errors are
@@ -488,21 +179,3 @@ class RemeasuredRegressor(RegressorMixin, _Remeasured):
     @staticmethod
     def _default(**parameters: object) -> BaseEstimator:
         return HistGradientBoostingRegressor(**parameters)
-
-
-def _of_mean_one(weights: Floats | None) -> Floats | None:
-    """As the penalty of leaves weighs against rows."""
-    if weights is None:
-        return None
-    weights = weights / weights.max()
-    return np.asarray(weights * (len(weights) / weights.sum()))
-
-
-def _has(model: _Remeasured, method: str) -> bool:
-    """Has the learner this method? AttributeError with its name if not."""
-    # Not by truth: a forest without trees counts them.
-    unfitted = model._default() if model.estimator is None else model.estimator
-    learner = getattr(model, "estimator_", unfitted)
-    if not hasattr(learner, method):
-        raise AttributeError(f"{type(learner).__name__} has no {method}")
-    return True

@@ -122,7 +122,7 @@ def test_regression_with_smaller_errors() -> None:
 def test_copies_are_made_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks change which random numbers a row gets, not what its columns mean."""
     X, y = two_classes(300, 1.0, 0)
-    monkeypatch.setattr(uncertain.remeasured, "BLOCK", 64)
+    monkeypatch.setattr("uncertain._trees.remeasured.BLOCK", 64)
     model = RemeasuredClassifier(n_copies=3, random_state=0).fit(X, y)
     assert model.score(*two_classes(500, 1.0, 1)) > 0.9
     seen: list[np.ndarray] = []
