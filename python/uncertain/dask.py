@@ -12,13 +12,13 @@ from typing import Any, Literal
 from ._choice.logarithms import Transform
 from ._columns import Columns
 from ._columns.bars import ErrorColumns
+from ._data.choices import HandleUnknown, Meaning, OnMissing, Task
 from ._data.typing import RandomState
 from ._model.fit import fit_rows
 from ._model.model import Model
 from ._model.opened import open_dask_rows
 from ._model.plan import Plan
 from ._rows.on_dask import GROUP_BYTES
-from .preprocessing._as_gaussians import OnMissing
 
 __all__ = ["fit"]
 
@@ -43,14 +43,14 @@ def fit(
     categorical: Sequence[str] | None = None,
     corr: str | Mapping[tuple[str, str], str] | None = None,
     columns: Columns | None = None,
-    task: Literal["auto", "classification", "regression"] = "auto",
+    task: Task = "auto",
     method: str = "auto",
-    meaning: Literal["auto", "spread", "measurement"] = "auto",
+    meaning: Meaning = "auto",
     scale: bool = True,
     transform: Transform = "auto",
     on_missing: OnMissing = "auto",
     indicators: bool | Literal["auto"] = "auto",
-    handle_unknown: Literal["error", "ignore"] = "error",
+    handle_unknown: HandleUnknown = "error",
     effort: Literal["fast", "normal"] = "normal",
     random_state: RandomState = 0,
     timeout: float = 600.0,

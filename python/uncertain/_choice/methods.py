@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from sklearn.base import BaseEstimator, clone
 
@@ -26,23 +25,6 @@ from ..regression import GSURegressor
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 from ..robust import RobustSVC
 from ..svm import GSUClassifier
-
-MethodName = Literal[
-    "auto",
-    "gsu",
-    "kernel",
-    "huber",
-    "discriminant",
-    "minimax",
-    "mixture",
-    "law",
-    "usvc",
-    "tsvc",
-    "ausvc",
-    "mpsvc",
-    "psvm",
-    "remeasured",
-]
 
 
 @dataclass(frozen=True)

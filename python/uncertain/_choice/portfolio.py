@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from .._base.deadline import Deadline
+from .._data.choices import Effort
 from .._data.incomplete import GaussianRows, filled_gaussians
 from .._data.typing import Keywords, Labels
 from .._rows.left_alone import LeftAlone
@@ -26,8 +26,6 @@ from .budget import Size, with_passes
 from .leaderboard import MEANS_ONLY
 from .methods import is_denoised, make_estimator
 from .steps import Softening, steps_with, takes_limits
-
-Effort: TypeAlias = Literal["fast", "normal", "high"]
 
 KERNEL_ROWS: dict[str, int] = {"normal": 5_000, "high": 20_000}
 """Most rows for machines whose kernel matrix has a number for every pair of rows."""

@@ -13,7 +13,6 @@ from .._data.typing import Keywords, RandomState
 from ..exceptions import ParameterError
 from .methods import ARGUMENTS_OF_FIT, METHODS
 
-EFFORTS = ("fast", "normal", "high")
 ALLOWED = ("estimator", "n_jobs", "verbose", "callback")
 """Parameters that make sense without a method."""
 

@@ -12,6 +12,7 @@ from .._columns import Columns, find_columns
 from .._columns.bars import ErrorColumns
 from .._columns.columns import OF_ROWS
 from .._data.array import GaussianArray
+from .._data.choices import ON_MISSING, OnMissing
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.numbers import gaps_as_nan
@@ -25,7 +26,6 @@ from .._tables.hdus import HduChoice
 from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
-from ..preprocessing._as_gaussians import ON_MISSING, OnMissing
 from ..preprocessing._empty import find_filled
 from ..preprocessing._error_columns import deviations
 from .estimate import LEVELS, Found, by_model, by_replicates

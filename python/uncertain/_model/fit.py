@@ -20,17 +20,15 @@ from sklearn.pipeline import Pipeline
 from .._base.deadline import Deadline
 from .._base.progress import shown
 from .._choice.logarithms import Transform
-from .._choice.methods import MethodName
-from .._choice.portfolio import Effort
 from .._columns import Columns
 from .._columns.bars import ErrorColumns
+from .._data.choices import Effort, HandleUnknown, Meaning, MethodName, OnMissing, Task
 from .._data.typing import ColumnOrValues, RandomState
 from .._data.validation import TableLike
 from .._rows.reader import RowReader
 from .._rows.sampled import REMEMBERED_ROWS
 from .._tables.dask import is_dask
 from ..exceptions import ParameterError
-from ..preprocessing._as_gaussians import OnMissing
 from .doubts import warn_of_doubts
 from .model import Model
 from .opened import open_dask_rows, open_rows
@@ -63,14 +61,14 @@ def fit(
     draws: str | Sequence[str] | None = None,
     columns: Columns | None = None,
     hdu: int | str | None = None,
-    task: Literal["auto", "classification", "regression"] = "auto",
+    task: Task = "auto",
     method: MethodName = "auto",
-    meaning: Literal["auto", "spread", "measurement"] = "auto",
+    meaning: Meaning = "auto",
     scale: bool = True,
     transform: Transform = "auto",
     on_missing: OnMissing = "auto",
     indicators: bool | Literal["auto"] = "auto",
-    handle_unknown: Literal["error", "ignore"] = "error",
+    handle_unknown: HandleUnknown = "error",
     effort: Effort = "normal",
     noise: tuple[float, float] | None = None,
     memory: str | int | None = None,

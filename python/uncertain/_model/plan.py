@@ -21,11 +21,24 @@ from .._choice.choose import IN_MEMORY, Choice, choose
 from .._choice.leaderboard import Leaderboard
 from .._choice.logarithms import Transform, check_transform, softening_for
 from .._choice.methods import AUTO, METHODS, is_denoised, make_estimator
-from .._choice.portfolio import Effort, Member, Request
-from .._choice.settings import EFFORTS, checked_noise, re_measured_in, settings_of_choice, to_seed
+from .._choice.portfolio import Member, Request
+from .._choice.settings import checked_noise, re_measured_in, settings_of_choice, to_seed
 from .._choice.steps import Softening, steps_with, takes_gaps
 from .._columns.bars import listing
 from .._columns.columns import OF_LAWS
+from .._data.choices import (
+    EFFORTS,
+    HANDLE_UNKNOWN,
+    MEANINGS,
+    METHOD_NAMES,
+    ON_MISSING,
+    TASKS,
+    Effort,
+    HandleUnknown,
+    Meaning,
+    OnMissing,
+    Task,
+)
 from .._data.options import check_options
 from .._data.typing import Keywords, RandomState
 from .._data.warn import warn
@@ -37,7 +50,6 @@ from .._rows.store import RowStore, refusal
 from .._rows.training import TrainingRows
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..laws.generalized import CLASSES as OF_CLASSES
-from ..preprocessing._as_gaussians import HANDLE_UNKNOWN, ON_MISSING, OnMissing
 
 
 class Fitted(NamedTuple):
@@ -53,13 +65,13 @@ class Fitted(NamedTuple):
 class Plan:
     """The arguments of `uncertain.fit` that are not about columns."""
 
-    task: Literal["auto", "classification", "regression"] = "auto"
+    task: Task = "auto"
     method: str = "auto"
-    meaning: Literal["auto", "spread", "measurement"] = "auto"
+    meaning: Meaning = "auto"
     scale: bool = True
     transform: Transform = "auto"
     on_missing: OnMissing = "auto"
-    handle_unknown: Literal["error", "ignore"] = "error"
+    handle_unknown: HandleUnknown = "error"
     effort: Effort = "normal"
     noise: tuple[float, float] | None = None
     random_state: RandomState = 0
@@ -81,9 +93,9 @@ class Plan:
     def checked(self) -> Self:
         """The plan with its parameters as the method takes them; ParameterError for what cannot be."""
         check_options(
-            method=(self.method, (AUTO, *METHODS)),
-            task=(self.task, ("auto", "classification", "regression")),
-            meaning=(self.meaning, ("auto", "spread", "measurement")),
+            method=(self.method, METHOD_NAMES),
+            task=(self.task, TASKS),
+            meaning=(self.meaning, MEANINGS),
             on_missing=(self.on_missing, ON_MISSING),
             handle_unknown=(self.handle_unknown, HANDLE_UNKNOWN),
             effort=(self.effort, EFFORTS),

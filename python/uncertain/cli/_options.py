@@ -8,16 +8,8 @@ from typing import TypeVar
 
 import click
 
-METHODS = (
-    *("auto", "gsu", "kernel", "huber", "discriminant", "minimax", "mixture", "law"),
-    *("usvc", "tsvc", "ausvc", "mpsvc", "psvm", "remeasured"),
-)
-"""Those of `uncertain.fit`, which is imported when it is needed: help must not take two seconds."""
-EFFORTS = ("fast", "normal", "high")
-MEANINGS = ("auto", "spread", "measurement")
-TASKS = ("auto", "classification", "regression")
-ON_MISSING = ("auto", "error", "point", "impute")
-HANDLE_UNKNOWN = ("error", "ignore")
+from .._data.choices import ON_MISSING
+
 Command = TypeVar("Command", bound=Callable[..., object])
 
 

@@ -8,18 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._base.progress import Shown
+from .._data.choices import EFFORTS, HANDLE_UNKNOWN, MEANINGS, METHOD_NAMES, TASKS
 from ._columns import column_options
-from ._options import (
-    EFFORTS,
-    HANDLE_UNKNOWN,
-    MEANINGS,
-    METHODS,
-    TASKS,
-    choice_option,
-    on_missing_option,
-    parameter,
-    progress_option,
-)
+from ._options import choice_option, on_missing_option, parameter, progress_option
 from ._tables import STANDARD, called, hdu_option, read, table_argument
 
 if TYPE_CHECKING:
@@ -38,7 +29,7 @@ if TYPE_CHECKING:
 @column_options
 @hdu_option
 @choice_option("--task", TASKS, "What the target is.")
-@choice_option("--method", METHODS, "Which model to fit.")
+@choice_option("--method", METHOD_NAMES, "Which model to fit.")
 @choice_option("--meaning", MEANINGS, "What error bars mean.")
 @choice_option("--effort", EFFORTS, "How much to compare, with --method auto.", "normal")
 @click.option(

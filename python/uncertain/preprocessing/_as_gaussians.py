@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -25,6 +25,7 @@ from .._columns.found import Found
 from .._columns.names import ErrorBar
 from .._data.array import GaussianArray
 from .._data.asymmetric import warn_if_skewed
+from .._data.choices import HANDLE_UNKNOWN, ON_MISSING
 from .._data.features import check_fitted_names, compare_names
 from .._data.incomplete import GaussianRows, Incomplete, hstack
 from .._data.numbers import gaps_as_nan
@@ -53,11 +54,6 @@ from ._limits import read_with_limits
 from ._pairs import REFUSE, SHRINK
 from ._reading import are_limits, arm_lengths, read_gaussians
 from ._unknown import Unknown
-
-OnMissing: TypeAlias = Literal["auto", "error", "point", "impute"]
-"""What a missing value or error bar may mean."""
-ON_MISSING: tuple[OnMissing, ...] = get_args(OnMissing)
-HANDLE_UNKNOWN = ("error", "ignore")
 
 
 @documented

@@ -1,0 +1,28 @@
+"""The words among which a caller of `uncertain.fit` chooses: for its signature, its checks, the command line.
+
+Nothing is imported here: the help of the command line must not take two seconds.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+MethodName = Literal[
+    "auto", "gsu", "kernel", "huber", "discriminant", "minimax", "mixture", "law", "usvc", "tsvc", "ausvc",
+    "mpsvc", "psvm", "remeasured",
+]  # fmt: skip
+Task = Literal["auto", "classification", "regression"]
+Meaning = Literal["auto", "spread", "measurement"]
+"""What error bars mean."""
+OnMissing = Literal["auto", "error", "point", "impute"]
+"""What a missing value or error bar may mean."""
+HandleUnknown = Literal["error", "ignore"]
+"""What to do with a category that was not in the fit."""
+Effort = Literal["fast", "normal", "high"]
+
+METHOD_NAMES: tuple[str, ...] = get_args(MethodName)
+TASKS: tuple[str, ...] = get_args(Task)
+MEANINGS: tuple[str, ...] = get_args(Meaning)
+ON_MISSING: tuple[str, ...] = get_args(OnMissing)
+HANDLE_UNKNOWN: tuple[str, ...] = get_args(HandleUnknown)
+EFFORTS: tuple[str, ...] = get_args(Effort)
