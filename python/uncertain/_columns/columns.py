@@ -227,6 +227,16 @@ class Columns:
         """By feature the column of the covariance of its error with the target's."""
         return self.found.target_cov
 
+    @property
+    def distributions(self) -> dict[str, tuple[str, ...]]:
+        """The names of the features in columns of rows with error bars."""
+        return self.found.distributions
+
+    @property
+    def names_of_draws(self) -> list[str]:
+        """The names of the features in the columns of `draws`."""
+        return [name for column in self.draws or () for name in self.distributions.get(column, (column,))]
+
     def with_found(self, **changes: Any) -> Self:
         """The same with other findings, on which no role depends."""
         columns = copy(self)
@@ -354,8 +364,9 @@ class Columns:
         roles: Keywords = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         if isinstance(roles.get("errors"), dict):
             roles["errors"] = {kind: from_plain(value) for kind, value in roles["errors"].items()}
-        if "corr" in roles:
-            roles["corr"] = from_plain(roles["corr"])
+        for role in ("corr", "distributions"):
+            if role in roles:
+                roles[role] = from_plain(roles[role])
         for name, value in roles.items():
             if name not in (*ALWAYS, *IF_THERE) or not fits(name, value):
                 raise TypeError(f"{name} = {value!r}")
@@ -397,8 +408,10 @@ class Columns:
             lines.append(_line("exact", listing(self.exact)))
         if self.categorical:
             lines.append(_line("categories", listing(self.categorical)))
-        if self.draws:
-            lines.append(_line("draws", listing(self.draws)))
+        for role, those in (("rows", True), ("draws", False)):
+            names = [name for name in self.draws or () if (name in self.distributions) == those]
+            if names:
+                lines.append(_line(role, listing(names)))
         if not (self.errors or self.draws):
             lines.append(_line("errors", "none: every row is an exact point"))
         if self.limits:
@@ -451,6 +464,7 @@ ALWAYS = ("target", "mean", "features", "errors", "corr", "ignored", "automatic"
 IF_THERE = (
     "target_std", "groups", "sample_weight", "exact", "categorical", "target_unit", "limits", "target_limit",
     "target_corr", "target_cov", "hdu", "offset", "event", "modes", "draws",
+    "distributions",
 )  # fmt: skip
 """Roles that came later. A file has them where they hold something, so that older versions can read it."""
 

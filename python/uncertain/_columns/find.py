@@ -72,6 +72,7 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     asked, target_limit = _limits_of_target(asked, names)
     asked, pairs = _pairs_of_target(asked)
     target = asked.target
+    asked = _with_distributions(asked, table)
     draws = tuple(asked.draws or ())
     if asked.features == () and not (asked.exact or asked.categorical or draws):
         check_roles({"features": []})
@@ -123,6 +124,24 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
         target_pairs=pairs if pairs.corr or pairs.cov else _pairs_by_name(asked, columns, names),
         unnamed=frozenset({*like_others, *empty}),
     )
+
+
+def _with_distributions(asked: Columns, table: NamesAndTypes) -> Columns:
+    """The same with columns whose rows carry their error bars: all of them, or those that are named."""
+    known = [name for name in table.names if table.types.get(name) == "distribution"]
+    if not known:
+        return asked
+    if asked.mean in known:
+        return replace(asked, mean=None, features=(), draws=(asked.mean, *(asked.draws or ())))
+    if asked.features is not None:
+        own = tuple(name for name in asked.features if name in known)
+        rest = tuple(name for name in asked.features if name not in known)
+        return replace(asked, features=rest, draws=(*own, *(asked.draws or ()))) if own else asked
+    if asked.mean is not None or asked.draws is not None:
+        return asked
+    beside = {asked.target, *(getattr(asked, role) for role in OF_ROWS)}
+    taken = tuple(name for name in known if name not in beside)
+    return replace(asked, draws=taken) if taken else asked
 
 
 def _like(parsed: ErrorNames, column: str | None, names: Sequence[str]) -> set[str]:

@@ -40,6 +40,8 @@ class Found:
     """The same of covariances."""
     hdu: int | str | None = None
     """The table of a FITS file that the caller picked."""
+    distributions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The names of the features in columns of `draws` that carry their error bars."""
     # What only the fit asks for: columns that have a role if the estimator knows one.
     target_stds: tuple[str, ...] = field(default=(), compare=False)
     """Columns named like standard deviations of the target."""

@@ -39,6 +39,8 @@ def fits(role: str, value: object) -> bool:
         return value is None or _is_error(role, value)
     if role in ("limits", "target_corr", "target_cov"):
         return isinstance(value, dict) and all(isinstance(n, str) for pair in value.items() for n in pair)
+    if role == "distributions":
+        return isinstance(value, dict) and all(isinstance(n, str) and _are_names(v) for n, v in value.items())
     if role == "hdu":
         return isinstance(value, (int, str)) and not isinstance(value, bool)
     if role == "automatic":

@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 
 from .._uncertain import Fitted, Gaussians, Mixtures, Rows
 from ..exceptions import CovarianceWarning, ParameterError, ShapeError, UnitError
+from .arrow_types import ArrowColumn, Metadata, register
 from .features import (
     Names,
     checked_names,
@@ -355,17 +356,30 @@ class GaussianArray:
 
     # -- leaving
 
-    def to_arrow(self) -> ArrowStream:
+    def to_arrow(self, name: str | None = None) -> ArrowStream:
         """A table of fixed-size lists: ``mean`` and, by kind, ``std``, ``var``, ``cov`` or ``factor``.
 
         A ``pyarrow.Table`` if pyarrow is installed, else an object with ``__arrow_c_stream__`` that Polars
         and others read (``polars.DataFrame(g.to_arrow())``).
+
+        Parameters
+        ----------
+        name : str, optional
+            One column of this name instead, of the Arrow extension type ``uncertain.gaussian`` (of mixtures
+            ``uncertain.mixture``): a struct of these lists, whose metadata keep kind, names of features and
+            unit. Tables with such a column are read by `uncertain.fit` as they are. It is registered with
+            pyarrow.
         """
+        rows: ArrowStream = self
+        if name is not None:
+            rows = ArrowColumn(self._core, Metadata(self.kind, self._names, self._unit), name)
         if importlib.util.find_spec("pyarrow") is None:
-            return self._core
+            return rows
         import pyarrow
 
-        table: ArrowStream = pyarrow.table(self._core)
+        if name is not None:
+            register()
+        table: ArrowStream = pyarrow.table(rows)
         return table
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:

@@ -9,7 +9,6 @@ mixture: its mean and its covariance.
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterable, Sequence
 from typing import Literal, Self, cast
 
@@ -22,7 +21,7 @@ from .array import GaussianArray, _rebuild
 from .features import Names, listing
 from .numbers import float_array
 from .options import check_option
-from .typing import ArrowStream, Floats, Ints
+from .typing import Floats, Ints
 
 
 class MixtureArray(GaussianArray):
@@ -240,18 +239,6 @@ class MixtureArray(GaussianArray):
         return self._like(self._core.collapse(to))
 
     # -- leaving
-
-    def to_arrow(self) -> ArrowStream:
-        """A table of lists, an element per component: ``weight``, ``mean`` and, by kind, ``std``, ...
-
-        A ``pyarrow.Table`` if pyarrow is installed, else an object with ``__arrow_c_stream__``.
-        """
-        if importlib.util.find_spec("pyarrow") is None:
-            return self
-        import pyarrow
-
-        table: ArrowStream = pyarrow.table(self)
-        return table
 
     def __reduce__(self) -> tuple[object, ...]:
         own = self._mixtures

@@ -45,8 +45,8 @@ Values: TypeAlias = Sequence[object] | Array
 ColumnOrValues: TypeAlias = str | ArrayLike | Sequence[object]
 """The name of a column, or its values, one per row, of any array or series type."""
 
-ColumnType: TypeAlias = Literal["number", "list", "other"]
-"""What a column of a table holds in each row."""
+ColumnType: TypeAlias = Literal["number", "list", "distribution", "other"]
+"""What a column of a table holds in each row; "distribution": all that is known of its features."""
 NativeTable: TypeAlias = Any
 """A table of the user's own library, which has no base class in common with the others."""
 NativeColumn: TypeAlias = Any

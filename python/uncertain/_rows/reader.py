@@ -117,10 +117,14 @@ class RowReader(ABC):
         return 0 if self.reading is None else len(self.reading._indicators)
 
     def settled_columns(self) -> Columns:
-        """The columns, with what was learned from rows: whether two columns are limits or arms."""
-        if self.reading is None or not self.columns.features:
-            return self.columns
-        return self.columns.with_errors(self.reading.columns_.errors)
+        """The columns, with what was learned from rows: whether two columns are limits or arms, and what the
+        features in columns of distributions are called."""
+        columns = self.columns
+        if self.reading is None or not (columns.features or columns.draws):
+            return columns
+        if columns.draws:
+            columns = columns.with_found(distributions=self.reading.columns_.distributions)
+        return columns.with_errors(self.reading.columns_.errors)
 
 
 def refuse_of_laws(columns: Columns, values: PerRow | None = None) -> None:

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from .._data.arrow_rows import struct_type
+from .._data.arrow_types import labelled
 from .._data.typing import Array, ArrowStream, Booleans, ColumnType, NativeColumn
 from .._data.units import Unit, as_unit
 from ..exceptions import ColumnError
@@ -80,8 +82,15 @@ def column_type(column: NativeColumn) -> ColumnType:
 
 def series_types(columns: Iterable[pl.Series]) -> list[ColumnType]:
     """What columns of Polars hold in each row."""
-    dtypes = [column.dtype for column in columns]
-    return ["number" if t.is_numeric() else "list" if t.is_nested() else "other" for t in dtypes]
+    return [_series_type(column.dtype) for column in columns]
+
+
+def _series_type(dtype: Any) -> ColumnType:
+    if dtype.is_numeric():
+        return "number"
+    if struct_type(dtype) is not None:
+        return "distribution"
+    return "list" if dtype.is_nested() else "other"
 
 
 def column_units(names: Iterable[str], columns: Iterable[NativeColumn]) -> dict[str, Unit]:
@@ -160,8 +169,8 @@ def _of_arrow(column: NativeColumn, name: str) -> pl.Series:
     chunks = [column] if isinstance(column, pa.Array) else column.chunks
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
-        kind = kind.storage_type
-        chunks = [chunk.storage for chunk in chunks]
+        stored = _of_arrow(pa.chunked_array([chunk.storage for chunk in chunks], kind.storage_type), name)
+        return labelled(stored, kind.extension_name, getattr(kind, "metadata", None))
     if pa.types.is_float16(kind):
         kind, chunks = pa.float32(), [chunk.cast(pa.float32()) for chunk in chunks]
     try:

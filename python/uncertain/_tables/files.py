@@ -12,6 +12,7 @@ import polars as pl
 from .._data.replacing import replacing
 from ..exceptions import ColumnError, ParameterError, UncertainError
 from .astropy_files import check_units, read_astropy, to_polars, write_astropy
+from .carried import with_bars_beside
 from .damage import readable
 from .door import BatchSize, Query
 from .exits import PolarsExit, WrappedExit
@@ -57,7 +58,7 @@ def open_files(given: Paths, choice: HduChoice = ANY_TABLE) -> Table:
         query, notes = _open_streamed(files, where, kind, hive=hive)
     table = Table(query, PolarsExit(lambda: table.frame(table.names)))
     table.notes = notes
-    return _called(where, table)
+    return _called(where, with_bars_beside(table))
 
 
 def _open_streamed(files: Sequence[str], where: str, kind: Format, *, hive: bool) -> tuple[Query, Notes]:

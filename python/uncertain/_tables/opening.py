@@ -13,6 +13,7 @@ import numpy as np
 
 from .._columns.bars import visible
 from .._data.array import GaussianArray
+from .._data.arrow_types import labelled
 from .._data.installed import installed
 from .._data.typing import NativeColumn, NativeTable
 from ..exceptions import ColumnError, ParameterError, ShapeError
@@ -52,16 +53,23 @@ def open_table(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table:
     return table
 
 
-def opened(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table | None:
-    """`X` as a Table; None for what is not a table."""
+def opened(X: NativeTable, choice: HduChoice = ANY_TABLE, *, apart: bool = True) -> Table | None:
+    """`X` as a Table; None for what is not a table. `apart`: columns that carry their error bars are taken
+    apart."""
     if isinstance(X, Table):
         return X
     opener = _opener(X)
     if opener is _fits:
-        return _fits(X, choice)
+        return _fits(X, choice)  # which has numbers and text alone
     if choice.hdu is not None:
         refuse_hdu(choice, f"{'a table' if opener else 'data'} of type {type(X).__name__}")
-    return None if opener is None else opener(X)
+    if opener is None:
+        return None
+    if not apart:
+        return opener(X)
+    from .carried import with_bars_beside
+
+    return with_bars_beside(opener(X))
 
 
 def _opener(X: object) -> Opener | None:
@@ -111,7 +119,17 @@ def _pandas(X: NativeTable) -> Table:
 
 
 def _arrow(X: NativeTable) -> Table:
-    return Table(Foreign(list(X.schema.names), X.column, lambda: X.num_rows), ArrowExit(lambda: X))
+    def column(place: int) -> NativeColumn:
+        """A type that is not registered with pyarrow stands in the field alone."""
+        said = X.schema.field(place).metadata or {}
+        if said.get(b"ARROW:extension:name", b"")[:10] != b"uncertain.":
+            return X.column(place)
+        from .columns import to_series
+
+        names = [said.get(b"ARROW:extension:" + key, b"").decode() for key in (b"name", b"metadata")]
+        return labelled(to_series(X.column(place), X.schema.names[place]), *names)
+
+    return Table(Foreign(list(X.schema.names), column, lambda: X.num_rows), ArrowExit(lambda: X))
 
 
 def _fits(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table:

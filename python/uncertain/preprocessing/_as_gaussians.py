@@ -47,6 +47,7 @@ from ..exceptions import (
 )
 from ._categories import Categories, find_categories, one_hot_names
 from ._census import Census
+from ._distributions import distributions_of
 from ._empty import find_filled
 from ._faults import all_faults
 from ._indicators import Indicators, Lacks
@@ -99,7 +100,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     draws : str or list of str
         Columns of lists, draws of each row's distribution: the result is a `MixtureArray`, see
         :func:`uncertain.uncertainty.from_draws`. Lists that are as long as each other in every row were drawn
-        together, and keep their correlations.
+        together, and keep their correlations. Columns of the Arrow types ``uncertain.gaussian`` and
+        ``uncertain.mixture`` (:func:`uncertain.uncertainty.from_arrow`) are taken as they are, without naming
+        them.
     columns : Columns
         All of these in one object, for which the arguments above are shortcuts. Its target, groups and
         weights are no features.
@@ -222,7 +225,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         check_is_fitted(self, "columns_")
         if not self.columns_.reads and hasattr(self, "feature_names_in_"):
             return np.array(self.feature_names_in_, dtype=object)
-        names = [*(self.columns_.draws or ()), *self.columns_.scalars]
+        names = [*self.columns_.names_of_draws, *self.columns_.scalars]
         for column, known in self.categories_.items():
             names += one_hot_names(column, known)
         if self.columns_.mean is not None or not names:
@@ -353,7 +356,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     ) -> GaussianRows:
         """The rows, all of them or the first part, and what a fit leaves behind."""
         gaussians = self._read(source, columns, categories)
-        values = columns.scalars if columns.mean is None else [*columns.scalars, columns.mean]
+        if isinstance(source, Table) and columns.draws:
+            columns = columns.with_found(distributions=distributions_of(source, columns.draws))
+        values = [*(columns.draws or ()), *columns.scalars, *([] if columns.mean is None else [columns.mean])]
         units = source.units(values) if isinstance(source, Table) else {}
         self._keep(columns, categories, gaussians.n_features, units)
         if whole and isinstance(source, Table) and isinstance(gaussians, Incomplete):
@@ -383,7 +388,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.columns_: Columns = columns
         self.categories_: Categories = categories
         self.n_features_in_: int = n_features
-        scalars = [*(columns.draws or ()), *columns.scalars, *(columns.categorical or ())]
+        scalars = [*columns.names_of_draws, *columns.scalars, *(columns.categorical or ())]
         if scalars and columns.mean is None:
             self.feature_names_in_: Array = np.asarray(scalars, dtype=object)
         elif hasattr(self, "feature_names_in_"):

@@ -17,7 +17,6 @@ from .._columns.bars import listing, pair_columns_from
 from .._columns.names import ErrorBar
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal
-from .._data.draws import Lists, draws_of_column, mixtures_from
 from .._data.incomplete import GaussianRows, Incomplete, hstack
 from .._data.numbers import refuse_where
 from .._data.targets import is_missing
@@ -27,6 +26,7 @@ from .._tables import Table
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
 from ._categories import Categories, one_hot
+from ._distributions import read_distributions
 from ._pairs import REFUSE, Pairs, with_pairs
 
 _ZERO = {"std": "zero-elements", "var": "zero-elements", "cov": "zero-rows", "factor": "zero-rows"}
@@ -71,12 +71,7 @@ def read_gaussians(
         parts.append(_gaussians(table, means, listed, columns, on_missing, impossible))
         features = []
     if columns.draws:
-        if on_missing == "impute":
-            raise UncertainError(
-                f"{listing(columns.draws)}: draws beside columns with missing values are not read; leave "
-                "those rows or columns out"
-            )
-        parts.append(_drawn(table, columns.draws))
+        parts += read_distributions(table, columns, on_missing)
     bars = columns.error_bars if features else {}
     if features and not bars:
         points, features = features + points, []
@@ -88,20 +83,6 @@ def read_gaussians(
         else:
             parts.append(_mixed(table, bars, points, indicators, columns, on_missing, impossible))
     return parts[0] if len(parts) == 1 else hstack(parts)
-
-
-def _drawn(table: Table, columns: Sequence[str]) -> GaussianRows:
-    """Mixtures from columns of draws; lists as long as each other in every row were drawn together."""
-    series = table.series(columns)
-    lists = [draws_of_column(own, name) for name, own in zip(columns, series, strict=True)]
-    first, *others = lists
-    together = all(np.array_equal(first.offsets, other.offsets) for other in others)
-    if together and others:
-        values = np.hstack([own.values for own in lists])
-        return mixtures_from(Lists(values, first.offsets), columns)
-    return GaussianArray.hstack(
-        [mixtures_from(own, [name]) for own, name in zip(lists, columns, strict=True)]
-    )
 
 
 # -- scalar columns

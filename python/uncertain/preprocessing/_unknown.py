@@ -103,8 +103,10 @@ class Unknown:
         """The table with nulls for all that is unknown, and sizes for values without error bar."""
         table = self.cleaned(table, columns)
         names = [*_values(columns), *_error_columns(columns)]
+        whole = [name for name in columns.draws or () if table.types.get(name) == "distribution"]
+        without = any(column.null_count() for column in table.series(whole))
         if not any(_lacks(name, column) for name, column in zip(names, table.series(names), strict=True)):
-            return Completed(table)
+            return Completed(table, has_gaps=without)
         points = [*(columns.scalars if not columns.errors else columns.exact or ())]
         exact = {name: _count(column) for name, column in zip(points, table.series(points), strict=True)}
         bars = BarSizes.from_table(table, columns)
@@ -118,7 +120,7 @@ class Unknown:
         gaps = dict(zip(bars.names, missing.sum(axis=0).tolist(), strict=True)) | exact
         return Completed(
             bars.written(table, std) if (bars.absent & ~missing).any() else table,
-            bool(missing.any() or np.isnan(std).any() or any(exact.values())),
+            bool(without or missing.any() or np.isnan(std).any() or any(exact.values())),
             {name: count for name, count in gaps.items() if count},
             {name: n for name, n in zip(bars.names, new.sum(axis=0).tolist(), strict=True) if n},
             lacks,

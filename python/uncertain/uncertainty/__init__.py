@@ -5,6 +5,7 @@ copies of an image, windows of a signal, the population behind a mean). *Measure
 reading lies from the unknown true value (standard error of a mean, error bars of a catalogue).
 """
 
+from ._arrow import from_arrow, register_arrow_types
 from ._bounds import from_bounds
 from ._draws import from_draws, from_pdf, from_quantiles
 from ._images import image_moves, rotation, scaling, translation
@@ -16,6 +17,7 @@ from ._standard_errors import from_standard_errors
 
 __all__ = [
     "GsuFiles",
+    "from_arrow",
     "from_bounds",
     "from_correlations",
     "from_draws",
@@ -27,6 +29,7 @@ __all__ = [
     "image_moves",
     "propagate",
     "read_gsu",
+    "register_arrow_types",
     "rotation",
     "scaling",
     "translation",

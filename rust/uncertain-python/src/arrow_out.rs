@@ -1,15 +1,18 @@
 //! `Gaussians` as an Arrow stream: a `mean` column and one for the covariances, fixed-size lists. Of `Mixtures` every row
-//! has a list of them, one per component, beside its `weight`s.
+//! has a list of them, one per component, beside its `weight`s. As one column, an Arrow extension type, a row is a struct
+//! of these.
 //!
 //! The batches point into the memory that the array already has (cut where any of its columns is
 //! cut); only packed and shared matrices are written out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, FixedSizeListArray, Float64Array, LargeListArray, RecordBatch, RecordBatchIterator};
+use arrow_array::{
+    ArrayRef, FixedSizeListArray, Float64Array, LargeListArray, RecordBatch, RecordBatchIterator, StructArray,
+};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use pyo3::prelude::*;
@@ -25,17 +28,48 @@ struct Column {
     sizes: Vec<usize>,
 }
 
+/// The field of the one column that rows are to be, with its metadata.
+pub(crate) struct OneColumn {
+    pub(crate) name: String,
+    pub(crate) metadata: HashMap<String, String>,
+}
+
 /// The stream capsule of the Arrow PyCapsule interface. A consumer that wants other types casts what it gets, as the
 /// interface allows.
-pub(crate) fn stream<'py>(py: Python<'py>, array: &GaussianArray) -> PyResult<Bound<'py, PyCapsule>> {
-    let (schema, batches) = py.detach(|| batches(array)).map_err(crate::error::core_error)?;
-    arrow_capsule::export(py, RecordBatchIterator::new(batches.into_iter().map(Ok), schema))
+pub(crate) fn stream<'py>(
+    py: Python<'py>,
+    array: &GaussianArray,
+    one: Option<OneColumn>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    export(py, py.detach(|| batches(array)).map_err(crate::error::core_error)?, one)
 }
 
 /// The same for mixtures, in one batch.
-pub(crate) fn stream_mixtures<'py>(py: Python<'py>, array: &MixtureArray) -> PyResult<Bound<'py, PyCapsule>> {
+pub(crate) fn stream_mixtures<'py>(
+    py: Python<'py>,
+    array: &MixtureArray,
+    one: Option<OneColumn>,
+) -> PyResult<Bound<'py, PyCapsule>> {
     let batch = py.detach(|| lists(array)).map_err(crate::error::core_error)?;
-    arrow_capsule::export(py, RecordBatchIterator::new([Ok(batch.clone())], batch.schema()))
+    export(py, (batch.schema(), vec![batch]), one)
+}
+
+fn export<'py>(
+    py: Python<'py>,
+    (schema, batches): (SchemaRef, Vec<RecordBatch>),
+    one: Option<OneColumn>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let Some(OneColumn { name, metadata }) = one else {
+        return arrow_capsule::export(py, RecordBatchIterator::new(batches.into_iter().map(Ok), schema));
+    };
+    // Null in no row here, but in those that a join adds.
+    let field = Field::new(name, DataType::Struct(schema.fields().clone()), true).with_metadata(metadata);
+    let schema: SchemaRef = Arc::new(Schema::new(vec![field]));
+    let wrapped = {
+        let schema = schema.clone();
+        move |batch| RecordBatch::try_new(schema.clone(), vec![Arc::new(StructArray::from(batch))])
+    };
+    arrow_capsule::export(py, RecordBatchIterator::new(batches.into_iter().map(wrapped), schema))
 }
 
 fn lists(array: &MixtureArray) -> Result<RecordBatch> {

@@ -9,9 +9,10 @@ use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use uncertain::data::{Collapse, Names};
 use uncertain::{Covariances, Error, GaussianArray};
 
+use crate::arrow_out::{self, OneColumn};
 use crate::error::{BorderError, BorderResult, core_error, listing};
+use crate::interrupt;
 use crate::rows::{Rows, to_numpy};
-use crate::{arrow_out, interrupt};
 
 /// n Gaussians in d dimensions; the public class `uncertain.GaussianArray` wraps it as `_core`.
 #[pyclass(frozen, module = "uncertain._uncertain")]
@@ -201,7 +202,17 @@ impl Gaussians {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        arrow_out::stream(py, &self.inner)
+        arrow_out::stream(py, &self.inner, None)
+    }
+
+    /// The same as one column of structs, whose field has this name and metadata.
+    fn arrow_column<'py>(
+        &self,
+        py: Python<'py>,
+        name: String,
+        metadata: HashMap<String, String>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        arrow_out::stream(py, &self.inner, Some(OneColumn { name, metadata }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! `Mixtures`: a shared, immutable `MixtureArray` of the core, with the methods of `Gaussians`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
@@ -7,10 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use uncertain::{GaussianArray, MixtureArray};
 
+use crate::arrow_out::{self, OneColumn};
 use crate::error::BorderResult;
 use crate::gaussians::{Gaussians, whole};
+use crate::interrupt;
 use crate::rows::to_numpy;
-use crate::{arrow_out, interrupt};
 
 /// n mixtures of Gaussians in d dimensions; the public class `uncertain.MixtureArray` wraps it as `_core`.
 #[pyclass(frozen, module = "uncertain._uncertain")]
@@ -165,7 +167,17 @@ impl Mixtures {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        arrow_out::stream_mixtures(py, &self.inner)
+        arrow_out::stream_mixtures(py, &self.inner, None)
+    }
+
+    /// The same as one column of structs, whose field has this name and metadata.
+    fn arrow_column<'py>(
+        &self,
+        py: Python<'py>,
+        name: String,
+        metadata: HashMap<String, String>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        arrow_out::stream_mixtures(py, &self.inner, Some(OneColumn { name, metadata }))
     }
 
     /// Bytes of a row, on average.

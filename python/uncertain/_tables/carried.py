@@ -1,0 +1,150 @@
+"""Columns that carry their error bars become columns of numbers beside each other; their names say the rest.
+
+So such a column may be the target or a feature, and have gaps, as any other. What is more than numbers beside
+each other (correlated features, mixtures, draws) stays one column, a distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from .._data.arrow_rows import struct_type, width_of
+from .._data.typing import ColumnType, NativeColumn
+from .._data.units import Unit
+from .carriers import Carried, carried
+from .door import BatchSize, Foreign, Query
+from .exits import ArrowExit, PolarsExit, WrappedExit
+from .table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Found = Mapping[str, Carried]
+"""The columns that carry their error bars, by name."""
+
+
+def with_bars_beside(table: Table) -> Table:
+    """The table with such columns taken apart; itself if there are none."""
+    door, exit = table.door, table.exit
+    if len({*table.names}) < len(table.names) or isinstance(exit, WrappedExit):  # around one taken apart
+        return table
+    if isinstance(door, Query):
+        found = _found((column.name, _with_a_row(door, column)) for column in door.schema.get_columns())
+        apart: Foreign | Query = _query(door, found) if found else door
+    else:
+        if door is None:
+            series = table.series(table.names)
+            door = Foreign(table.names, lambda place: series[place], lambda: table.n_rows)
+        found = _found((name, door.column(place)) for place, name in enumerate(door.names))
+        apart = _foreign(door, found) if found else door
+    if not found:
+        return table
+    made = Table(apart, table.exit, origin=table.origin)
+    made.notes = table.notes
+    if isinstance(apart, Query):  # which is not to be asked again for the table itself
+        if isinstance(exit, ArrowExit):
+            made.exit = ArrowExit(lambda: made.frame(made.names).to_arrow())
+        else:
+            made.exit = PolarsExit(lambda: made.frame(made.names))
+    return made
+
+
+def _found(columns: Iterable[tuple[str, NativeColumn]]) -> Found:
+    by_name = {name: carried(column, name) for name, column in columns}
+    return {name: own for name, own in by_name.items() if own is not None}
+
+
+def _with_a_row(door: Query, column: pl.Series) -> pl.Series:
+    """The column, with its first row where types do not say how long lists are (DuckDB's, of Parquet)."""
+    storage = struct_type(column.dtype)
+    if storage is None or door.once or door.batches is None or width_of(storage, column) is not None:
+        return column
+    first = next(iter(door.batches([column.name], BatchSize(1))), None)
+    return column if first is None else first.to_series()[:1]
+
+
+def _names(names: Sequence[str], found: Found) -> dict[str, str]:
+    """By new name the column that it comes from."""
+    return {part: name for name in names for part in (found[name].parts if name in found else (name,))}
+
+
+def _units(units: Mapping[str, Unit], found: Found) -> dict[str, Unit]:
+    own = {part: carrier.unit for carrier in found.values() if carrier.unit for part in carrier.parts}
+    return {**units, **own}
+
+
+# -- in memory
+
+
+@dataclass
+class _Apart(Foreign):
+    """Columns in memory, some of which are parts of one that carries its error bars."""
+
+    known: Mapping[str, ColumnType | None] = None  # type: ignore[assignment]
+
+    def types(self) -> list[ColumnType]:
+        """Parts are not computed for that."""
+        from .columns import column_type
+
+        return [own or column_type(self.column(place)) for place, own in enumerate(self.known.values())]
+
+
+def _foreign(door: Foreign, found: Found) -> Foreign:
+    origins = _names(door.names, found)
+    names, places = [*origins], {name: place for place, name in enumerate(door.names)}
+
+    @cache
+    def part(name: str) -> NativeColumn:
+        carrier = found[origins[name]]
+        return carrier.parts[name](carrier.column)
+
+    def column(place: int) -> NativeColumn:
+        name = names[place]
+        return part(name) if origins[name] in found else door.column(places[name])
+
+    known = {name: found[origin].type if origin in found else None for name, origin in origins.items()}
+    return _Apart(names, column, door.count, lambda: _units(door.units(), found), known)
+
+
+# -- queries
+
+
+def _query(door: Query, found: Found) -> Query:
+    """Answers of the query, taken apart when they are there."""
+    origins = _names(door.names, found)
+
+    def read(names: Iterable[str]) -> list[str]:
+        return [*dict.fromkeys(origins[name] for name in names)]
+
+    def apart(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.DataFrame(
+            [
+                found[origins[name]].parts[name](frame[origins[name]]).alias(name)
+                if origins[name] in found
+                else frame[name]
+                for name in names
+            ]
+        )
+
+    def collect(names: Sequence[str] | None) -> pl.DataFrame:
+        return apart(
+            door.collect(None if names is None else read(names)), origins if names is None else names
+        )
+
+    def batches(names: Sequence[str], size: BatchSize) -> Iterator[pl.DataFrame]:
+        assert door.batches is not None
+        return (apart(frame, names) for frame in door.batches(read(names), size))
+
+    return Query(
+        apart(door.schema, origins),
+        collect,
+        batches if door.batches else None,
+        door.counted,
+        door.once,
+        _units(door.units(), found),
+    )
