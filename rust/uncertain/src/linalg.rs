@@ -98,6 +98,10 @@ pub(crate) fn orthonormal_basis(vectors: &[f64], d: usize) -> Result<Vec<f64>> {
 /// L of A = L L' in place, in the lower triangle of `a` (d x d). False when A is not positive definite.
 #[must_use]
 pub(crate) fn cholesky(a: &mut [f64], d: usize) -> bool {
+    if let [a] = a {
+        *a = a.sqrt();
+        return *a > 0.0 && a.is_finite();
+    }
     let scratch = llt::factor::cholesky_in_place_scratch::<f64>(d, Par::Seq, Spec::default());
     let mut buffer = MemBuffer::new(scratch);
     let a = MatMut::from_row_major_slice_mut(a, d, d);
@@ -116,6 +120,19 @@ pub(crate) fn cholesky_solve(l: &[f64], d: usize, b: &mut [f64]) {
         let x = b[i];
         b[..i].iter_mut().zip(&l[i * d..]).for_each(|(b, l)| *b -= l * x);
     }
+}
+
+/// L^{-1} of a lower triangle L (d x d, of which what is above the diagonal is not read), lower.
+pub(crate) fn inverse_lower(l: &[f64], d: usize) -> Vec<f64> {
+    let mut out = vec![0.0; d * d];
+    for j in 0..d {
+        out[j * d + j] = 1.0 / l[j * d + j];
+        for i in j + 1..d {
+            let sum: f64 = (j..i).map(|c| l[i * d + c] * out[c * d + j]).sum();
+            out[i * d + j] = -sum / l[i * d + i];
+        }
+    }
+    out
 }
 
 /// `x_i` with `L x_i = b_i` in place of every b_i, the rows of a k x d matrix; L is lower triangular.
@@ -199,6 +216,11 @@ mod tests {
             assert!(cholesky(&mut l, d));
             cholesky_solve(&l, d, &mut b);
             assert!(b.iter().zip(&x).all(|(b, x)| (b - x).abs() < 1e-9));
+            let inverse = inverse_lower(&l, d);
+            for (i, j) in (0..d).flat_map(|i| (0..d).map(move |j| (i, j))) {
+                let product: f64 = (0..=i).map(|c| l[i * d + c] * inverse[c * d + j]).sum();
+                assert!((product - f64::from(u8::from(i == j))).abs() < 1e-9);
+            }
             let xs = normals(4 * d, 5);
             let product = |p: usize| (0..=p % d).map(|j| l[p % d * d + j] * xs[p / d * d + j]).sum();
             let mut b: Vec<f64> = (0..4 * d).map(product).collect();

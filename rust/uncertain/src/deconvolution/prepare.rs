@@ -4,7 +4,7 @@ use crate::data::Covariances;
 use crate::data::covariance::{Structure, packed_index, packed_len};
 use crate::deconvolution::Mixture;
 use crate::error::Result;
-use crate::linalg::Eigh;
+use crate::linalg::{Eigh, inverse_lower};
 use crate::simd::mixture::{Component, Noise};
 use crate::special::HALF_LOG_TAU;
 
@@ -68,19 +68,6 @@ fn component(mixture: &Mixture, k: usize, noise: Noise, covariances: &Covariance
     }
     let gains = eigh.values.iter().map(|g| g.max(0.0)).collect();
     Ok(Component { mean, offset, matrix, gains, back })
-}
-
-/// L^{-1}, lower triangular.
-fn inverse_lower(l: &[f64], d: usize) -> Vec<f64> {
-    let mut out = vec![0.0; d * d];
-    for j in 0..d {
-        out[j * d + j] = 1.0 / l[j * d + j];
-        for i in j + 1..d {
-            let sum: f64 = (j..i).map(|c| l[i * d + c] * out[c * d + j]).sum();
-            out[i * d + j] = -sum / l[i * d + i];
-        }
-    }
-    out
 }
 
 /// The packed triangle of A S A' for a lower triangular A.

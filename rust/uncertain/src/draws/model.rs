@@ -1,7 +1,7 @@
 //! A mixture of a row's draws: passes, steps and starts of EM.
 
 use crate::data::covariance::{packed_index, packed_len};
-use crate::linalg::Eigh;
+use crate::linalg::{Eigh, inverse_lower};
 use crate::simd::mixture::{DrawComponent, DrawSums, draw_sums_len};
 use crate::simd::{LANES, Pack};
 
@@ -221,17 +221,9 @@ fn invert_root(covariance: &[f64], d: usize, out: &mut Vec<f64>) -> Option<f64> 
             }
         }
     }
-    let first = out.len();
-    for i in 0..d {
-        for j in 0..=i {
-            let value = if i == j {
-                1.0 / l[packed_index(i, i)]
-            } else {
-                let sum: f64 = (j..i).map(|k| l[packed_index(i, k)] * out[first + packed_index(k, j)]).sum();
-                -sum / l[packed_index(i, i)]
-            };
-            out.push(value);
-        }
-    }
+    let square: Vec<f64> =
+        (0..d * d).map(|at| if at % d <= at / d { l[packed_index(at / d, at % d)] } else { 0.0 }).collect();
+    let inverse = inverse_lower(&square, d);
+    (0..d).for_each(|i| out.extend_from_slice(&inverse[i * d..=i * d + i]));
     Some(log_det)
 }

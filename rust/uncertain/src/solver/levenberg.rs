@@ -17,6 +17,8 @@ pub(crate) struct Expansion {
     pub hessian: Vec<f64>,
     /// A positive diagonal of its size.
     pub diagonal: Vec<f64>,
+    /// What unknowns that were eliminated are expected to gain while these parameters stay.
+    pub beside: f64,
 }
 
 /// What is minimised.
@@ -64,8 +66,8 @@ pub(crate) fn minimise<O: Objective>(
         let free = movable(&at, &derivatives.gradient, lower, upper);
         // What a full step would gain, if the model were right.
         let full = step(&derivatives, &scale, &free, 0.0);
-        let gain = full.as_ref().map(|s| -dot(&derivatives.gradient, s) / 2.0);
-        if free.is_empty() || gain.is_some_and(|gain| gain <= objective.negligible(value)) {
+        let gain = full.as_ref().map(|s| derivatives.beside - dot(&derivatives.gradient, s) / 2.0);
+        if gain.is_some_and(|gain| gain <= objective.negligible(value)) {
             break Status::Converged;
         }
         if n_iter >= max_iter {
@@ -83,7 +85,8 @@ pub(crate) fn minimise<O: Objective>(
             s[j] = (at[j] + s[j]).clamp(lower[j], upper[j]) - at[j];
         }
         let trial: Vec<f64> = at.iter().zip(&s).map(|(a, s)| a + s).collect();
-        let predicted = -dot(&derivatives.gradient, &s) - 0.5 * quadratic(&derivatives.hessian, &s);
+        let linear = -dot(&derivatives.gradient, &s);
+        let predicted = derivatives.beside + linear - 0.5 * quadratic(&derivatives.hessian, &s);
         n_iter += 1;
         let noise = objective.noise(value);
         let tried = objective.value(&trial)?;
@@ -132,7 +135,7 @@ fn step(derivatives: &Expansion, scale: &[f64], free: &[usize], lambda: f64) -> 
         let damping = if a == b { lambda } else { 0.0 };
         l[a * m + b] = derivatives.hessian[free[a] * p + free[b]] / unit[a] / unit[b] + damping;
     }
-    if !l.iter().all(|x| x.is_finite()) || !cholesky(&mut l, m) {
+    if !l.iter().all(|x| x.is_finite()) || (m > 0 && !cholesky(&mut l, m)) {
         return None;
     }
     let mut s: Vec<f64> = (0..m).map(|a| -derivatives.gradient[free[a]] / unit[a]).collect();

@@ -151,23 +151,21 @@ impl Evaluator<'_> {
             }
             return Ok(out);
         }
-        let (mut moved, mut steps) = (x.to_vec(), vec![0.0; x.len() / d]);
+        // Both sides in one call.
+        let (mut moved, mut steps) = ([x, x].concat(), vec![0.0; x.len() / d]);
         for c in 0..k {
             for (point, directions) in directions.chunks_exact(d * k).enumerate() {
                 // The longest step that no feature takes for more than its own.
                 let fits = |j: usize| self.scale[j] / directions[j * k + c].abs();
                 steps[point] = STEP * (0..d).map(fits).fold(1e10, f64::min);
             }
-            let shift = |moved: &mut [f64], sign: f64| {
-                for (at, z) in moved.iter_mut().enumerate() {
-                    let (point, j) = (at / d, at % d);
-                    *z = x[at] + sign * steps[point] * directions[(point * d + j) * k + c];
-                }
-            };
-            shift(&mut moved, 1.0);
-            let above = self.values(&moved, parameters)?;
-            shift(&mut moved, -1.0);
-            let below = self.values(&moved, parameters)?;
+            let (up, down) = moved.split_at_mut(x.len());
+            for (at, x) in x.iter().enumerate() {
+                let step = steps[at / d] * directions[at * k + c];
+                (up[at], down[at]) = (x + step, x - step);
+            }
+            let ends = self.values(&moved, parameters)?;
+            let (above, below) = ends.split_at(values.len());
             for (at, f) in values.iter().enumerate() {
                 let step = steps[at / q];
                 out[at * k + c] = difference(*f, (above[at], step), (below[at], step));

@@ -11,13 +11,13 @@ use std::f64::consts::{PI, SQRT_2};
 
 use crate::deconvolution::log_sum;
 use crate::error::{Error, Result};
-use crate::linalg::cholesky;
+use crate::linalg::{cholesky, inverse_lower};
 
 use super::evaluate::Evaluator;
 use super::modes::{Mode, White, settle};
 use super::quadrature::{KRONROD, product};
 use super::readings::Reading;
-use super::terms::{Term, dot, inverse_transposed};
+use super::terms::{Term, dot};
 
 /// Panels whose sums differ by less are right.
 const AGREE: f64 = 1e-10;
@@ -345,7 +345,7 @@ impl Integrand<'_> {
 struct Scale {
     mode: Vec<f64>,
     height: f64,
-    /// C, k x k lower, and its C^{-T}.
+    /// C, k x k lower, and C^{-1}.
     factor: Vec<f64>,
     inverse: Vec<f64>,
     /// log of |dv / dt|
@@ -356,7 +356,7 @@ impl Scale {
     fn new(mode: &Mode, k: usize) -> Self {
         let mut factor = mode.curvature();
         let _positive = cholesky(&mut factor, k);
-        let inverse = inverse_transposed(&factor, k);
+        let inverse = inverse_lower(&factor, k);
         let log_root: f64 = (0..k).map(|c| factor[c * k + c].ln()).sum();
         let log_volume = 0.5 * k as f64 * 2.0f64.ln() - log_root;
         Self { mode: mode.v.clone(), height: mode.height, factor, inverse, log_volume }
@@ -364,7 +364,8 @@ impl Scale {
 
     fn place(&self, t: &[f64]) -> Vec<f64> {
         let k = t.len();
-        (0..k).map(|a| self.mode[a] + SQRT_2 * dot(&self.inverse[a * k..(a + 1) * k], t)).collect()
+        let along = |a: usize| (0..k).map(|c| self.inverse[c * k + a] * t[c]).sum::<f64>();
+        (0..k).map(|a| self.mode[a] + SQRT_2 * along(a)).collect()
     }
 
     /// The logarithm of Laplace's approximation at v.

@@ -7,11 +7,10 @@ use crate::solver::levenberg::{Minimum, Objective, minimise, movable};
 
 use super::errors::{self, SINGULAR, spread_out};
 use super::evaluate::Evaluator;
-use super::functional::Functional;
+use super::functional::{Functional, Place};
 use super::initial::InitialParameters;
-use super::modes::{Mode, White};
+use super::modes::White;
 use super::readings::{Outputs, Reading};
-use super::terms::{self, Term};
 use super::{Fit, Params};
 
 /// A fit by least squares of what is known at each row.
@@ -20,14 +19,10 @@ fn least_squares<'a>(
     evaluator: Evaluator<'a>,
     start: &InitialParameters,
     readings: &'a [Reading],
-    terms: Vec<Term>,
     variances: &[f64],
-) -> Result<(Functional<'a>, Minimum<Vec<Mode>>)> {
-    let free = start.free();
+) -> Result<(Functional<'a>, Minimum<Place>)> {
     let white = readings.iter().map(|reading| White::new(reading, variances)).collect::<Result<_>>()?;
-    let before = terms.iter().map(|term| vec![0.0; term.rank]).collect();
-    let mut objective =
-        Functional { evaluator, readings, terms, white, parameters: start.values.clone(), free, before };
+    let mut objective = Functional::new(evaluator, readings, white, start.values.clone(), start.free());
     let (at, lower, upper) = start.restricted();
     let first = objective.value(&at)?.ok_or_else(|| Error::Internal("no value at the start".into()))?;
     let minimum = minimise(&mut objective, at, first, (&lower, &upper), params.max_iter)?;
@@ -49,9 +44,8 @@ pub(super) fn fit_functional(
             noisy.number
         )));
     }
-    let terms = terms::functional(readings);
     let variances = vec![if known { 0.0 } else { 1.0 }; q];
-    let (objective, minimum) = least_squares(params, evaluator, start, readings, terms, &variances)?;
+    let (objective, minimum) = least_squares(params, evaluator, start, readings, &variances)?;
     let (free, p) = (&objective.free, start.values.len());
     let (_, lower, upper) = start.restricted();
     let squares = 2.0 * minimum.value;
@@ -60,9 +54,7 @@ pub(super) fn fit_functional(
     let some = movable(&minimum.at, &minimum.derivatives.gradient, &lower, &upper);
     let bread = errors::inverse(&minimum.derivatives.hessian, &some, &start.free_names(), SINGULAR[0])?;
     let covariance = if outputs.groups.is_some() {
-        let rows: Vec<Vec<f64>> =
-            objective.rows(&minimum.at, &minimum.state)?.into_iter().map(|(gradient, _)| gradient).collect();
-        errors::sandwich(&bread, &rows, readings)
+        errors::sandwich(&bread, &objective.gradients(&minimum.at, &minimum.state)?, readings)
     } else {
         bread.iter().map(|c| c * if known { 1.0 } else { residual_variance }).collect()
     };
@@ -129,15 +121,14 @@ pub(super) fn naive(
     let mut round = 0;
     loop {
         let copy = Evaluator { scale: evaluator.scale.clone(), typical: evaluator.typical.clone(), ..*evaluator };
-        let terms = terms::functional(&points);
-        let (objective, minimum) = least_squares(params, copy, &from, &points, terms, &vec![1.0; q])?;
+        let (objective, minimum) = least_squares(params, copy, &from, &points, &vec![1.0; q])?;
         if minimum.status == Status::Converged {
             // What least squares cannot tell apart, the likelihood would follow to infinity.
             let (_, lower, upper) = start.restricted();
             let some = movable(&minimum.at, &minimum.derivatives.gradient, &lower, &upper);
             errors::inverse(&minimum.derivatives.hessian, &some, &start.free_names(), SINGULAR[0])?;
         }
-        let residuals: Vec<Vec<f64>> = minimum.state.iter().map(|mode| mode.residual.clone()).collect();
+        let residuals: Vec<&[f64]> = minimum.state.residuals.chunks_exact(q).collect();
         let all = |o: usize| residuals.iter().map(|r| r[o].powi(2)).sum::<f64>() / n as f64;
         let variances: Vec<f64> = (0..q).map(all).collect();
         let parameters = objective.all(&minimum.at);
@@ -151,17 +142,18 @@ pub(super) fn naive(
                 (1.4826 * middle).powi(2).max(1e-10 * variances[o]).max(f64::MIN_POSITIVE)
             })
             .collect();
-        let far = |r: &Vec<f64>| r.iter().zip(&unit).map(|(r, unit)| r * r / unit).sum::<f64>() / q as f64;
+        let far = |r: &&[f64]| r.iter().zip(&unit).map(|(r, unit)| r * r / unit).sum::<f64>() / q as f64;
         round += 1;
         if round == ROUNDS {
             let sizes: Vec<f64> = residuals.iter().map(far).filter(|size| *size > 16.0).collect();
             let bad = sizes.iter().sum::<f64>() / sizes.len().max(1) as f64;
             return Ok(Naive { parameters, variances: unit.clone(), unit, bad });
         }
-        drop((objective, minimum));
         from.values = parameters;
-        for ((point, reading), residual) in points.iter_mut().zip(readings).zip(&residuals) {
-            point.weight = reading.weight / far(residual).sqrt().max(0.1);
+        let sizes: Vec<f64> = residuals.iter().map(|residual| far(residual).sqrt().max(0.1)).collect();
+        drop((objective, minimum));
+        for ((point, reading), size) in points.iter_mut().zip(readings).zip(sizes) {
+            point.weight = reading.weight / size;
         }
     }
 }

@@ -4,7 +4,7 @@
 //! W'W is the inverse of the variance of y ([`White`]). All terms that still move are asked for in one batch.
 
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, cholesky_solve};
+use crate::linalg::{cholesky, cholesky_solve, inverse_lower};
 
 use super::evaluate::Evaluator;
 use super::readings::Reading;
@@ -46,13 +46,7 @@ impl White {
                 reading.number
             )));
         }
-        let mut w = vec![0.0; q * q];
-        for column in 0..q {
-            for i in column..q {
-                let rest: f64 = (column..i).map(|j| c[i * q + j] * w[j * q + column]).sum();
-                w[i * q + column] = (f64::from(u8::from(i == column)) - rest) / c[i * q + i];
-            }
-        }
+        let w = inverse_lower(&c, q);
         let log_root = (0..q).map(|o| c[o * q + o].ln()).sum::<f64>() + q as f64 * crate::special::HALF_LOG_TAU;
         Ok(Self { w, log_root })
     }

@@ -132,6 +132,7 @@ impl Structural<'_> {
                 gradient: vec![0.0; width],
                 hessian: vec![0.0; width * width],
                 diagonal: vec![0.0; width],
+                beside: 0.0,
             },
         };
         let rank = self.terms.iter().map(|term| term.rank).max().unwrap_or(0);
@@ -303,16 +304,12 @@ impl Objective for Structural<'_> {
     fn derivatives(&mut self, at: &[f64], point: &Point) -> Result<Expansion> {
         let (_, variances) = self.split(at);
         let (p, width) = (self.free.len(), self.width());
-        let Expansion { mut gradient, mut hessian, diagonal } = Expansion {
-            gradient: point.derivatives.gradient.clone(),
-            hessian: point.derivatives.hessian.clone(),
-            diagonal: point.derivatives.diagonal.clone(),
-        };
+        let mut derivatives = point.derivatives.clone();
         for (o, (first, second)) in self.degrees(&variances).1.into_iter().enumerate() {
-            gradient[p + o] += first;
-            hessian[(p + o) * width + p + o] += second;
+            derivatives.gradient[p + o] += first;
+            derivatives.hessian[(p + o) * width + p + o] += second;
         }
-        Ok(Expansion { gradient, hessian, diagonal })
+        Ok(derivatives)
     }
 
     fn negligible(&self, _: f64) -> f64 {

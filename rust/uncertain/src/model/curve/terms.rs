@@ -10,7 +10,7 @@
 
 use crate::deconvolution::{Mixture, log_sum};
 use crate::error::Result;
-use crate::linalg::{cholesky, cholesky_solve};
+use crate::linalg::{cholesky, cholesky_solve, inverse_lower};
 
 use super::readings::Reading;
 
@@ -118,14 +118,14 @@ fn under(reading: &Reading, mean: &[f64], factor: &[f64], log_root: f64) -> (Ter
         cholesky_solve(&lambda, k, &mut u);
     }
     // u = mean of u + C^{-T} v, Lambda = C C'.
-    let inverse = inverse_transposed(&lambda, k);
+    let inverse = inverse_lower(&lambda, k);
     let mut centre = reading.x.clone();
     let mut root = vec![0.0; d * k];
     for j in 0..d {
         let line = &reading.root[j * k..(j + 1) * k];
         centre[j] -= dot(line, &u);
         for c in 0..k {
-            root[j * k + c] = -(0..k).map(|a| line[a] * inverse[a * k + c]).sum::<f64>();
+            root[j * k + c] = -(0..k).map(|a| line[a] * inverse[c * k + a]).sum::<f64>();
         }
     }
     let (mut shift, mut slope) = (vec![0.0; q], vec![0.0; q * k]);
@@ -133,7 +133,7 @@ fn under(reading: &Reading, mean: &[f64], factor: &[f64], log_root: f64) -> (Ter
         let line = &reading.crossed[o * k..(o + 1) * k];
         shift[o] = dot(line, &u);
         for c in 0..k {
-            slope[o * k + c] = (0..k).map(|a| line[a] * inverse[a * k + c]).sum();
+            slope[o * k + c] = (0..k).map(|a| line[a] * inverse[c * k + a]).sum();
         }
     }
     // |u|^2 + (z - mu)'T^{-1}(z - mu) at the most likely u has no cancellation.
@@ -142,19 +142,6 @@ fn under(reading: &Reading, mean: &[f64], factor: &[f64], log_root: f64) -> (Ter
     let log_lambda: f64 = (0..k).map(|c| lambda[c * k + c].ln()).sum();
     let term = Term { row: 0, log_weight: 0.0, rank: k, centre, root, shift, slope };
     (term, -0.5 * square - log_root - log_lambda)
-}
-
-/// C^{-T} of a lower triangle C.
-pub(super) fn inverse_transposed(c: &[f64], k: usize) -> Vec<f64> {
-    let mut inverse = vec![0.0; k * k];
-    for column in 0..k {
-        for i in column..k {
-            let rest: f64 = (column..i).map(|j| c[i * k + j] * inverse[column * k + j]).sum();
-            let own = f64::from(u8::from(i == column));
-            inverse[column * k + i] = (own - rest) / c[i * k + i];
-        }
-    }
-    inverse
 }
 
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {

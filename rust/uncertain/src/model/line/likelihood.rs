@@ -289,7 +289,10 @@ impl Line<'_> {
             return Ok(None);
         }
         // `log` is the likelihood; what is minimised counts the degrees of freedom, too.
-        Ok(Some(Point { log: log - value_of_degrees, derivatives: Expansion { gradient, hessian, diagonal } }))
+        Ok(Some(Point {
+            log: log - value_of_degrees,
+            derivatives: Expansion { gradient, hessian, diagonal, beside: 0.0 },
+        }))
     }
 
     /// f and the further variances at some point; how much they changed.
