@@ -158,6 +158,62 @@ def test_functional_fit_with_correlated_errors_by_brute_force() -> None:
     np.testing.assert_allclose(law.covariance_, exact, rtol=1e-5)
 
 
+def test_functional_fit_of_rows_with_and_without_errors_by_brute_force() -> None:
+    rng = np.random.default_rng(4)
+    n, s = 30, np.repeat([0.0, 0.3, 0.6], 10)
+    z = rng.normal(size=n)
+    x, y = z + s * rng.normal(size=n), growth(z[:, None], np.array([1.0, 0.7])) + 0.2 * rng.normal(size=n)
+    law = CurveRegressor(growth, [1.0, 0.5], truth="functional").fit(
+        GaussianArray(x[:, None], std=s[:, None]), y, 0.2
+    )
+
+    def residuals(v: np.ndarray) -> np.ndarray:
+        return np.concatenate([v[2:], (y - growth((x - s * v[2:])[:, None], v[:2])) / 0.2])
+
+    brute = optimize.least_squares(
+        residuals, np.r_[1.0, 0.5, np.zeros(n)], xtol=1e-15, ftol=1e-15, gtol=1e-15
+    )
+    np.testing.assert_allclose(law.params_, brute.x[:2], rtol=1e-7)
+    np.testing.assert_allclose(law.covariance_, np.linalg.inv(brute.jac.T @ brute.jac)[:2, :2], rtol=1e-5)
+    # The true values are fitted where all parameters are fixed, too.
+    fixed = CurveRegressor(growth, law.params_, fixed=[0, 1], truth="functional")
+    fixed.fit(GaussianArray(x[:, None], std=s[:, None]), y, 0.2)
+    assert fixed.loglikelihood_ == pytest.approx(law.loglikelihood_, abs=1e-10)
+
+
+def test_steps_do_not_depend_on_an_offset_that_hides_second_derivatives() -> None:
+    X, y, y_std = readings(growth, [1.0, 0.7], 60, 3)
+    plain = CurveRegressor(growth, [1.0, 0.5], truth="functional").fit(X, y, y_std)
+
+    def lifted(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        return growth(x, p) + 1e6
+
+    high = CurveRegressor(lifted, [1.0, 0.5], truth="functional").fit(X, y + 1e6, y_std)
+    assert high.status_ == "converged"
+    assert np.all(np.abs(high.params_ - plain.params_) < 1e-3 * plain.std_)
+
+
+def test_what_interrupts_a_functional_fit_is_raised_as_it_came() -> None:
+    calls = []
+
+    def interrupted(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        calls.append(len(x))
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        return growth(x, p)
+
+    X, y, y_std = readings(growth, [1.0, 0.7], 30, 3)
+    with pytest.raises(KeyboardInterrupt):
+        CurveRegressor(interrupted, [1.0, 0.5], truth="functional").fit(X, y, y_std)
+    assert len(calls) == 5
+
+    def stop(progress: object) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        CurveRegressor(growth, [1.0, 0.5], truth="functional", callback=stop).fit(X, y, y_std)
+
+
 @pytest.mark.parametrize("truth", ["structural", "functional"])
 def test_exact_x_is_least_squares(truth: str) -> None:
     rng = np.random.default_rng(1)
@@ -416,6 +472,9 @@ def test_intervals_summary_and_pickle() -> None:
     np.testing.assert_array_equal(law.coef_std_, law.std_)
     assert law.intrinsic_scatter_ == law.scatter_
     unknown = CurveRegressor(growth, [1.0, 0.5], truth="functional").fit(X.means, y)
+    copied = pickle.loads(pickle.dumps(unknown))
+    np.testing.assert_array_equal(copied.naive_params_, unknown.naive_params_)
+    assert np.isfinite(unknown.conf_int(method="profile")).all()  # still knows its readings
     t_quantile = stats.t.ppf(0.975, 58)
     np.testing.assert_allclose(unknown.conf_int()[:, 1], unknown.params_ + t_quantile * unknown.std_)
 

@@ -75,12 +75,19 @@ def _first_that_raises(function: Curve, x: Floats, params: Floats) -> str:
 
 def checked(values: object, what: str, x: Floats, params: Floats, shapes: list[tuple[int, ...]]) -> Floats:
     """`values` as float64 numbers of one of these shapes."""
-    told = f"for x of shape {x.shape} and params = {params.tolist()}"
     try:
         numbers: Floats = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         kind = type(values).__name__
-        raise UncertainError(f"{what}: returned a {kind}, which holds no real numbers, {told}") from None
+        raise UncertainError(
+            f"{what}: returned a {kind}, which holds no real numbers, {_asked(x, params)}"
+        ) from None
     if numbers.shape not in shapes:
-        raise UncertainError(f"{what}: returned the shape {numbers.shape} {told}; expected {shapes[0]}")
+        raise UncertainError(
+            f"{what}: returned the shape {numbers.shape} {_asked(x, params)}; expected {shapes[0]}"
+        )
     return np.ascontiguousarray(numbers)
+
+
+def _asked(x: Floats, params: Floats) -> str:
+    return f"for x of shape {x.shape} and params = {params.tolist()}"

@@ -181,6 +181,8 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
     scatter_: float | Floats
     _problem: tuple[Start, Gaussians, Floats, Keywords] | None = None
     """What it was fitted to."""
+    _naive: tuple[Floats, Floats] | None = None
+    """Parameters and standard errors of least squares that takes x as exact, once somebody has asked."""
 
     def __init__(
         self,
@@ -263,9 +265,8 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
             "groups": None if groups is None else groups_from(groups, "groups", n),
         }
         found = self._found(start, self._parameters(), rows, targets, known)
-        self._problem = start, rows, targets, known
+        self._problem, self._naive = (start, rows, targets, known), None
         self._keep(start, found)
-        self._fit_naively(start, rows, targets, known)
         if self.status_ != "converged":
             warn(
                 f"CurveRegressor did not converge ({self.status_} after {self.n_iter_} steps): start nearer "
@@ -403,12 +404,24 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
         return self.std_
 
     @property
+    def naive_params_(self) -> Floats:
+        """Parameters by least squares that takes x as exact, fitted when first asked for; NaN if that fails."""
+        return self._fit_naively()[0]
+
+    @property
+    def naive_std_(self) -> Floats:
+        """Their standard errors."""
+        return self._fit_naively()[1]
+
+    @property
     def intrinsic_scatter_(self) -> float | Floats:
         """``scatter_``."""
         return self.scatter_
 
     def __getstate__(self) -> Keywords:
-        state: Keywords = super().__getstate__()
+        if self._problem is not None:
+            self._fit_naively()
+        state: Keywords = dict(super().__getstate__())
         state.pop("_problem", None)
         return state
 
@@ -491,16 +504,23 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
             self.weights_, self.means_ = found["weights"], found["means"]
             self.covariances_ = unpacked(self._triangles, self.means_.shape[1])
 
-    def _fit_naively(self, start: Start, rows: Gaussians, targets: Floats, known: Keywords) -> None:
+    def _fit_naively(self) -> tuple[Floats, Floats]:
         """Least squares that takes x as exact, weighted by the errors of y where all have some."""
+        check_is_fitted(self, "params_")
+        if self._naive is not None:
+            return self._naive
+        assert self._problem is not None  # pickles hold the answer
+        start, rows, targets, known = self._problem
         covariances = known["covariances"]
         if covariances is not None and not np.all(np.linalg.eigvalsh(covariances)[:, 0] > 0.0):
             covariances = None
-        self.naive_params_ = self.naive_std_ = np.full(len(start.values), np.nan)
         try:
             parameters = self._parameters(truth="functional", outliers=None, degrees_of_freedom=None)
             only_y = known | {"covariances": covariances, "crossed": None}
             found = self._found(start, parameters, rows.collapse("zero"), targets, only_y)
         except ValueError:
-            return  # the fit itself went well; this one is for comparison
-        self.naive_params_, self.naive_std_ = found["params"], np.sqrt(np.diag(found["covariance"]))
+            # The fit itself went well; this one is for comparison.
+            self._naive = np.full(len(start.values), np.nan), np.full(len(start.values), np.nan)
+        else:
+            self._naive = found["params"], np.sqrt(np.diag(found["covariance"]))
+        return self._naive

@@ -531,7 +531,7 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
             )
 
     def __getstate__(self) -> Keywords:
-        state: Keywords = super().__getstate__()
+        state: Keywords = dict(super().__getstate__())
         state.pop("_problem", None)
         return state
 

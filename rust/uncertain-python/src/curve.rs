@@ -1,13 +1,14 @@
-//! Curves that are functions of Python, called in batches on the thread that called.
+//! Curves that are functions of Python, called in batches on the thread that called. Functional fits stay on that thread;
+//! structural ones, which integrate between two calls, run on a worker.
 
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use uncertain::Weights;
-use uncertain::curve::{self, Curve, InitialParameters, Outputs, Params};
+use uncertain::curve::{self, Curve, InitialParameters, Outputs, Params, Truth};
 use uncertain::deconvolution::Mixture;
+use uncertain::{Control, Weights};
 
 use crate::error::BorderResult;
 use crate::events::Messenger;
@@ -112,10 +113,16 @@ pub(crate) fn fit_curve<'py>(
     };
     let start = InitialParameters { values: start, lower, upper, fixed, names };
     let data = rows.inner.clone();
-    let fit = interrupt::run_asking(py, report, None, move |control, messenger| {
+    let functional = params.params().truth == Truth::Functional;
+    let work = move |control: &Control, messenger| {
         let curve = PythonCurve { messenger, functions: Arc::new(Functions { curve, jac }) };
         curve::fit(&params, &curve, &start, &data, &outputs, control)
-    })?;
+    };
+    let fit = if functional {
+        interrupt::run_here(py, report, work)?
+    } else {
+        interrupt::run_asking(py, report, None, work)?
+    };
     let found = PyDict::new(py);
     let p = fit.parameters.len();
     found.set_item("params", fit.parameters.into_pyarray(py))?;

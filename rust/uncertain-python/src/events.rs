@@ -1,6 +1,7 @@
 //! What a long call says to the thread that called from Python: its progress, and requests about rows held by other processes.
 
 use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -9,6 +10,7 @@ use uncertain::sums::{Request, RowSums, add_partitions, encode, split_sums};
 use uncertain::{Control, Error, Progress};
 
 use crate::error::core_error;
+use crate::interrupt;
 
 pub(crate) enum Event {
     Progress(Progress),
@@ -24,14 +26,22 @@ pub(crate) enum Event {
 
 pub(crate) type Call = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
-/// Sends requests to the thread that called from Python, where a function of Python answers them.
-pub(crate) struct Messenger {
-    events: Sender<Event>,
+/// What Python raised in work on the thread that called from it.
+pub(crate) type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// Reaches functions of Python, which run on the thread that called from it.
+pub(crate) enum Messenger {
+    /// From another thread, by requests.
+    Elsewhere(Sender<Event>),
+    /// From that thread itself.
+    Here(Raised),
 }
 
 impl Messenger {
-    pub(crate) fn new(events: Sender<Event>) -> Self {
-        Self { events }
+    /// Remember what ends the work.
+    pub(crate) fn end(raised: &Raised, error: PyErr) -> Error {
+        raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        Error::Interrupted
     }
 
     /// What `function` gives on the thread that called from Python.
@@ -39,6 +49,13 @@ impl Messenger {
         &self,
         function: impl FnOnce(Python<'_>) -> PyResult<T> + Send + 'static,
     ) -> uncertain::Result<T> {
+        let events = match self {
+            Self::Elsewhere(events) => events,
+            Self::Here(raised) => {
+                let called = Python::attach(|py| interrupt::look(py).and_then(|()| function(py)));
+                return called.map_err(|error| Self::end(raised, error));
+            }
+        };
         let (reply, answer) = mpsc::channel();
         let call = move |py: Python<'_>| -> PyResult<()> {
             let value = function(py)?;
@@ -46,7 +63,7 @@ impl Messenger {
             let _ = reply.send(value);
             Ok(())
         };
-        self.events.send(Event::Call(Box::new(call))).map_err(|_| Error::Interrupted)?;
+        events.send(Event::Call(Box::new(call))).map_err(|_| Error::Interrupted)?;
         answer.recv().map_err(|_| Error::Interrupted)
     }
 }
@@ -54,10 +71,13 @@ impl Messenger {
 impl RowSums for Messenger {
     fn sums(&self, requests: &[Request], control: &Control) -> uncertain::Result<Vec<Vec<f64>>> {
         control.check()?;
+        let Self::Elsewhere(events) = self else {
+            return Err(Error::Internal("rows held by other processes are asked for from a worker".into()));
+        };
         let (reply, answer) = mpsc::channel();
         let event = Event::Requests { bytes: encode(requests)?, reply };
         // Nobody hears, or answers, where Python raised: that ends the fit.
-        self.events.send(event).map_err(|_| Error::Interrupted)?;
+        events.send(event).map_err(|_| Error::Interrupted)?;
         split_sums(&answer.recv().map_err(|_| Error::Interrupted)?, requests.len())
     }
 }

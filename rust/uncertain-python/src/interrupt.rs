@@ -19,6 +19,8 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::PoisonError;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -29,7 +31,7 @@ use uncertain::parallel::THREAD_BYTES;
 use uncertain::{Control, Error, memory};
 
 use crate::error::core_error;
-use crate::events::{Event, Messenger, answered};
+use crate::events::{Event, Messenger, Raised, answered};
 
 /// Interval between signal checks.
 const STEP: Duration = Duration::from_millis(20);
@@ -78,7 +80,7 @@ pub(crate) fn run_asking<T: Send + 'static>(
             let _ = events.send(Event::Progress(progress.clone()));
         });
     }
-    let messenger = Messenger::new(events.clone());
+    let messenger = Messenger::Elsewhere(events.clone());
     py.detach(move || {
         // A thread that starts without any memory ends the process: its own variables are the C library's business.
         let no_thread = |why: String| core_error(Error::OutOfMemory(format!("no thread to run on ({why})")));
@@ -100,12 +102,49 @@ pub(crate) fn run_asking<T: Send + 'static>(
         }
         match worker.join() {
             Ok(result) => result.map_err(core_error),
-            Err(panic) => Err(PyRuntimeError::new_err(format!(
-                "internal error: {}; please report it",
-                panic_message(panic.as_ref())
-            ))),
+            Err(panic) => Err(internal(panic.as_ref())),
         }
     })
+}
+
+/// [`run_asking`] of work that calls Python often and takes moments between two calls, on the calling thread: a call of a
+/// function of Python then costs no change of threads. It looks for signals at each call.
+pub(crate) fn run_here<T: Send>(
+    py: Python<'_>,
+    report: Option<Py<PyAny>>,
+    work: impl FnOnce(&Control, Messenger) -> uncertain::Result<T> + Send,
+) -> PyResult<T> {
+    let raised = Raised::default();
+    let mut control = Control::new();
+    if let Some(report) = report {
+        let (raised, own) = (raised.clone(), control.clone());
+        control = control.with_listener(move |p| {
+            let told = Python::attach(|py| report.call1(py, (p.task.as_str(), p.iteration, p.objective, p.gap)));
+            if let Err(error) = told {
+                Messenger::end(&raised, error);
+                own.stop();
+            }
+        });
+    }
+    let messenger = Messenger::Here(raised.clone());
+    let done = py.detach(|| panic::catch_unwind(AssertUnwindSafe(|| work(&control, messenger))));
+    if let Some(error) = raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        return Err(error);
+    }
+    done.map_err(|panic| internal(panic.as_ref()))?.map_err(core_error)
+}
+
+/// Signals that wait, and the deadline of this thread.
+pub(crate) fn look(py: Python<'_>) -> PyResult<()> {
+    py.check_signals()?;
+    if DEADLINE.get().is_some_and(|end| Instant::now() >= end) {
+        return Err(core_error(Error::Data("it did not end within time_limit".into())));
+    }
+    Ok(())
+}
+
+fn internal(panic: &(dyn Any + Send)) -> PyErr {
+    PyRuntimeError::new_err(format!("internal error: {}; please report it", panic_message(panic)))
 }
 
 /// Is the work over within [`PATIENCE`]?
@@ -166,11 +205,8 @@ fn attend(inbox: Receiver<Event>, report: Option<&Py<PyAny>>, answer: Option<&Py
             Err(RecvTimeoutError::Timeout) => {}
         }
         if looked.elapsed() >= STEP {
-            Python::attach(|py| py.check_signals())?;
+            Python::attach(look)?;
             looked = Instant::now();
-            if DEADLINE.get().is_some_and(|end| looked >= end) {
-                return Err(core_error(Error::Data("it did not end within time_limit".into())));
-            }
         }
     }
 }

@@ -97,11 +97,16 @@ pub(crate) fn orthonormal_basis(vectors: &[f64], d: usize) -> Result<Vec<f64>> {
 
 /// L of A = L L' in place, in the lower triangle of `a` (d x d). False when A is not positive definite.
 #[must_use]
+#[inline]
 pub(crate) fn cholesky(a: &mut [f64], d: usize) -> bool {
     if let [a] = a {
         *a = a.sqrt();
         return *a > 0.0 && a.is_finite();
     }
+    factor(a, d)
+}
+
+fn factor(a: &mut [f64], d: usize) -> bool {
     let scratch = llt::factor::cholesky_in_place_scratch::<f64>(d, Par::Seq, Spec::default());
     let mut buffer = MemBuffer::new(scratch);
     let a = MatMut::from_row_major_slice_mut(a, d, d);
@@ -110,7 +115,12 @@ pub(crate) fn cholesky(a: &mut [f64], d: usize) -> bool {
 }
 
 /// `x` with `A x = b` in place of b, from the [`cholesky`] factor of A.
+#[inline]
 pub(crate) fn cholesky_solve(l: &[f64], d: usize, b: &mut [f64]) {
+    if let ([l], [b]) = (l, &mut *b) {
+        *b = *b / l / l;
+        return;
+    }
     for i in 0..d {
         let sum: f64 = l[i * d..i * d + i].iter().zip(&*b).map(|(l, x)| l * x).sum();
         b[i] = (b[i] - sum) / l[i * d + i];

@@ -136,10 +136,23 @@ impl Evaluator<'_> {
         parameters: &[f64],
         values: &[f64],
     ) -> Result<Vec<f64>> {
+        Ok(self.along_twice(x, directions, k, parameters, values)?.0)
+    }
+
+    /// [`along`](Self::along), and second derivatives along each direction, m x q x k; NaN where they are not known.
+    pub(super) fn along_twice(
+        &self,
+        x: &[f64],
+        directions: &[f64],
+        k: usize,
+        parameters: &[f64],
+        values: &[f64],
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
         let (d, q) = (self.d, self.q);
         let mut out = vec![0.0; values.len() * k];
+        let mut second = vec![f64::NAN; out.len()];
         if out.is_empty() {
-            return Ok(out);
+            return Ok((out, second));
         }
         if let Some(own) = self.curve.by_x(x, d, parameters)? {
             let own = self.sized("the derivatives by x", own, x, d)?;
@@ -149,7 +162,7 @@ impl Evaluator<'_> {
                     out[(point * q + o) * k + c] = (0..d).map(|j| slope[j] * directions[j * k + c]).sum();
                 }
             }
-            return Ok(out);
+            return Ok((out, second));
         }
         // Both sides in one call.
         let (mut moved, mut steps) = ([x, x].concat(), vec![0.0; x.len() / d]);
@@ -169,9 +182,14 @@ impl Evaluator<'_> {
             for (at, f) in values.iter().enumerate() {
                 let step = steps[at / q];
                 out[at * k + c] = difference(*f, (above[at], step), (below[at], step));
+                let bent = (above[at] - f) - (f - below[at]);
+                // More than rounding of f.
+                if bent.abs() > 100.0 * f64::EPSILON * f.abs() {
+                    second[at * k + c] = bent / (step * step);
+                }
             }
         }
-        Ok(out)
+        Ok((out, second))
     }
 }
 

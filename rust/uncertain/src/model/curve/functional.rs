@@ -8,7 +8,9 @@
 //! moves by s, so that what is left for theta has the gradient -J'(r - K M^{-1} b) and the Gauss-Newton matrix
 //! J'(I + K K')^{-1} J (P. T. Boggs, R. H. Byrd, R. B. Schnabel, A stable and efficient algorithm for nonlinear orthogonal
 //! distance regression, SIAM Journal on Scientific and Statistical Computing 8, 1987): one evaluation of the curve per step. A step
-//! that goes up is tried once more with each row's own best v ([`settle`]). Exact x: weighted least squares.
+//! that goes up is tried once more with each row's own best v ([`settle`]). Where rows have one noisy direction, the difference that
+//! gives K also gives f'' along it, and M = 1 - r'Wf'' + K'K of rows that are near their best v: half as many steps. Exact x:
+//! weighted least squares.
 
 use crate::error::Result;
 use crate::linalg::{cholesky, cholesky_solve};
@@ -57,7 +59,14 @@ struct Tangent {
     ahead: Vec<f64>,
     /// M^{-1} K'J, n x k x p.
     along: Vec<f64>,
+    /// J'(I + K K')^{-1} J.
+    information: Vec<f64>,
 }
+
+/// Steps of v below this, in units of its curvature, have second derivatives in theirs.
+const NEAR: f64 = 0.1;
+/// Where 1 - r'Wf'' is taken for 1 plus rounding, or for another minimum's.
+const BENT: std::ops::Range<f64> = 0.05..20.0;
 
 impl Tangent {
     fn at(&self, parameters: &[f64]) -> Vec<f64> {
@@ -140,12 +149,17 @@ impl<'a> Functional<'a> {
         self.place(at, v)
     }
 
-    /// W J and W K of all rows, n x q x p and n x q x k.
-    fn slopes(&self, at: &[f64], place: &Place) -> Result<(Vec<f64>, Vec<f64>)> {
+    /// J'(I + K K')^{-1} J, the Gauss-Newton matrix of the parameters, at the last place that was kept.
+    pub(super) fn information(&self) -> &[f64] {
+        self.from.as_ref().map_or(&[], |from| &from.information)
+    }
+
+    /// J and K of all rows, n x q x p and n x q x k, and what W f'' adds to M where k = 1, -r'Wf''.
+    fn slopes(&self, at: &[f64], place: &Place) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>)> {
         let (q, k, p, all) = (self.evaluator.q, self.k, self.free.len(), self.all(at));
         let z = self.true_values(&place.v);
         let mut by_parameters = self.evaluator.by_parameters(&z, &all, &place.f, &self.free)?;
-        let mut by_v = self.evaluator.along(&z, &self.roots, k, &all, &place.f)?;
+        let (mut by_v, mut second) = self.evaluator.along_twice(&z, &self.roots, k, &all, &place.f)?;
         by_v.iter_mut().zip(&self.crossed).for_each(|(f, a)| *f += a);
         for (white, own) in self.white.iter().zip(by_parameters.chunks_exact_mut((q * p).max(1))) {
             white.apply(own, p);
@@ -153,13 +167,20 @@ impl<'a> Functional<'a> {
         for (white, own) in self.white.iter().zip(by_v.chunks_exact_mut((q * k).max(1))) {
             white.apply(own, k);
         }
-        Ok((by_parameters, by_v))
+        if k != 1 {
+            return Ok((by_parameters, by_v, vec![]));
+        }
+        for (white, own) in self.white.iter().zip(second.chunks_exact_mut(q)) {
+            white.apply(own, 1);
+        }
+        let bent = second.chunks_exact(q).zip(place.residuals.chunks_exact(q)).map(|(f, r)| -dot(f, r)).collect();
+        Ok((by_parameters, by_v, bent))
     }
 
     /// The gradient of each row, n x p.
     pub(super) fn gradients(&self, at: &[f64], place: &Place) -> Result<Vec<Vec<f64>>> {
         let (q, p) = (self.evaluator.q, self.free.len());
-        let (slopes, _) = self.slopes(at, place)?;
+        let (slopes, _, _) = self.slopes(at, place)?;
         let one = |i: usize| {
             let along =
                 |j: usize| (0..q).map(|o| slopes[(i * q + o) * p + j] * place.residuals[i * q + o]).sum::<f64>();
@@ -169,11 +190,9 @@ impl<'a> Functional<'a> {
     }
 }
 
-/// b' A for b (m) and A (m x width), added to `out`.
-fn add_product(b: &[f64], a: &[f64], out: &mut [f64]) {
-    for (b, row) in b.iter().zip(a.chunks_exact(out.len().max(1))) {
-        out.iter_mut().zip(row).for_each(|(out, a)| *out += b * a);
-    }
+/// `times` a, added to `to`.
+fn add(to: &mut [f64], times: f64, a: &[f64]) {
+    to.iter_mut().zip(a).for_each(|(to, a)| *to += times * a);
 }
 
 impl Objective for Functional<'_> {
@@ -193,8 +212,9 @@ impl Objective for Functional<'_> {
 
     fn derivatives(&mut self, at: &[f64], place: &Place) -> Result<Expansion> {
         let (q, k, p, n) = (self.evaluator.q, self.k, self.free.len(), self.readings.len());
-        let (by_parameters, by_v) = self.slopes(at, place)?;
+        let (by_parameters, by_v, bent) = self.slopes(at, place)?;
         let (mut gradient, mut hessian, mut beside) = (vec![0.0; p], vec![0.0; p * p], 0.0);
+        let mut information = vec![0.0; p * p];
         let (mut ahead, mut along) = (vec![0.0; n * k], vec![0.0; n * k * p]);
         let (mut m, mut left, mut crossed, mut column) =
             (vec![0.0; k * k], vec![0.0; q], vec![0.0; k * p], vec![0.0; k]);
@@ -205,21 +225,31 @@ impl Objective for Functional<'_> {
             left.copy_from_slice(&place.residuals[i * q..(i + 1) * q]);
             if k > 0 {
                 ahead.iter_mut().zip(&place.v[i * k..]).for_each(|(b, v)| *b = -v);
-                add_product(&left, slope, ahead);
                 m.fill(0.0);
                 crossed.fill(0.0);
                 (0..k).for_each(|c| m[c * k + c] = 1.0);
                 for o in 0..q {
                     let slope = &slope[o * k..(o + 1) * k];
+                    add(ahead, left[o], slope);
                     for (c, s) in slope.iter().enumerate() {
-                        m[c * k..(c + 1) * k].iter_mut().zip(slope).for_each(|(m, other)| *m += s * other);
-                        let to = &mut crossed[c * p..(c + 1) * p];
-                        to.iter_mut().zip(&jacobian[o * p..]).for_each(|(to, j)| *to += s * j);
+                        add(&mut m[c * k..(c + 1) * k], *s, slope);
+                        add(&mut crossed[c * p..(c + 1) * p], *s, &jacobian[o * p..(o + 1) * p]);
                     }
                 }
                 if !cholesky(&mut m, k) {
                     // Slopes that are no numbers: the step will be refused.
                     m.fill(f64::NAN);
+                }
+                let mut added = 0.0;
+                if let ([m], [b], Some(bent)) = (&mut m[..], &ahead[..], bent.get(i)) {
+                    let plain = *m * *m;
+                    if (b / plain).abs() < NEAR && BENT.contains(&(1.0 + bent)) {
+                        *m = (plain + bent).sqrt();
+                        added = weight * (1.0 / (plain + bent) - 1.0 / plain);
+                    }
+                }
+                for a in 0..if added == 0.0 { 0 } else { p } {
+                    add(&mut information[a * p..(a + 1) * p], added * crossed[a], &crossed[..p]);
                 }
                 column.copy_from_slice(ahead);
                 cholesky_solve(&m, k, ahead);
@@ -229,32 +259,28 @@ impl Objective for Functional<'_> {
                     cholesky_solve(&m, k, &mut column);
                     (0..k).for_each(|c| along[c * p + j] = column[c]);
                 }
-                for (left, slope) in left.iter_mut().zip(slope.chunks_exact(k)) {
-                    *left -= dot(slope, ahead);
-                }
+                (0..q).for_each(|o| left[o] -= dot(&slope[o * k..(o + 1) * k], ahead));
             }
-            for (left, row) in left.iter().zip(jacobian.chunks_exact(p.max(1))) {
-                for (a, slope) in row.iter().enumerate() {
-                    gradient[a] -= weight * slope * left;
-                    let to = &mut hessian[a * p..(a + 1) * p];
-                    to.iter_mut().zip(row).for_each(|(to, other)| *to += weight * slope * other);
-                }
+            for o in 0..q {
+                let row = &jacobian[o * p..(o + 1) * p];
+                add(&mut gradient, -weight * left[o], row);
+                (0..p).for_each(|a| add(&mut hessian[a * p..(a + 1) * p], weight * row[a], row));
             }
-            for (crossed, along) in crossed.chunks_exact(p.max(1)).zip(along.chunks_exact(p.max(1))) {
-                for (a, slope) in crossed.iter().enumerate() {
-                    let to = &mut hessian[a * p..(a + 1) * p];
-                    to.iter_mut().zip(along).for_each(|(to, other)| *to -= weight * slope * other);
-                }
+            for c in 0..k {
+                let (crossed, along) = (&crossed[c * p..(c + 1) * p], &along[c * p..(c + 1) * p]);
+                (0..p).for_each(|a| add(&mut hessian[a * p..(a + 1) * p], -weight * crossed[a], along));
             }
         }
         let diagonal = (0..p).map(|j| hessian[j * p + j]).collect();
-        self.from = Some(Tangent { parameters: at.to_vec(), value: place.value, v: place.v.clone(), ahead, along });
+        information.iter_mut().zip(&hessian).for_each(|(sum, h)| *sum += h);
+        let (parameters, value, v) = (at.to_vec(), place.value, place.v.clone());
+        self.from = Some(Tangent { parameters, value, v, ahead, along, information });
         Ok(Expansion { gradient, hessian, diagonal, beside })
     }
 
     fn negligible(&self, value: f64) -> f64 {
         // With errors in x the way is longer; parameters are then within some 1e-6 of their standard errors.
-        let certain = if self.k > 0 { 1e-14 } else { f64::MIN_POSITIVE };
+        let certain = if self.k > 0 { 1e-13 } else { f64::MIN_POSITIVE };
         1e-18 * value.abs() + certain
     }
 

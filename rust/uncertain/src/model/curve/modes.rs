@@ -53,6 +53,10 @@ impl White {
 
     /// W times q x k, in place of it.
     pub(super) fn apply(&self, matrix: &mut [f64], k: usize) {
+        if let [w] = self.w[..] {
+            matrix.iter_mut().for_each(|m| *m *= w);
+            return;
+        }
         let q = matrix.len() / k.max(1);
         for i in (0..q).rev() {
             for c in 0..k {
