@@ -405,7 +405,7 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
 
     @property
     def naive_params_(self) -> Floats:
-        """Parameters by least squares that takes x as exact, fitted when first asked for; NaN if that fails."""
+        """Parameters by least squares that takes x as exact, fitted when asked for; NaN if that fails."""
         return self._fit_naively()[0]
 
     @property
