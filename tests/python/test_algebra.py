@@ -390,6 +390,24 @@ def test_linear_map_in_a_pipeline_and_its_file(tmp_path: Any, rng: np.random.Gen
     assert_array_equal(pickle.loads(pickle.dumps(pipeline)).predict(g), pipeline.predict(g))
 
 
+def test_a_selection_takes_gaps_and_limits_along(rng: np.random.Generator) -> None:
+    g = GaussianArray(rng.normal(size=(20, 3)), std=0.1, feature_names=NAMES)
+    limits = np.where(rng.random((20, 3)) < 0.1, 1, 0)
+    rows = Incomplete(g, rng.random((20, 3)) < 0.3, limits)
+    map_ = LinearMap([[0.0, 2.0], [0.0, 0.0], [1.0, 0.0]], names=["c", "twice a"])
+    moved = map_.fit_transform(rows)
+    assert_array_equal(moved.missing, rows.missing[:, [2, 0]])
+    assert_array_equal(moved.limits, limits[:, [2, 0]])
+    assert_array_equal(moved.gaussians.means, g.means[:, [2, 0]] * [1, 2])
+    points = np.where(rows.missing, np.nan, g.means)
+    assert_array_equal(map_.fit(points).transform(points), points[:, [2, 0]] * [1, 2])
+    for other in ([[1.0], [1.0], [0.0]], [[-1.0], [0.0], [0.0]], [[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]):
+        with pytest.raises(UncertainError, match="limit"):
+            LinearMap(other).fit(rows)
+        with pytest.raises(UncertainError, match="is missing, and LinearMap takes no gaps"):
+            LinearMap(other).fit(Incomplete(g, rows.missing))
+
+
 def test_linear_map_beside_other_transformers(rng: np.random.Generator) -> None:
     from sklearn.compose import ColumnTransformer
 

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 import uncertain
 from uncertain import AsGaussians, GaussianArray
@@ -101,9 +102,52 @@ def test_which_methods_have_them() -> None:
     table = observed(200)
     options: dict[str, Any] = {"exact": ["mass"]}
     assert len(uncertain.fit(table, "kind", method="gsu", **options).feature_names_) == 3
-    assert len(uncertain.fit(table, "kind", effort="fast", **options).feature_names_) == 6
+    assert len(uncertain.fit(table, "kind", effort="fast", **options).feature_names_) == 3
     with pytest.raises(ParameterError, match="indicators='yes': must be"):
         uncertain.fit(table, "kind", indicators="yes")  # type: ignore[arg-type]
+
+
+def chosen(seed: int, slope: float, **options: Any) -> uncertain.Model:
+    """A choice among cheap candidates, of 100 rows whose class depends on a flux and on its error bar."""
+    trees = HistGradientBoostingClassifier(max_iter=10, max_leaf_nodes=3, random_state=0)
+    options = {"exact": ["mass"], "meaning": "measurement", "estimator": trees} | options
+    return uncertain.fit(labelled(100, seed, slope), "kind", **options)
+
+
+def labelled(n: int, seed: int, slope: float) -> pl.DataFrame:
+    table = observed(n, seed)
+    scores = slope * table["flux"].to_numpy() + 2.0 * table["flux_err"].is_nan().to_numpy() - 0.7
+    noise = 0.7 * np.random.default_rng(seed).logistic(size=n)
+    return table.with_columns(kind=pl.Series(np.where(scores + noise > 0.0, "planet", "alarm")))
+
+
+def test_of_an_average_only_trees_learn_from_them(tmp_path: Path) -> None:
+    new, model = labelled(60, 9, 2.0), chosen(1, 2.0)
+    names = ["flux", "color", "mass", "flux_error_missing"]
+    assert model.feature_names_ == names
+    read = {type(member[-1]).__name__: member[-1].n_features_in_ for member in model.pipeline_[-1].members_}
+    assert read == {"RemeasuredClassifier": 4, "GaussianDiscriminant": 3}
+    model.save(tmp_path / "model.safetensors")
+    again = uncertain.load(tmp_path / "model.safetensors")
+    assert again.feature_names_ == names
+    assert_array_equal(again.predict_proba(new), model.predict_proba(new))
+    assert again.predict_set(new).to_list() == model.predict_set(new).to_list()
+    onnxruntime = pytest.importorskip("onnxruntime")
+    model.to_onnx(tmp_path / "m.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    fed = {tensor.name: new[tensor.name].to_numpy() for tensor in session.get_inputs()}
+    found = session.run(["probabilities"], fed)[0]
+    assert_allclose(found, model.predict_proba(new).to_numpy(), atol=1e-9)
+
+
+def test_a_model_that_learns_nothing_from_them_has_none() -> None:
+    new, model, without = labelled(60, 9, 3.0), chosen(1, 3.0), chosen(1, 3.0, indicators=False)
+    assert model.feature_names_ == without.feature_names_ == ["flux", "color", "mass"]
+    assert {name for member in model.pipeline_[-1].members_ for name, _ in member.steps}.isdisjoint(
+        {"select"}
+    )
+    assert_array_equal(model.predict_proba(new), without.predict_proba(new))
+    assert model.predict_set(new).to_list() == without.predict_set(new).to_list()
 
 
 def test_a_table_in_a_file_has_the_same(tmp_path: Path) -> None:

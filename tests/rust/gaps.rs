@@ -5,7 +5,7 @@ use serde::Deserialize;
 use uncertain::deconvolution::{Components, Mixture, Params};
 use uncertain::file::{self, Class, Saved};
 use uncertain::step::Step;
-use uncertain::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, Spread};
+use uncertain::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, LinearMap, Spread};
 use uncertain::{
     Control, Covariances, GaussianArray, Incomplete, Kind, Labels, Names, Rows, Weights, discriminant, gsu,
 };
@@ -227,4 +227,30 @@ fn model_files_answer_for_rows_with_gaps() {
     }
     let alone = Saved::new(vec![Step::new(svm, params)], classes());
     assert!(alone.predict(rows).unwrap_err().to_string().contains("need an imputer, a denoiser or a discriminant"));
+}
+
+#[test]
+fn gaps_and_limits_go_with_the_features_that_are_selected() {
+    let (golden, control) = (golden(), Control::new());
+    let (data, missing) = golden.rows();
+    let picked = [2, 0];
+    let limits: Vec<i8> = missing.iter().enumerate().map(|(at, gone)| i8::from(*gone && at % 2 == 0)).collect();
+    let of = |at: usize| at / 2 * 3 + picked[at % 2];
+    let (part, n) = (data.columns(&picked).unwrap(), 2 * data.n_rows());
+    let (own, flags): (Vec<_>, Vec<_>) = (0..n).map(|at| (missing[of(at)], limits[of(at)])).unzip();
+    let expected = Incomplete::new(&part, &own).unwrap().with_limits(&flags).unwrap();
+    let labels = Labels::new(golden.log_odds.iter().map(|x| u32::from(*x > 0.0)).collect(), 2).unwrap();
+    let params = discriminant::Params::new().check().unwrap();
+    let (model, _) = params.fit(expected, &labels, &control).unwrap();
+
+    let rows = Incomplete::new(&data, &missing).unwrap().with_limits(&limits).unwrap();
+    let behind = |matrix: Vec<f64>| {
+        let map = Step::from_model(LinearMap::new(matrix, 2).unwrap());
+        Saved::new(vec![map, Step::from_model(model.clone())], vec![Class::from(false), Class::from(true)])
+    };
+    let saved = behind(vec![0.0, 1.0, 0.0, 0.0, 1.0, 0.0]);
+    assert_eq!(saved.decision(rows).unwrap(), model.decision(expected, &control).unwrap());
+    for other in [vec![0.0, 1.0, 0.0, 0.5, 1.0, 0.0], vec![0.0, -1.0, 0.0, 0.0, 1.0, 0.0]] {
+        assert!(behind(other).decision(rows).is_err());
+    }
 }

@@ -24,8 +24,8 @@ from .._rows.left_alone import LeftAlone
 from ..preprocessing import GaussianCollapser, GaussianImputer
 from .budget import Size, with_passes
 from .leaderboard import MEANS_ONLY
-from .methods import is_denoised, make_estimator
-from .steps import Softening, steps_with, takes_limits
+from .methods import METHODS, is_denoised, make_estimator
+from .steps import SELECT, Softening, first_features, steps_with, takes_limits
 
 KERNEL_ROWS: dict[str, int] = {"normal": 5_000, "high": 20_000}
 """Most rows for machines whose kernel matrix has a number for every pair of rows."""
@@ -106,6 +106,8 @@ class Request:
     random_state: int
     settings: Keywords
     """`n_jobs`, and `estimator` for the re-measured member; `verbose` and `callback` hear of the choice."""
+    n_indicators: int = 0
+    """How many of the last features are only for methods that learn from `indicators`."""
     limits: bool = False
     """Are features limits?"""
     target_limits: bool = False
@@ -122,6 +124,11 @@ class Request:
         """What a fit costs."""
         classes = 0 if self.regression else len(np.unique(self.y))
         return Size(len(self.rows), self.rows.n_features, classes)
+
+    @property
+    def n_features(self) -> int:
+        """Of the other methods."""
+        return self.rows.n_features - self.n_indicators
 
     @property
     def exact(self) -> bool:
@@ -146,7 +153,7 @@ def follows_rule(asked: Request, member: Member) -> bool:
 
 
 def means_only_twin(asked: Request, member: Member) -> Member:
-    """The member without error bars: its first step drops them."""
+    """The member without error bars: a step in front drops them."""
     own = ("alpha", "C", "n_trees", "factors", "per_feature")
     parameters = {name: value for name, value in member.parameters.items() if name not in own}
     without = replace(asked, limits=False, target_limits=False)
@@ -154,7 +161,7 @@ def means_only_twin(asked: Request, member: Member) -> Member:
     assert twin.pipeline is not None
     steps = [("means", GaussianCollapser())]
     for name, step in twin.pipeline.steps:
-        steps.append((name, step))
+        steps.insert(0 if name == SELECT else len(steps), (name, step))
         if isinstance(step, GaussianImputer):  # which leaves open what it fills
             steps.append(("filled", GaussianCollapser()))
     penalty = {"gsu": "alpha", "kernel": "C", "remeasured": "n_trees"}.get(member.method, "")
@@ -169,7 +176,7 @@ def _classes(asked: Request) -> Iterator[Member]:
     for shared, gaussians in DISCRIMINANTS:
         parameters = ({} if shared else {"shared_covariance": False}) | _several(gaussians)
         member = _member(asked, "discriminant", "measurement", parameters)
-        least = max(ROWS_PER_GAUSSIAN, 0 if shared else 2 * asked.rows.n_features)
+        least = max(ROWS_PER_GAUSSIAN, 0 if shared else 2 * asked.n_features)
         if (gaussians > 1 or not shared) and counts.min() < least * gaussians:
             member = member.without(f"{counts.min()} rows of a class, fewer than {least * gaussians}")
         yield _measured(asked, _em(asked, member))
@@ -180,7 +187,7 @@ def _numbers(asked: Request) -> Iterator[Member]:
     yield from _both(asked, "gsu", penalty="alpha")
     for gaussians in MIXTURES:
         member = _member(asked, "mixture", "measurement", _several(gaussians))
-        least = max(ROWS_PER_GAUSSIAN, 2 * (asked.rows.n_features + 1)) * gaussians
+        least = max(ROWS_PER_GAUSSIAN, 2 * (asked.n_features + 1)) * gaussians
         if len(asked.y) < least:
             member = member.without(f"{len(asked.y)} rows, fewer than {least}")
         yield _measured(asked, _em(asked, member))
@@ -229,9 +236,13 @@ def _member(asked: Request, method: str, meaning: str, parameters: Keywords | No
     if "n_jobs" in asked.settings and "n_jobs" in estimator.get_params(deep=False):
         estimator.set_params(n_jobs=asked.settings["n_jobs"])
     measured = is_denoised(method, meaning, meaning)
+    n = asked.rows.n_features if METHODS[method].indicators else asked.n_features
+    softening = None if asked.softening is None else asked.softening[:n]
     steps = steps_with(
-        estimator, measured=measured, scale=asked.scale, impute=asked.impute, softening=asked.softening
+        estimator, measured=measured, scale=asked.scale, impute=asked.impute, softening=softening
     )
+    if n < asked.rows.n_features:
+        steps.insert(0, first_features(asked.rows, n))
     member = Member(method, meaning, parameters, with_passes(Pipeline(steps), asked.size))
     if asked.target_limits and not has_fit_parameter(estimator, "y_limit"):
         return member.without("takes no limits of the target")
@@ -254,8 +265,8 @@ def _measured(asked: Request, member: Member) -> Member:
 
 def _em(asked: Request, member: Member) -> Member:
     """Left out if there are too many features for Gaussians with noise."""
-    if len(asked.rows) * float(asked.rows.n_features) ** 3 > EM_WORK and not member.reason:
-        return member.without(f"{asked.rows.n_features} features are too many for Gaussians with noise")
+    if len(asked.rows) * float(asked.n_features) ** 3 > EM_WORK and not member.reason:
+        return member.without(f"{asked.n_features} features are too many for Gaussians with noise")
     return member
 
 

@@ -131,7 +131,8 @@ def logarithms(pipeline: Pipeline) -> dict[str, float]:
     step = next((step for _, step in first.steps if isinstance(step, GaussianLogScaler)), None)
     if step is None:
         return {}
-    softening = zip(feature_names(pipeline), step.softening_.tolist(), strict=True)
+    # Members of an average may have the first of the features only.
+    softening = zip(feature_names(pipeline), step.softening_.tolist(), strict=False)
     return {name: b for name, b in softening if b > 0.0}
 
 

@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
@@ -20,6 +21,7 @@ from sklearn.pipeline import Pipeline
 from .._base.deadline import Deadline
 from .._base.progress import shown
 from .._choice.logarithms import Transform
+from .._choice.steps import reads_all
 from .._columns import Columns
 from .._columns.bars import ErrorColumns
 from .._data.choices import Effort, HandleUnknown, Meaning, MethodName, OnMissing, Task
@@ -178,7 +180,8 @@ def fit(
         alone.
     indicators : with ``on_missing="auto"``, features of zeros and ones that say where values (``x_missing``)
         and error bars (``x_error_missing``) are missing, of scalar columns where this is so in a hundredth of
-        the rows, and in ten. "auto": with the methods "auto" and "remeasured"; True: with any; False: none.
+        the rows, and in ten. "auto": for re-measured learners, also as candidates of ``method="auto"``; True:
+        for any method, and all candidates; False: none.
     handle_unknown : what to do with a category that was not in the fit: "error" refuses it, "ignore" treats
         it as none of the known ones.
     effort : of ``method="auto"``: "fast" follows a rule and fits once (the linear SVM-GSU); "normal" is
@@ -288,9 +291,12 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
         plan = plan.settled(regression=reader.settle(plan.task, partial=plan.partial))
         rows = reader.read(plan.uses)
         some = rows.sample(REMEMBERED_ROWS)
-        pipeline, board, held_out = plan.fit(
-            rows, reader.columns.flags, reader.feature_names, reader.left_alone, deadline
-        )
+        n = reader.n_indicators
+        fitted = plan.fit(rows, reader.columns.flags, reader.feature_names, n, reader.left_alone, deadline)
+        if n and not reads_all(fitted.pipeline):
+            reader.drop_indicators()
+            fitted, some = fitted.without_last(n), replace(some, rows=some.rows[:, :-n])
+        pipeline, board, held_out = fitted
         reader.warn_of_left_out("" if board is None else board.worth)
         warn_of_doubts(reader, plan, some)
         reading = [] if reader.reading is None else [("gaussians", reader.reading)]

@@ -23,7 +23,7 @@ from .._choice.logarithms import Transform, check_transform, softening_for
 from .._choice.methods import AUTO, METHODS, is_denoised, make_estimator
 from .._choice.portfolio import Member, Request
 from .._choice.settings import checked_noise, re_measured_in, settings_of_choice, to_seed
-from .._choice.steps import Softening, steps_with, takes_gaps
+from .._choice.steps import Softening, behind_selection, steps_with, takes_gaps
 from .._columns.bars import listing
 from .._columns.columns import OF_LAWS
 from .._data.choices import (
@@ -59,6 +59,15 @@ class Fitted(NamedTuple):
     leaderboard: Leaderboard | None = None
     held_out: FoldModels | None = None
     """Models of the folds of a choice."""
+
+    def without_last(self, n: int) -> Self:
+        """The same for rows without the last n features, from which nothing was learned."""
+        held_out = self.held_out
+        if held_out is not None:
+            training = replace(held_out.training, rows=held_out.training.rows[:, :-n])
+            models = [behind_selection(model) for model in held_out.models]
+            held_out = replace(held_out, training=training, models=models)
+        return self._replace(pipeline=behind_selection(self.pipeline), held_out=held_out)
 
 
 @dataclass(frozen=True)
@@ -138,7 +147,7 @@ class Plan:
     @property
     def policy(self) -> Policy:
         """How rows are read."""
-        automatic = self.method in (AUTO, "remeasured")
+        automatic = self.effort != "fast" if self.is_choice else METHODS[self.method].indicators
         indicators = automatic if isinstance(self.indicators, str) else self.indicators
         return Policy(self.on_missing, self.handle_unknown, indicators and self.on_missing == "auto")
 
@@ -198,13 +207,14 @@ class Plan:
         rows: RowStore,
         limits: Mapping[str, str],
         names: Callable[[], list[str]],
+        n_indicators: int,
         left_alone: Callable[[], LeftAlone | None],
         deadline: Deadline | None,
     ) -> Fitted:
         """The pipeline behind the reading step, and how it was chosen.
 
-        `limits`: columns of flags; `names`: of the features; `left_alone`: columns that the caller has not
-        taken.
+        `limits`: columns of flags; `names`: of the features, of which the last `n_indicators` say what is
+        missing; `left_alone`: columns that the caller has not taken.
         """
         if self.estimator is not None:
             measured, impute = self.denoised, self._imputes(rows)
@@ -222,7 +232,8 @@ class Plan:
 
         def chosen(some: TrainingRows, beside: Callable[[], LeftAlone | None] | None) -> Choice:
             request = self._request(some, rows, softening, limits=bool(limits), whole=whole)
-            return choose(replace(request, left_alone=beside, deadline=limit), some)
+            own = 0 if self.indicators is True or some.xy_cov is not None else n_indicators
+            return choose(replace(request, n_indicators=own, left_alone=beside, deadline=limit), some)
 
         try:
             pipeline, board, held_out = chosen(some, left_alone if whole else None)

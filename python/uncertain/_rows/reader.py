@@ -116,6 +116,11 @@ class RowReader(ABC):
         """How many of the last features say what is missing."""
         return 0 if self.reading is None else len(self.reading._indicators)
 
+    def drop_indicators(self) -> None:
+        """Nobody has learned from them."""
+        if self.reading is not None:
+            self.reading._drop_indicators()
+
     def settled_columns(self) -> Columns:
         """The columns, with what was learned from rows: whether two columns are limits or arms, and what the
         features in columns of distributions are called."""

@@ -296,6 +296,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         """Before a fit."""
         self.unknown_: Unknown = Unknown()
 
+    def _drop_indicators(self) -> None:
+        """As if the fit had found none: nobody learns from them."""
+        self.n_features_in_ -= len(self._indicators)
+        self.unknown_ = replace(self.unknown_, indicators=Indicators())
+
     @contextmanager
     def _strict(self) -> Iterator[None]:
         """Tables are taken for complete ones; NullError or NotFiniteError for those that are not."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from .._base.core import Core
@@ -16,7 +17,7 @@ from .._data.array import linear_map
 from .._data.features import checked_names
 from .._data.numbers import float_array
 from .._data.typing import Array, Floats, Header, Keywords
-from .._data.validation import RowsLike, check_gaussians
+from .._data.validation import RowsLike, check_gaussians, check_rows
 from .._uncertain import Fitted
 from ._moves import Moves
 
@@ -44,7 +45,8 @@ class LinearMap(Moves, Core, TransformerMixin, BaseEstimator):
 
     An array gives an array, a GaussianArray a GaussianArray, whose kind of covariances is that of ``X @ A``:
     zero, shared and low-rank ones stay what they are, a diagonal if no feature goes to two columns; others
-    become full.
+    become full. Where every column is a feature of its own, times a positive number (some of the features,
+    say, or another order), gaps and limits go with the features; other matrices refuse them.
 
     Examples
     --------
@@ -73,13 +75,16 @@ class LinearMap(Moves, Core, TransformerMixin, BaseEstimator):
 
         {Raises: refused}
         """
-        data = check_gaussians(self, X, reset=True)
+        data, _ = check_rows(self, X, reset=True, limits=True)
         if self.matrix is None:
             model = self._fitted(self._parameters(), data)
         else:
             model = linear_map(float_array(self.matrix, "matrix"), data.n_features, "LinearMap", "matrix")
         checked_names(self.names, model.arrays()["matrix"].shape[1], "names")
-        return self._keep(model)
+        self._keep(model)
+        if not self._passes_gaps:
+            check_gaussians(self, X, reset=False)
+        return self
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """`names`; without them those of the features for the identity, else linearmap0, linearmap1, ...
@@ -105,6 +110,17 @@ class LinearMap(Moves, Core, TransformerMixin, BaseEstimator):
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         self.matrix_ = arrays["matrix"]
+        is_used = self.matrix_ > 0.0
+        own = (is_used.sum(axis=0) == 1).all() and (is_used.sum(axis=1) <= 1).all()
+        self._passes_gaps = bool(own and (self.matrix_ >= 0.0).all())
+
+    def _marks(self, marks: Any) -> Any:
+        return None if marks is None else marks[:, self.matrix_.argmax(axis=0)]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # by selections, such as the identity
+        return tags
 
     def _saved_params(self) -> Keywords:
         # The matrix is an array of the file.

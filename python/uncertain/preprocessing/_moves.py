@@ -3,7 +3,7 @@
 Design: a transformer that only moves Gaussians answers an array with an array (so that it is an ordinary
 scikit-learn transformer) and a GaussianArray with a GaussianArray. The latter must escape scikit-learn's
 ``set_output``, which would turn it into a table without error bars; `Moves` therefore wraps by itself.
-One that `_passes_gaps` moves what is there and leaves gaps where they are.
+One that `_passes_gaps` moves what is there; gaps stay, or go with their features (`_marks`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .._uncertain import Fitted
 class Moves:
     """`transform` in the kind of the input; `set_output` concerns arrays only."""
 
-    _passes_gaps: ClassVar[bool] = False
+    _passes_gaps: bool = False
     _keeps_unit: ClassVar[bool] = True
     _model: Fitted
 
@@ -39,11 +39,17 @@ class Moves:
         if isinstance(X, (GaussianArray, Incomplete)):
             unit = X.unit if self._keeps_unit else None
             moved_rows = GaussianArray._from_core(moved, self._names_out(), unit)
-            return X._with(moved_rows) if isinstance(X, Incomplete) else moved_rows
+            if not isinstance(X, Incomplete):
+                return moved_rows
+            return Incomplete(moved_rows, self._marks(X.missing), self._marks(X.limits))
         means = moved.means.copy()
         if missing is not None:
-            means[missing] = np.nan
+            means[self._marks(missing)] = np.nan
         return _wrap_data_with_container("transform", means, X, self)
+
+    def _marks(self, marks: Any) -> Any:
+        """Marks of the features that come of those marked."""
+        return marks
 
     def _moved_back(self, X: RowsLike) -> Any:
         """What an `inverse_transform` answers."""

@@ -79,7 +79,10 @@ class Unknown:
         if self.n_sized:
             texts.append(_counts("error bar", "from a model of sizes", self.n_sized))
         if self.indicators:
-            texts.append(f"{len(self.indicators)} features of zeros and ones say which")
+            n = len(self.indicators)
+            texts.append(
+                f"{n} features of zeros and ones say which" if n > 1 else "one of zeros and ones says so"
+            )
         return "; ".join(texts)
 
     def with_sizes(

@@ -107,11 +107,20 @@ def _collapser(rows: Rows, _: Any, params: Any) -> Rows:
 
 
 def _linear_map(rows: Rows, arrays: dict[str, Floats], _: Any) -> Rows:
+    """x A, A'S A; gaps go with their features where each column has one of its own."""
     matrix = arrays["matrix"]
+    used, k = matrix > 0.0, matrix.shape[1]
+    if (matrix >= 0.0).all() and (used.sum(axis=0) == 1).all() and (used.sum(axis=1) <= 1).all():
+        picked = used.argmax(axis=0).tolist()
+        of_features = [None if v is None else v.take(picked, 1) for v in (rows.std, rows.cov, rows.gaps)]
+        std, cov, gaps = of_features
+        cov = None if cov is None else cov.take(picked, 2)
+        mine = Rows(rows.graph, k, rows.mean.take(picked, 1), std, cov, gaps)
+        factors = matrix.max(axis=0)
+        return mine.moved(mine.mean * factors, factors)
     rows = rows.complete()
-    mean = rows.mean @ matrix.T
-    cov = None if rows.exact else rows.graph.sums("ij,njk,lk->nil", matrix, rows.covariances(), matrix)
-    return Rows(rows.graph, len(matrix), mean, cov=cov)
+    cov = None if rows.exact else rows.graph.sums("ji,njk,kl->nil", matrix, rows.covariances(), matrix)
+    return Rows(rows.graph, k, rows.mean @ matrix, cov=cov)
 
 
 MOVES: dict[str, Callable[[Rows, dict[str, Floats], Any], Rows]] = {
@@ -120,6 +129,7 @@ MOVES: dict[str, Callable[[Rows, dict[str, Floats], Any], Rows]] = {
     "denoiser": _denoiser,
     "imputer": _imputer,
     "collapser": _collapser,
+    "linear-map": _linear_map,
 }
 
 # -- steps that answer

@@ -101,6 +101,11 @@ pub trait Predictor {
         Err(Error::Data("this is not a transform".into()))
     }
 
+    /// The feature that each one of a transform's comes from, with its gaps and limits; `None`: the one in its place.
+    fn picked(&self) -> Option<&[usize]> {
+        None
+    }
+
     /// Undo [`transform`](Self::transform).
     fn inverse_transform(&self, _rows: &GaussianArray) -> Result<GaussianArray> {
         Err(Error::Data("this transform cannot be undone".into()))

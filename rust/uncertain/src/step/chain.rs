@@ -1,5 +1,7 @@
 //! Steps one behind the other: transforms, then a classifier or regressor.
 
+use std::borrow::Cow;
+
 use ndarray::Array2;
 
 use super::Step;
@@ -36,8 +38,8 @@ pub(crate) fn sizes(steps: &[Step]) -> std::result::Result<(usize, usize), Strin
 /// The rows that the last step sees, and the gaps and limits that are left for it.
 pub(crate) struct TransformedRows<'a> {
     pub data: GaussianArray,
-    pub missing: Option<&'a [bool]>,
-    limits: Option<&'a [i8]>,
+    pub missing: Option<Cow<'a, [bool]>>,
+    limits: Option<Cow<'a, [i8]>>,
     /// Of rows that are mixtures, whose components `data` are.
     mixtures: Option<MixtureArray>,
 }
@@ -48,7 +50,7 @@ impl TransformedRows<'_> {
         if let Some(mixtures) = &self.mixtures {
             return Ok(Incomplete::from_mixtures(mixtures));
         }
-        let rows = Incomplete::from_parts(&self.data, self.missing, self.limits);
+        let rows = Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref());
         let about = step.about();
         if !about.takes_limits {
             unlimited(rows)?;
@@ -68,7 +70,7 @@ pub(crate) fn moved<'a>(
     control: &Control,
 ) -> Result<TransformedRows<'a>> {
     let mixtures = rows.mixtures().cloned();
-    let (missing, limits) = (rows.missing(), rows.limits());
+    let (missing, limits) = (rows.missing().map(Cow::Borrowed), rows.limits().map(Cow::Borrowed));
     let mut moved = TransformedRows { data: rows.gaussians().clone(), missing, limits, mixtures };
     let steps = steps.iter().filter(|step| take(step)).map(Step::predictor);
     for step in steps.filter(|step| step.about().n_classes.is_none()) {
@@ -76,12 +78,21 @@ pub(crate) fn moved<'a>(
             moved.mixtures = Some(Folding(step).transform_mixtures(mixtures, control)?);
             continue;
         }
+        let d = moved.data.n_features();
         moved.data = step.transform(moved.rows(step)?, control)?;
         let kept = step.about().keeps_gaps;
-        moved.missing = moved.missing.filter(|_| kept);
-        moved.limits = moved.limits.filter(|_| kept);
+        moved.missing = moved.missing.filter(|_| kept).map(|marks| of_features(marks, d, step.picked()));
+        moved.limits = moved.limits.filter(|_| kept).map(|marks| of_features(marks, d, step.picked()));
     }
     Ok(moved)
+}
+
+/// The marks of rows, n x d, at these features.
+fn of_features<'a, T: Copy>(marks: Cow<'a, [T]>, d: usize, picked: Option<&[usize]>) -> Cow<'a, [T]> {
+    match picked {
+        None => marks,
+        Some(features) => marks.chunks_exact(d).flat_map(|row| features.iter().map(|&j| row[j])).collect(),
+    }
 }
 
 /// The last step, asked about rows; by way of the transforms to `take`.

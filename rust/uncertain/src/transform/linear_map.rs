@@ -12,6 +12,9 @@
 //! | shared | shared | shared | shared |
 //! | full | full | full | full |
 //!
+//! Gaps and limits go with their features through a selection with positive elements (others would turn limits around);
+//! other matrices refuse them.
+//!
 //! Every number of a row is computed from that row alone, in the same order wherever the row stands, so that a part of
 //! the rows gives the same bits as all of them. That is why there is no matrix product over blocks of rows: small
 //! matrices use the kinds' own verbs, larger ones a product per row.
@@ -56,6 +59,29 @@ readable! {
         k: usize,
         /// Rows of A that are not zero.
         used: Vec<u32>,
+        selection: Option<Selection>,
+    }
+}
+
+/// The feature behind every column, and what it is multiplied by, where each has one of its own.
+#[derive(Debug, Clone, PartialEq)]
+struct Selection {
+    features: Vec<usize>,
+    factors: Vec<f64>,
+}
+
+impl Selection {
+    /// Of A', k x d.
+    fn find(transposed: &[f64], d: usize) -> Option<Self> {
+        let one = |column: &[f64]| {
+            let j = column.iter().position(|a| *a != 0.0)?;
+            column[j + 1..].iter().all(|a| *a == 0.0).then_some((j, column[j]))
+        };
+        let (features, factors): (Vec<_>, _) =
+            transposed.chunks_exact(d).map(one).collect::<Option<Vec<_>>>()?.into_iter().unzip();
+        let mut seen = vec![false; d];
+        let own = features.iter().all(|&j| !std::mem::replace(&mut seen[j], true));
+        own.then_some(Self { features, factors })
     }
 }
 
@@ -72,9 +98,10 @@ impl LinearMap {
             return Err(Error::NotFinite { what: "matrix".into(), row: at / k, column: at % k, value: matrix[at] });
         }
         let rows = || matrix.chunks_exact(k);
-        let transposed = (0..k).flat_map(|a| rows().map(move |row| row[a])).collect();
+        let transposed: Vec<f64> = (0..k).flat_map(|a| rows().map(move |row| row[a])).collect();
         let used = (0..).zip(rows()).filter(|(_, row)| row.iter().any(|a| *a != 0.0)).map(|(j, _)| j).collect();
-        Ok(Self { matrix, transposed, k, used })
+        let selection = Selection::find(&transposed, matrix.len() / k);
+        Ok(Self { matrix, transposed, k, used, selection })
     }
 
     /// Features d of the rows it takes.
@@ -96,11 +123,11 @@ impl LinearMap {
     pub fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
         let d = self.n_features();
         data.check_features(d)?;
-        if let Some((features, factors)) = self.selection() {
-            let picked = data.columns(&features)?;
-            let means = picked.means().times(&factors)?;
+        if let Some(Selection { features, factors }) = &self.selection {
+            let picked = data.columns(features)?;
+            let means = picked.means().times(factors)?;
             elements(&means, "mapped means", Rule::Finite)?;
-            return Ok(GaussianArray::from_checked(means, picked.covariances().scaled(&factors)?));
+            return Ok(GaussianArray::from_checked(means, picked.covariances().scaled(factors)?));
         }
         let means = data.means().mapped(self.k, |x, out| self.combine(x, Power::One, out))?;
         elements(&means, "mapped means", Rule::Finite)?;
@@ -108,17 +135,6 @@ impl LinearMap {
         let fields = covariances.fields();
         fields.iter().try_for_each(|field| elements(&field.values, "mapped covariances", field.rule))?;
         Ok(GaussianArray::from_checked(means, covariances))
-    }
-
-    /// The feature behind every column, and what it is multiplied by, if each has one of its own.
-    fn selection(&self) -> Option<(Vec<usize>, Vec<f64>)> {
-        let one = |column: &[f64]| {
-            let j = column.iter().position(|a| *a != 0.0)?;
-            column[j + 1..].iter().all(|a| *a == 0.0).then_some((j, column[j]))
-        };
-        let picks: Vec<(usize, f64)> =
-            self.transposed.chunks_exact(self.n_features()).map(one).collect::<Option<_>>()?;
-        self.disjoint().then(|| picks.into_iter().unzip())
     }
 
     /// Does every feature go to one column at most? Then independent features stay independent.
@@ -291,10 +307,16 @@ impl Fitted for LinearMap {
 
 impl Predictor for LinearMap {
     fn about(&self) -> About {
-        About::transform(self.n_features()).to(self.k)
+        let about = About::transform(self.n_features()).to(self.k);
+        let positive = |selection: &Selection| selection.factors.iter().all(|factor| *factor > 0.0);
+        if self.selection.as_ref().is_some_and(positive) { about.keeping_gaps() } else { about }
+    }
+
+    fn picked(&self) -> Option<&[usize]> {
+        self.selection.as_ref().map(|selection| selection.features.as_slice())
     }
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
-        self.transform(complete(rows)?, control)
+        self.transform(if self.about().takes_gaps { rows.gaussians() } else { complete(rows)? }, control)
     }
 }
