@@ -1,4 +1,4 @@
-"""Count how far one call of `uncertain.fit` travels through the package, up to its first fit by the core.
+"""Count how far `uncertain.fit`, up to its first fit by the core, and `Model.predict` travel in the package.
 
 A stay is a visit to a file of the package: calls and returns within one file are one stay, a call of another
 file begins the next one, and so does the return from it. Whoever follows a call with many stays has to turn
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -29,10 +31,9 @@ def table() -> polars.DataFrame:
     return polars.DataFrame(numbers | errors).with_columns(label=polars.col("a") + polars.col("b") > 0)
 
 
-def stays_of_a_fit() -> list[str]:
-    """The files that a fit visits, in order."""
-    rows = table()
-    uncertain.fit(rows, method="gsu")  # what is imported once is imported
+def stays_of(call: Callable[[], object]) -> list[str]:
+    """The files that a call visits, in order, up to its first fit by the core."""
+    call()  # what is imported once is imported
     stays: list[str] = []
     done = False
 
@@ -57,17 +58,19 @@ def stays_of_a_fit() -> list[str]:
 
     sys.setprofile(trace)
     try:
-        uncertain.fit(rows, method="gsu")
+        call()
     finally:
         sys.setprofile(None)
-    if not done:
-        raise RuntimeError("the core was never asked for a fit")
     return [path.removeprefix(ROOT) for path in stays]
 
 
 if __name__ == "__main__":
-    visits = Counter(stays_of_a_fit())
-    print(f"{visits.total()} stays in {len(visits)} files")
-    if "--files" in sys.argv:
-        for name, count in visits.most_common():
-            print(f"{count:6} {name}")
+    rows = table()
+    model = uncertain.fit(rows, method="gsu")
+    calls = {"fit": partial(uncertain.fit, rows, method="gsu"), "predict": partial(model.predict, rows)}
+    for name, call in calls.items():
+        visits = Counter(stays_of(call))
+        print(f"{name}: {visits.total()} stays in {len(visits)} files")
+        if "--files" in sys.argv:
+            for path, count in visits.most_common():
+                print(f"{count:6} {path}")

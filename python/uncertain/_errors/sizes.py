@@ -7,7 +7,7 @@ them in one case of a million. A few rows therefore never warn, and held-out row
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -57,7 +57,9 @@ class ErrorSizes:
         )
         return cls(_rounded(lower), _rounded(middle), _rounded(upper), len(counted))
 
-    def warning(self, rows: GaussianRows, names: Sequence[str], times: tuple[float, float]) -> str | None:
+    def warning(
+        self, rows: GaussianRows, names: Callable[[], Sequence[str]], times: tuple[float, float]
+    ) -> str | None:
         """What is unlike in these rows; None if nothing is. Errors may be `times` those of the fit."""
         std, known = value_sizes(rows)
         low, high = self.lower * times[0] / MARGIN, self.upper * times[1] * MARGIN
@@ -69,8 +71,9 @@ class ErrorSizes:
         if not unlike.size:
             return None
         order = unlike[np.argsort(-share[unlike], kind="stable")]
+        features = names()
         parts = [
-            f"{names[j]} (median error {self.middle[j]:.3g} in the fit, "
+            f"{features[j]} (median error {self.middle[j]:.3g} in the fit, "
             f"{np.median(std[known[:, j], j]):.3g} now; {100 * share[j]:.0f} % of the rows are outside "
             f"{low[j]:.2g} to {high[j]:.2g})"
             for j in order[:NAMED].tolist()

@@ -20,6 +20,7 @@ from .._data.features import check_fitted_names
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, vstack
 from .._data.numbers import gaps_as_nan
+from .._data.options import check_option
 from .._data.typing import Array, ColumnOrValues, Floats, Indexable, Labels
 from .._data.validation import TableLike
 from .._data.warn import warn
@@ -35,7 +36,7 @@ from ..preprocessing import AsGaussians, GaussianImputer
 from .coefficients import feature_names
 from .measured import advice, tolerated, true_values
 from .score_counts import unknown
-from .without_errors import WAYS, Errors, absent_errors, check_errors_option, typical_rows, with_stand_ins
+from .without_errors import WAYS, Errors, absent_errors, typical_rows, with_stand_ins
 
 BlockAnswer = TypeVar("BlockAnswer")
 Answer: TypeAlias = Callable[[Pipeline, GaussianRows], tuple[Array, ...]]
@@ -122,7 +123,8 @@ class Reader:
 
     def opened(self, table: TableLike, errors: Errors = None) -> Source:
         """The table, of which nothing is read; ColumnError unless it has what the model reads."""
-        check_errors_option(errors)
+        if errors is not None:
+            check_option("errors", errors, ("typical", "zero"))
         source, reads = Source.from_input(table, self.choice), self.columns.needed
         if source.table is None:
             return self._with_errors(source, errors)
@@ -133,12 +135,13 @@ class Reader:
                 "GaussianArray, such as uncertain.AsGaussians().fit_transform(table), with these features in "
                 "this order; a model that reads tables is one that was fitted to a table"
             )
-        advice = f"the model reads {listing(reads)}"
-        absent = absent_errors(source.table, self.columns)
-        source = source.require((name for name in reads if name not in absent), advice)
-        if absent and errors is not None and self.has_reading_step:
-            return replace(source, absent=frozenset(absent), errors=errors)
-        return source.require(reads, f"{advice}; {WAYS}")
+        if {*reads} <= {*source.names}:
+            return source
+        absent, advice = absent_errors(source.table, self.columns), f"the model reads {listing(reads)}"
+        source.require([name for name in reads if name not in absent], advice)
+        if errors is None or not self.has_reading_step:
+            source.require(reads, f"{advice}; {WAYS}")
+        return replace(source, absent=frozenset(absent), errors=errors)
 
     def _with_errors(self, source: Source, errors: Errors) -> Source:
         """Plain numbers with the error bars that are asked for; a warning, once, where nothing is said."""
@@ -229,7 +232,7 @@ class Reader:
         if sizes is None or self._has_warned or not isinstance(rows, (GaussianArray, Incomplete)):
             return
         times = tolerated(self.pipeline)
-        unlike = sizes.warning(rows, self.feature_names, times)
+        unlike = sizes.warning(rows, lambda: self.feature_names, times)
         if unlike is not None:
             self._has_warned = True
             warn(f"{unlike}; {advice(self.pipeline)}", ErrorSizesWarning)

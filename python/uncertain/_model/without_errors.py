@@ -15,7 +15,6 @@ from .._columns import Columns
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.numbers import gaps_as_nan
-from .._data.options import check_option
 from .._data.typing import Floats
 from .._errors.sizes import ErrorSizes
 from .._tables import Table
@@ -28,12 +27,6 @@ WAYS = (
     'rows without error bars are predicted with errors="typical" (sizes as in the fit) or errors="zero" '
     "(exact values)"
 )
-
-
-def check_errors_option(errors: Errors) -> None:
-    """ParameterError for what is no such option."""
-    if errors is not None:
-        check_option("errors", errors, ("typical", "zero"))
 
 
 def absent_errors(table: Table, columns: Columns) -> set[str]:

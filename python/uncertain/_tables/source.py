@@ -56,15 +56,13 @@ class Source:
                 warn(f"{table.origin}: {note}" if table.origin else note, UncertainWarning)
         return cls(data if table is None else table)
 
-    def require(self, names: Iterable[str], advice: str) -> Self:
-        """ColumnError for the first of these columns that a table has not."""
-        if self.table is not None:
-            with self.named():
-                names = list(names)
-                for name in names:
-                    if name not in self.names:  # one that is asked for, too, was not meant
-                        require(name, [other for other in self.names if other not in names], advice)
-        return self
+    def require(self, names: Sequence[str], advice: str) -> None:
+        """ColumnError for the first of these columns that the table has not."""
+        present = self.names
+        missing = next((name for name in names if name not in present), None)
+        if missing is not None:
+            with self.named():  # a column that is asked for, too, was not meant
+                require(missing, [other for other in present if other not in names], advice)
 
     @contextmanager
     def named(self) -> Iterator[None]:

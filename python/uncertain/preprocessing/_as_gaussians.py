@@ -217,7 +217,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             )
         names = self._names_out()
         gaussians = gaussians._named(names)
-        compare_names("AsGaussians", names, gaussians.feature_names)
+        if not isinstance(source, Table):  # arrays may have names of their own
+            compare_names("AsGaussians", names, gaussians.feature_names)
         return gaussians
 
     def get_feature_names_out(self, input_features: object = None) -> Array:

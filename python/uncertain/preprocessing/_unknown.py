@@ -138,14 +138,14 @@ class Unknown:
         changed: dict[str, Series] = {}
         for name in [*_values(columns), *_error_columns(columns)]:
             column = frame[name]
-            if is_text(column):
+            kind = table.types.get(name)
+            if kind == "other" and is_text(column):
                 numbers, wrong = numbers_from_text(column)
                 if wrong is None or not refuse:
                     column = numbers
                 elif name not in (columns.exact or ()):  # for which reading has better advice
                     raise not_a_number(column, name, wrong)
-            is_list = table.types.get(name) == "list"
-            changed[name] = (self._list if is_list else self._scalars)(column, name)
+            changed[name] = (self._list if kind == "list" else self._scalars)(column, name)
         for feature, bar in columns.error_bars.items():  # the error bar of a value of zero may be zero
             for name in {*bar.columns} & {*self.zeros}:
                 zero = (changed[name] == 0) & (changed[feature] != 0)
