@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .._data.arrow_rows import struct_type, width_of
 from .._data.typing import ColumnType, NativeColumn
@@ -53,8 +55,16 @@ def with_bars_beside(table: Table) -> Table:
 
 
 def _found(columns: Iterable[tuple[str, NativeColumn]]) -> Found:
-    by_name = {name: carried(column, name) for name, column in columns}
+    by_name = {name: carried(column, name) for name, column in columns if not _is_plain(column)}
     return {name: own for name, own in by_name.items() if own is not None}
+
+
+def _is_plain(column: Any) -> bool:
+    """Are these numbers or booleans of Polars, NumPy or pandas, beside which there is nothing?"""
+    dtype: Any = getattr(column, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return dtype.kind in "fiub" and type(column).__name__ in ("ndarray", "Series")
+    return str(dtype) == "Boolean" or (hasattr(dtype, "is_numeric") and bool(dtype.is_numeric()))
 
 
 def _with_a_row(door: Query, column: pl.Series) -> pl.Series:

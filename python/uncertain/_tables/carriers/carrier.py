@@ -40,7 +40,9 @@ def first_object(column: Any) -> Any:
     listed = listed or (pandas is not None and isinstance(column, pandas.Series))
     if not listed or getattr(getattr(column, "dtype", None), "kind", "O") != "O":
         return None
-    return next((value for value in column[:FIRST] if value is not None and value == value), None)
+    gone = (None, getattr(pandas, "NA", None), getattr(pandas, "NaT", None))
+    there = (value for value in column[:FIRST] if not any(value is one for one in gone))
+    return next((value for value in there if not (isinstance(value, float) and value != value)), None)
 
 
 FIRST = 100
