@@ -253,12 +253,15 @@ def test_weights_of_one_are_no_weights(subject: Subject) -> None:
 
 @every()
 def test_single_precision_is_read_as_it_is(subject: Subject) -> None:
-    """float32 numbers are the same numbers in float64."""
+    """float32 rows are used as they are stored, and give the bits of the same numbers in float64."""
     X, Q = rows(), question()
-    means, std = X.means.astype(np.float32), spreads(X).astype(np.float32)
-    single = GaussianArray(means, std=std)
-    double = GaussianArray(means.astype(float), std=std.astype(float))
-    agree(subject.answers(subject.fitted(single), Q), subject.answers(subject.fitted(double), Q), 0.0)
+    narrow = {"means": X.means.astype(np.float32), "std": spreads(X).astype(np.float32)}
+    single = GaussianArray(**narrow)
+    double = GaussianArray(**{name: values.astype(float) for name, values in narrow.items()})
+    assert single.dtype != double.dtype
+    asked = GaussianArray(Q.means.astype(np.float32), std=spreads(Q).astype(np.float32))
+    found = subject.answers(subject.fitted(single), asked)
+    agree(found, subject.answers(subject.fitted(double), asked.astype(float)), 0.0)
 
 
 @every(NO_POINT_MODEL)

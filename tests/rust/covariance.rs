@@ -62,7 +62,8 @@ fn check_structure(structure: Structure<'_>, row: usize, s: &[f64], d: usize, na
         Structure::Factor(k) => {
             let beside = k.diagonal.as_ref().map_or(vec![0.0; d], |v| v.row(row).to_vec());
             let beside = diagonals(1, d, |_, i| beside[i]);
-            let sum: Vec<f64> = gram(k.factor.row(row), 1, d, k.rank).iter().zip(&beside).map(|(a, b)| a + b).collect();
+            let sum: Vec<f64> =
+                gram(&k.factor.row(row), 1, d, k.rank).iter().zip(&beside).map(|(a, b)| a + b).collect();
             close(&sum, s, d as f64, name);
         }
         Structure::Dense => {}
@@ -286,7 +287,7 @@ fn draws_have_the_moments_of_their_row() {
                 let mut first = vec![0.0; d];
                 let mut second = vec![0.0; packed_len(d)];
                 for k in row * draws..(row + 1) * draws {
-                    let x: Vec<f64> = points.means().row(k).iter().zip(mean).map(|(x, m)| x - m).collect();
+                    let x: Vec<f64> = points.means().row(k).iter().zip(&*mean).map(|(x, m)| x - m).collect();
                     for i in 0..d {
                         first[i] += x[i] / draws as f64;
                         (0..=i).for_each(|j| second[packed_index(i, j)] += x[i] * x[j] / draws as f64);

@@ -108,7 +108,7 @@ fn check(x: &Case, z: &Case, symmetric: bool, coupling: Coupling) {
     for i in 0..x.array.n_rows() {
         for j in 0..z.array.n_rows() {
             let (own, other) = (&a[i * d * d..(i + 1) * d * d], &b[j * d * d..(j + 1) * d * d]);
-            let expected = pair(x.array.means().row(i), own, z.array.means().row(j), other, coupling);
+            let expected = pair(&x.array.means().row(i), own, &z.array.means().row(j), other, coupling);
             let error = (found[[i, j]] - expected).abs();
             assert!(error <= 1e-12, "{what}, d = {d}: [{i}, {j}] is {} and not {expected}", found[[i, j]]);
         }
@@ -170,8 +170,8 @@ fn without_covariances_it_is_the_rbf_kernel() {
                 let found = kernel(array, None, coupling);
                 for i in 0..30 {
                     for j in 0..30 {
-                        let squares =
-                            means.row(i).iter().zip(means.row(j)).map(|(a, b)| (a / SIGMA - b / SIGMA).powi(2));
+                        let (x, z) = (means.row(i), means.row(j));
+                        let squares = x.iter().zip(&*z).map(|(a, b)| (a / SIGMA - b / SIGMA).powi(2));
                         let expected = (-0.5 * squares.sum::<f64>()).exp();
                         assert!((found[[i, j]] - expected).abs() <= 1e-13, "d = {d}");
                     }

@@ -8,6 +8,7 @@
 mod cases;
 
 use cases::Numbers;
+use uncertain::data::ElementType;
 use uncertain::state::Training;
 use uncertain::step::Step;
 use uncertain::{Control, Covariances, Error, GaussianArray, Labels, Rows, Targets, Weights};
@@ -324,6 +325,45 @@ fn a_row_twice_is_weight_two() {
         weighted += 1;
     }
     assert!(weighted > 15);
+}
+
+/// The same numbers as float32, and widened again.
+fn stored_both_ways(rows: &GaussianArray) -> [GaussianArray; 2] {
+    let narrow = rows.stored_as(ElementType::F32).unwrap();
+    [narrow.clone(), narrow.stored_as(ElementType::F64).unwrap()]
+}
+
+fn bits(answers: &[Vec<f64>]) -> Vec<u64> {
+    answers.iter().flatten().map(|x| x.to_bits()).collect()
+}
+
+#[test]
+fn float32_rows_give_the_bits_of_float64_rows() {
+    let of: Vec<usize> = (0..N).collect();
+    let same = |subject: Subject, rows: &GaussianArray, question: &GaussianArray, what: &str| {
+        let found = [stored_both_ways(rows), stored_both_ways(question)];
+        assert_eq!(found[0].clone().map(|x| x.means().element_type()), [ElementType::F32, ElementType::F64]);
+        let [narrow, wide] = [0, 1].map(|k| {
+            let step = subject.fit(&found[0][k], &of, None).unwrap_or_else(|e| panic!("{subject:?}, {what}: {e}"));
+            bits(&answers(&step, &found[1][k]).unwrap())
+        });
+        assert!(narrow == wide, "{subject:?}, {what}");
+    };
+    let (x, q) = (rows().array().unwrap(), question().array().unwrap());
+    SUBJECTS.into_iter().for_each(|subject| same(subject, &x, &q, "standard deviations"));
+    let linear = [
+        ("gsu", Classes, ["expected_hinge", "hinge", "squared_hinge"], vec!["newton", "lbfgs", "sgd"]),
+        ("gsu-regression", Wants::Targets, ["epsilon_insensitive", "huber", "squared"], vec!["newton", "lbfgs"]),
+    ];
+    for (kind, wants, losses, solvers) in linear {
+        for (loss, solver) in losses.into_iter().flat_map(|loss| solvers.iter().map(move |solver| (loss, solver))) {
+            let params = format!(r#"{{"alpha": 0.01, "max_iter": 40, "loss": "{loss}", "solver": "{solver}"}}"#);
+            let subject = Subject { kind, params: params.leak(), wants };
+            for case in cases::cases(N, D, 11) {
+                same(subject, &case.array, &case.array, case.name);
+            }
+        }
+    }
 }
 
 #[test]

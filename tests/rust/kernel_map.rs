@@ -54,10 +54,10 @@ fn difference(kernel: PointKernel, data: &GaussianArray, dense: &[f64], mapped: 
             let (z, own) = (data.means().row(j), mapped.means().row(j));
             let (si, sj) = (&dense[i * d * d..(i + 1) * d * d], &dense[j * d * d..(j + 1) * d * d]);
             let (fi, fj) = (&spreads[i * width..(i + 1) * width], &spreads[j * width..(j + 1) * width]);
-            kernel.gradient(x, z, &mut gradient);
-            kernel.hessian(x, z, &mut mixed);
-            worst[0] = worst[0].max((dot(m, own) - kernel.value(x, z)).abs());
-            worst[1] = worst[1].max((form(own, fi, own) - form(&gradient, si, &gradient)).abs());
+            kernel.gradient(&x, &z, &mut gradient);
+            kernel.hessian(&x, &z, &mut mixed);
+            worst[0] = worst[0].max((dot(&m, &own) - kernel.value(&x, &z)).abs());
+            worst[1] = worst[1].max((form(&own, fi, &own) - form(&gradient, si, &gradient)).abs());
             worst[2] = worst[2].max((dot(fi, fj) - squared_norm(si, &mixed, sj, d)).abs());
         }
     }
@@ -105,13 +105,13 @@ fn new_rows_keep_their_inner_products_with_the_fitted_ones() {
         let finite = map.rank() < 72;
         for i in 0..6 {
             for j in 0..24 {
-                let value = kernel.value(new.means().row(i), old.means().row(j));
-                assert!((dot(b.means().row(i), a.means().row(j)) - value).abs() < 1e-11, "{kernel:?}");
+                let value = kernel.value(&new.means().row(i), &old.means().row(j));
+                assert!((dot(&b.means().row(i), &a.means().row(j)) - value).abs() < 1e-11, "{kernel:?}");
             }
             // The old rows span the whole space of a polynomial kernel: among themselves new ones are exact too.
             for j in 0..6 {
-                let value = kernel.value(new.means().row(i), new.means().row(j));
-                let error = value - dot(b.means().row(i), b.means().row(j));
+                let value = kernel.value(&new.means().row(i), &new.means().row(j));
+                let error = value - dot(&b.means().row(i), &b.means().row(j));
                 assert!(if finite { error.abs() < 1e-11 } else { i != j || error > -1e-12 }, "{kernel:?} {error}");
             }
         }
@@ -134,7 +134,7 @@ fn the_error_is_what_was_left_out() {
         let mut deficit = 0.0_f64;
         let Covariances::LowRank(factor) = mapped.covariances() else { panic!() };
         for i in 0..60 {
-            deficit = deficit.max(1.0 - dot(mapped.means().row(i), mapped.means().row(i)));
+            deficit = deficit.max(1.0 - dot(&mapped.means().row(i), &mapped.means().row(i)));
             for c in 0..3 {
                 let exact = 0.8 * case.dense[i * 9 + c * 3 + c];
                 let own: f64 = (0..rank).map(|j| factor.factor.row(i)[j * 3 + c].powi(2)).sum();

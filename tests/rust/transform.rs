@@ -202,9 +202,9 @@ fn check_subspace(case: &Case, p: f64) {
     near(&a, &b, name);
     for i in 0..n {
         let s = &case.dense[i * d * d..(i + 1) * d * d];
-        let (matrix, mean) = reference(s, case.array.means().row(i), p);
+        let (matrix, mean) = reference(s, &case.array.means().row(i), p);
         near(&a[i * d * d..(i + 1) * d * d], &matrix, &format!("{name}, p = {p}, row {i}"));
-        near(both.means().row(i), &mean, &format!("{name}, p = {p}, mean of row {i}"));
+        near(&both.means().row(i), &mean, &format!("{name}, p = {p}, mean of row {i}"));
     }
     GaussianArray::new(both.means().clone(), both.covariances().clone()).unwrap();
 }
@@ -230,7 +230,7 @@ fn equal_variances_keep_the_first_axes() {
             let expected: Vec<f64> = (0..16).map(|p| if p == 0 || p == 5 { v } else { 0.0 }).collect();
             near(s, &expected, case.name);
             let x = case.array.means().row(i);
-            near(out.means().row(i), &[x[0], x[1], 0.0, 0.0], case.name);
+            near(&out.means().row(i), &[x[0], x[1], 0.0, 0.0], case.name);
         }
     }
 }

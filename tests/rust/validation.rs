@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use uncertain::data::SharedBuffer;
 use uncertain::data::covariance::{Covariances, Kind};
 use uncertain::{Error, GaussianArray, Names, Rows};
 
@@ -122,7 +123,7 @@ fn rounding_is_mended_in_its_row_alone_with_one_warning() {
 fn good_matrices_stay_where_they_are() {
     let d = 3;
     let buffer: Arc<Vec<f64>> = Arc::new([2.0, 0.5, 0.0, 0.5, 2.0, 0.1, 0.0, 0.1, 2.0].repeat(500));
-    let values = Rows::from_shared(buffer.clone(), 0, 500, d * d).unwrap();
+    let values = Rows::from_shared(SharedBuffer::F64(buffer.clone()), 0, 500, d * d).unwrap();
     let cov = Covariances::from_cov(values, &names()).unwrap();
     let g = GaussianArray::new(zeros(500, d), cov).unwrap();
     let Covariances::Full(kept) = g.covariances() else { panic!() };

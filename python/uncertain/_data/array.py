@@ -51,8 +51,9 @@ class GaussianArray:
     Parameters
     ----------
     means : array-like of shape (n, d)
-        The x_i. C-contiguous float64 is used in place (do not write into it afterwards), anything else
-        is converted once.
+        The x_i. C-contiguous float64 and float32 are used in place (do not write into them afterwards),
+        anything else is converted to float64 once. So are error bars, whose type may be another. float32
+        halves the memory and changes no result: all arithmetic is that of float64.
     std, var : scalar or array-like of shape (n,) or (n, d)
         Standard deviations or variances: one for everything, one per row (isotropic), or one per row
         and feature (diagonal).
@@ -111,7 +112,7 @@ class GaussianArray:
         feature_names: Iterable[str] | None = None,
     ) -> None:
         unit = find_unit(means)
-        x = float_array(bare(means), "means")
+        x = float_array(bare(means), "means", narrow=True)
         if x.ndim != 2:
             hint = "; for one feature pass means.reshape(-1, 1)" if x.ndim == 1 else ""
             raise ShapeError(f"means: expected an array of shape (n, d), got {x.shape}{hint}")
@@ -178,7 +179,8 @@ class GaussianArray:
 
     @property
     def means(self) -> Floats:
-        """The x_i, shape (n, d): a read-only view where they lie in one piece of memory, else a copy."""
+        """The x_i, float64 of shape (n, d): a read-only view where they are stored so in one piece, else a
+        copy."""
         return self._core.means
 
     @property
@@ -212,9 +214,9 @@ class GaussianArray:
         return 2
 
     @property
-    def dtype(self) -> np.dtype[np.float64]:
-        """float64, as of the means."""
-        return np.dtype(np.float64)
+    def dtype(self) -> np.dtype[np.float64] | np.dtype[np.float32]:
+        """The type that the means are stored in: float64 or float32."""
+        return np.dtype(self._core.dtype)
 
     def __len__(self) -> int:
         return self._core.n_rows
@@ -354,10 +356,29 @@ class GaussianArray:
         high, low = check_random_state(random_state).randint(0, 2**32, size=2, dtype=np.uint64)
         return self._like(self._core.sample(int(n), (int(high) << 32) | int(low)))
 
+    def astype(self, dtype: DTypeLike) -> GaussianArray:
+        """The same rows stored as float64 or as float32, means and error bars.
+
+        float32 has 7 decimal digits: numbers are rounded to them, and covariance matrices checked again. From
+        float32 to float64 no number changes. A matrix that all rows share stays as it is.
+
+        Raises
+        ------
+        ParameterError
+            Another type.
+        UncertainError
+            With the row: a number beyond float32 (3.4e38), or a variance that would become zero.
+        """
+        wanted = np.dtype(dtype)
+        if wanted not in (np.dtype(np.float32), np.dtype(np.float64)):
+            raise ParameterError(f"astype({wanted}): rows are stored as float64 or float32")
+        return self._like(self._core.stored_as(wanted.name))
+
     # -- leaving
 
     def to_arrow(self, name: str | None = None) -> ArrowStream:
-        """A table of fixed-size lists: ``mean`` and, by kind, ``std``, ``var``, ``cov`` or ``factor``.
+        """A table of fixed-size lists: ``mean`` and, by kind, ``std``, ``var``, ``cov`` or ``factor``, of the
+        types that they are stored in.
 
         A ``pyarrow.Table`` if pyarrow is installed, else an object with ``__arrow_c_stream__`` that Polars
         and others read (``polars.DataFrame(g.to_arrow())``).
@@ -392,7 +413,7 @@ class GaussianArray:
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (self._core.parts(), self._names, self._unit))
+        return (_rebuild, (self._core.parts(stored=True), self._names, self._unit))
 
     def __eq__(self, other: object) -> bool:
         """Equal means, equal covariances of the same kind, and the same names and unit.
@@ -469,7 +490,7 @@ def _per_row(a: Floats, what: str, n: int, d: int, *, full: bool) -> Rows:
         return Rows.from_numpy(a, n, d)
     if a.ndim == 0 or a.shape == (n,):
         column = np.broadcast_to(a.reshape(-1, 1), (n, d if full else 1))
-        return Rows.from_numpy(np.require(column, np.float64, ["C", "A"]), n, column.shape[1])
+        return Rows.from_numpy(np.require(column, a.dtype, ["C", "A"]), n, column.shape[1])
     hint = f"; for one value per feature pass np.broadcast_to({what}, (n, d))" if a.shape == (d,) else ""
     raise ShapeError(
         f"{what}: expected a scalar, shape (n,) = ({n},) or (n, d) = ({n}, {d}), got {a.shape}{hint}"

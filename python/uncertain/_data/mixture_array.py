@@ -99,7 +99,7 @@ class MixtureArray(GaussianArray):
             offsets = np.arange(0, n * k + 1, max(k, 1))
             shares = shares.ravel()
             if not isinstance(means, GaussianArray):
-                x = float_array(means, "means")
+                x = float_array(means, "means", narrow=True)
                 if x.ndim != 3 or x.shape[:2] != (n, k):
                     raise ShapeError(
                         f"means: expected shape (n, K, d) = ({n}, {k}, d) beside weights of shape {(n, k)}, "
@@ -242,7 +242,10 @@ class MixtureArray(GaussianArray):
 
     def __reduce__(self) -> tuple[object, ...]:
         own = self._mixtures
-        return (_rebuilt, (own.components.parts(), own.offsets, own.weights, self._names, self._unit))
+        return (
+            _rebuilt,
+            (own.components.parts(stored=True), own.offsets, own.weights, self._names, self._unit),
+        )
 
     def __eq__(self, other: object) -> bool:
         """Equal components, offsets and weights, and the same names and unit."""

@@ -12,8 +12,11 @@ from ..exceptions import NotFiniteError, NullError, ParameterError, RaggedError,
 from .typing import Array, Booleans, Floats, Ints
 
 
-def float_array(values: object, what: str) -> Floats:
-    """`values` as C-contiguous float64: itself if it is, else converted once; real numbers only."""
+def float_array(values: object, what: str, *, narrow: bool = False) -> Floats:
+    """`values` as C-contiguous float64: itself if it is, else converted once; real numbers only.
+
+    `narrow`: float32 stays float32, for the core alone. NumPy would round what it computes from it.
+    """
     try:
         a = np.asanyarray(values)
     except ValueError as error:
@@ -28,7 +31,8 @@ def float_array(values: object, what: str) -> Floats:
         raise ShapeError(
             f"{what}: expected real numbers, got {kind} (dtype {a.dtype}); convert them to float first"
         )
-    return np.require(np.asarray(a), np.float64, ["C", "A"])
+    dtype = np.float32 if narrow and a.dtype.kind == "f" and a.dtype.itemsize == 4 else np.float64
+    return np.require(np.asarray(a), dtype, ["C", "A"])
 
 
 def find_mask(values: object) -> Booleans | None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from ..exceptions import ColumnError, UnitError
 from .numbers import float_array
 from .typing import Array, Floats
@@ -38,7 +40,7 @@ def errors_in(unit: Unit, values: object, name: str) -> Floats:
     Of logarithmic units such as mag(AB) only differences have errors, and those are in mag: a unit of errors
     that is written with the zero point is taken without it.
     """
-    numbers, power = float_array(bare(values), name), POWERS[name]
+    numbers, power = float_array(bare(values), name, narrow=True), POWERS[name]
     own_unit = find_unit(values)
     if own_unit is None and unit is None:
         return numbers
@@ -58,7 +60,7 @@ def errors_in(unit: Unit, values: object, name: str) -> Floats:
             f"{name} is in {own_unit}, but means {means}: {name} must be in a unit that converts to "
             f"{str(wanted) or 'a plain number'}"
         ) from None
-    return numbers if factor == 1.0 else numbers * factor
+    return numbers if factor == 1.0 else np.multiply(numbers, factor, dtype=np.float64)
 
 
 def as_unit(unit: Any) -> Any:

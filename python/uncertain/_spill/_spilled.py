@@ -7,6 +7,7 @@ the core reads the mapped pages in place. Numbers are checked on their way in, a
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,12 +29,26 @@ class Spill:
         self._written: _Written | None = None
 
     def append(self, rows: GaussianRows) -> None:
-        """More rows at the end, of the kind of the first ones."""
+        """More rows at the end, of the kind of the first ones.
+
+        The files are float32 as long as all rows are.
+        """
         if not len(rows):
             return
         if self._written is None:
             self._written = _Written(self._folder, rows)
+        elif self._written.would_round(rows):
+            self._written = self._widened(self._written)
         self._written.append(rows)
+
+    def _widened(self, old: _Written) -> _Written:
+        """The same rows in files of float64."""
+        rows = old.rows()
+        new = _Written(self._folder, rows[:1], np.dtype(np.float64))
+        count = in_parts(old.row_bytes // 8, self._batch_bytes)
+        for first in range(0, len(rows), count):
+            new.append(rows[first : first + count])
+        return new
 
     @property
     def row_bytes(self) -> int:
@@ -56,7 +71,8 @@ class Spill:
         for first in range(0, len(rows), count):
             made = step.transform(rows[first : first + count])
             if new is None:
-                new = old if old.like(made) else _Written(self._folder, made)
+                in_place = old.like(made) and not old.would_round(made)
+                new = old if in_place else _Written(self._folder, made)
             if new is old:
                 old.write(first, made)
             else:
@@ -75,14 +91,18 @@ class Spill:
 class _Written:
     """Files of rows of one kind."""
 
-    def __init__(self, folder: Path, first: GaussianRows) -> None:
+    def __init__(self, folder: Path, first: GaussianRows, dtype: np.dtype[Any] | None = None) -> None:
         gaussians = filled_gaussians(first)
         self.kind = gaussians.kind
         self._names, self._unit = gaussians.feature_names, gaussians.unit
-        self._means = Column(folder, gaussians.n_features)
+        self._means = Column(folder, gaussians.n_features, dtype or gaussians.dtype)
         fields = gaussians._core.fields()
         self._shared = {name: np.array(own) for name, own in fields.items() if self.kind == "shared"}
-        self._fields = {n: Column(folder, own.shape[1]) for n, own in fields.items() if n not in self._shared}
+        self._fields = {
+            n: Column(folder, own.shape[1], dtype or own.dtype)
+            for n, own in fields.items()
+            if n not in self._shared
+        }
         of_gaps = isinstance(first, Incomplete)
         self._marks = Column(folder, gaussians.n_features, np.bool_) if of_gaps else None
         has_limits = isinstance(first, Incomplete) and first.limits is not None
@@ -105,6 +125,14 @@ class _Written:
             and widths == mine
             and gaussians.n_features == self._means.width
         )
+
+    def would_round(self, rows: GaussianRows) -> bool:
+        """Is one of their matrices float64 where the file is float32?"""
+        gaussians = filled_gaussians(rows)
+        pairs = [(gaussians.dtype, self._means)]
+        fields = gaussians._core.fields().items()
+        pairs += [(own.dtype, self._fields[name]) for name, own in fields if name in self._fields]
+        return not all(np.can_cast(dtype, column.dtype) for dtype, column in pairs)
 
     def append(self, rows: GaussianRows) -> None:
         """More rows of the same kind."""

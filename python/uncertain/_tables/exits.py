@@ -191,7 +191,9 @@ def _arrow_arrays(rows: GaussianArray | None) -> dict[str, Floats]:
     """The columns that ``GaussianArray.to_arrow`` gives, as arrays (n, d), (n, d, d) or (n, d, r)."""
     if rows is None:
         return {}
-    parts = {"mean" if name == "means" else name: part for name, part in rows._core.parts().items()}
+    parts = {
+        "mean" if name == "means" else name: part for name, part in rows._core.parts(stored=True).items()
+    }
     if rows.kind == "shared":
         parts["cov"] = rows.covariances()
     return {name: part.reshape(len(part), -1) if part.ndim == 1 else part for name, part in parts.items()}

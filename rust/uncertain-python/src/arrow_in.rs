@@ -1,4 +1,4 @@
-//! Arrow columns as rows of the core: in place where the memory is already row-major f64.
+//! Arrow columns as rows of the core: in place where the memory is already row-major float64 or float32.
 //!
 //! One column at a time through the PyCapsule interface, chunk by chunk: asking a Polars frame for
 //! a stream of whole batches would rechunk it, a copy of everything and a change of the caller's frame. A row is a list
@@ -20,12 +20,12 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, OffsetSizeTrait};
 use arrow_schema::{DataType, Field};
 use pyo3::prelude::*;
-use uncertain::data::SharedBuffer;
-use uncertain::memory::zeros;
+use uncertain::data::{Element, ElementType, SharedBuffer, of_type};
+use uncertain::memory::{zeros, zeros_of};
 use uncertain::{Error, Rows};
 
 use crate::arrow_capsule;
-use crate::arrow_lists::{child, child_range, fixed_width, has_nulls, is_numeric, is_scalar, row_width};
+use crate::arrow_lists::{child, child_range, fixed_width, has_nulls, is_numeric, is_scalar, number_type, row_width};
 use crate::error::{BorderError, BorderResult};
 
 /// Integers up to here are float64 numbers, 2^53.
@@ -109,17 +109,27 @@ pub(crate) fn interleave(columns: &[Column], missing: Missing) -> BorderResult<R
         }
         read.push(rows);
     }
-    let mut values = zeros(n, d)?;
+    let narrow = n > 0 && read.iter().all(|rows| rows.element_type() == ElementType::F32);
+    let values: SharedBuffer = if narrow {
+        side_by_side(&read, zeros_of::<f32>(n, d)?, |wide| wide as f32).into()
+    } else {
+        side_by_side(&read, zeros(n, d)?, |wide| wide).into()
+    };
+    Ok(Rows::from_shared(values, 0, n, d)?)
+}
+
+/// `to` gives back the number that was stored.
+fn side_by_side<T>(columns: &[Rows], mut values: Vec<T>, to: impl Fn(f64) -> T) -> Vec<T> {
+    let (d, n) = (columns.len(), columns.first().map_or(0, Rows::n_rows));
     for block in (0..n).step_by(1024) {
-        for (j, rows) in read.iter().enumerate() {
-            for (first, piece) in rows.segments(block..n.min(block + 1024)) {
-                for (row, value) in values[first * d..].chunks_exact_mut(d).zip(piece) {
-                    row[j] = *value;
-                }
+        for (j, rows) in columns.iter().enumerate() {
+            for (first, piece) in rows.stored_segments(block..n.min(block + 1024)) {
+                let rows = values[first * d..].chunks_exact_mut(d);
+                of_type!(piece, piece => rows.zip(piece).for_each(|(row, value)| row[j] = to(value.wide())));
             }
         }
     }
-    Ok(Rows::from_shared(Arc::new(values), 0, n, d)?)
+    values
 }
 
 struct Reader<'a> {
@@ -213,14 +223,14 @@ impl Reader<'_> {
         }
     }
 
-    /// A primitive array as f64: in place, or widened once. Its first element is in row `start`, with `per_row` to a row.
+    /// The numbers of a primitive array: floats in place, integers widened once. Its first element is in row `start`, with `per_row` to a row.
     fn numbers(&self, array: &ArrayRef, start: usize, per_row: usize) -> BorderResult<SharedBuffer> {
         fn widen<T: ArrowPrimitiveType>(array: &ArrayRef, to: impl Fn(T::Native) -> f64) -> SharedBuffer {
-            Arc::new(array.as_primitive::<T>().values().iter().map(|&v| to(v)).collect::<Vec<f64>>())
+            array.as_primitive::<T>().values().iter().map(|&v| to(v)).collect::<Vec<f64>>().into()
         }
         Ok(match array.data_type() {
-            DataType::Float64 => Arc::new(array.as_primitive::<Float64Type>().values().clone()),
-            DataType::Float32 => widen::<Float32Type>(array, f64::from),
+            DataType::Float64 => SharedBuffer::F64(Arc::new(array.as_primitive::<Float64Type>().values().clone())),
+            DataType::Float32 => SharedBuffer::F32(Arc::new(array.as_primitive::<Float32Type>().values().clone())),
             DataType::Int8 => widen::<Int8Type>(array, f64::from),
             DataType::Int16 => widen::<Int16Type>(array, f64::from),
             DataType::Int32 => widen::<Int32Type>(array, f64::from),
@@ -265,23 +275,25 @@ impl Reader<'_> {
     /// Error bars only: NaN refused or replaced, whole rows of it if asked.
     fn without_nans(&self, values: SharedBuffer, start: usize) -> BorderResult<SharedBuffer> {
         let width = self.width.unwrap_or(1).max(1);
-        let slice = (*values).as_ref();
         if matches!(self.missing, Missing::Refuse | Missing::Nan) {
             return Ok(values);
         }
-        let Some(at) = slice.iter().position(|v| v.is_nan()) else { return Ok(values) };
+        let gap = of_type!(values.stored(), slice => slice.iter().position(|v| v.is_nan()));
+        let Some(at) = gap else { return Ok(values) };
         if self.missing == Missing::RefuseErrorBars {
             let element = (width > 1).then_some(at % width);
             return Err(self.absent(start + at / width, element, "NaN"));
         }
-        let mut filled = slice.to_vec();
-        for row in filled.chunks_mut(width) {
-            if self.missing == Missing::ZeroRows && row.iter().any(|v| v.is_nan()) {
-                row.fill(0.0);
+        Ok(of_type!(values.stored(), slice => {
+            let mut filled = slice.to_vec();
+            for row in filled.chunks_mut(width) {
+                if self.missing == Missing::ZeroRows && row.iter().any(|v| v.is_nan()) {
+                    row.fill(0.0);
+                }
+                row.iter_mut().filter(|v| v.is_nan()).for_each(|v| *v = 0.0);
             }
-            row.iter_mut().filter(|v| v.is_nan()).for_each(|v| *v = 0.0);
-        }
-        Ok(Arc::new(filled))
+            filled.into()
+        }))
     }
 
     /// Rows one by one, a null element as NaN and a null list as a row of NaN; then as above.
@@ -297,7 +309,11 @@ impl Reader<'_> {
                 values.extend(std::iter::repeat_n(f64::NAN, self.width.unwrap_or(1)));
             }
         }
-        Ok((self.without_nans(Arc::new(values), start)?, chunk.len()))
+        let values = match number_type(chunk.data_type()) {
+            DataType::Float32 => values.into_iter().map(|v| v as f32).collect::<Vec<_>>().into(),
+            _ => values.into(),
+        };
+        Ok((self.without_nans(values, start)?, chunk.len()))
     }
 
     /// Append the numbers of elements `range`; false if a list among them is null.
@@ -305,8 +321,8 @@ impl Reader<'_> {
         if is_scalar(array.data_type()) {
             let part = array.slice(range.start, range.len());
             let values = self.numbers(&part, row, part.len())?;
-            let present = (*values).as_ref().iter().enumerate();
-            out.extend(present.map(|(i, v)| if part.is_null(i) { f64::NAN } else { *v }));
+            let values = values.stored().wide();
+            out.extend(values.iter().enumerate().map(|(i, v)| if part.is_null(i) { f64::NAN } else { *v }));
             return Ok(true);
         }
         for i in range {

@@ -11,13 +11,18 @@ pub(crate) fn is_scalar(data_type: &DataType) -> bool {
     !matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
 }
 
-/// Numbers that become f64, plain or in lists of any depth?
-pub(crate) fn is_numeric(data_type: &DataType) -> bool {
+/// What a column is made of, plain or in lists of any depth.
+pub(crate) fn number_type(data_type: &DataType) -> &DataType {
     match data_type {
-        DataType::List(f) | DataType::LargeList(f) | DataType::FixedSizeList(f, _) => is_numeric(f.data_type()),
-        DataType::Float64 | DataType::Float32 => true,
-        other => other.is_integer(),
+        DataType::List(f) | DataType::LargeList(f) | DataType::FixedSizeList(f, _) => number_type(f.data_type()),
+        other => other,
     }
+}
+
+/// Numbers that are float64 numbers, or close to one?
+pub(crate) fn is_numeric(data_type: &DataType) -> bool {
+    let number = number_type(data_type);
+    matches!(number, DataType::Float64 | DataType::Float32) || number.is_integer()
 }
 
 /// Elements per row, where the type alone says it.

@@ -11,12 +11,14 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, FixedSizeListArray, Float64Array, LargeListArray, RecordBatch, RecordBatchIterator, StructArray,
+    ArrayRef, FixedSizeListArray, Float32Array, Float64Array, LargeListArray, RecordBatch, RecordBatchIterator,
+    StructArray,
 };
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use uncertain::data::{ElementType, Stored, of_type};
 use uncertain::{Error, GaussianArray, MixtureArray, Result, Rows};
 
 use crate::arrow_capsule;
@@ -75,9 +77,9 @@ fn export<'py>(
 fn lists(array: &MixtureArray) -> Result<RecordBatch> {
     let components = array.components();
     let weights = Rows::from_vec(array.weights().to_vec(), 1)?;
-    let mut named: Vec<(&str, ArrayRef)> = vec![("weight", Arc::new(Float64Array::new(share(weights)?, None)))];
+    let mut named: Vec<(&str, ArrayRef)> = vec![("weight", numbers(weights)?)];
     for Column { name, rows, sizes } in columns(components)? {
-        let rows = if rows.as_slice().is_some() { rows } else { Rows::from_vec(rows.to_vec(), rows.width())? };
+        let rows = if rows.as_stored().is_some() { rows } else { rows.take(&(0..rows.n_rows()).collect::<Vec<_>>()) };
         named.push((name, list(rows, &sizes)?));
     }
     let offsets: Vec<i64> = array.offsets().iter().map(|&at| at as i64).collect();
@@ -95,11 +97,14 @@ fn lists(array: &MixtureArray) -> Result<RecordBatch> {
 
 fn batches(array: &GaussianArray) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let columns = columns(array)?;
-    let fields = columns.iter().map(|c| Field::new(c.name, list_type(&c.sizes), false)).collect::<Fields>();
+    let fields = columns
+        .iter()
+        .map(|c| Field::new(c.name, list_type(c.rows.element_type(), &c.sizes), false))
+        .collect::<Fields>();
     let schema = Arc::new(Schema::new(fields));
     let n = array.n_rows();
     let mut cuts: BTreeSet<usize> =
-        columns.iter().flat_map(|c| c.rows.segments(0..n).map(|(start, _)| start)).collect();
+        columns.iter().flat_map(|c| c.rows.stored_segments(0..n).map(|(start, _)| start)).collect();
     cuts.insert(n);
     let cuts: Vec<usize> = cuts.into_iter().collect();
     let mut out = vec![];
@@ -112,26 +117,30 @@ fn batches(array: &GaussianArray) -> Result<(SchemaRef, Vec<RecordBatch>)> {
 }
 
 fn columns(array: &GaussianArray) -> Result<Vec<Column>> {
-    let mut columns = vec![Column { name: "mean", rows: array.means().clone(), sizes: vec![array.n_features()] }];
+    // A column of Arrow has one type.
+    let of_one_type = |rows: &Rows| rows.stored_as(rows.element_type());
+    let mut columns = vec![Column { name: "mean", rows: of_one_type(array.means()), sizes: vec![array.n_features()] }];
     for field in array.arguments()? {
-        let rows = if field.shared { field.values.take(&vec![0; array.n_rows()]) } else { field.values };
+        let rows = if field.shared { field.values.take(&vec![0; array.n_rows()]) } else { of_one_type(&field.values) };
         let sizes = field.shape.sizes(array.n_features());
         columns.push(Column { name: field.name, rows, sizes: if sizes.is_empty() { vec![1] } else { sizes } });
     }
     Ok(columns)
 }
 
-fn list_type(sizes: &[usize]) -> DataType {
-    sizes.iter().rev().fold(DataType::Float64, |inner, &size| {
+fn list_type(element: ElementType, sizes: &[usize]) -> DataType {
+    let number = if element == ElementType::F32 { DataType::Float32 } else { DataType::Float64 };
+    sizes.iter().rev().fold(number, |inner, &size| {
         DataType::FixedSizeList(Arc::new(Field::new("item", inner, false)), size.try_into().unwrap_or(i32::MAX))
     })
 }
 
 /// Rows in one piece as a (nested) fixed-size list that shares their memory.
 fn list(rows: Rows, sizes: &[usize]) -> Result<ArrayRef> {
-    let mut array: ArrayRef = Arc::new(Float64Array::new(share(rows)?, None));
+    let element = rows.element_type();
+    let mut array = numbers(rows)?;
     for (depth, &size) in sizes.iter().enumerate().rev() {
-        let DataType::FixedSizeList(field, length) = list_type(&sizes[depth..]) else {
+        let DataType::FixedSizeList(field, length) = list_type(element, &sizes[depth..]) else {
             return Err(Error::Internal("a list type that is none".into()));
         };
         debug_assert_eq!(usize::try_from(length), Ok(size));
@@ -140,13 +149,17 @@ fn list(rows: Rows, sizes: &[usize]) -> Result<ArrayRef> {
     Ok(array)
 }
 
-fn share(rows: Rows) -> Result<ScalarBuffer<f64>> {
+/// The numbers of rows in one piece, sharing their memory.
+fn numbers(rows: Rows) -> Result<ArrayRef> {
     let owner = Arc::new(AssertUnwindSafe(rows));
-    let values = owner.as_slice().ok_or_else(|| Error::Internal("rows in several pieces".into()))?;
-    let (start, bytes) = (NonNull::from(values).cast::<u8>(), size_of_val(values));
+    let values = owner.as_stored().ok_or_else(|| Error::Internal("rows in several pieces".into()))?;
+    let (start, bytes) = of_type!(values, values => (NonNull::from(values).cast::<u8>(), size_of_val(values)));
     // SAFETY: `start` and `bytes` delimit a slice inside `owner`, which the buffer keeps alive and nobody writes.
     let buffer = unsafe { Buffer::from_custom_allocation(start, bytes, owner.clone()) };
-    Ok(buffer.into())
+    Ok(match values {
+        Stored::F64(_) => Arc::new(Float64Array::new(buffer.into(), None)),
+        Stored::F32(_) => Arc::new(Float32Array::new(buffer.into(), None)),
+    })
 }
 
 fn internal(error: ArrowError) -> Error {

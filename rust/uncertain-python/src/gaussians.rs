@@ -12,7 +12,7 @@ use uncertain::{Covariances, Error, GaussianArray};
 use crate::arrow_out::{self, OneColumn};
 use crate::error::{BorderError, BorderResult, core_error, listing};
 use crate::interrupt;
-use crate::rows::{Rows, to_numpy};
+use crate::rows::{Rows, stored_array, wide_array};
 
 /// n Gaussians in d dimensions; the public class `uncertain.GaussianArray` wraps it as `_core`.
 #[pyclass(frozen, module = "uncertain._uncertain")]
@@ -87,10 +87,22 @@ impl Gaussians {
         self.inner.warnings().to_vec()
     }
 
-    /// (n, d) array: a read-only view where the means lie in one piece, else a copy.
+    /// (n, d) array of float64: a read-only view where the means are stored so in one piece, else a copy.
     #[getter]
     fn means<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        to_numpy(slf.get().inner.means(), slf.as_any())
+        wide_array(slf.get().inner.means(), slf.as_any())
+    }
+
+    /// The type that the means are stored in.
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        self.inner.means().element_type().name()
+    }
+
+    /// The same rows stored as "float64" or, rounded, as "float32".
+    fn stored_as(&self, py: Python<'_>, dtype: &str) -> BorderResult<Self> {
+        let to = dtype.parse()?;
+        Ok(py.detach(|| self.inner.stored_as(to))?.into())
     }
 
     /// Rows from `start` to `stop`, sharing the memory.
@@ -152,8 +164,14 @@ impl Gaussians {
         Ok(py.detach(|| self.inner.traces())?.into_pyarray(py))
     }
 
-    /// The arguments of `uncertain.GaussianArray` that make an equal array; views where possible.
-    fn parts<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+    /// The arguments of `uncertain.GaussianArray` that make an equal array, as float64 or as they are `stored`; views where
+    /// possible.
+    #[pyo3(signature = (*, stored=false))]
+    fn parts<'py>(slf: &Bound<'py, Self>, stored: bool) -> PyResult<Bound<'py, PyDict>> {
+        let to_numpy = |rows: &uncertain::Rows, owner: &Bound<'py, PyAny>| match stored {
+            true => stored_array(rows, owner),
+            false => wide_array(rows, owner).map(Bound::into_any),
+        };
         let (py, array) = (slf.py(), &slf.get().inner);
         let (n, d) = (array.n_rows(), array.n_features());
         let parts = PyDict::new(py);
@@ -171,12 +189,12 @@ impl Gaussians {
         Ok(parts)
     }
 
-    /// The arrays that the covariances consist of, by name, n rows or one; views where possible.
+    /// The arrays that the covariances consist of as they are stored, by name, n rows or one; views where possible.
     fn fields<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let fields = PyDict::new(slf.py());
         for field in slf.get().inner.covariances().fields() {
             let rows = Bound::new(slf.py(), Rows::from(field.values))?;
-            fields.set_item(field.name, to_numpy(&rows.get().inner, rows.as_any())?)?;
+            fields.set_item(field.name, stored_array(&rows.get().inner, rows.as_any())?)?;
         }
         Ok(fields)
     }

@@ -12,7 +12,7 @@ use crate::arrow_out::{self, OneColumn};
 use crate::error::BorderResult;
 use crate::gaussians::{Gaussians, whole};
 use crate::interrupt;
-use crate::rows::to_numpy;
+use crate::rows::wide_array;
 
 /// n mixtures of Gaussians in d dimensions; the public class `uncertain.MixtureArray` wraps it as `_core`.
 #[pyclass(frozen, module = "uncertain._uncertain")]
@@ -93,11 +93,23 @@ impl Mixtures {
         self.inner.weights().to_vec().into_pyarray(py)
     }
 
+    /// The type that the means of the components are stored in.
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        self.inner.components().means().element_type().name()
+    }
+
+    /// The same rows stored as "float64" or, rounded, as "float32".
+    fn stored_as(&self, py: Python<'_>, dtype: &str) -> BorderResult<Self> {
+        let to = dtype.parse()?;
+        Ok(py.detach(|| self.inner.stored_as(to))?.into())
+    }
+
     /// (n, d) array of the means of the mixtures.
     #[getter]
     fn means<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let moments = Bound::new(py, self.collapse(py, "gaussian")?)?;
-        to_numpy(moments.get().inner.means(), moments.as_any())
+        wide_array(moments.get().inner.means(), moments.as_any())
     }
 
     /// Rows from `start` to `stop`; the components share the memory.

@@ -1,6 +1,6 @@
 //! NumPy memory as rows of the core, without copying, and back.
 //!
-//! Python hands over C-contiguous float64 (it converts everything else once, with NumPy itself);
+//! Python hands over C-contiguous float64 or float32 (it converts everything else once, with NumPy itself);
 //! the core reads the caller's memory in place and never writes. Rejected: a copy "to be safe"
 //! (it doubles the memory of a table), and the numpy crate's borrow flags, which only other
 //! Rust extensions respect. As everywhere in scikit-learn, writing into the arrays of a fit while
@@ -26,38 +26,44 @@ use uncertain::{Error, Rows};
 use crate::error::BorderResult;
 
 /// The elements of an array that Python owns.
-struct NumpyBuffer {
+struct NumpyBuffer<T> {
     /// Keeps the memory alive.
-    _array: Py<PyArrayDyn<f64>>,
-    start: *const f64,
+    _array: Py<PyArrayDyn<T>>,
+    start: *const T,
     len: usize,
 }
 
 // SAFETY: the memory belongs to the array held beside the pointer, NumPy does not move or free it
 // while a reference exists, and this type only reads.
-unsafe impl Send for NumpyBuffer {}
+unsafe impl<T> Send for NumpyBuffer<T> {}
 // SAFETY: as above.
-unsafe impl Sync for NumpyBuffer {}
+unsafe impl<T> Sync for NumpyBuffer<T> {}
 
-impl AsRef<[f64]> for NumpyBuffer {
-    fn as_ref(&self) -> &[f64] {
-        // SAFETY: `rows_from_numpy` took pointer and length from a C-contiguous, aligned array that is still held.
+impl<T> AsRef<[T]> for NumpyBuffer<T> {
+    fn as_ref(&self) -> &[T] {
+        // SAFETY: `held` took pointer and length from a C-contiguous, aligned array that is still held.
         unsafe { std::slice::from_raw_parts(self.start, self.len) }
     }
 }
 
 /// `array` as `n_rows` rows of `width` elements, sharing its memory.
-pub(crate) fn rows_from_numpy(array: &Bound<'_, PyArrayDyn<f64>>, n_rows: usize, width: usize) -> BorderResult<Rows> {
-    let start = array.data().cast_const();
-    if !array.is_c_contiguous() || !start.is_aligned() {
-        return Err(Error::Internal("expected a C-contiguous, aligned array".into()).into());
-    }
-    let len = array.len();
-    if len == 0 {
-        return Ok(Rows::from_shared(Arc::new(Vec::new()), 0, n_rows, width)?);
-    }
-    let buffer: SharedBuffer = Arc::new(NumpyBuffer { _array: array.clone().unbind(), start, len });
+pub(crate) fn rows_from_numpy(array: &Bound<'_, PyAny>, n_rows: usize, width: usize) -> BorderResult<Rows> {
+    let wide = |array| held::<f64>(array).map(|held| SharedBuffer::F64(Arc::new(held)));
+    let narrow = |array| held::<f32>(array).map(|held| SharedBuffer::F32(Arc::new(held)));
+    let buffer = wide(array)
+        .or_else(|| narrow(array))
+        .ok_or_else(|| Error::Internal("expected a C-contiguous, aligned array of float64 or float32".into()))?;
     Ok(Rows::from_shared(buffer, 0, n_rows, width)?)
+}
+
+/// The elements of a contiguous, aligned array of this type.
+fn held<T: numpy::Element>(array: &Bound<'_, PyAny>) -> Option<NumpyBuffer<T>> {
+    let array = array.cast::<PyArrayDyn<T>>().ok()?;
+    let (start, len) = (array.data().cast_const(), array.len());
+    // That of no elements may be anywhere.
+    let start = if len == 0 { NonNull::<T>::dangling().as_ptr().cast_const() } else { start };
+    let usable = array.is_c_contiguous() && start.is_aligned();
+    usable.then(|| NumpyBuffer { _array: array.clone().unbind(), start, len })
 }
 
 /// A column in NumPy's memory as an Arrow array that shares it: numbers, or (nested) fixed-size lists of them for more

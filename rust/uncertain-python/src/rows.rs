@@ -1,13 +1,14 @@
-//! `Rows` for Python: a matrix of f64 in NumPy or Arrow memory, on its way into `Gaussians`.
+//! `Rows` for Python: a matrix of float64 or float32 in NumPy or Arrow memory, on its way into `Gaussians`.
 
-use numpy::ndarray::{Array2, ArrayView2};
-use numpy::{PyArray2, PyArrayDyn, PyArrayMethods};
+use numpy::ndarray::ArrayView2;
+use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
 use uncertain::Error;
+use uncertain::data::Stored;
 
 use crate::arrow_in::{Column, Missing, interleave};
-use crate::error::BorderResult;
+use crate::error::{BorderResult, core_error};
 use crate::numpy_in::rows_from_numpy;
 
 /// A row-major n x width matrix in one or several pieces of shared memory.
@@ -24,9 +25,9 @@ impl From<uncertain::Rows> for Rows {
 
 #[pymethods]
 impl Rows {
-    /// A C-contiguous float64 array of any dimension, read in place as rows of `width` elements.
+    /// A C-contiguous float64 or float32 array of any dimension, read in place as rows of `width` elements.
     #[staticmethod]
-    fn from_numpy(array: &Bound<'_, PyArrayDyn<f64>>, n_rows: usize, width: usize) -> BorderResult<Self> {
+    fn from_numpy(array: &Bound<'_, PyAny>, n_rows: usize, width: usize) -> BorderResult<Self> {
         Ok(rows_from_numpy(array, n_rows, width)?.into())
     }
 
@@ -68,9 +69,9 @@ impl Rows {
         self.inner.width()
     }
 
-    /// (n, width) array: a read-only view where the rows lie in one piece, else a copy.
+    /// (n, width) array of float64: a read-only view where they are stored so in one piece, else a copy.
     fn to_numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        to_numpy(&slf.get().inner, slf.as_any())
+        wide_array(&slf.get().inner, slf.as_any())
     }
 }
 
@@ -86,16 +87,33 @@ pub(crate) fn keep_at_most(bytes: usize) -> usize {
     uncertain::memory::keep_at_most(bytes)
 }
 
-/// `rows` as an array; `owner` is the frozen Python object that holds them.
-pub(crate) fn to_numpy<'py>(rows: &uncertain::Rows, owner: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+/// `rows` as an array of the type they are stored in; `owner` is the frozen Python object that holds them.
+pub(crate) fn stored_array<'py>(rows: &uncertain::Rows, owner: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let shape = (rows.n_rows(), rows.width());
-    let view = rows.as_slice().and_then(|values| ArrayView2::from_shape(shape, values).ok());
-    let Some(view) = view else {
-        return Ok(PyArray2::from_owned_array(
-            owner.py(),
-            Array2::from_shape_vec(shape, rows.to_vec()).unwrap_or_default(),
-        ));
-    };
+    match rows.as_stored() {
+        Some(Stored::F64(values)) => Ok(view(values, shape, owner)?.into_any()),
+        Some(Stored::F32(values)) => Ok(view(values, shape, owner)?.into_any()),
+        None => Ok(PyArray2::from_owned_array(owner.py(), rows.to_array()).into_any()),
+    }
+}
+
+/// `rows` as float64: a view where they are stored so in one piece, else a copy.
+pub(crate) fn wide_array<'py>(
+    rows: &uncertain::Rows,
+    owner: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    match rows.as_stored() {
+        Some(Stored::F64(values)) => view(values, (rows.n_rows(), rows.width()), owner),
+        _ => Ok(PyArray2::from_owned_array(owner.py(), rows.to_array())),
+    }
+}
+
+fn view<'py, T: numpy::Element>(
+    values: &[T],
+    shape: (usize, usize),
+    owner: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyArray2<T>>> {
+    let view = ArrayView2::from_shape(shape, values).map_err(|e| core_error(Error::Internal(e.to_string())))?;
     // SAFETY: `owner` is frozen and holds `rows`, whose memory is never written or moved; the view
     // keeps `owner` alive and is made read-only before anybody sees it.
     let array = unsafe { PyArray2::borrow_from_array(&view, owner.clone()) };

@@ -114,7 +114,7 @@ mod tests {
                     add_combinations(&columns, len, &slices, &mut sums);
                     for (s, sum) in sums.iter().enumerate() {
                         let mut alone = start[s].clone();
-                        crate::add_rows(&columns, 0, &picks, &coef[s], crate::Power::One, &mut alone);
+                        crate::add_rows(crate::Stored::F64(&columns), 0, &picks, &coef[s], crate::Power::One, &mut alone);
                         for (j, x) in sum.iter().enumerate() {
                             let plain = start[s][j] + (0..n).map(|k| coef[s][k] * columns[k * len + j]).sum::<f64>();
                             assert!(x.to_bits() == alone[j].to_bits() && (x - plain).abs() < 1e-12, "{level:?} {s}");

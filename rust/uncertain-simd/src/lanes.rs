@@ -1,5 +1,7 @@
 //! Eight numbers side by side, and the few operations the kernels need.
 
+use crate::stored::Element;
+
 pub const LANES: usize = 8;
 pub(crate) type Lanes = [f64; LANES];
 
@@ -31,10 +33,10 @@ pub(super) fn fma<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
 
 /// sum += a * b, lane by lane.
 #[inline(always)]
-pub(super) fn multiply_add<const FMA: bool>(a: &[f64], b: &[f64], sum: &mut Lanes) {
-    let (a, b): (&Lanes, &Lanes) = (a.try_into().unwrap_or(&[0.0; LANES]), b.try_into().unwrap_or(&[0.0; LANES]));
+pub(super) fn multiply_add<const FMA: bool>(a: &[impl Element], b: &[f64], sum: &mut Lanes) {
+    let (Some(a), Some(b)) = (a.first_chunk::<LANES>(), b.first_chunk::<LANES>()) else { return };
     for l in 0..LANES {
-        sum[l] = fma::<FMA>(a[l], b[l], sum[l]);
+        sum[l] = fma::<FMA>(a[l].wide(), b[l], sum[l]);
     }
 }
 

@@ -32,6 +32,7 @@ mod same_bits;
 mod scale;
 pub mod smo;
 pub mod spread;
+mod stored;
 #[cfg(test)]
 #[allow(dead_code)]
 #[path = "../../uncertain/src/testing.rs"]
@@ -49,6 +50,7 @@ pub use lanes::{LANES, Pack};
 pub use matrix::{Power, add_rows, dot, dots, symmetric_images};
 pub use rank_update::rank_update_lower;
 pub use scale::power_of_two_near;
+pub use stored::{Element, Stored};
 pub use triangle::Layout;
 pub use vectors::{add_scaled, dot_and_add};
 pub use waves::waves;

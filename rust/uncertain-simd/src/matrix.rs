@@ -5,6 +5,8 @@
 
 use crate::dispatch::kernel;
 use crate::lanes::{LANES, Lanes, fma, multiply_add, reduce};
+use crate::of_type;
+use crate::stored::{Element, Stored};
 use crate::triangle::Layout;
 
 /// What is summed: the stored numbers or their squares (standard deviations as variances).
@@ -26,11 +28,11 @@ kernel! {
 
 kernel! {
     /// `out[k] = x_k'w` for the rows x_k of `values`, or with the squares of their elements.
-    pub fn dots<const FMA: bool>(values: &[f64], w: &[f64], power: Power, out: &mut [f64]) {
-        match power {
+    pub fn dots<const FMA: bool>(values: Stored<'_>, w: &[f64], power: Power, out: &mut [f64]) {
+        of_type!(values, values => match power {
             Power::One => dots_of::<FMA, false>(values, w, out),
             Power::Two => dots_of::<FMA, true>(values, w, out),
-        }
+        });
     }
 }
 
@@ -38,38 +40,39 @@ kernel! {
     /// `sum += coef[k] x_(k - origin)` over the picked k (ascending) for the rows x of `values`, as long as `sum`, or
     /// with squared elements; `origin` is the k of the first row.
     pub fn add_rows<const FMA: bool>(
-        values: &[f64],
+        values: Stored<'_>,
         origin: usize,
         picks: &[u32],
         coef: &[f64],
         power: Power,
         sum: &mut [f64],
     ) {
-        match power {
+        of_type!(values, values => match power {
             Power::One => add_rows_of::<FMA, false>(values, origin, picks, coef, sum),
             Power::Two => add_rows_of::<FMA, true>(values, origin, picks, coef, sum),
-        }
+        });
     }
 }
 
 kernel! {
     /// `y_k = S_k w` for symmetric matrices, reading lower triangles only.
-    pub fn symmetric_images<const FMA: bool>(values: &[f64], layout: Layout, w: &[f64], out: &mut [f64]) {
-        match layout {
+    pub fn symmetric_images<const FMA: bool>(values: Stored<'_>, layout: Layout, w: &[f64], out: &mut [f64]) {
+        of_type!(values, values => match layout {
             Layout::Packed => symmetric_images_of::<FMA, true>(values, w, out),
             Layout::Square => symmetric_images_of::<FMA, false>(values, w, out),
-        }
+        });
     }
 }
 
 #[inline(always)]
-fn power_of<const SQUARE: bool>(x: f64) -> f64 {
+fn power_of<const SQUARE: bool>(x: impl Element) -> f64 {
+    let x = x.wide();
     if SQUARE { x * x } else { x }
 }
 
 /// sum + a b, lane by lane, or with the squares of a.
 #[inline(always)]
-fn accumulate<const FMA: bool, const SQUARE: bool>(a: &Lanes, b: &Lanes, sum: Lanes) -> Lanes {
+fn accumulate<const FMA: bool, const SQUARE: bool>(a: &[impl Element; LANES], b: &Lanes, sum: Lanes) -> Lanes {
     let mut out = sum;
     for l in 0..LANES {
         out[l] = fma::<FMA>(power_of::<SQUARE>(a[l]), b[l], out[l]);
@@ -79,7 +82,7 @@ fn accumulate<const FMA: bool, const SQUARE: bool>(a: &Lanes, b: &Lanes, sum: La
 
 /// The lanes' sum and what is left over.
 #[inline(always)]
-fn finish<const FMA: bool, const SQUARE: bool>(sums: &Lanes, a: &[f64], b: &[f64]) -> f64 {
+fn finish<const FMA: bool, const SQUARE: bool>(sums: &Lanes, a: &[impl Element], b: &[f64]) -> f64 {
     let mut sum = reduce(sums);
     for (a, b) in a.iter().zip(b) {
         sum = fma::<FMA>(power_of::<SQUARE>(*a), *b, sum);
@@ -88,7 +91,7 @@ fn finish<const FMA: bool, const SQUARE: bool>(sums: &Lanes, a: &[f64], b: &[f64
 }
 
 #[inline(always)]
-fn row_dot<const FMA: bool, const SQUARE: bool>(a: &[f64], b: &[f64]) -> f64 {
+fn row_dot<const FMA: bool, const SQUARE: bool>(a: &[impl Element], b: &[f64]) -> f64 {
     let ((a, a_tail), (b, b_tail)) = (a.as_chunks(), b.as_chunks());
     let mut sums: Lanes = [0.0; LANES];
     for (a, b) in a.iter().zip(b) {
@@ -98,7 +101,7 @@ fn row_dot<const FMA: bool, const SQUARE: bool>(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[inline(always)]
-fn dots_of<const FMA: bool, const SQUARE: bool>(values: &[f64], w: &[f64], out: &mut [f64]) {
+fn dots_of<const FMA: bool, const SQUARE: bool>(values: &[impl Element], w: &[f64], out: &mut [f64]) {
     let d = w.len();
     let (w8, w_tail) = w.as_chunks::<LANES>();
     let mut fours = values.chunks_exact(4 * d);
@@ -129,7 +132,7 @@ fn dots_of<const FMA: bool, const SQUARE: bool>(values: &[f64], w: &[f64], out: 
 
 #[inline(always)]
 fn add_rows_of<const FMA: bool, const SQUARE: bool>(
-    values: &[f64],
+    values: &[impl Element],
     origin: usize,
     picks: &[u32],
     coef: &[f64],
@@ -160,7 +163,7 @@ fn add_rows_of<const FMA: bool, const SQUARE: bool>(
 /// One read of the triangle gives both halves of the product: row i of the triangle, l_i, adds
 /// l_i'w to y_i and w_i l_i (without the diagonal) to y_0..y_i.
 #[inline(always)]
-fn symmetric_images_of<const FMA: bool, const PACKED: bool>(values: &[f64], w: &[f64], out: &mut [f64]) {
+fn symmetric_images_of<const FMA: bool, const PACKED: bool>(values: &[impl Element], w: &[f64], out: &mut [f64]) {
     let d = w.len();
     let layout = if PACKED { Layout::Packed } else { Layout::Square };
     for (s, y) in values.chunks_exact(layout.width(d)).zip(out.chunks_exact_mut(d)) {
@@ -173,15 +176,16 @@ fn symmetric_images_of<const FMA: bool, const PACKED: bool>(values: &[f64], w: &
             for j in (0..body).step_by(LANES) {
                 multiply_add::<FMA>(&l[j..j + LANES], &w[j..j + LANES], &mut sums);
                 for (y, l) in y[j..j + LANES].iter_mut().zip(&l[j..j + LANES]) {
-                    *y = fma::<FMA>(wi, *l, *y);
+                    *y = fma::<FMA>(wi, l.wide(), *y);
                 }
             }
             let mut sum = reduce(&sums);
             for j in body..i {
-                sum = fma::<FMA>(l[j], w[j], sum);
-                y[j] = fma::<FMA>(wi, l[j], y[j]);
+                let l = l[j].wide();
+                sum = fma::<FMA>(l, w[j], sum);
+                y[j] = fma::<FMA>(wi, l, y[j]);
             }
-            y[i] = fma::<FMA>(diagonal, wi, sum);
+            y[i] = fma::<FMA>(diagonal.wide(), wi, sum);
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::mixture::{Component, Densities, Noise, Shape, Sums, Workspace, triang
 use crate::normal::{HingeParts, cdf, expected_hinge, pdf};
 use crate::spread::PairTerms;
 use crate::testing::Numbers;
-use crate::{LANES, Layout, Pack, Power, smo};
+use crate::{LANES, Layout, Pack, Power, Stored, smo};
 
 /// Results by the name of the kernel and the sizes.
 type Results = Vec<(String, Vec<f64>)>;
@@ -33,14 +33,14 @@ fn passes(d: usize, n: usize, numbers: &mut Numbers, found: &mut Results) {
     add("dot", vec![crate::dot(&values[..d], &w)]);
     for power in [Power::One, Power::Two] {
         let (mut out, mut sum) = (vec![0.0; n], w.clone());
-        crate::dots(&values, &w, power, &mut out);
+        crate::dots(Stored::F64(&values), &w, power, &mut out);
         add("dots", out);
-        crate::add_rows(&values, 0, &picks, &coef, power, &mut sum);
+        crate::add_rows(Stored::F64(&values), 0, &picks, &coef, power, &mut sum);
         add("add_rows", sum);
     }
-    crate::symmetric_images(&matrices, Layout::Square, &w, &mut image);
+    crate::symmetric_images(Stored::F64(&matrices), Layout::Square, &w, &mut image);
     add("symmetric_images, square", image.clone());
-    crate::symmetric_images(&matrices[..n * triangle(d)], Layout::Packed, &w, &mut image);
+    crate::symmetric_images(Stored::F64(&matrices[..n * triangle(d)]), Layout::Packed, &w, &mut image);
     add("symmetric_images, packed", image);
     let mut upper = positive(d, numbers);
     assert!(crate::factor_upper(&mut upper, d));
@@ -128,6 +128,41 @@ fn passes_have_the_same_bits_with_fused_multiply_add_and_the_same_digits_without
             for (at, (x, y)) in a.iter().zip(b).enumerate() {
                 let good = x.to_bits() == y.to_bits() || (!same_bits && (x - y).abs() <= 1e-11 * size);
                 assert!(good, "{what}, element {at}: {x:e} with {}, {y:e} with {}", best.name(), level.name());
+            }
+        }
+    }
+}
+
+/// float32 rows give the bits of the same numbers as float64, in each copy.
+#[test]
+fn widening_in_the_load_changes_no_bit() {
+    let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    let mut numbers = Numbers::new(5);
+    for d in (1..=18).chain([31, 64, 100]) {
+        for n in [1, 7, 40] {
+            let mut narrow: Vec<f32> = normals(n * d * d, &mut numbers).iter().map(|x| *x as f32).collect();
+            narrow[0] = f32::from_bits(1);
+            let wide: Vec<f64> = narrow.iter().map(|x| f64::from(*x)).collect();
+            let (w, coef) = (normals(d, &mut numbers), normals(n, &mut numbers));
+            let picks: Vec<u32> = (0..n as u32).filter(|k| k % 3 != 1).collect();
+            let found = |stored: Stored<'_>| {
+                let mut all = vec![];
+                for power in [Power::One, Power::Two] {
+                    let (mut out, mut sum) = (vec![0.0; n], w.clone());
+                    crate::dots(stored.part(0..n * d), &w, power, &mut out);
+                    crate::add_rows(stored, 0, &picks, &coef, power, &mut sum);
+                    all.extend([out, sum].concat());
+                }
+                for layout in [Layout::Square, Layout::Packed] {
+                    let mut image = vec![0.0; n * d];
+                    crate::symmetric_images(stored.part(0..n * layout.width(d)), layout, &w, &mut image);
+                    all.extend(image);
+                }
+                bits(&all)
+            };
+            for level in Level::all() {
+                let (one, other) = level.during(|| (found(Stored::F32(&narrow)), found(Stored::F64(&wide))));
+                assert_eq!(one, other, "{n} x {d}, {}", level.name());
             }
         }
     }

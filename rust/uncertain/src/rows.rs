@@ -1,12 +1,17 @@
-//! A row-major matrix of f64 that may lie in several pieces of somebody else's memory.
+//! A row-major matrix that may lie in several pieces of somebody else's memory, each float32 or float64.
 //!
 //! Arrow columns come in chunks and NumPy arrays are owned by Python; copying either would double
 //! the memory of a table. So a [`Rows`] is a list of chunks, each a slice of a shared buffer, and
 //! everything that reads rows asks for [`Rows::segments`]: contiguous runs, usually one.
 //! Rejected: an ndarray view (one piece only, and its lifetime would reach into Python).
+//!
+//! This file is where the core knows the type. To all others the numbers are float64: lent where they are stored so,
+//! else widened, row by row or in short runs. The passes that need the speed take them as they are stored
+//! ([`Rows::stored_segments`]) to kernels that widen in the load. Either way nothing is rounded, and no sum changes
+//! its order. What is computed is written as float64; what is only moved keeps its type.
 
+use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
 
 use ndarray::Array2;
 
@@ -14,9 +19,14 @@ use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::parallel;
 use crate::readable::readable;
+use crate::simd::{Element, LANES, Stored, of_type};
 
-/// Memory that somebody keeps alive: a `Vec`, an Arrow buffer, a NumPy array.
-pub type SharedBuffer = Arc<dyn AsRef<[f64]> + Send + Sync>;
+mod buffer;
+
+pub use buffer::{ElementType, SharedBuffer};
+
+/// Numbers of a run that is widened at a time.
+const RUN: usize = 8192;
 
 #[derive(Clone)]
 struct Chunk {
@@ -55,12 +65,12 @@ impl Rows {
             return Err(Error::shape("rows", format!("a multiple of {width} elements"), values.len()));
         }
         let n_rows = values.len() / width;
-        Self::from_shared(Arc::new(values), 0, n_rows, width)
+        Self::from_shared(values.into(), 0, n_rows, width)
     }
 
     /// A matrix inside a shared buffer, from element `offset` on.
     pub fn from_shared(buffer: SharedBuffer, offset: usize, n_rows: usize, width: usize) -> Result<Self> {
-        let len = (*buffer).as_ref().len();
+        let len = buffer.stored().len();
         let needed = n_rows.checked_mul(width).and_then(|n| n.checked_add(offset));
         if width == 0 || needed.is_none_or(|needed| needed > len) {
             return Err(Error::shape("rows", format!("{n_rows} x {width} elements from {offset} on"), len));
@@ -84,10 +94,25 @@ impl Rows {
 
     /// One row. Panics when out of range, as slices do.
     #[must_use]
-    pub fn row(&self, i: usize) -> &[f64] {
+    #[inline]
+    pub fn row(&self, i: usize) -> Cow<'_, [f64]> {
+        self.stored_row(i).wide()
+    }
+
+    /// One row as it is stored.
+    #[must_use]
+    #[inline]
+    pub(crate) fn stored_row(&self, i: usize) -> Stored<'_> {
         let chunk = &self.chunks[self.find_chunk(i)];
         let at = chunk.offset + (i - chunk.start) * self.width;
-        &(*chunk.buffer).as_ref()[at..at + self.width]
+        chunk.buffer.stored().part(at..at + self.width)
+    }
+
+    /// Element j of row i.
+    #[must_use]
+    #[inline]
+    pub fn at(&self, i: usize, j: usize) -> f64 {
+        of_type!(self.stored_row(i), row => row[j].wide())
     }
 
     fn find_chunk(&self, row: usize) -> usize {
@@ -95,25 +120,58 @@ impl Rows {
     }
 
     /// The rows of `range` as contiguous runs in order: (number of the first row, its elements on).
-    pub fn segments(&self, range: Range<usize>) -> impl Iterator<Item = (usize, &[f64])> {
+    pub fn segments(&self, range: Range<usize>) -> impl Iterator<Item = (usize, Cow<'_, [f64]>)> {
+        let width = self.width;
+        self.stored_segments(range).flat_map(move |(first, values)| {
+            // Packs of rows (eight matrices are factored together) are cut alike in either type.
+            let run = match values {
+                Stored::F64(_) => values.len().max(1),
+                Stored::F32(_) => (RUN / width).max(1).next_multiple_of(LANES) * width,
+            };
+            let cut = move |at: usize| (first + at / width, values.part(at..values.len().min(at + run)).wide());
+            (0..values.len()).step_by(run).map(cut)
+        })
+    }
+
+    /// [`Self::segments`] as they are stored, each as long as it is.
+    pub fn stored_segments(&self, range: Range<usize>) -> impl Iterator<Item = (usize, Stored<'_>)> {
         let width = self.width;
         let first = if range.is_empty() { self.chunks.len() } else { self.find_chunk(range.start) };
         self.chunks[first..].iter().take_while(move |c| c.start < range.end).map(move |c| {
             let from = range.start.max(c.start);
             let to = range.end.min(c.start + c.n_rows);
             let at = c.offset + (from - c.start) * width;
-            (from, &(*c.buffer).as_ref()[at..at + (to - from) * width])
+            (from, c.buffer.stored().part(at..at + (to - from) * width))
         })
     }
 
-    /// All elements, when they lie in one piece.
+    /// All elements as they are stored, when they lie in one piece.
     #[must_use]
-    pub fn as_slice(&self) -> Option<&[f64]> {
+    pub fn as_stored(&self) -> Option<Stored<'_>> {
         match self.chunks.as_slice() {
-            [] => Some(&[]),
-            [c] => Some(&(*c.buffer).as_ref()[c.offset..c.offset + c.n_rows * self.width]),
+            [] => Some(Stored::F64(&[])),
+            [c] => Some(c.buffer.stored().part(c.offset..c.offset + c.n_rows * self.width)),
             _ => None,
         }
+    }
+
+    /// All elements in one piece, copied only if they are not.
+    #[must_use]
+    pub fn contiguous(&self) -> Cow<'_, [f64]> {
+        self.as_stored().map_or_else(|| self.to_vec().into(), Stored::wide)
+    }
+
+    /// The type that they are stored in: float32 if all pieces are.
+    #[must_use]
+    pub fn element_type(&self) -> ElementType {
+        let narrow = |c: &Chunk| c.buffer.element_type() == ElementType::F32;
+        if !self.chunks.is_empty() && self.chunks.iter().all(narrow) { ElementType::F32 } else { ElementType::F64 }
+    }
+
+    /// Bytes of a row.
+    #[must_use]
+    pub fn row_bytes(&self) -> usize {
+        self.width * self.element_type().bytes()
     }
 
     /// Rows `range`, sharing the memory.
@@ -123,7 +181,7 @@ impl Rows {
         let chunks = self.chunks.iter().filter_map(|c| {
             let (a, b) = (from.max(c.start), to.min(c.start + c.n_rows));
             let offset = c.offset + a.saturating_sub(c.start) * self.width;
-            (a < b).then(|| Chunk { buffer: Arc::clone(&c.buffer), offset, start: a - from, n_rows: b - a })
+            (a < b).then(|| Chunk { buffer: c.buffer.clone(), offset, start: a - from, n_rows: b - a })
         });
         Self { chunks: chunks.collect(), n_rows: to.saturating_sub(from), width: self.width }
     }
@@ -131,22 +189,45 @@ impl Rows {
     /// The rows with these numbers, copied. Panics when one is out of range.
     #[must_use]
     pub fn take(&self, rows: &[usize]) -> Self {
-        let mut values = Vec::with_capacity(rows.len() * self.width);
-        for &i in rows {
-            values.extend_from_slice(self.row(i));
-        }
-        Self::from_owned(values, rows.len(), self.width)
+        self.gathered(rows.len(), self.width, rows.iter().map(|&i| self.stored_row(i)))
     }
 
     /// Some groups of `size` neighbouring elements of every row, copied.
     pub(crate) fn columns(&self, columns: &[usize], size: usize) -> Self {
-        let mut values = Vec::with_capacity(self.n_rows * columns.len() * size);
-        for (_, segment) in self.segments(0..self.n_rows) {
-            for row in segment.chunks_exact(self.width) {
-                columns.iter().for_each(|&c| values.extend_from_slice(&row[c * size..(c + 1) * size]));
-            }
+        let groups = (0..self.n_rows)
+            .map(|i| self.stored_row(i))
+            .flat_map(|row| columns.iter().map(move |&c| row.part(c * size..(c + 1) * size)));
+        self.gathered(self.n_rows, columns.len() * size, groups)
+    }
+
+    /// Some of the numbers one after the other in new memory, of the same type.
+    fn gathered<'a>(&'a self, n_rows: usize, width: usize, pieces: impl Iterator<Item = Stored<'a>>) -> Self {
+        let count = n_rows * width;
+        let buffer = if self.element_type() == ElementType::F32 {
+            let mut values = Vec::with_capacity(count);
+            let narrow = |piece| if let Stored::F32(piece) = piece { piece } else { &[] };
+            pieces.for_each(|piece| values.extend_from_slice(narrow(piece)));
+            SharedBuffer::from(values)
+        } else {
+            let mut values = Vec::with_capacity(count);
+            pieces.for_each(|piece| values.extend_from_slice(&piece.wide()));
+            SharedBuffer::from(values)
+        };
+        Self::from_buffer(buffer, n_rows, width)
+    }
+
+    /// The same numbers all stored in one type: themselves if they are, else copied, as float32 rounded.
+    #[must_use]
+    pub fn stored_as(&self, to: ElementType) -> Self {
+        if self.chunks.iter().all(|c| c.buffer.element_type() == to) {
+            return self.clone();
         }
-        Self::from_owned(values, self.n_rows, columns.len() * size)
+        if to == ElementType::F64 {
+            return Self::from_owned(self.to_vec(), self.n_rows, self.width);
+        }
+        let mut narrow = Vec::<f32>::with_capacity(self.n_rows * self.width);
+        self.segments(0..self.n_rows).for_each(|(_, values)| narrow.extend(values.iter().map(|x| *x as f32)));
+        Self::from_buffer(narrow.into(), self.n_rows, self.width)
     }
 
     /// A new matrix of as many rows: what `change` makes of each.
@@ -190,7 +271,11 @@ impl Rows {
     /// A matrix of the same shape class from freshly computed elements (`values.len() = n_rows * width`).
     pub(crate) fn from_owned(values: Vec<f64>, n_rows: usize, width: usize) -> Self {
         debug_assert_eq!(values.len(), n_rows * width);
-        let chunk = Chunk { buffer: Arc::new(values), offset: 0, start: 0, n_rows };
+        Self::from_buffer(values.into(), n_rows, width)
+    }
+
+    fn from_buffer(buffer: SharedBuffer, n_rows: usize, width: usize) -> Self {
+        let chunk = Chunk { buffer, offset: 0, start: 0, n_rows };
         Self { chunks: if n_rows == 0 { vec![] } else { vec![chunk] }, n_rows, width }
     }
 
@@ -220,7 +305,7 @@ impl Rows {
     pub fn to_vec(&self) -> Vec<f64> {
         let mut values = Vec::with_capacity(self.n_rows * self.width);
         for (_, piece) in self.segments(0..self.n_rows) {
-            values.extend_from_slice(piece);
+            values.extend_from_slice(&piece);
         }
         values
     }
@@ -242,54 +327,10 @@ impl From<Array2<f64>> for Rows {
 
 impl std::fmt::Debug for Rows {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Rows({} x {} in {} pieces)", self.n_rows, self.width, self.chunks.len())
+        let (dtype, pieces) = (self.element_type().name(), self.chunks.len());
+        write!(f, "Rows({} x {} {dtype} in {pieces} pieces)", self.n_rows, self.width)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn pieces() -> Rows {
-        let a = Rows::from_vec((0..6).map(f64::from).collect(), 2).unwrap();
-        let b = Rows::from_vec((6..10).map(f64::from).collect(), 2).unwrap();
-        Rows::concat([a, b], 2).unwrap()
-    }
-
-    #[test]
-    fn pieces_read_like_one_matrix() {
-        let rows = pieces();
-        assert_eq!((rows.n_rows(), rows.width()), (5, 2));
-        assert_eq!(rows.row(3), &[6.0, 7.0]);
-        assert_eq!(rows.to_vec(), (0..10).map(f64::from).collect::<Vec<_>>());
-        let runs: Vec<_> = rows.segments(1..4).map(|(i, s)| (i, s.len())).collect();
-        assert_eq!(runs, [(1, 4), (3, 2)]);
-        assert!(rows.as_slice().is_none());
-    }
-
-    #[test]
-    fn slices_share_and_takes_copy() {
-        let rows = pieces().slice(2..5);
-        assert_eq!(rows.to_vec(), [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
-        assert_eq!(rows.slice(1..2).to_vec(), [6.0, 7.0]);
-        assert_eq!(rows.slice(3..3).n_rows(), 0);
-        assert_eq!(rows.take(&[2, 0]).to_vec(), [8.0, 9.0, 4.0, 5.0]);
-    }
-
-    #[test]
-    fn rows_can_be_exchanged() {
-        let rows = pieces();
-        let new = rows.with_rows(&[(0, vec![-1.0, -2.0]), (3, vec![-3.0, -4.0])]).unwrap();
-        assert_eq!(new.to_vec(), [-1.0, -2.0, 2.0, 3.0, 4.0, 5.0, -3.0, -4.0, 8.0, 9.0]);
-        assert_eq!(new.row(3), &[-3.0, -4.0]);
-        let many = Rows::from_vec(vec![0.0; 100], 1).unwrap();
-        let changed: Vec<_> = (10..90).map(|i| (i, vec![1.0])).collect();
-        assert_eq!(many.with_rows(&changed).unwrap().to_vec().iter().sum::<f64>(), 80.0);
-    }
-
-    #[test]
-    fn wrong_sizes_are_refused() {
-        assert!(Rows::from_vec(vec![1.0; 5], 2).is_err());
-        assert!(Rows::from_shared(Arc::new(vec![1.0; 5]), 2, 2, 2).is_err());
-    }
-}
+mod tests;

@@ -7,7 +7,7 @@ use crate::rows::Rows;
 
 /// `out[k] = rows[first + k]'w`, or with the squares of the rows' elements.
 pub(crate) fn dots(rows: &Rows, first: usize, w: &[f64], power: Power, out: &mut [f64]) {
-    for (start, values) in rows.segments(first..first + out.len()) {
+    for (start, values) in rows.stored_segments(first..first + out.len()) {
         let n = values.len() / w.len();
         uncertain_simd::dots(values, w, power, &mut out[start - first..][..n]);
     }
@@ -15,14 +15,14 @@ pub(crate) fn dots(rows: &Rows, first: usize, w: &[f64], power: Power, out: &mut
 
 /// [`dots`] of rows in one slice.
 pub(crate) fn dot_slices(values: &[f64], w: &[f64], power: Power, out: &mut [f64]) {
-    uncertain_simd::dots(values, w, power, out);
+    uncertain_simd::dots(Stored::F64(values), w, power, out);
 }
 
 /// `sum += coef[k] rows[first + k]` over the picked k (ascending), or with squared elements.
 pub(crate) fn add_rows(rows: &Rows, first: usize, picks: &[u32], coef: &[f64], power: Power, sum: &mut [f64]) {
     let (Some(&low), Some(&high)) = (picks.first(), picks.last()) else { return };
     let mut rest = picks;
-    for (start, values) in rows.segments(first + low as usize..first + high as usize + 1) {
+    for (start, values) in rows.stored_segments(first + low as usize..first + high as usize + 1) {
         let end = start - first + values.len() / rows.width();
         let (here, later) = rest.split_at(rest.partition_point(|&k| (k as usize) < end));
         rest = later;
@@ -32,13 +32,13 @@ pub(crate) fn add_rows(rows: &Rows, first: usize, picks: &[u32], coef: &[f64], p
 
 /// [`add_rows`] on rows in one slice of rows of `width` elements.
 pub(crate) fn add_slices(values: &[f64], width: usize, picks: &[u32], coef: &[f64], power: Power, sum: &mut [f64]) {
-    uncertain_simd::add_rows(values, 0, picks, coef, power, &mut sum[..width]);
+    uncertain_simd::add_rows(Stored::F64(values), 0, picks, coef, power, &mut sum[..width]);
 }
 
 /// `out[k] = S_{first + k} w` for symmetric matrices, reading lower triangles only.
 pub(crate) fn symmetric_images(rows: &Rows, layout: Layout, first: usize, w: &[f64], out: &mut [f64]) {
     let d = w.len();
-    for (start, values) in rows.segments(first..first + out.len() / d) {
+    for (start, values) in rows.stored_segments(first..first + out.len() / d) {
         let n = values.len() / rows.width();
         uncertain_simd::symmetric_images(values, layout, w, &mut out[(start - first) * d..][..n * d]);
     }

@@ -51,11 +51,11 @@ class Piece:
     @property
     def nbytes(self) -> int:
         """Bytes of all numbers."""
-        parts = self.part.rows.parts()
+        parts = self.part.rows.parts(stored=True)
         return sum(array.nbytes for array in (*parts.values(), *self.known().values()))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt, (self.part.rows.parts(), self.part.missing, self.known())
+        return _rebuilt, (self.part.rows.parts(stored=True), self.part.missing, self.known())
 
 
 def _rebuilt(parts: dict[str, Array], missing: Array | None, known: dict[str, Array]) -> Piece:

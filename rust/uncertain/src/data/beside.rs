@@ -76,7 +76,7 @@ fn beside(parts: &[Rows], n: usize) -> Result<Rows> {
     Rows::written(n, width, |row, mut out| {
         for part in parts {
             let (here, later) = out.split_at_mut(part.width());
-            here.copy_from_slice(part.row(row));
+            here.copy_from_slice(&part.row(row));
             out = later;
         }
         Ok(())

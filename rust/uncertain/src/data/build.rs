@@ -85,8 +85,8 @@ impl Covariances {
         let (what, d) = (names.covariances.as_str(), dimension(values.width(), &names.covariances)?);
         let scratch = || vec![0.0; 2 * d * d];
         let inverses = Rows::written_with(values.n_rows(), packed_len(d), scratch, |scratch, row, out| {
-            check_square(values.row(row), d, what, row)?;
-            invert(values.row(row), d, scratch, out).map_err(|e| e.at(what, row))
+            check_square(&values.row(row), d, what, row)?;
+            invert(&values.row(row), d, scratch, out).map_err(|e| e.at(what, row))
         })?;
         Ok(Self::triangles_unchecked(inverses))
     }

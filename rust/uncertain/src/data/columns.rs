@@ -61,7 +61,7 @@ mod tests {
             let (all, some) = (array.dense().unwrap(), part.dense().unwrap());
             for row in 0..n {
                 for (a, &i) in columns.iter().enumerate() {
-                    assert_eq!(part.means().row(row)[a], array.means().row(row)[i]);
+                    assert_eq!(part.means().at(row, a), array.means().at(row, i));
                     for (b, &j) in columns.iter().enumerate() {
                         assert_eq!(some[row * 4 + a * 2 + b], all[row * d * d + i * d + j]);
                     }

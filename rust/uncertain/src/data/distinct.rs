@@ -20,7 +20,7 @@ pub(crate) fn distinct(rows: &GaussianArray) -> Vec<usize> {
         spread
     };
     let order = |&a: &usize, &b: &usize| {
-        let means = compared(rows.means().row(a), rows.means().row(b));
+        let means = compared(&rows.means().row(a), &rows.means().row(b));
         means.then_with(|| match covariances.common() {
             Some(_) => Ordering::Equal,
             None => compared(&spread(a), &spread(b)),

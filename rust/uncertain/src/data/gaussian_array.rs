@@ -129,8 +129,8 @@ impl GaussianArray {
     /// Bytes of a row with its covariance; a matrix that all rows share does not count.
     #[must_use]
     pub fn row_bytes(&self) -> usize {
-        let own = |field: &Field| if field.shared { 0 } else { field.values.width() };
-        size_of::<f64>() * (self.n_features() + self.covariances.fields().iter().map(own).sum::<usize>())
+        let own = |field: &Field| if field.shared { 0 } else { field.values.row_bytes() };
+        self.means.row_bytes() + self.covariances.fields().iter().map(own).sum::<usize>()
     }
 
     /// The array whose covariances consist of these [`fields`](Covariances::fields), by name: rows that were written

@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 ///
 /// let (denoiser, _) = GaussianDenoiser::fit(&Params::new().check()?, rows, None, &Control::new())?;
 /// let posterior = denoiser.transform(rows, &Control::new())?;
-/// assert!((posterior.means().row(3)[1] - 3.0).abs() < 0.5);
+/// assert!((posterior.means().at(3, 1) - 3.0).abs() < 0.5);
 /// # Ok(())
 /// # }
 /// ```

@@ -35,7 +35,7 @@ impl GaussianArray {
                 let mut rng = Xoshiro256PlusPlus::seed_from_u64(stream);
                 sampler.prepare(row)?;
                 for draw in draws.chunks_exact_mut(d) {
-                    draw.copy_from_slice(self.means().row(row));
+                    draw.copy_from_slice(&self.means().row(row));
                     sampler.add_noise(row, &mut rng, draw);
                 }
             }
@@ -80,7 +80,7 @@ impl MixtureArray {
                         sampler.prepare(c)?;
                         prepared = Some(c);
                     }
-                    draw.copy_from_slice(components.means().row(c));
+                    draw.copy_from_slice(&components.means().row(c));
                     sampler.add_noise(c, &mut rng, draw);
                 }
             }
@@ -158,7 +158,7 @@ impl<'a> Sampler<'a> {
                     *x += f.iter().zip(&self.z).map(|(f, z)| f * z).sum::<f64>();
                 }
                 if let Some(diagonal) = &k.diagonal {
-                    draw.iter_mut().zip(diagonal.row(row)).for_each(|(x, v)| *x += v.sqrt() * normal());
+                    draw.iter_mut().zip(&*diagonal.row(row)).for_each(|(x, v)| *x += v.sqrt() * normal());
                 }
             }
             Structure::Dense => {

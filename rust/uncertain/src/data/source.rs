@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{GaussianArray, Rows};
+use super::{GaussianArray, Rows, SharedBuffer};
 use crate::error::Result;
 
 /// Rows of a fixed width that are computed on demand.
@@ -68,8 +68,8 @@ impl<'a> Reader<'a> {
         let buffer = Arc::make_mut(&mut self.buffer);
         buffer.resize(n * width, 0.0);
         source.fill(first..first + n, &mut self.workspace, buffer)?;
-        let shared: Arc<Vec<f64>> = Arc::clone(&self.buffer);
-        self.block = Rows::from_shared(shared, 0, n, width)?;
+        let buffer: Arc<Vec<f64>> = Arc::clone(&self.buffer);
+        self.block = Rows::from_shared(SharedBuffer::F64(buffer), 0, n, width)?;
         Ok((&self.block, 0))
     }
 }

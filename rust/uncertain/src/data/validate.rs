@@ -8,6 +8,7 @@
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::parallel;
+use crate::simd::{Element, of_type};
 
 /// What the error messages call the data: column names, or arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,16 +75,15 @@ impl Rule {
 pub(crate) fn elements(values: &Rows, what: &str, rule: Rule) -> Result<()> {
     let width = values.width();
     let results = parallel::map_parts(values.n_rows(), |part| {
-        for (first, segment) in values.segments(part) {
-            // Without a branch inside, so that it runs at the speed of memory.
-            let fine = match rule {
-                Rule::Finite => all(segment, |x| Rule::Finite.holds(x)),
-                Rule::Variance => all(segment, |x| Rule::Variance.holds(x)),
-                Rule::StandardDeviation => all(segment, |x| Rule::StandardDeviation.holds(x)),
-                Rule::Factor => all(segment, |x| Rule::Factor.holds(x)),
-            };
-            if !fine && let Some(at) = segment.iter().position(|x| !rule.holds(*x)) {
-                return Err(rule.error(what, first + at / width, at % width, segment[at]));
+        for (first, segment) in values.stored_segments(part) {
+            let wrong = of_type!(segment, segment => match rule {
+                Rule::Finite => first_wrong(segment, |x| Rule::Finite.holds(x)),
+                Rule::Variance => first_wrong(segment, |x| Rule::Variance.holds(x)),
+                Rule::StandardDeviation => first_wrong(segment, |x| Rule::StandardDeviation.holds(x)),
+                Rule::Factor => first_wrong(segment, |x| Rule::Factor.holds(x)),
+            });
+            if let Some((at, value)) = wrong {
+                return Err(rule.error(what, first + at / width, at % width, value));
             }
         }
         Ok(())
@@ -91,7 +91,16 @@ pub(crate) fn elements(values: &Rows, what: &str, rule: Rule) -> Result<()> {
     results.into_iter().collect()
 }
 
+/// The first number that does not hold, and its place.
+fn first_wrong(values: &[impl Element], holds: impl Fn(f64) -> bool + Copy) -> Option<(usize, f64)> {
+    if all(values, holds) {
+        return None;
+    }
+    values.iter().map(|x| x.wide()).enumerate().find(|(_, x)| !holds(*x))
+}
+
+/// Without a branch inside, so that it runs at the speed of memory.
 #[inline(always)]
-pub(super) fn all(values: &[f64], holds: impl Fn(f64) -> bool) -> bool {
-    values.chunks(1024).all(|chunk| chunk.iter().fold(true, |fine, x| fine & holds(*x)))
+pub(super) fn all(values: &[impl Element], holds: impl Fn(f64) -> bool) -> bool {
+    values.chunks(1024).all(|chunk| chunk.iter().fold(true, |fine, x| fine & holds(x.wide())))
 }

@@ -237,7 +237,7 @@ impl<'a> Observed<'a> {
         let put = |pack: &mut [Pack], values: &[f64]| {
             pack.iter_mut().zip(values).for_each(|(p, v)| p.0[lane] = *v);
         };
-        put(pack, self.data.means().row(row));
+        put(pack, &self.data.means().row(row));
         pack[d].0[lane] = weight;
         let own = &mut pack[d + 1..];
         let covariances = self.data.covariances();
@@ -247,7 +247,7 @@ impl<'a> Observed<'a> {
                 own[0].0[lane] = scratch[0];
             }
             (_, Noise::Rotated) => own[0].0[lane] = 1.0,
-            (Structure::Factor(k), Noise::Factor(_)) => put(own, k.factor.row(row)),
+            (Structure::Factor(k), Noise::Factor(_)) => put(own, &k.factor.row(row)),
             (_, Noise::Diagonal) => {
                 covariances.variances(row, &mut scratch[..d]);
                 put(own, &scratch[..d]);

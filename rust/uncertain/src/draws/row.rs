@@ -45,10 +45,11 @@ impl Row {
         self.shift = vec![0.0; d];
         self.scale = vec![0.0; d];
         for at in own.clone() {
-            self.shift.iter_mut().zip(draws.row(at)).for_each(|(m, x)| *m += weight(at) * x);
+            self.shift.iter_mut().zip(&*draws.row(at)).for_each(|(m, x)| *m += weight(at) * x);
         }
         for at in own.clone() {
-            let off = draws.row(at).iter().zip(&self.shift);
+            let x = draws.row(at);
+            let off = x.iter().zip(&self.shift);
             self.scale.iter_mut().zip(off).for_each(|(s, (x, m))| *s += weight(at) * (x - m) * (x - m));
         }
         for (s, m) in self.scale.iter_mut().zip(&self.shift) {
@@ -60,7 +61,8 @@ impl Row {
         }
         self.draws.clear();
         for at in own {
-            let scaled = draws.row(at).iter().zip(&self.shift).zip(&self.scale);
+            let x = draws.row(at);
+            let scaled = x.iter().zip(&self.shift).zip(&self.scale);
             self.draws.extend(scaled.map(|((x, m), s)| if *s > 0.0 { (x - m) / s } else { 0.0 }));
             self.draws.push(weight(at));
         }

@@ -15,7 +15,7 @@ fn one_component_has_the_moments_of_the_draws() {
     let found = fitted(values.clone(), 2, Params::new().n_components(Some(1))).unwrap().mixtures;
     let mean: f64 = values.iter().step_by(2).sum::<f64>() / 300.0;
     let variance: f64 = values.iter().step_by(2).map(|x| (x - mean).powi(2)).sum::<f64>() / 300.0;
-    assert!((found.components().means().row(0)[0] - mean).abs() < 1e-15);
+    assert!((found.components().means().at(0, 0) - mean).abs() < 1e-15);
     // The floor adds its part.
     let own = found.components().covariances().quad(0, &[1.0, 0.0]);
     assert!((own / variance - 1.0 - FLOOR).abs() < 1e-9, "{own} {variance}");
@@ -35,7 +35,7 @@ fn peaks_are_found_and_gaussians_stay_one() {
     assert_eq!(found.components().n_rows(), 2);
     let small = usize::from(found.weights()[0] > 0.5);
     assert!((found.weights()[small] - 0.3).abs() < 0.01, "{:?}", found.weights());
-    assert!((found.components().means().row(small)[0] - 6.0).abs() < 0.25);
+    assert!((found.components().means().at(small, 0) - 6.0).abs() < 0.25);
 }
 
 #[test]
@@ -64,5 +64,5 @@ fn weights_of_draws_count() {
     let weights: Vec<f64> = values.iter().map(|x| x.exp()).collect();
     let params = Params::new().n_components(Some(1)).check().unwrap();
     let found = params.fit(&rows, &[0, 4000], Some(&weights), &Control::new()).unwrap().mixtures;
-    assert!((found.components().means().row(0)[0] - 1.0).abs() < 0.1);
+    assert!((found.components().means().at(0, 0) - 1.0).abs() < 0.1);
 }

@@ -70,8 +70,13 @@ pub(crate) fn kept() -> usize {
 
 /// `n_rows` x `width` zeros, or an error instead of an abort when there is no memory for them.
 pub fn zeros(n_rows: usize, width: usize) -> Result<Vec<f64>> {
-    ask(n_rows, width.saturating_mul(size_of::<f64>()))?;
-    Ok(vec![0.0; n_rows * width])
+    zeros_of(n_rows, width)
+}
+
+/// [`zeros`] of another type.
+pub fn zeros_of<T: Copy + Default>(n_rows: usize, width: usize) -> Result<Vec<T>> {
+    ask(n_rows, width.saturating_mul(size_of::<T>()))?;
+    Ok(vec![T::default(); n_rows * width])
 }
 
 /// An error instead of an abort where there is no memory for so many bytes of `what`, which are not kept.

@@ -140,7 +140,7 @@ impl DenseHessian {
         for &k in picks {
             let root = rows[k as usize].mm.max(0.0).sqrt();
             let p = self.next_row();
-            p[..d].iter_mut().zip(block.means.row(block.at + k as usize)).for_each(|(p, x)| *p = root * x);
+            p[..d].iter_mut().zip(&*block.means.row(block.at + k as usize)).for_each(|(p, x)| *p = root * x);
             p[d] = root;
         }
     }
@@ -171,7 +171,7 @@ impl DenseHessian {
         for k in picks.iter().map(|&k| k as usize) {
             let (c, x) = (&rows[k], block.means.row(block.at + k));
             let turn = Reflection::new(&memo[k * rank..(k + 1) * rank], c.inv_s);
-            turn.columns(factor.factor.row(block.first + k), &mut turned);
+            turn.columns(&factor.factor.row(block.first + k), &mut turned);
             let [first, second, third] = c.root(turn.length2);
             let p = self.next_row();
             for j in 0..d {

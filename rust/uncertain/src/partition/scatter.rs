@@ -91,7 +91,7 @@ pub(super) fn scatter(
         for row in part {
             let (class, c) = (class_of(row), weight(row));
             let center = &centers[class * d..(class + 1) * d];
-            off.iter_mut().zip(data.means().row(row)).zip(center).for_each(|((off, x), m)| *off = x - m);
+            off.iter_mut().zip(&*data.means().row(row)).zip(center).for_each(|((off, x), m)| *off = x - m);
             let at = (class * folds + fold_of(row)?) * width;
             let (first, second) = sums[at..at + width].split_at_mut(1 + d);
             first[0] += c;
@@ -136,11 +136,11 @@ mod tests {
         let total: f64 = (0..50).map(weight).sum();
         assert!((all.weight - total).abs() < 1e-12);
         for j in 0..D {
-            let mean: f64 = (0..50).map(|i| weight(i) * data.means().row(i)[j]).sum::<f64>() / total;
+            let mean: f64 = (0..50).map(|i| weight(i) * data.means().at(i, j)).sum::<f64>() / total;
             assert!((all.mean[j] - mean).abs() < 1e-8);
             for k in 0..=j {
-                let other: f64 = (0..50).map(|i| weight(i) * data.means().row(i)[k]).sum::<f64>() / total;
-                let cov = |i: usize| (data.means().row(i)[j] - mean) * (data.means().row(i)[k] - other);
+                let other: f64 = (0..50).map(|i| weight(i) * data.means().at(i, k)).sum::<f64>() / total;
+                let cov = |i: usize| (data.means().at(i, j) - mean) * (data.means().at(i, k) - other);
                 let mut own = [0.0; D];
                 let noise = |i: usize, own: &mut [f64; D]| {
                     data.covariances().variances(i, own);

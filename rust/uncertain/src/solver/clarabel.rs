@@ -228,7 +228,7 @@ fn factor(data: &GaussianArray, row: usize) -> Result<Vec<Vec<(usize, f64)>>> {
         Structure::Factor(kind) => {
             let f = kind.factor.row(row);
             let column = |k| filled((0..d).map(|j| (j, f[j * kind.rank + k])).collect());
-            let beside = kind.diagonal.as_ref().map_or_else(Vec::new, |v| diagonal(v.row(row)));
+            let beside = kind.diagonal.as_ref().map_or_else(Vec::new, |v| diagonal(&v.row(row)));
             (0..kind.rank).map(column).chain(beside).collect()
         }
         Structure::Dense => {

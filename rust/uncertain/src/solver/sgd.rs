@@ -110,7 +110,7 @@ pub fn run(
                 loss.eval(&scores, &mut eval);
                 let dm = c * eval[0].dm;
                 if dm != 0.0 {
-                    gradient.iter_mut().zip(row).for_each(|(g, x)| *g += dm * x);
+                    gradient.iter_mut().zip(&*row).for_each(|(g, x)| *g += dm * x);
                     bias += dm;
                 }
                 if v[0] > 0.0 && eval[0].ds != 0.0 {

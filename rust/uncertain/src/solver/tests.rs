@@ -70,7 +70,7 @@ fn losses_without_one_minimum_are_refused() {
 fn the_kink_at_the_origin_is_certified() {
     for (n, d, exact) in [(60, 2, usize::MAX), (60, 2, 5), (200, 3, 2), (9, 2, usize::MAX)] {
         let (data, _) = classes(n, d, 0.7, exact);
-        let middle = |i: usize| if i % 3 == 1 && data.means().row(i)[0].abs() < 2.0 { 1.0 } else { -1.0 };
+        let middle = |i: usize| if i % 3 == 1 && data.means().at(i, 0).abs() < 2.0 { 1.0 } else { -1.0 };
         let targets: Vec<f64> = (0..n).map(middle).collect();
         for alpha in [1e-3, 0.1] {
             let problem = Problem { alpha, ..problem(&data, &targets) };
@@ -371,7 +371,7 @@ impl RowSource for Stored {
     }
 
     fn fill(&self, rows: Range<usize>, _: &mut Workspace, out: &mut [f64]) -> Result<()> {
-        rows.zip(out.chunks_exact_mut(self.width())).for_each(|(i, out)| out.copy_from_slice(self.0.row(i)));
+        rows.zip(out.chunks_exact_mut(self.width())).for_each(|(i, out)| out.copy_from_slice(&self.0.row(i)));
         Ok(())
     }
 

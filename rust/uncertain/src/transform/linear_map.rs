@@ -45,7 +45,7 @@ readable! {
     /// let data = GaussianArray::new(magnitudes, errors)?;
     /// // u - g and g - r: one column for each.
     /// let colours = LinearMap::new(vec![1.0, 0.0, -1.0, 1.0, 0.0, -1.0], 2)?.transform(&data, &Control::new())?;
-    /// assert_eq!(colours.means().row(0), [0.5, 0.25]);
+    /// assert_eq!(*colours.means().row(0), [0.5, 0.25]);
     /// assert!((colours.dense()?[1] + 0.16).abs() < 1e-15); // both have the error of g, with opposite signs
     /// # Ok(())
     /// # }

@@ -81,7 +81,7 @@ impl GaussianLogScaler {
         let step = n.div_ceil(LOOKED_AT);
         let softening = (0..data.n_features()).map(|j| {
             let known = (0..n).step_by(step).filter(|&i| !rows.is_missing(i, j));
-            softening(known.map(|i| data.means().row(i)[j]).collect())
+            softening(known.map(|i| data.means().at(i, j)).collect())
         });
         Self::new(softening.collect())
     }
@@ -146,7 +146,8 @@ impl GaussianLogScaler {
             Structure::Factor(low) => {
                 let factor = Rows::written_with(n, d * low.rank, workspace, |work, row, out| {
                     factors(work, row)?;
-                    let lines = out.chunks_exact_mut(low.rank).zip(low.factor.row(row).chunks_exact(low.rank));
+                    let own = low.factor.row(row);
+                    let lines = out.chunks_exact_mut(low.rank).zip(own.chunks_exact(low.rank));
                     for ((out, line), by) in lines.zip(&work.1) {
                         out.iter_mut().zip(line).for_each(|(out, f)| *out = by * f);
                     }

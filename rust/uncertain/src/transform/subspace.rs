@@ -144,7 +144,7 @@ impl SubspaceProjector {
                 control.check()?;
                 let x = data.means().row(row);
                 for v in eigh.vectors[(d - kept) * d..].chunks_exact(d) {
-                    let c: f64 = v.iter().zip(x).map(|(v, x)| v * x).sum();
+                    let c: f64 = v.iter().zip(&*x).map(|(v, x)| v * x).sum();
                     out.iter_mut().zip(v).for_each(|(o, v)| *o += c * v);
                 }
                 Ok(())
@@ -196,7 +196,7 @@ impl SubspaceProjector {
                 let mut mean = vec![0.0; d];
                 for (c, value) in columns.iter().zip(values.iter().rev()) {
                     // v (v'x) with v = c / sqrt(lambda)
-                    let along = c.iter().zip(x).map(|(c, x)| c * x).sum::<f64>() / value;
+                    let along = c.iter().zip(&*x).map(|(c, x)| c * x).sum::<f64>() / value;
                     mean.iter_mut().zip(c).for_each(|(m, c)| *m += along * c);
                 }
                 block.means.extend(mean);

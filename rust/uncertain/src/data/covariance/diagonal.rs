@@ -19,7 +19,7 @@ impl Diagonal {
     /// The variance of element j of a row.
     #[must_use]
     pub fn variance(&self, row: usize, j: usize) -> f64 {
-        self.unit.variance(self.values.row(row)[j])
+        self.unit.variance(self.values.at(row, j))
     }
 
     /// sum[j] += sum over the picked rows of coef[k] s_kj^2
@@ -79,7 +79,7 @@ impl BlockVerbs for Diagonal {
     }
 
     fn variances(&self, row: usize, out: &mut [f64]) {
-        out.iter_mut().zip(self.values.row(row)).for_each(|(o, x)| *o = self.unit.variance(*x));
+        out.iter_mut().zip(&*self.values.row(row)).for_each(|(o, x)| *o = self.unit.variance(*x));
     }
 }
 

@@ -8,7 +8,7 @@ use super::{BlockVerbs, Covariances, Direction, Structure};
 use crate::data::Rows;
 use crate::data::validate::{Names, Rule};
 use crate::error::Result;
-use crate::simd;
+use crate::simd::{self, Element, of_type};
 
 pub use uncertain_simd::Layout;
 
@@ -53,24 +53,23 @@ impl BlockVerbs for Full {
             Layout::Packed => simd::add_rows(&self.values, first, picks, coef, simd::Power::One, sum),
             Layout::Square => {
                 for &k in picks {
-                    let (c, s) = (coef[k as usize], self.values.row(first + k as usize));
-                    for i in 0..d {
+                    let c = coef[k as usize];
+                    of_type!(self.values.stored_row(first + k as usize), s => for i in 0..d {
                         let target = &mut sum[packed_len(i)..packed_len(i) + i + 1];
-                        target.iter_mut().zip(&s[i * d..]).for_each(|(t, s)| *t += c * s);
-                    }
+                        target.iter_mut().zip(&s[i * d..]).for_each(|(t, s)| *t += c * s.wide());
+                    });
                 }
             }
         }
     }
 
     fn trace(&self, row: usize, d: usize) -> f64 {
-        let s = self.values.row(row);
-        (0..d).map(|i| s[self.layout.row_start(i, d) + i]).sum()
+        (0..d).map(|i| self.values.at(row, self.layout.row_start(i, d) + i)).sum()
     }
 
     fn variances(&self, row: usize, out: &mut [f64]) {
-        let (d, s) = (out.len(), self.values.row(row));
-        (0..d).for_each(|i| out[i] = s[self.layout.row_start(i, d) + i]);
+        let d = out.len();
+        (0..d).for_each(|i| out[i] = self.values.at(row, self.layout.row_start(i, d) + i));
     }
 
     fn triangle(&self, row: usize, d: usize, out: &mut [f64]) {

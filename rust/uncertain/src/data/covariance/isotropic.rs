@@ -4,6 +4,7 @@ use super::storage::{Field, FieldShape, Fields, Storage};
 use super::{BlockVerbs, Covariances, Diagonal, Direction, Structure, Unit, packed_index};
 use crate::data::Rows;
 use crate::error::Result;
+use crate::simd::{Element, of_type};
 
 /// S_i = s_i^2 I, given as s_i^2 or s_i.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +19,7 @@ impl Isotropic {
     /// The variance of one row.
     #[must_use]
     pub fn variance(&self, row: usize) -> f64 {
-        self.unit.variance(self.values.row(row)[0])
+        self.unit.variance(self.values.at(row, 0))
     }
 
     fn sum(&self, first: usize, picks: &[u32], coef: &[f64]) -> f64 {
@@ -36,12 +37,14 @@ impl BlockVerbs for Isotropic {
     }
 
     fn quads(&self, first: usize, along: &Direction, _: &mut [f64], out: &mut [f64]) {
-        for (start, values) in self.values.segments(first..first + out.len()) {
+        for (start, values) in self.values.stored_segments(first..first + out.len()) {
             let out = &mut out[start - first..][..values.len()];
-            match self.unit {
-                Unit::Variance => out.iter_mut().zip(values).for_each(|(v, x)| *v = x * along.norm2),
-                Unit::StandardDeviation => out.iter_mut().zip(values).for_each(|(v, x)| *v = x * x * along.norm2),
-            }
+            of_type!(values, values => match self.unit {
+                Unit::Variance => out.iter_mut().zip(values).for_each(|(v, x)| *v = x.wide() * along.norm2),
+                Unit::StandardDeviation => {
+                    out.iter_mut().zip(values).for_each(|(v, x)| *v = x.wide() * x.wide() * along.norm2);
+                }
+            });
         }
     }
 

@@ -6,6 +6,7 @@ use crate::data::Rows;
 use crate::data::validate::Rule;
 use crate::error::Result;
 use crate::linalg;
+use crate::simd::{Element, of_type};
 
 /// S_i = F_i F_i' (+ diag(v_i)), F_i of d x rank, stored row-major.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +52,23 @@ impl LowRank {
     }
 }
 
+/// p = F'w
+#[inline]
+fn project(factor: &[impl Element], w: &[f64], p: &mut [f64]) {
+    p.fill(0.0);
+    for (f, w) in factor.chunks_exact(p.len()).zip(w) {
+        p.iter_mut().zip(f).for_each(|(p, f)| *p += f.wide() * w);
+    }
+}
+
+/// sum += c F p
+#[inline]
+fn add_combined(factor: &[impl Element], p: &[f64], c: f64, sum: &mut [f64]) {
+    for (f, s) in factor.chunks_exact(p.len()).zip(sum) {
+        *s += c * f.iter().zip(p).map(|(f, p)| f.wide() * p).sum::<f64>();
+    }
+}
+
 impl BlockVerbs for LowRank {
     fn structure(&self) -> Structure<'_> {
         Structure::Factor(Factor { factor: &self.factor, rank: self.rank, diagonal: self.diagonal.as_ref() })
@@ -67,12 +85,8 @@ impl BlockVerbs for LowRank {
             None => out.fill(0.0),
         }
         for k in 0..out.len() {
-            // p = F'w
             let p = &mut memo[k * r..(k + 1) * r];
-            p.fill(0.0);
-            for (f, w) in self.factor.row(first + k).chunks_exact(r).zip(&along.w) {
-                p.iter_mut().zip(f).for_each(|(p, f)| *p += f * w);
-            }
+            of_type!(self.factor.stored_row(first + k), f => project(f, &along.w, p));
             out[k] += p.iter().map(|p| p * p).sum::<f64>();
         }
     }
@@ -82,9 +96,7 @@ impl BlockVerbs for LowRank {
         for &k in picks {
             let k = k as usize;
             let p = &memo[k * r..(k + 1) * r];
-            for (f, s) in self.factor.row(first + k).chunks_exact(r).zip(sum.iter_mut()) {
-                *s += coef[k] * f.iter().zip(p).map(|(f, p)| f * p).sum::<f64>();
-            }
+            of_type!(self.factor.stored_row(first + k), f => add_combined(f, p, coef[k], sum));
         }
         if let Some(diagonal) = self.diagonal_kind() {
             diagonal.add_images(first, picks, coef, along, &[], sum);
@@ -99,9 +111,7 @@ impl BlockVerbs for LowRank {
         }
         for (k, image) in out.chunks_exact_mut(d).take(n).enumerate() {
             let p = &memo[k * r..(k + 1) * r];
-            for (f, o) in self.factor.row(first + k).chunks_exact(r).zip(image) {
-                *o += f.iter().zip(p).map(|(f, p)| f * p).sum::<f64>();
-            }
+            of_type!(self.factor.stored_row(first + k), f => add_combined(f, p, 1.0, image));
         }
     }
 
@@ -134,7 +144,7 @@ impl BlockVerbs for LowRank {
 
     fn variances(&self, row: usize, out: &mut [f64]) {
         match &self.diagonal {
-            Some(diagonal) => out.copy_from_slice(diagonal.row(row)),
+            Some(diagonal) => out.copy_from_slice(&diagonal.row(row)),
             None => out.fill(0.0),
         }
         for (o, f) in out.iter_mut().zip(self.factor.row(row).chunks_exact(self.rank)) {

@@ -272,16 +272,21 @@ impl Covariances {
         with_kind!(self, k => k.triangle(row, d, out));
     }
 
+    /// The same kind whose rows became these.
+    pub(crate) fn with_rows(&self, change: &dyn Fn(&Rows) -> Rows) -> Self {
+        with_kind!(self, k => k.map_rows(change).into())
+    }
+
     /// The covariances of rows `range`, sharing the memory.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
-        with_kind!(self, k => k.map_rows(&|rows| rows.slice(range.clone())).into())
+        self.with_rows(&|rows| rows.slice(range.clone()))
     }
 
     /// The covariances of the rows with these numbers, copied.
     #[must_use]
     pub fn take(&self, rows: &[usize]) -> Self {
-        with_kind!(self, k => k.map_rows(&|values| values.take(rows)).into())
+        self.with_rows(&|values| values.take(rows))
     }
 
     /// D S_i D for every row, D = diag(factor). Standard deviations stay standard deviations, a shared matrix stays

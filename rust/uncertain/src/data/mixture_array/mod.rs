@@ -42,7 +42,7 @@ const MOST: usize = 1_000_000;
 /// assert_eq!((data.n_rows(), data.components().n_rows()), (2, 3));
 ///
 /// let moments = data.collapse()?;
-/// assert!((moments.means().row(0)[0] - (0.7 * 0.4 + 0.3 * 2.1)).abs() < 1e-15);
+/// assert!((moments.means().at(0, 0) - (0.7 * 0.4 + 0.3 * 2.1)).abs() < 1e-15);
 /// # Ok(())
 /// # }
 /// ```
@@ -301,7 +301,7 @@ impl MixtureArray {
         let (rows, covariances) = (self.components.means(), self.components.covariances());
         let means = Rows::written(n, d, |row, out| {
             for c in self.row(row) {
-                out.iter_mut().zip(rows.row(c)).for_each(|(m, x)| *m += self.weights[c] * x);
+                out.iter_mut().zip(&*rows.row(c)).for_each(|(m, x)| *m += self.weights[c] * x);
             }
             Ok(())
         })?;

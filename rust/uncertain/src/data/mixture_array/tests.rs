@@ -24,8 +24,8 @@ fn moments_are_those_of_the_sums() {
     for row in 0..n {
         for i in 0..d {
             let of = |f: &dyn Fn(usize) -> f64| data.row(row).map(|c| data.weights()[c] * f(c)).sum::<f64>();
-            let x = |c: usize, j: usize| data.components().means().row(c)[j];
-            assert!((of(&|c| x(c, i)) - moments.means().row(row)[i]).abs() < 1e-15);
+            let x = |c: usize, j: usize| data.components().means().at(c, j);
+            assert!((of(&|c| x(c, i)) - moments.means().at(row, i)).abs() < 1e-15);
             for j in 0..d {
                 // E xx' - E x E x'
                 let second = of(&|c| dense[c * d * d + i * d + j] + x(c, i) * x(c, j));

@@ -24,7 +24,7 @@ impl Joint {
         let m = features.n_features() + 1;
         let mut means = Vec::with_capacity(n * m);
         for (i, y) in targets.values().iter().enumerate() {
-            means.extend_from_slice(features.means().row(i));
+            means.extend_from_slice(&features.means().row(i));
             means.push(*y);
         }
         let means = Rows::from_owned(means, n, m);

@@ -213,7 +213,7 @@ impl Prepared<'_> {
         phase.resize(n * size, 0.0);
         extra.resize(n * size, 0.0);
         for (first, values) in self.rows.means().segments(rows.clone()) {
-            numbers[(first - rows.start) * d..][..values.len()].copy_from_slice(values);
+            numbers[(first - rows.start) * d..][..values.len()].copy_from_slice(&values);
         }
         linalg::gemm(numbers, &self.table, (n, d, size), false, phase);
         // The spread's share goes to the phase (shared) or beside it, as damping (independent).
@@ -230,7 +230,9 @@ impl Prepared<'_> {
                 thin(k, rows.clone(), self, numbers, products, target);
                 if let Some(diagonal) = k.diagonal {
                     numbers.resize(n * d, 0.0);
-                    rows.clone().zip(numbers.chunks_exact_mut(d)).for_each(|(i, v)| v.copy_from_slice(diagonal.row(i)));
+                    rows.clone()
+                        .zip(numbers.chunks_exact_mut(d))
+                        .for_each(|(i, v)| v.copy_from_slice(&diagonal.row(i)));
                     linalg::gemm(numbers, &self.spread, (n, d, size), true, target);
                 }
             }

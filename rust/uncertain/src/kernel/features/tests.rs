@@ -72,8 +72,8 @@ fn features_are_the_waves_of_their_definition_for_every_kind() {
                     let dot = |v: &[f64]| w.iter().zip(v).map(|(a, b)| a * b).sum::<f64>();
                     let x = data.means().row(i);
                     let (phase, amplitude) = match random.noise() {
-                        Some(e) => (dot(x) + dot(&image(root, &e[k * d..(k + 1) * d])), 1.0),
-                        None => (dot(x), (-0.5 * dot(&image(s, w))).exp()),
+                        Some(e) => (dot(&x) + dot(&image(root, &e[k * d..(k + 1) * d])), 1.0),
+                        None => (dot(&x), (-0.5 * dot(&image(s, w))).exp()),
                     };
                     let scale = amplitude / (r as f64).sqrt();
                     // Roots of singular matrices are only known to 1e-8 (zero eigenvalues are left out here).

@@ -43,7 +43,7 @@ impl PointKernel {
     fn products(&self, x: &Rows, z: Option<&Rows>, control: &Control) -> Result<Vec<f64>> {
         let (n, m, d) = (x.n_rows(), z.unwrap_or(x).n_rows(), x.width());
         let mut out = zeros(n, m)?;
-        let right = contiguous(z.unwrap_or(x));
+        let right = z.unwrap_or(x).contiguous();
         parallel::fill_rows(&mut out, m, |rows, out| {
             let mut products = vec![];
             for first in rows.clone().step_by(STRIP) {
@@ -65,11 +65,6 @@ impl PointKernel {
         }
         Ok(out)
     }
-}
-
-/// All elements in one piece, copied only if they are not.
-fn contiguous(rows: &Rows) -> std::borrow::Cow<'_, [f64]> {
-    rows.as_slice().map_or_else(|| rows.to_vec().into(), Into::into)
 }
 
 /// The lower triangle into the upper one, block by block.

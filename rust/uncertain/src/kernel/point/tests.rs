@@ -95,12 +95,12 @@ fn gram_matrices_hold_the_values() {
             let cross = kernel.gram(&rows(&b), Some(&pieces), &Control::new()).unwrap();
             for i in 0..n {
                 for j in 0..n {
-                    let value = kernel.value(pieces.row(i), pieces.row(j));
+                    let value = kernel.value(&pieces.row(i), &pieces.row(j));
                     assert!((own[[i, j]] - value).abs() <= 1e-13 * (1.0 + value.abs()), "{kernel:?} {i} {j}");
                     assert_eq!(own[[i, j]], own[[j, i]]);
                 }
                 for j in 0..m {
-                    let value = kernel.value(&b[j * d..(j + 1) * d], pieces.row(i));
+                    let value = kernel.value(&b[j * d..(j + 1) * d], &pieces.row(i));
                     assert!((cross[[j, i]] - value).abs() <= 1e-13 * (1.0 + value.abs()), "{kernel:?} {i} {j}");
                 }
             }

@@ -88,7 +88,7 @@ pub(crate) fn median(x: &GaussianArray, parameter: &str, seed: u64) -> Result<f6
         )));
     }
     let distance = |i: usize, j: usize| {
-        let squares = x.means().row(i).iter().zip(x.means().row(j)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+        let squares = x.means().row(i).iter().zip(&*x.means().row(j)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
         (squares + x.covariances().trace(i, d) + x.covariances().trace(j, d)).sqrt()
     };
     let mut distances: Vec<f64> = if n * (n - 1) / 2 <= PAIRS {

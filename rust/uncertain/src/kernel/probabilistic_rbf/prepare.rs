@@ -44,7 +44,7 @@ impl Side {
                     spreads.fill(group.clone(), out)?;
                 }
                 for (row, out) in group.zip(out.chunks_exact_mut(width)) {
-                    out.iter_mut().zip(array.means().row(row)).for_each(|(m, x)| *m = x / sigma);
+                    out.iter_mut().zip(&*array.means().row(row)).for_each(|(m, x)| *m = x / sigma);
                     if !out.iter().all(|x| x.abs() < FAR) {
                         let wanted = format!("so large that x / sigma and the error bars in sigmas stay below {FAR:e}");
                         return Err(Error::parameter("sigma", sigma, format!("{wanted}; see row {row}")));

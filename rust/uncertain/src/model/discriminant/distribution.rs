@@ -143,7 +143,7 @@ impl<'a> Spread<'a> {
         parallel::new_rows_with(members.len(), 2 * self.width, workspace, |(scratch, eigh), at, out| {
             let row = members[at];
             let x = self.data.means().row(row);
-            let moments = differences.moments(x, self.data.covariances(), row, scratch);
+            let moments = differences.moments(&x, self.data.covariances(), row, scratch);
             if !moments.variances.iter().chain(&moments.shifts).all(|v| v.is_finite()) {
                 return Err(Error::Data(format!(
                     "row {row}: the deviation of its score is more than a number can hold; look at its units"
@@ -191,7 +191,7 @@ impl<'a> Spread<'a> {
             let (x, root) = (self.data.means().row(row), self.data.covariances().sqrt(row, d)?);
             crate::linalg::gemm_nt(&self.points, &root, d, out);
             for z in out.chunks_exact_mut(d) {
-                z.iter_mut().zip(x).for_each(|(z, x)| *z += x);
+                z.iter_mut().zip(&*x).for_each(|(z, x)| *z += x);
             }
             Ok(())
         })?;

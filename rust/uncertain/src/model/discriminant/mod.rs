@@ -322,7 +322,7 @@ mod tests {
         let (linear, quadratic) = (fit(true), fit(false));
         let mut pooled = [0.0; 3];
         for class in 0..2 {
-            let rows: Vec<&[f64]> = (0..100).filter(|i| i % 2 == class).map(|i| exact.means().row(i)).collect();
+            let rows: Vec<_> = (0..100).filter(|i| i % 2 == class).map(|i| exact.means().row(i)).collect();
             let mean = |f: &dyn Fn(&[f64]) -> f64| rows.iter().map(|r| f(r)).sum::<f64>() / 50.0;
             let (a, b) = (mean(&|r| r[0]), mean(&|r| r[1]));
             let own =

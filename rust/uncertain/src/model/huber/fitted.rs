@@ -129,7 +129,7 @@ pub(super) fn predict(
             let block = match &support {
                 Some(support) => part.kernel.between(&some, support, control)?,
                 // New rows are kernel values to all rows of the fit.
-                None => Array2::from_shape_fn((last - first, used.len()), |(i, j)| some.means().row(i)[used[j]]),
+                None => Array2::from_shape_fn((last - first, used.len()), |(i, j)| some.means().at(i, used[j])),
             };
             for (k, coef) in coef.iter().enumerate() {
                 let values = parallel::map_parts(last - first, |range| {

@@ -58,7 +58,7 @@ impl Points {
                     let end = n.min(start + PIECE);
                     for (r, out) in out.chunks_exact_mut(n).enumerate() {
                         let point = rows.row(first + r);
-                        add_squared_distances(&columns[start..], n, point, &mut out[start..end]);
+                        add_squared_distances(&columns[start..], n, &point, &mut out[start..end]);
                     }
                 }
             }
@@ -158,8 +158,8 @@ mod tests {
         let traces = rows.traces().unwrap();
         for i in 0..n {
             let distance = |j: usize| -> f64 {
-                let squares = rows.means().row(i).iter().zip(rows.means().row(j)).map(|(a, b)| (a - b).powi(2));
-                squares.sum::<f64>() + traces[i] + traces[j]
+                let (x, z) = (rows.means().row(i), rows.means().row(j));
+                x.iter().zip(&*z).map(|(a, b)| (a - b).powi(2)).sum::<f64>() + traces[i] + traces[j]
             };
             let mut all: Vec<usize> = (0..n).filter(|&j| j != i).collect();
             all.sort_by(|a, b| distance(*a).total_cmp(&distance(*b)));

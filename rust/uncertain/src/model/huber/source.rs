@@ -205,7 +205,7 @@ impl<'a> Source<'a> {
     pub(super) fn diagonal(&self, control: &Control) -> Result<Vec<f64>> {
         match (&self.all, self.kernel) {
             (Some(all), _) => Ok(all.diag().to_vec()),
-            (None, Kernel::Precomputed) => Ok((0..self.n()).map(|i| self.rows.means().row(i)[self.order[i]]).collect()),
+            (None, Kernel::Precomputed) => Ok((0..self.n()).map(|i| self.rows.means().at(i, self.order[i])).collect()),
             (None, Kernel::Rbf { coupling: Coupling::Shared, .. }) => Ok(vec![1.0; self.n()]),
             (None, Kernel::Rbf { .. }) if self.rows.covariances().kind() != Kind::Zero => {
                 let mut diagonal = Vec::with_capacity(self.n());
@@ -219,7 +219,7 @@ impl<'a> Source<'a> {
             (None, _) => {
                 let point = self.kernel.point();
                 let row = |i: usize| self.rows.means().row(i);
-                Ok((0..self.n()).map(|i| point.value(row(i), row(i))).collect())
+                Ok((0..self.n()).map(|i| point.value(&row(i), &row(i))).collect())
             }
         }
     }
@@ -233,7 +233,7 @@ impl<'a> Source<'a> {
         }
         if self.kernel == Kernel::Precomputed {
             // Row j of a symmetric matrix is its column j.
-            let row = |j: usize| self.order.iter().map(move |&i| self.rows.means().row(j)[i]);
+            let row = |j: usize| self.order.iter().map(move |&i| self.rows.means().at(j, i));
             return Ok(Matrix { n_rows: n, n_cols: b, values: numbers.iter().flat_map(|&j| row(j)).collect() });
         }
         let some = self.rows.take(numbers)?;
@@ -270,7 +270,7 @@ impl<'a> Source<'a> {
         if self.kernel != Kernel::Precomputed {
             return Ok(());
         }
-        let at = |i: usize, j: usize| self.rows.means().row(i)[self.order[j]];
+        let at = |i: usize, j: usize| self.rows.means().at(i, self.order[j]);
         for i in 0..self.n() {
             for j in 0..i {
                 let (lower, upper) = (at(i, j), at(j, i));

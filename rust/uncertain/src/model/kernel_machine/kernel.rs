@@ -1,6 +1,8 @@
 //! Where the kernel values of a machine come from.
 
-use ndarray::ArrayView2;
+use std::borrow::Cow;
+
+use ndarray::{Array2, ArrayView2, CowArray, Ix2};
 
 use crate::data::{Covariances, MixtureArray};
 use crate::error::{Error, Result};
@@ -25,14 +27,17 @@ pub enum KernelOrigin {
 named!(KernelOrigin, "kernel");
 
 /// Rows of kernel values, which have no error bars.
-pub(in crate::model) fn kernel_values(data: &MixtureArray) -> Result<ArrayView2<'_, f64>> {
+pub(in crate::model) fn kernel_values(data: &MixtureArray) -> Result<CowArray<'_, f64, Ix2>> {
     let points = data.components();
     if !data.is_gaussian() || !matches!(points.covariances(), Covariances::Zero) {
         return Err(Error::Data("kernel = \"precomputed\": kernel values have no error bars".into()));
     }
     let shape = (points.n_rows(), points.n_features());
-    let values = points.means().as_slice().and_then(|values| ArrayView2::from_shape(shape, values).ok());
-    values.ok_or_else(|| Error::Data("kernel = \"precomputed\": kernel values must lie in one piece of memory".into()))
+    let values = match points.means().contiguous() {
+        Cow::Borrowed(values) => ArrayView2::from_shape(shape, values).map(CowArray::from),
+        Cow::Owned(values) => Array2::from_shape_vec(shape, values).map(CowArray::from),
+    };
+    values.map_err(|e| Error::Internal(e.to_string()))
 }
 
 /// Could these n x n values be those of a kernel, as far as two rows tell: K_ii >= 0 and K_ij^2 <= K_ii K_jj?

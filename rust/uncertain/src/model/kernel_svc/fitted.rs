@@ -71,7 +71,7 @@ impl Model {
         let data = data.into();
         match &self.basis {
             Some(basis) => basis.map(&data, control, |kernel| question(&self.expansion, kernel)),
-            None => question(&self.expansion, kernel_values(&data)?),
+            None => question(&self.expansion, kernel_values(&data)?.view()),
         }
     }
 

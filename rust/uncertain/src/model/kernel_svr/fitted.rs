@@ -95,7 +95,7 @@ impl Model {
     /// Those of [`predict`](Self::predict), and [`Error::Interrupted`].
     pub fn predict_within(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Vec<f64>> {
         let data = data.into();
-        let Some(basis) = &self.basis else { return self.expansion.predict(kernel_values(&data)?) };
+        let Some(basis) = &self.basis else { return self.expansion.predict(kernel_values(&data)?.view()) };
         let all: Array2<f64> = basis.map(&data, control, |kernel| Ok(column(self.expansion.predict(kernel)?)))?;
         Ok(all.into_raw_vec_and_offset().0)
     }

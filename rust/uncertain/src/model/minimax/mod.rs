@@ -144,7 +144,7 @@ fn moments(rows: &TwoClasses<'_>, sign: f64) -> Moments {
     let (mut mean, mut cov) = (vec![0.0; d], vec![0.0; packed_len(d)]);
     for &i in &rows {
         let c = weight(i) / total;
-        mean.iter_mut().zip(data.means().row(i)).for_each(|(m, x)| *m += c * x);
+        mean.iter_mut().zip(&*data.means().row(i)).for_each(|(m, x)| *m += c * x);
         data.covariances().add_to(i, c, d, &mut cov);
     }
     for &i in &rows {

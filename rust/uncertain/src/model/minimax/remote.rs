@@ -58,7 +58,7 @@ fn centers(remote: &RemoteRows<'_>, labels: &Labels) -> Result<Vec<f64>> {
         let (class, c) = (*class as usize, weights.map_or(1.0, |c| c[row]));
         totals[class] += c;
         let own = &mut sums[class * d..(class + 1) * d];
-        own.iter_mut().zip(data.means().row(row)).for_each(|(sum, x)| *sum += c * x);
+        own.iter_mut().zip(&*data.means().row(row)).for_each(|(sum, x)| *sum += c * x);
     }
     for (own, total) in sums.chunks_exact_mut(d).zip(&totals).filter(|(_, total)| **total > 0.0) {
         own.iter_mut().for_each(|sum| *sum /= total);

@@ -41,7 +41,7 @@ pub(super) fn densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control
         row.known.extend((0..d).filter(|&j| !rows.is_missing(i, j)));
         data.covariances().triangle(i, d, &mut row.noise);
         for (k, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
-            out.copy_from_slice(&row.under(joint, k, data.means().row(i)).ok_or_else(|| unusable(i))?);
+            out.copy_from_slice(&row.under(joint, k, &data.means().row(i)).ok_or_else(|| unusable(i))?);
         }
         normalise(out).ok_or_else(|| unusable(i))
     })?;

@@ -192,7 +192,7 @@ mod tests {
     fn equal_noise_is_taken_off_the_moments() {
         let (data, targets) = problem();
         let (model, fitted) = fit(&Params::new().check().unwrap(), &data, &targets, &Control::new()).unwrap();
-        let x: Vec<f64> = (0..N).map(|i| data.means().row(i)[0]).collect();
+        let x: Vec<f64> = (0..N).map(|i| data.means().at(i, 0)).collect();
         let (xx, xy, yy) = moments(&x, targets.values());
         let law = model.law().unwrap();
         let slope = (xy - 0.05) / (xx - 0.25);
@@ -214,7 +214,7 @@ mod tests {
         let (centre, std) = model.densities(&data, &Control::new()).unwrap().moments();
         let gain = t[1] / (t[0] + 0.25);
         for i in 0..N {
-            assert!((centre[i] - mean[1] - gain * (data.means().row(i)[0] - mean[0])).abs() < 1e-12);
+            assert!((centre[i] - mean[1] - gain * (data.means().at(i, 0) - mean[0])).abs() < 1e-12);
             assert!((std[i].powi(2) - t[2] + gain * t[1]).abs() < 1e-12);
         }
     }

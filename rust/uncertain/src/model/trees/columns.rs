@@ -75,7 +75,7 @@ impl ErrorColumns {
     pub(super) fn write(&self, rows: &Incomplete<'_>, row: usize, out: &mut [f64]) {
         let (data, d) = (rows.gaussians(), self.scale.len());
         let (means, rest) = out.split_at_mut(d);
-        means.copy_from_slice(data.means().row(row));
+        means.copy_from_slice(&data.means().row(row));
         if self.columns != Columns::Means {
             let (std, correlations) = rest.split_at_mut(d);
             if self.columns == Columns::Errors {

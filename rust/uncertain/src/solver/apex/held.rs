@@ -160,7 +160,7 @@ fn columns(objective: &LinearObjective<'_>, row: usize, most: usize) -> Result<O
         match kind.structure() {
             Structure::Zero => {}
             Structure::Factor(factor) => {
-                if factor.rank > most || factor.diagonal.is_some_and(|v| axes(v.row(row)).is_none()) {
+                if factor.rank > most || factor.diagonal.is_some_and(|v| axes(&v.row(row)).is_none()) {
                     return Ok(None);
                 }
                 let f = factor.factor.row(row);

@@ -82,7 +82,7 @@ impl Reduced {
         let data = objective.problem().data;
         let (_, d, rank) = shape(objective).unwrap_or_default();
         let rows: Vec<usize> = (0..data.n_rows()).filter(|&i| objective.weight(i) > 0.0).collect();
-        let means: Vec<f64> = rows.iter().flat_map(|&i| data.means().row(i).iter().copied()).collect();
+        let means: Vec<f64> = rows.iter().flat_map(|&i| data.means().row(i).into_owned()).collect();
         let mut factors = Vec::with_capacity(rows.len() * rank * d);
         match data.covariances().structure() {
             Structure::Factor(kind) if kind.diagonal.is_none() => {

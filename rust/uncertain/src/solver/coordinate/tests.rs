@@ -63,7 +63,7 @@ fn a_tube_is_both_its_ends() {
     for (n, d, epsilon) in [(300, 70, 0.1), (60, 100, 0.3), (150, 64, 0.0)] {
         let (data, _) = points_of(n, d, 1.0, 4);
         let mut numbers = Numbers::new(2);
-        let targets: Vec<f64> = (0..n).map(|i| data.means().row(i)[0] + 0.5 * numbers.normal()).collect();
+        let targets: Vec<f64> = (0..n).map(|i| data.means().at(i, 0) + 0.5 * numbers.normal()).collect();
         let loss = ExpectedEpsilonInsensitive { epsilon };
         for alpha in [1e-2, 0.1] {
             let problem =

@@ -123,7 +123,7 @@ impl KernelMap {
             .try_reserve_exact(rank * d)
             .map_err(|_| Error::OutOfMemory(format!("kernel map: no memory for {rank} pivots of {d} numbers")))?;
         for (&(row, column), direction) in found.pivots.iter().zip(map.directions.chunks_exact_mut(d)) {
-            map.points.extend_from_slice(data.means().row(row));
+            map.points.extend_from_slice(&data.means().row(row));
             if column > 0 {
                 vectors.direction(row, column - 1, direction);
             }

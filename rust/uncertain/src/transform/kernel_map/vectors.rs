@@ -1,5 +1,7 @@
 //! The vectors of the feature space that rows contribute, by their inner products with a pivot.
 
+use std::borrow::Cow;
+
 use crate::data::covariance::{Factor, Structure};
 use crate::data::{GaussianArray, Rows};
 use crate::error::Result;
@@ -101,7 +103,7 @@ impl<'a> Vectors<'a> {
     pub(super) fn entries<'s>(&self, row: usize, pivot: &Pivot<'_>, scratch: &'s mut Scratch) -> &'s [f64] {
         let Scratch { gradient, out } = scratch;
         let (first, rest) = out.split_at_mut(1);
-        first[0] = self.kernel.against(self.data.means().row(row), pivot.point, pivot.direction, gradient);
+        first[0] = self.kernel.against(&self.data.means().row(row), pivot.point, pivot.direction, gradient);
         match &self.root {
             Root::None => {}
             Root::Diagonal(std) => {
@@ -126,19 +128,19 @@ impl<'a> Vectors<'a> {
             if column > 0 {
                 self.direction(row, column - 1, direction);
             }
-            let pivot = Pivot { point, direction: (column > 0).then_some(&*direction) };
+            let pivot = Pivot { point: &point, direction: (column > 0).then_some(&*direction) };
             *out = self.entries(row, &pivot, scratch)[column];
         }
     }
 
     /// An order of the vectors (row, column) that does not depend on that of the rows.
     pub(super) fn precedes(&self, (a, i): (usize, usize), (b, j): (usize, usize)) -> bool {
-        let different = self.point(a).iter().zip(self.point(b)).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne());
+        let different = self.point(a).iter().zip(&*self.point(b)).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne());
         different.unwrap_or(i.cmp(&j)).is_lt()
     }
 
     /// The mean of a row.
-    pub(super) fn point(&self, row: usize) -> &[f64] {
+    pub(super) fn point(&self, row: usize) -> Cow<'_, [f64]> {
         self.data.means().row(row)
     }
 }

@@ -1,0 +1,69 @@
+//! Memory that somebody keeps alive, and the type of the numbers in it.
+
+use std::sync::Arc;
+
+use crate::simd::Stored;
+
+/// Memory that somebody keeps alive: a `Vec`, an Arrow buffer, a NumPy array; of either type.
+#[derive(Clone)]
+pub enum SharedBuffer {
+    /// float64.
+    F64(Arc<dyn AsRef<[f64]> + Send + Sync>),
+    /// float32.
+    F32(Arc<dyn AsRef<[f32]> + Send + Sync>),
+}
+
+/// The type that the numbers of [`Rows`](super::Rows) are stored in. What is computed from them is always float64.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[non_exhaustive]
+pub enum ElementType {
+    /// float32.
+    #[strum(serialize = "float32")]
+    F32,
+    /// float64.
+    #[strum(serialize = "float64")]
+    F64,
+}
+
+crate::named::named!(ElementType, "dtype");
+
+impl ElementType {
+    /// Bytes of a number.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::F32 => size_of::<f32>(),
+            Self::F64 => size_of::<f64>(),
+        }
+    }
+}
+
+impl SharedBuffer {
+    /// All its numbers.
+    #[must_use]
+    pub fn stored(&self) -> Stored<'_> {
+        match self {
+            Self::F64(values) => Stored::F64((**values).as_ref()),
+            Self::F32(values) => Stored::F32((**values).as_ref()),
+        }
+    }
+
+    pub(super) fn element_type(&self) -> ElementType {
+        match self {
+            Self::F64(_) => ElementType::F64,
+            Self::F32(_) => ElementType::F32,
+        }
+    }
+}
+
+impl From<Vec<f64>> for SharedBuffer {
+    fn from(values: Vec<f64>) -> Self {
+        Self::F64(Arc::new(values))
+    }
+}
+
+impl From<Vec<f32>> for SharedBuffer {
+    fn from(values: Vec<f32>) -> Self {
+        Self::F32(Arc::new(values))
+    }
+}
