@@ -122,8 +122,7 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
         With ``error_scale``: the factor of the target's error bars, and its standard error.
     modes_, modes_std_ : ndarrays of shape (k,)
         With ``modes``: the errors that rows share in units of their standard deviations, and their standard
-        errors. They, ``outlier_probability_``, ``outlier_law_``, ``covariance_`` and ``loglikelihood_`` are
-        not in model files.
+        errors. Model files hold them, as all that is known of outliers.
     covariance_ : ndarray of shape (1 + d, 1 + d)
         With any of the three: covariance of intercept and coefficients.
     loglikelihood_ : float
@@ -382,6 +381,7 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         super()._attributes(arrays, header)
+        self._read_beside(arrays)
         for name in LAW:
             self.__dict__.pop(name, None)  # of an earlier fit
         if "coef" in arrays:

@@ -59,6 +59,18 @@ def test_modes_and_outliers_with_errors_found_by_name(table: pl.DataFrame, tmp_p
     again = uncertain.load(tmp_path / "law.safetensors")
     assert again.columns_ == by_name.columns_
     np.testing.assert_array_equal(again.predict(table), by_name.predict(table))
+    fitted, read = by_name.pipeline_[-1], again.pipeline_[-1]
+    for name in ("outlier_probability_", "modes_", "modes_std_", "covariance_"):
+        np.testing.assert_array_equal(getattr(read, name), getattr(fitted, name))
+    np.testing.assert_equal(read.outlier_law_, fitted.outlier_law_)
+    assert read.loglikelihood_ == fitted.loglikelihood_
+    text = str(by_name.summary())
+    assert str(again.summary()) == text and all(word in text for word in ("mode 1", "degrees of freedom"))
+    X = by_name.pipeline_[:-1].transform(X) if len(by_name.pipeline_) > 1 else X
+    for mine, theirs in zip(
+        read.predict(X, True, modes=modes), fitted.predict(X, True, modes=modes), strict=True
+    ):
+        np.testing.assert_array_equal(mine, theirs)
     columns = uncertain.Columns("y", features=["x"], modes=["zero_a", "zero_b"])
     np.testing.assert_allclose(
         uncertain.fit(table, columns=columns, method="law", outliers="student").coef_, by_name.coef_

@@ -71,18 +71,8 @@ class GivenX(Core):
         parameters = encoded(self._core_parameters() | {name: getattr(self, name) for name in OPTIONS})
         n_jobs = getattr(self, "n_jobs", None)
         found = fit_line(parameters, rows, **arguments, n_jobs=n_jobs, report=reporter(self))
-        self._made(_joint_state(found), {"n_iter": found["n_iter"], "status": found["status"]})
-        self.covariance_ = found["covariance"]
-        self.loglikelihood_ = found["log_likelihood"]
-        if self.outliers is not None:
-            names = ["share", "width"] if self.outliers == "mixture" else ["degrees_of_freedom"]
-            self.outlier_law_ = dict(zip(names, found["noise"], strict=True))
-            self.outlier_probability_ = found["outlier_probability"]
-        if self.error_scale is not None:
-            self.error_scale_, self.error_scale_std_ = found["error_scale"]
-        if modes is not None:
-            self.modes_, self._modes_covariance = found["modes"], found["modes_covariance"]
-            self.modes_std_ = np.sqrt(np.diag(self._modes_covariance))
+        state = _joint_state(found) | _beside(found, self.outliers is not None, self.error_scale is not None)
+        self._made(state, {"n_iter": found["n_iter"], "status": found["status"]})
         for what, status in (("law", found["status"]), ("true features", found["density_status"])):
             if status != "converged":
                 warn(
@@ -92,10 +82,30 @@ class GivenX(Core):
                 )
         return self
 
+    def _read_beside(self, arrays: dict[str, Floats]) -> None:
+        """The attributes of a fit, also of one from a model file."""
+        self._forget_given_x()
+        if "log_likelihood" in arrays:
+            self.loglikelihood_ = float(arrays["log_likelihood"][0])
+            d = len(arrays["coef"])
+            self.covariance_ = arrays.get("covariance", np.full((d + 1, d + 1), np.nan))
+        if "outlier_law" in arrays:
+            values = arrays["outlier_law"]
+            stds = arrays.get("outlier_law_std", np.full(len(values), np.nan))
+            names = ["share", "width"] if len(values) == 2 else ["degrees_of_freedom"]
+            pairs = zip(values.tolist(), stds.tolist(), strict=True)
+            self.outlier_law_ = dict(zip(names, pairs, strict=True))
+            self.outlier_probability_ = arrays["outlier_probability"]
+        if "error_scale" in arrays:
+            self.error_scale_, self.error_scale_std_ = [*arrays["error_scale"].tolist(), np.nan][:2]
+        if "modes" in arrays:
+            self.modes_, self._modes_covariance = arrays["modes"], arrays["modes_covariance"]
+            self.modes_std_ = np.sqrt(np.diag(self._modes_covariance))
+
     def _with_modes(self, found: Any, modes: ArrayLike, return_std: bool) -> Any:
         """Predictions of targets as they are measured, with what the fit knows of the errors they share."""
         if "modes_" not in self.__dict__:
-            raise UncertainError("modes=: this law was fitted without modes, or comes from a file")
+            raise UncertainError("modes=: this law was fitted without modes")
         mean, std = found if return_std else (found, None)
         shared = checked_modes(modes, len(mean))
         if shared.shape[1] != len(self.modes_):
@@ -150,6 +160,21 @@ def _joint_state(found: Keywords) -> dict[str, Floats]:
         arrays |= {"coef_std": std[1:], "intercept_std": std[:1]}
         arrays |= {"scatter_std": np.array([scatter_std])} if np.isfinite(scatter_std) else {}
     return arrays
+
+
+def _beside(found: Keywords, outliers: bool, error_scale: bool) -> dict[str, Floats]:
+    """The arrays of what else was found, as far as it is known."""
+    arrays = {"log_likelihood": [found["log_likelihood"]], "covariance": found["covariance"]}
+    if outliers:
+        values, stds = zip(*found["noise"], strict=True)
+        arrays |= {"outlier_law": values, "outlier_law_std": stds}
+        arrays["outlier_probability"] = found["outlier_probability"]
+    if error_scale:
+        arrays["error_scale"] = [number for number in found["error_scale"] if np.isfinite(number)]
+    if len(found["modes"]):
+        arrays |= {"modes": found["modes"], "modes_covariance": found["modes_covariance"]}
+    numbers = {name: np.asarray(values, dtype=np.float64) for name, values in arrays.items()}
+    return {name: values for name, values in numbers.items() if np.all(np.isfinite(values))}
 
 
 def checked_modes(modes: ArrayLike, n: int) -> Floats:

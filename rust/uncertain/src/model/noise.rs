@@ -138,7 +138,9 @@ impl Noise {
 
     /// The share of a row's mass that is an outlier's: bad data, or noise more than three times as wide as its scale.
     pub(super) fn outlying(self, parts: &[Part], shares: &[f64]) -> f64 {
-        parts.iter().zip(shares).filter(|(part, _)| part.plus > 0.0 || part.times > WIDE).map(|(_, share)| share).sum()
+        let outlying = parts.iter().zip(shares).filter(|(part, _)| part.plus > 0.0 || part.times > WIDE);
+        // Shares sum to one up to rounding.
+        outlying.map(|(_, share)| share).sum::<f64>().min(1.0)
     }
 }
 

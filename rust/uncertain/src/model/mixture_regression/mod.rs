@@ -10,6 +10,7 @@
 //! One component is the structural model of a line with errors in both variables (Fuller, Measurement Error Models,
 //! 1987, <https://doi.org/10.1002/9780470316665>): its [`Law`] with scatter and standard errors. More are a curve.
 
+mod beside;
 mod conditional;
 mod information;
 mod law;
@@ -32,6 +33,7 @@ use crate::state::RemoteRows;
 use readings::{LocalReadings, Readings, RemoteReadings, Total};
 
 pub use crate::deconvolution::Params;
+pub use beside::Beside;
 pub use law::{Errors, Law};
 
 readable! {
@@ -42,6 +44,8 @@ readable! {
         mixture: Mixture => &Mixture,
         /// The line of a single component.
         law: Option<Law> => Option<&Law>,
+        /// What a fit to the targets given the readings knows beside it.
+        beside: Option<Beside> => Option<&Beside>,
         /// How the fit went, where there was one.
         report: Option<Report> => Option<&Report>,
     }
@@ -138,7 +142,7 @@ impl Model {
             ));
         }
         let law = if mixture.n_components() == 1 { Some(Law::from_joint(&mixture)?) } else { None };
-        Ok(Self { mixture, law, report: None })
+        Ok(Self { mixture, law, beside: None, report: None })
     }
 
     /// Number of features, without the target.

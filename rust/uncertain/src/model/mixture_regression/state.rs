@@ -1,10 +1,10 @@
 //! The regression in files and other languages: the mixture of features and target, the target last; `coef` (d),
 //! `intercept` (1), `scatter` (1) of a single component, and their standard errors `coef_std`, `intercept_std`, `scatter_std`
-//! as far as they are known.
+//! as far as they are known; and what is known [`Beside`] the law.
 
 use ndarray::Array2;
 
-use super::{Errors, Law, Model, Params, fit, fit_joint, fit_remote};
+use super::{Beside, Errors, Law, Model, Params, fit, fit_joint, fit_remote};
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::deconvolution::{Mixture, ReportHeader, ValidParams};
@@ -41,6 +41,7 @@ impl Fitted for Model {
                 errors.scatter.iter().for_each(|std| arrays.vector("scatter_std", &[*std]));
             }
         }
+        self.beside.iter().for_each(|beside| beside.write(arrays));
         self.report.as_ref().map(|report| report.write(arrays))
     }
 
@@ -59,6 +60,10 @@ impl Fitted for Model {
                 let scatter = parts.optional_shaped("scatter_std", &[1])?.map(|std| std[0]);
                 law.errors = Some(Errors { coef, intercept, scatter });
             }
+        }
+        if model.law.is_some() {
+            let beside = Beside::read(d, parts)?;
+            model.beside = (beside != Beside::default()).then_some(beside);
         }
         model.report = progress.map(|progress| progress.read(parts)).transpose()?;
         Ok(model)
