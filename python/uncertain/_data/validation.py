@@ -118,7 +118,7 @@ def check_readings(
 ) -> tuple[Gaussians, Booleans | None, Limits | None]:
     """As `check_rows` for one that takes limits as well: rows, gaps and limits, None where there are none."""
     if isinstance(X, Incomplete):
-        _check_features(estimator, X, reset=reset)
+        _check_features(estimator, X.gaussians, reset=reset)
         limits = X.limits if X.limits is not None and X.limits.any() else None
         return X.gaussians._core, X.missing, limits
     if isinstance(X, GaussianArray):
@@ -135,14 +135,15 @@ def check_readings(
     return Incomplete.from_arrays(points).gaussians._core, missing, None
 
 
-def _check_features(estimator: BaseEstimator, X: GaussianArray | Incomplete, *, reset: bool) -> None:
+def _check_features(estimator: BaseEstimator, X: GaussianArray, *, reset: bool) -> None:
     """Set or check ``n_features_in_`` and ``feature_names_in_``."""
+    core, names = X._core, X._names
     # scikit-learn compares the names of data frames only.
     if not reset:
-        check_fitted_names(estimator, X.feature_names, reset=False)
-    _check_n_features(estimator, np.broadcast_to(0.0, X.shape), reset=reset)
+        check_fitted_names(estimator, names, reset=False)
+    _check_n_features(estimator, np.broadcast_to(0.0, (core.n_rows, core.n_features)), reset=reset)
     if reset:
-        check_fitted_names(estimator, X.feature_names, reset=True)
+        check_fitted_names(estimator, names, reset=True)
 
 
 def refuse_nested_tables(X: RowsLike) -> None:

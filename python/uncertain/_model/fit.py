@@ -291,9 +291,8 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
         plan = plan.settled(regression=reader.settle(plan.task, partial=plan.partial))
         rows = reader.read(plan.uses)
         some = rows.sample(REMEMBERED_ROWS)
-        n = reader.n_indicators
-        fitted = plan.fit(rows, reader.columns.flags, reader.feature_names, n, reader.left_alone, deadline)
-        if n and not reads_all(fitted.pipeline):
+        fitted = plan.fit(rows, reader, deadline)
+        if (n := reader.n_indicators) and not reads_all(fitted.pipeline):
             reader.drop_indicators()
             fitted, some = fitted.without_last(n), replace(some, rows=some.rows[:, :-n])
         pipeline, board, held_out = fitted

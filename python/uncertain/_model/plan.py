@@ -6,7 +6,6 @@ All that can be wrong with its options is checked before a number is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Self
 
@@ -43,8 +42,7 @@ from .._data.options import check_options
 from .._data.typing import Keywords, RandomState
 from .._data.warn import warn
 from .._held_out.fits import FoldModels
-from .._rows.left_alone import LeftAlone
-from .._rows.reader import Policy, Uses
+from .._rows.reader import Policy, RowReader, Uses
 from .._rows.sampled import CHOSEN_ROWS
 from .._rows.store import RowStore, refusal
 from .._rows.training import TrainingRows
@@ -202,46 +200,37 @@ class Plan:
         own = plain.get_params(deep=False)
         return plain.set_params(**{name: value for name, value in self.params.items() if name in own})
 
-    def fit(
-        self,
-        rows: RowStore,
-        limits: Mapping[str, str],
-        names: Callable[[], list[str]],
-        n_indicators: int,
-        left_alone: Callable[[], LeftAlone | None],
-        deadline: Deadline | None,
-    ) -> Fitted:
-        """The pipeline behind the reading step, and how it was chosen.
+    def fit(self, rows: RowStore, reader: RowReader, deadline: Deadline | None) -> Fitted:
+        """The pipeline behind the reading step, and how it was chosen; the `reader` has read the rows."""
+        if self.estimator is None:
+            return self._fit_choice(rows, reader, deadline or Deadline())
+        softening = softening_for(
+            self.transform, rows, reader.feature_names, automatic=self.method == "remeasured"
+        )
+        steps = steps_with(
+            self.estimator, measured=self.denoised, scale=self.scale, impute=self._imputes(rows),
+            softening=softening, limits=reader.columns.flags,
+        )  # fmt: skip
+        return Fitted(rows.fit_steps(Pipeline(steps)))
 
-        `limits`: columns of flags; `names`: of the features, of which the last `n_indicators` say what is
-        missing; `left_alone`: columns that the caller has not taken.
-        """
-        if self.estimator is not None:
-            measured, impute = self.denoised, self._imputes(rows)
-            softening = softening_for(self.transform, rows, names, automatic=self.method == "remeasured")
-            steps = steps_with(
-                self.estimator, measured=measured, scale=self.scale, impute=impute, softening=softening,
-                limits=limits,
-            )  # fmt: skip
-            return Fitted(rows.fit_steps(Pipeline(steps)))
-        limit = deadline or Deadline()
-        in_memory = Need.MEMORY in rows.gives
-        some = rows.sample(len(rows) if in_memory else CHOSEN_ROWS)
+    def _fit_choice(self, rows: RowStore, reader: RowReader, deadline: Deadline) -> Fitted:
+        """The best of several; fitted to all rows, if it was chosen on a sample."""
+        some = rows.sample(len(rows) if Need.MEMORY in rows.gives else CHOSEN_ROWS)
         whole = len(some) == len(rows)
-        softening = softening_for(self.transform, rows, names, automatic=True)
+        softening = softening_for(self.transform, rows, reader.feature_names, automatic=True)
 
-        def chosen(some: TrainingRows, beside: Callable[[], LeftAlone | None] | None) -> Choice:
-            request = self._request(some, rows, softening, limits=bool(limits), whole=whole)
-            own = 0 if self.indicators is True or some.xy_cov is not None else n_indicators
-            return choose(replace(request, n_indicators=own, left_alone=beside, deadline=limit), some)
+        def chosen(some: TrainingRows, *, left_alone: bool) -> Choice:
+            request = self._request(some, rows, reader, softening, whole=whole)
+            beside = reader.left_alone if left_alone else None
+            return choose(replace(request, left_alone=beside, deadline=deadline), some)
 
         try:
-            pipeline, board, held_out = chosen(some, left_alone if whole else None)
+            pipeline, board, held_out = chosen(some, left_alone=whole)
         except UncertainError:
             fewer = None if self.regression or not whole else _without_single_rows(some)
             if fewer is None:
                 raise
-            pipeline, board, held_out = chosen(fewer, None)
+            pipeline, board, held_out = chosen(fewer, left_alone=False)
         if whole:
             return Fitted(pipeline, board, held_out)
         _warn_of_better(board, len(some))
@@ -252,19 +241,28 @@ class Plan:
         return self.on_missing == "impute" or (self.on_missing == "auto" and rows.has_gaps)
 
     def _request(
-        self, some: TrainingRows, rows: RowStore, softening: Softening | None, *, limits: bool, whole: bool
+        self,
+        some: TrainingRows,
+        rows: RowStore,
+        reader: RowReader,
+        softening: Softening | None,
+        *,
+        whole: bool,
     ) -> Request:
         """What is asked of a choice on these rows."""
 
         def able(member: Member) -> bool:
             return member.pipeline is None or refusal(rows, member.pipeline[-1]) is None
 
+        indicators = 0 if self.indicators is True or some.xy_cov is not None else reader.n_indicators
         return Request(
             rows=some.rows, y=some.y, regression=self.regression, meaning=self.meaning, usual=self.usual,
             softening=softening,
             effort=self.effort, scale=self.scale, impute=self._imputes(rows), noise=self.noise,
-            random_state=to_seed(self.random_state), settings=self.params, limits=limits,
+            random_state=to_seed(self.random_state), settings=self.params,
+            limits=bool(reader.columns.flags),
             target_limits=some.y_limit is not None, able=None if whole else able,
+            n_indicators=indicators,
         )  # fmt: skip
 
 
