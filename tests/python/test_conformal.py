@@ -17,7 +17,6 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._model.cross_conformal import set_lists
 from uncertain.exceptions import ColumnError, ModelFileError, ParameterError
 
 
@@ -223,16 +222,3 @@ def test_altered_files_are_refused(name: str, value: object, tmp_path: Path) -> 
     about["remembered"][name] = value
     with pytest.raises(ModelFileError, match="altered"):
         uncertain.load(redescribed(tmp_path / "model", about, tmp_path / "altered"))
-
-
-@pytest.mark.parametrize("count", [2, 3, 5, 9])
-def test_lists_are_those_of_a_loop(count: int) -> None:
-    rng = np.random.default_rng(count)
-    shares = rng.dirichlet(np.ones(count), 300)
-    shares[::2] = shares[::2].round(1)  # ties
-    inside, classes = rng.random((300, count)) < 0.4, np.array([f"c{k}" for k in range(count)])
-    lists = set_lists(shares, inside, classes)
-    for row, found in enumerate(lists):
-        first, *rest = np.argsort(-shares[row], kind="stable").tolist()
-        assert found == [classes[k] for k in (first, *(k for k in rest if inside[row, k]))]
-    assert count > 5 or len({id(each) for each in lists}) < 300  # rows share them

@@ -12,6 +12,8 @@ import sklearn
 from catalogues import linear
 from numpy.testing import assert_allclose
 from scipy import stats
+from scipy.integrate import quad
+from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 from test_check_errors import Floats, readings
@@ -23,12 +25,13 @@ from test_trees import CLASSIFIER, REGRESSOR, columns, noisy, target_of
 
 import uncertain
 from uncertain import GaussianArray, GaussianDenoiser, Incomplete, RemeasuredRegressor, check_errors
+from uncertain._base.normal_mixtures import NormalMixtures
 from uncertain._data.groups import Groups
 from uncertain._errors.estimate import by_model, by_replicates
 from uncertain._errors.sizes import ErrorSizes
 from uncertain._model.calibrating import calibrate
 from uncertain._model.conformal import Conformal
-from uncertain._model.cross_conformal import noise_levels
+from uncertain._model.cross_conformal import noise_levels, set_lists
 from uncertain._model.scatter import most_likely_scatter
 from uncertain._model.spread import Spread
 from uncertain._report.coefficients import linear_coefficients
@@ -421,3 +424,65 @@ def test_what_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         patch.delattr(learner, "_baseline_prediction")
         with pytest.raises(UncertainError, match="_baseline_prediction"):
             model._steps()
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 9])
+def test_lists_are_those_of_a_loop(count: int) -> None:
+    rng = np.random.default_rng(count)
+    shares = rng.dirichlet(np.ones(count), 300)
+    shares[::2] = shares[::2].round(1)  # ties
+    inside, classes = rng.random((300, count)) < 0.4, np.array([f"c{k}" for k in range(count)])
+    lists = set_lists(shares, inside, classes)
+    for row, found in enumerate(lists):
+        first, *rest = np.argsort(-shares[row], kind="stable").tolist()
+        assert found == [classes[k] for k in (first, *(k for k in rest if inside[row, k]))]
+    assert count > 5 or len({id(each) for each in lists}) < 300  # rows share them
+
+
+@pytest.fixture(scope="module")
+def laws() -> NormalMixtures:
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet(np.ones(3), 5)
+    return NormalMixtures(weights, 2.0 * rng.normal(size=(5, 3)), rng.uniform(0.2, 1.5, (5, 3)))
+
+
+def density(laws: NormalMixtures, row: int, y: float) -> float:
+    return float(laws.weights[row] @ norm.pdf(y, laws.means[row], laws.stds[row]))
+
+
+def test_scores_are_the_integrals_they_are_named_after(laws: NormalMixtures) -> None:
+    y = np.array([0.0, -1.0, 3.0, 0.5, 10.0])
+    for row in range(5):
+
+        def below(t: float, row: int = row) -> float:
+            return float(laws.weights[row] @ norm.cdf(t, laws.means[row], laws.stds[row]))
+
+        left = quad(lambda t: below(t) ** 2, -25, y[row], limit=200, points=[0.0])[0]
+        right = quad(lambda t: (1 - below(t)) ** 2, y[row], 25, limit=200, points=[0.0])[0]
+        assert laws.crps(y)[row] == pytest.approx(left + right, rel=1e-6)
+        square = quad(lambda t, row=row: density(laws, row, t) ** 2, -25, 25, limit=200, points=[0.0])[0]
+        assert laws.cde_loss(y)[row] == pytest.approx(square - 2 * density(laws, row, y[row]), rel=1e-6)
+        assert laws.pit(y)[row] == pytest.approx(below(y[row]), rel=1e-12)
+
+
+def test_density_distribution_function_and_quantiles_agree(laws: NormalMixtures) -> None:
+    levels = np.array([0.001, 0.3, 0.5, 0.99])
+    found = laws.quantiles(levels)
+    for k in range(len(levels)):
+        np.testing.assert_allclose(laws.pit(found[:, k]), levels[k], rtol=1e-10)
+    grid = np.linspace(-12, 12, 4001)
+    np.testing.assert_allclose(np.trapezoid(laws.density(grid), grid), 1.0, atol=1e-6)
+    np.testing.assert_allclose(np.gradient(laws.below(grid), grid, axis=1), laws.density(grid), atol=2e-4)
+    one = NormalMixtures.normal(np.array([1.0, 2.0]), np.array([0.5, 3.0]))
+    np.testing.assert_allclose(one.quantiles(levels), norm.ppf(levels, one.means, one.stds))
+
+
+def test_widened_keeps_mean_and_shape(laws: NormalMixtures) -> None:
+    wide = laws.widened(np.full(5, 4.0))
+    np.testing.assert_allclose(wide.mean, laws.mean)
+    second = (wide.weights * (wide.stds**2 + wide.means**2)).sum(axis=1)
+    np.testing.assert_allclose(np.sqrt(second - wide.mean**2), 4.0)
+    own = np.sqrt((laws.weights * (laws.stds**2 + laws.means**2)).sum(axis=1) - laws.mean**2)
+    levels, mean = np.array([0.1, 0.7]), laws.mean[:, None]
+    scaled = mean + 4.0 / own[:, None] * (laws.quantiles(levels) - mean)
+    np.testing.assert_allclose(wide.quantiles(levels), scaled)
