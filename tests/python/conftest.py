@@ -6,14 +6,15 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-import pytest
-from hypothesis import HealthCheck, settings
-from numpy.typing import NDArray
-
-# Threads of scikit-learn's trees that wait by spinning make several test processes on few cores eight times
-# slower. The OpenMP library reads this when it is loaded, with scikit-learn.
+# Threads that wait by spinning make several test processes on few cores eight times slower: those of NumPy's
+# linear algebra and of scikit-learn's trees. Their libraries read this when they are loaded.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
+from numpy.typing import NDArray  # noqa: E402
 
 # On a busy machine an example may take any time.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])

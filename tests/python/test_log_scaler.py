@@ -116,8 +116,8 @@ def test_a_softening_that_cannot_be_used_is_refused(softening: Any) -> None:
 
 
 def test_the_choice_takes_fluxes_as_logarithms_and_says_so(tmp_path: Path) -> None:
-    table = catalogue().drop("distance")
-    train, test = table[:300], table[300:]
+    table = catalogue(160).drop("distance")
+    train, test = table[:120], table[120:]
     model = uncertain.fit(train, target="kind")
     assert "log scale  flux\n" in str(model)
     raw = uncertain.fit(train, target="kind", transform=None)
@@ -131,7 +131,7 @@ def test_the_choice_takes_fluxes_as_logarithms_and_says_so(tmp_path: Path) -> No
 
 
 def test_methods_with_coefficients_keep_the_units_of_the_table_unless_asked() -> None:
-    table = catalogue().drop("distance")
+    table = catalogue(150).drop("distance")
     plain = uncertain.fit(table, target="kind", method="gsu")
     assert plain.coef_.shape == (1, 2) and "log scale" not in str(plain)
     asked = uncertain.fit(table, target="kind", method="gsu", transform={"flux": "log"})
@@ -153,8 +153,8 @@ def test_re_measured_learners_take_them_too_and_the_line_of_code_repeats_it() ->
 
 
 def test_a_regression_on_decades_is_better_by_logarithms() -> None:
-    table = catalogue(600).drop("kind")
-    train, test = table[:400], table[400:]
+    table = catalogue(260).drop("kind")
+    train, test = table[:140], table[140:]
     model = uncertain.fit(train, target="distance")
     raw = uncertain.fit(train, target="distance", transform=None)
     assert 1.0 - model.score(test) < 0.6 * (1.0 - raw.score(test))
@@ -175,7 +175,7 @@ def test_other_transforms_are_refused(transform: Any, words: str) -> None:
 
 
 def test_memory_and_rows_in_memory_choose_the_same_logarithms() -> None:
-    table = catalogue(400).drop("distance")
+    table = catalogue(160).drop("distance")
     in_file = uncertain.fit(table, target="kind", memory="200MB")
     in_memory = uncertain.fit(table, target="kind")
     assert ("log scale  flux" in str(in_file)) and ("log scale  flux" in str(in_memory))

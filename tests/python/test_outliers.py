@@ -31,7 +31,7 @@ def log_density(kind: str, r: np.ndarray, own: np.ndarray, other: np.ndarray, la
         wide = stats.norm.logpdf(r, scale=np.sqrt(own + other + law[1] ** 2)) + np.log(law[0])
         return np.logaddexp(narrow, wide)
     # y = Student + N(0, other), as the gamma mixture over its precision on a fine grid of log g.
-    u = np.linspace(-25, 5, 6001)[:, None]
+    u = np.linspace(-25, 5, 601)[:, None]
     half = law[0] / 2
     weight = half * np.log(half) - special.gammaln(half) + half * (u - np.exp(u)) + np.log(u[1, 0] - u[0, 0])
     return special.logsumexp(weight + stats.norm.logpdf(r, scale=np.sqrt(own * np.exp(-u) + other)), axis=0)

@@ -123,8 +123,8 @@ def test_a_limit_ends_the_race_with_whole_folds(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("kind", [RemeasuredClassifier, RemeasuredRegressor])
 def test_trees_are_counted_without_the_fit_to_all_rows(kind: Any) -> None:
-    X, y = rows(150)
-    weights, groups = np.random.default_rng(1).uniform(0.5, 1.0, 150), np.arange(150) // 2
+    X, y = rows(80)
+    weights, groups = np.random.default_rng(1).uniform(0.5, 1.0, 80), np.arange(80) // 2
     target = y if kind is RemeasuredClassifier else y + X.means[:, 0]
     fitted = kind(random_state=0, n_copies=3).fit(X, target, weights, groups=groups)
     counting = kind(random_state=0, n_copies=3)
