@@ -11,10 +11,10 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-import numpy as np  # noqa: E402
-import pytest  # noqa: E402
-from hypothesis import HealthCheck, settings  # noqa: E402
-from numpy.typing import NDArray  # noqa: E402
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from numpy.typing import NDArray
 
 # On a busy machine an example may take any time.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
