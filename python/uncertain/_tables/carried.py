@@ -16,7 +16,8 @@ import numpy as np
 from .._data.arrow_rows import struct_type, width_of
 from .._data.typing import ColumnType, NativeColumn
 from .._data.units import Unit
-from .carriers import Carried, carried
+from ..exceptions import ColumnError
+from .carriers import Carried, carried, correlations
 from .door import BatchSize, Foreign, Query
 from .exits import ArrowExit, PolarsExit, WrappedExit
 from .table import Table
@@ -34,13 +35,15 @@ def with_bars_beside(table: Table) -> Table:
     if len({*table.names}) < len(table.names) or isinstance(exit, WrappedExit):  # around one taken apart
         return table
     if isinstance(door, Query):
-        found = _found((column.name, _with_a_row(door, column)) for column in door.schema.get_columns())
+        found = _found((column.name, column) for column in _with_rows(door))
         apart: Foreign | Query = _query(door, found) if found else door
     else:
         if door is None:
             series = table.series(table.names)
             door = Foreign(table.names, lambda place: series[place], lambda: table.n_rows)
-        found = _found((name, door.column(place)) for place, name in enumerate(door.names))
+        found = _with_correlations(
+            _found((name, door.column(place)) for place, name in enumerate(door.names)), door.names
+        )
         apart = _foreign(door, found) if found else door
     if not found:
         return table
@@ -67,6 +70,27 @@ def _is_plain(column: Any) -> bool:
     return str(dtype) == "Boolean" or (hasattr(dtype, "is_numeric") and bool(dtype.is_numeric()))
 
 
+def _with_correlations(found: Found, names: Sequence[str]) -> Found:
+    """The same with the correlations of columns of `uncertainties`, which stand behind the last of these."""
+    objects = {name: own.column for name, own in found.items() if own.correlates}
+    if len(objects) < 2:
+        return found
+    more = {name: part for name, part in correlations(objects).items() if name not in names}
+    if not more:
+        return found
+    last = [*objects][-1]
+    return {**found, last: found[last]._replace(parts={**found[last].parts, **more})}
+
+
+def _with_rows(door: Query) -> list[pl.Series]:
+    """The columns of the schema, with first rows where types say too little."""
+    columns = {column.name: column for column in door.schema.get_columns()}
+    texts = [name for name, column in columns.items() if str(column.dtype) == "String"]
+    if door.sample is not None and texts:
+        columns |= door.sample(texts).to_dict()
+    return [_with_a_row(door, column) for column in columns.values()]
+
+
 def _with_a_row(door: Query, column: pl.Series) -> pl.Series:
     """The column, with its first row where types do not say how long lists are (DuckDB's, of Parquet)."""
     storage = struct_type(column.dtype)
@@ -77,8 +101,18 @@ def _with_a_row(door: Query, column: pl.Series) -> pl.Series:
 
 
 def _names(names: Sequence[str], found: Found) -> dict[str, str]:
-    """By new name the column that it comes from."""
-    return {part: name for name in names for part in (found[name].parts if name in found else (name,))}
+    """By new name the column that it comes from; ColumnError for a name that is there twice."""
+    origins: dict[str, str] = {}
+    for name in names:
+        for part in found[name].parts if name in found else (name,):
+            if part in origins:
+                one, other = (origins[part], name) if origins[part] in found else (name, origins[part])
+                raise ColumnError(
+                    f"column {one!r} carries its error bars, which become a column {part!r}, but {other!r} "
+                    "has one of that name: rename or drop one of them"
+                )
+            origins[part] = name
+    return origins
 
 
 def _units(units: Mapping[str, Unit], found: Found) -> dict[str, Unit]:

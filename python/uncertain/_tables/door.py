@@ -79,6 +79,8 @@ class Query:
     """Can it be read only once?"""
     own_units: Mapping[str, Unit] = field(default_factory=dict)
     """astropy's, or their names, of text files that have a line of them."""
+    sample: Callable[[Sequence[str]], pl.DataFrame] | None = None
+    """Reads the first rows of these columns, of text files, whose types say little."""
     _count: int | None = field(default=None, init=False)
 
     @property

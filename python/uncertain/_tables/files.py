@@ -13,6 +13,7 @@ from .._data.replacing import replacing
 from ..exceptions import ColumnError, ParameterError, UncertainError
 from .astropy_files import check_units, read_astropy, to_polars, write_astropy
 from .carried import with_bars_beside
+from .carriers.carrier import FIRST
 from .damage import readable
 from .door import BatchSize, Query
 from .exits import PolarsExit, WrappedExit
@@ -84,6 +85,10 @@ def _open_streamed(files: Sequence[str], where: str, kind: Format, *, hive: bool
 
     streams = kind.name in STREAMED and not kind.compressed and hasattr(frames[0], "collect_batches")
     query = Query(schema.to_frame(), collect, batches if streams else None, own_units=scans[0].units)
+    if kind.name in TEXT:
+        query.sample = lambda names: readable(
+            where, kind.name, lambda: below(frames, names).head(FIRST).collect()
+        )
     return query, tuple(dict.fromkeys(note for scan in scans for note in scan.notes))
 
 

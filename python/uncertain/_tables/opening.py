@@ -5,6 +5,7 @@ Which library a table is of is told by the modules that are loaded: none is impo
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
@@ -33,8 +34,8 @@ from .table import Table
 Opener: TypeAlias = Callable[[NativeTable], Table]
 
 KINDS_OF_TABLES = (
-    "a table of Polars, pandas, pyarrow, DuckDB, astropy or narwhals, a dict of columns, a structured array, "
-    "or anything with __arrow_c_stream__"
+    "a table of Polars, pandas, pyarrow, DuckDB, xarray, scipp, astropy or narwhals, a dict of columns, "
+    "a structured array, or anything with __arrow_c_stream__"
 )
 COLUMNS = (("polars", "Series"), ("pandas", "Series"), ("pyarrow", "ChunkedArray"))
 """Single columns, which are streams without names."""
@@ -142,9 +143,11 @@ def _fits(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table:
 
 
 def _dict(X: Mapping[str, NativeColumn]) -> Table:
+    from .carriers import as_column
     from .columns import column_units
 
-    names = list(X)
+    names, given = list(X), X
+    X = {name: as_column(values) for name, values in X.items()}
     single = [name for name in names if isinstance(X[name], (str, bytes)) or not hasattr(X[name], "__len__")]
     if single and len(single) == len(names):  # one row
         return _dict({name: [X[name]] for name in names})
@@ -170,7 +173,7 @@ def _dict(X: Mapping[str, NativeColumn]) -> Table:
         return sizes[names[0]]
 
     door = Foreign(names, column, n_rows, lambda: column_units(names, map(column, range(len(names)))))
-    return Table(door, DictExit(lambda: X))
+    return Table(door, DictExit(lambda: given))
 
 
 def _structured(X: NativeTable) -> Table:
@@ -251,13 +254,11 @@ def _narwhals_knows(X: object) -> bool:
     return isinstance(narwhals.from_native(X, pass_through=True), (narwhals.DataFrame, narwhals.LazyFrame))
 
 
-def _query(name: str) -> Opener:
-    """The function of `lazy` of this name, which imports Polars."""
+def _query(name: str, module: str = "lazy") -> Opener:
+    """The function of `lazy` (or another module) of this name, which imports Polars."""
 
     def opener(X: NativeTable) -> Table:
-        from . import lazy
-
-        table: Table = getattr(lazy, name)(X)
+        table: Table = getattr(importlib.import_module(f".{module}", __package__), name)(X)
         return table
 
     return opener
@@ -276,6 +277,9 @@ LIBRARIES: tuple[tuple[str, str, Opener], ...] = (
     ("narwhals", "DataFrame", _narwhals),
     ("narwhals", "LazyFrame", _narwhals),
     ("astropy.table", "Table", _astropy),
+    ("xarray", "Dataset", _query("open_xarray", "arrays")),
+    ("scipp", "DataArray", _query("open_scipp", "arrays")),
+    ("scipp", "Dataset", _query("open_scipp", "arrays")),
     *(("astropy.io.fits", name, _fits) for name in ("HDUList", "BinTableHDU", "TableHDU", "FITS_rec")),
 )
 """Classes of tables by the modules that have them, and what opens them."""

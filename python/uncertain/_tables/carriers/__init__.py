@@ -8,12 +8,17 @@ are not its own.
 from __future__ import annotations
 
 from ..._data.typing import NativeColumn
+from .astropy import as_column, from_distribution, from_nddata
 from .carrier import Carried
+from .pints import from_pint
+from .scipp import from_scipp
 from .structs import from_structs
+from .text import from_text
+from .ufloats import correlations, from_ufloats
 
-__all__ = ["Carried", "carried"]
+__all__ = ["Carried", "as_column", "carried", "correlations"]
 
-READERS = (from_structs,)
+READERS = (from_structs, from_ufloats, from_pint, from_distribution, from_nddata, from_scipp, from_text)
 
 
 def carried(column: NativeColumn, name: str) -> Carried | None:

@@ -26,6 +26,8 @@ class Carried(NamedTuple):
     """Of all parts."""
     unit: Unit = None
     """Of values and error bars."""
+    correlates: bool = False
+    """May its errors be shared with other such columns?"""
 
 
 def beside(name: str, column: NativeColumn, value: Part, std: Part, unit: Unit = None) -> Carried:
