@@ -20,17 +20,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
 from .._columns import Columns, find_columns
-from .._columns.bars import OF_SCALARS, arguments_from, limit_columns, listing
+from .._columns.bars import limit_columns, listing
 from .._columns.found import Found
-from .._columns.names import ErrorBar
 from .._data.array import GaussianArray
-from .._data.asymmetric import warn_if_skewed
 from .._data.choices import HANDLE_UNKNOWN, ON_MISSING
 from .._data.features import check_fitted_names, compare_names
 from .._data.incomplete import GaussianRows, Incomplete, hstack
 from .._data.numbers import gaps_as_nan
 from .._data.options import check_options
-from .._data.typing import Array, Floats, Keywords, NativeTable
+from .._data.typing import Array, Keywords, NativeTable
 from .._data.validation import RowsLike
 from .._data.warn import warn
 from .._tables import Table
@@ -45,6 +43,7 @@ from ..exceptions import (
     UncertainError,
     UncertainWarning,
 )
+from ._arms import settled_arms
 from ._categories import Categories, find_categories, one_hot_names
 from ._census import Census
 from ._distributions import distributions_of
@@ -53,7 +52,7 @@ from ._faults import all_faults
 from ._indicators import Indicators, Lacks
 from ._limits import read_with_limits
 from ._pairs import REFUSE, SHRINK
-from ._reading import are_limits, arm_lengths, read_gaussians
+from ._reading import read_gaussians
 from ._unknown import Unknown
 
 
@@ -351,7 +350,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         if not isinstance(source, Table):
             return columns, {}
         cleaned = self.on_missing == "auto" and not complete
-        columns = _settled(self.unknown_.cleaned(source, columns) if cleaned else source, columns)
+        columns = settled_arms(self.unknown_.cleaned(source, columns) if cleaned else source, columns)
         categorical = columns.categorical or ()
         if known is None:
             known = find_categories(source, categorical, self.on_missing) if categorical else {}
@@ -487,37 +486,6 @@ def _complete(asked: Columns) -> bool:
     if asked.mean is not None or not scalar:
         return asked.mean is not None or asked.features is not None
     return asked.features is not None and [*asked.features] == list(asked.error_bars)
-
-
-def _settled(table: Table, columns: Columns) -> Columns:
-    """The columns, where those called upper and lower are what they are by their numbers: limits, or
-    lengths."""
-    bars = columns.error_bars
-    settled = dict(bars)
-    below: list[Floats] = []
-    above: list[Floats] = []
-    for feature, bar in bars.items():
-        if len(bar.columns) < 2:
-            continue
-        if bar.kind == "limits" and not are_limits(table, feature, bar):
-            settled[feature] = ErrorBar("arms", bar.columns[::-1])
-        value = table.block([feature]).to_numpy()[:, 0]
-        arms = table.block(bar.columns, like=[feature] * 2).to_numpy()
-        arms = np.where(np.isinf(arms), np.nan, arms)  # refused, or unknown, where rows are read
-        if settled[feature] is not bar:
-            arms = arms[:, ::-1]
-        for side, length in zip(
-            (below, above), arm_lengths(value, arms, feature, settled[feature]), strict=True
-        ):
-            side.append(length)
-    if below:
-        pairs = [feature for feature, bar in bars.items() if len(bar.columns) == 2]
-        what = f"the error bars of {listing(pairs)}"
-        warn_if_skewed(np.concatenate(below), np.concatenate(above), what=what)
-    if settled == bars:
-        return columns
-    rest = {kind: value for kind, value in columns.errors.items() if kind not in OF_SCALARS}
-    return columns.with_errors(rest | arguments_from(settled))
 
 
 def _opened(X: NativeTable) -> Any:

@@ -18,8 +18,8 @@ from .._data.asymmetric import split_normal
 from .._data.typing import Booleans, Floats
 from .._data.units import POWERS
 from .._tables import Table
+from ._arms import arm_lengths
 from ._limits import read_flags
-from ._reading import arm_lengths
 
 
 class BarSizes(NamedTuple):

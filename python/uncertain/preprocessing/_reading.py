@@ -24,7 +24,8 @@ from .._data.typing import Booleans, Floats, Keywords
 from .._data.units import POWERS
 from .._tables import Table
 from .._uncertain import Gaussians, Rows
-from ..exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
+from ..exceptions import ColumnError, NullError, ParameterError, ShapeError
+from ._arms import arm_lengths
 from ._categories import Categories, one_hot
 from ._distributions import read_distributions
 from ._pairs import REFUSE, Pairs, with_pairs
@@ -160,46 +161,6 @@ def _exact(table: Table, column: str, missing: str) -> Floats:
                 raise NullError(f"{column}: row {values.index(None)} is null; drop it, or fill it first")
             return np.asarray([np.nan if value is None else float(value) for value in values])
     return _numbers(table, column, missing)
-
-
-def arm_lengths(value: Floats, arms: Floats, feature: str, bar: ErrorBar) -> tuple[Floats, Floats]:
-    """The lengths of the arms below and above the values, >= 0; NaN stays NaN.
-
-    Arms may have signs (+0.3, -0.2) or none (0.3, 0.2); limits lie on both sides of the value.
-    """
-    first, second = arms[:, 0], arms[:, 1]
-    if bar.kind == "limits":
-        below, above = value - first, second - value
-        wrong = (below < 0) | (above < 0)
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            low, high = bar.columns
-            raise UncertainError(
-                f"{low} and {high}: row {row} is {first[row]} and {second[row]}, and {feature} = "
-                f"{value[row]} lies outside; if they are lengths and not limits, pass "
-                f"std={{{feature!r}: ({high!r}, {low!r})}}"
-            )
-        return below, above
-    swapped = (first < 0) & (second >= 0)
-    above, below = np.where(swapped, second, first), np.abs(np.where(swapped, first, second))
-    wrong = above < 0
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        raise UncertainError(
-            f"{bar}: row {row} is {first[row]} and {second[row]}; expected the upper and the lower arm of an "
-            "error bar, such as +0.3 and -0.2, or 0.3 and 0.2"
-        )
-    return below, above
-
-
-def are_limits(table: Table, feature: str, bar: ErrorBar) -> bool:
-    """Do the values lie between the two columns, or are these lengths? Both are called upper and lower."""
-    value = table.block([feature]).to_numpy()[:, 0]
-    low, high = table.block(bar.columns, like=[feature] * 2).to_numpy().T
-    known = ~(np.isnan(value) | np.isnan(low) | np.isnan(high))
-    inside = (low <= value) & (value <= high)
-    lengths = (high >= 0) & ((low >= 0).all() | (low <= 0).all())
-    return bool(inside[known].all() or not lengths[known].all())
 
 
 def _related(
