@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+import warnings
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from sklearn import config_context, get_config
+from threadpoolctl import threadpool_info
 
 import uncertain
 from uncertain import GaussianArray, RemeasuredClassifier, RemeasuredRegressor
@@ -15,6 +20,7 @@ from uncertain._base.deadline import Deadline
 from uncertain._choice import race as module
 from uncertain._choice.comparison import Comparison
 from uncertain._choice.race import race
+from uncertain._choice.side_by_side import workers
 from uncertain._choice.trial import Runner
 from uncertain._rows.training import TrainingRows
 
@@ -62,7 +68,7 @@ class Scripted:
     def __init__(self, member: Any, request: Any, comparison: Any) -> None:
         self.member, self.comparison, self.models = member, comparison, []
 
-    def run(self, pace: Any) -> None:
+    def run(self) -> None:
         self.member.clock.append(self.member.seconds)
         self.models.append(None)
 
@@ -81,14 +87,16 @@ def run(members: dict[str, Any], patch: pytest.MonkeyPatch, able: Any = None, le
     patch.setattr(module, "Runner", Scripted)
     comparison = Comparison(TrainingRows(None, np.zeros(300)), [None] * 5, [], None)  # type: ignore[list-item]
     deadline = SimpleNamespace(
-        left=lambda share: None if left is None else max(0.0, left - sum(clock)), stops=Deadline().stops
+        left=lambda share=1.0: None if left is None else max(0.0, left - sum(clock)), stops=Deadline().stops
     )
     runners = [
-        SimpleNamespace(method=name, of_rows=losses, seconds=0.0 if left is None else 1.0, clock=clock,
+        SimpleNamespace(method=name, text=name, of_rows=losses, clock=clock,
+                        seconds=0.0 if left is None else 1.0,
                         without=lambda reason, name=name: (name, reason))
         for name, losses in members.items()
     ]  # fmt: skip
-    return race(runners, SimpleNamespace(deadline=deadline), comparison, None, 0.5, able or (lambda m: True))  # type: ignore[arg-type]
+    pace, request = SimpleNamespace(step=lambda task, fold: None), SimpleNamespace(deadline=deadline)
+    return race(runners, request, comparison, pace, 0.5, able or (lambda m: True))  # type: ignore[arg-type]
 
 
 def test_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,6 +127,43 @@ def test_a_limit_ends_the_race_with_whole_folds(monkeypatch: pytest.MonkeyPatch)
     first = run(same, monkeypatch, left=1.5)  # the others had not begun
     assert first.trials == [("a", 1), ("b", 1)] and first.refused == [("c", "time_limit was over")]
     assert run(same, monkeypatch, left=15.0).trials == [(name, 5) for name in "abc"]
+
+
+def test_threads_change_nothing_but_the_time() -> None:
+    X, y = rows(100)
+    heard: dict[int, list[str]] = {1: [], 3: []}
+
+    def fit(threads: int) -> uncertain.Model:
+        hear = heard[threads]
+        return uncertain.fit(X, y, n_jobs=threads, callback=lambda p: hear.append(f"{p.fold} {p.task}"))
+
+    one, three = fit(1), fit(3)
+    np.testing.assert_array_equal(one.predict_proba(X), three.predict_proba(X))
+    assert one.leaderboard_.drop("seconds").equals(three.leaderboard_.drop("seconds"), null_equal=True)
+    assert heard[1] == heard[3]
+
+
+def test_results_of_threads() -> None:
+    before, names = warnings.filters[:], set[str]()
+    gate = threading.Barrier(3, timeout=60)
+
+    def job(k: int) -> tuple[int, bool, int]:
+        gate.wait()  # all three at once
+        names.add(threading.current_thread().name)
+        (openmp,) = {m["num_threads"] for m in threadpool_info() if m["user_api"] == "openmp"}
+        return k, get_config()["assume_finite"], openmp
+
+    with config_context(assume_finite=True), workers(3) as crew:
+        found = [*crew.results([partial(job, k) for k in range(3)], last_first=True)]
+    assert found == [(0, True, 1), (1, True, 1), (2, True, 1)]
+    assert len(names) == 3 and warnings.filters == before
+
+    def fails() -> None:
+        raise KeyError("a mistake")
+
+    for threads in (1, 2):
+        with pytest.raises(KeyError, match="a mistake"), workers(threads) as crew:
+            [*crew.results([fails, fails])]
 
 
 @pytest.mark.parametrize("kind", [RemeasuredClassifier, RemeasuredRegressor])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,13 +13,20 @@ from .._uncertain import stop_after
 from ..exceptions import ParameterError
 
 
+class _Shares(threading.local):
+    """Of the blocks that a thread is in."""
+
+    def __init__(self) -> None:
+        self.nested: list[float] = []
+
+
 class Deadline:
     """So many seconds from now; None: no limit."""
 
     def __init__(self, seconds: float | None = None) -> None:
         self.seconds = seconds
         self.start = time.monotonic()
-        self._shares: list[float] = []
+        self._shares = _Shares()
 
     def left(self, share: float = 1.0) -> float | None:
         """Seconds until a share of the time is over, 0 if it is; None without a limit."""
@@ -36,13 +44,14 @@ class Deadline:
         if self.seconds is None:
             yield
             return
-        self._shares.append(share)
+        nested = self._shares.nested
+        nested.append(share)
         stop_after(self.left(share))
         try:
             yield
         finally:
-            self._shares.pop()
-            stop_after(self.left(self._shares[-1]) if self._shares else None)
+            nested.pop()
+            stop_after(self.left(nested[-1]) if nested else None)
 
 
 def check_limit(seconds: object) -> None:

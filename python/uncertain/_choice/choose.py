@@ -39,6 +39,7 @@ from .._held_out.equal import equal_rows
 from .._held_out.fits import FoldModels, certified_gap, ended_early
 from .._report.pace import Pace
 from .._rows.training import TrainingRows
+from .._uncertain import effective_n_jobs
 from ..exceptions import UncertainError
 from .average import AveragedClassifier, AveragedRegressor
 from .budget import is_too_much, refuse_too_many
@@ -57,6 +58,8 @@ AVERAGED_ROWS = 1_000
 than the truly best one, an average 0.4 (docs/decisions/2026-11-22-the-choice.md)."""
 SHARE = 0.5
 """Of a limit in seconds, for the choice; the rest is for the fit to all rows."""
+MOST_THREADS = 4
+"""Fits at once; the longest candidate takes a third of a fold's time."""
 TOO_MUCH = "too many rows, features and classes for the budget of a choice"
 COMPARED = "for comparison: without error bars"
 IN_MEMORY = "for comparison: learns from rows in memory, and is not made of sums over them"
@@ -106,7 +109,7 @@ def _choose(request: Request, training: TrainingRows) -> Choice:
     skipped += [member.without(TOO_MUCH) for member in tried if member not in candidates]
     pace.begin(len(comparison.folds), len(candidates) + 3)
     able = request.able or (lambda member: True)
-    run = race(candidates, request, comparison, pace, SHARE, able)
+    run = race(candidates, request, comparison, pace, SHARE, able, _threads(request))
     comparison, trials, left = run.comparison, run.trials, run.left
     skipped += run.refused
     passed = [t for t in trials if not able(t.member)]
@@ -126,6 +129,13 @@ def _choose(request: Request, training: TrainingRows) -> Choice:
         return choice
     board = replace(choice.leaderboard, n_groups=None, n_together=equal.n_together, n_apart=equal.n_apart)
     return choice._replace(leaderboard=board)
+
+
+def _threads(request: Request) -> int:
+    """Fits at once; a learner of the caller's may not be made for threads."""
+    if "estimator" in request.settings:
+        return 1
+    return min(effective_n_jobs(request.settings.get("n_jobs")), MOST_THREADS)
 
 
 def _countable(training: TrainingRows) -> int:
@@ -148,7 +158,7 @@ def _twins(
         best = min(of_method, key=lambda trial: comparison.mean(trial.losses).value)
         with suppress(UncertainError):
             twins.append(means_only_twin(request, best.member))
-    run = race(twins, request, rows, pace, SHARE)
+    run = race(twins, request, rows, pace, SHARE, threads=_threads(request))
     if len(run.comparison.folds) < len(rows.folds):  # the time was over
         return [], []
     return sorted(run.trials, key=lambda twin: comparison.mean(twin.losses).value), run.left

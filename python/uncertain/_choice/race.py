@@ -14,6 +14,8 @@ on the leaderboard with its score so far, and is not chosen.
 Nothing here reads the clock, unless there is a limit in seconds: then the race ends with the last fold that
 all who are left have done, or with those that have done the first.
 
+The candidates' fits of a fold run side by side (`side_by_side`), which changes nothing but the time.
+
 Rejected: a first fold of fewer rows (successive halving). Good members for many rows (trees, kernels) are
 behind with few, and there are only a dozen candidates.
 """
@@ -22,16 +24,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from .._base.deadline import Deadline
 from .._data.typing import Floats
 from .._report.pace import Pace
 from ..exceptions import UncertainError
 from .comparison import Comparison
 from .portfolio import Member, Request
 from .rule import UNSTEADY
+from .side_by_side import Workers, workers
 from .trial import Runner, Trial
 
 BEHIND = 3.0
@@ -61,30 +66,42 @@ def race(
     pace: Pace,
     share: float,
     able: Callable[[Member], bool] = lambda member: True,
+    threads: int = 1,
 ) -> Race:
     """All members on all folds, as far as they can still win; `share` of a limit in seconds is theirs.
 
-    Who is not `able` to be chosen is no measure for the others, and runs to the end.
+    Who is not `able` to be chosen is no measure for the others, and runs to the end. So many `threads` fit.
     """
+    with workers(threads) as crew:
+        return _race(members, request, comparison, pace, share, able, crew)
+
+
+def _race(
+    members: Sequence[Member],
+    request: Request,
+    comparison: Comparison,
+    pace: Pace,
+    share: float,
+    able: Callable[[Member], bool],
+    crew: Workers,
+) -> Race:
+    deadline = request.deadline
     runners = [Runner(member, request, comparison) for member in members]
     left: list[Trial] = []
     refused: list[Member] = []
     done = 0
     for k in range(len(comparison.folds)):
         running = []
-        for runner in runners:
-            if request.deadline.left(share) == 0.0:
-                if k == 0:
-                    refused.append(runner.member.without(NO_TIME))
-                continue
-            try:
-                with request.deadline.stops(share):
-                    runner.run(pace)
+        jobs = [partial(_run, runner, deadline, share) for runner in runners]
+        # The simplest come first, and are there if the time is over; without a limit the longest begin.
+        reasons = crew.results(jobs, last_first=deadline.left() is None)
+        for runner, reason in zip(runners, reasons, strict=True):
+            if reason is None:
+                pace.step(runner.member.text, k)
                 running.append(runner)
-            except UncertainError as error:
-                if request.deadline.left(share) != 0.0 or k == 0:
-                    refused.append(runner.member.without(str(error)))
-        late = request.deadline.left(share) == 0.0
+            elif deadline.left(share) != 0.0 or k == 0:
+                refused.append(runner.member.without(reason))
+        late = deadline.left(share) == 0.0
         if late and k > 0 and len(running) < len(runners):
             break  # a fold that some have not run compares nobody
         runners, done = running, k + 1
@@ -97,6 +114,18 @@ def race(
         comparison = replace(comparison, folds=comparison.folds[:done])
         return Race(comparison, [runner.trial(done) for runner in runners], left, refused)
     return Race(comparison, [runner.trial() for runner in runners], left, refused)
+
+
+def _run(runner: Runner, deadline: Deadline, share: float) -> str | None:
+    """The next fold; why not, if it could not be run."""
+    if deadline.left(share) == 0.0:
+        return NO_TIME
+    try:
+        with deadline.stops(share):
+            runner.run()
+    except UncertainError as error:
+        return str(error)
+    return None
 
 
 def _behind(runners: Sequence[Runner], comparison: Comparison, able: Callable[[Member], bool]) -> list[bool]:

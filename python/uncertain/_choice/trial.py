@@ -70,7 +70,7 @@ class Runner:
         self._answers = np.full(shape, np.nan)
         self._right = None if comparison.classes is None else np.full(shape, np.nan)
 
-    def run(self, pace: Pace) -> None:
+    def run(self) -> None:
         """The next fold; UncertainError if it cannot be fitted to what the fold leaves."""
         start, k, comparison = time.perf_counter(), len(self.models), self._comparison
         if k == 0:
@@ -87,7 +87,6 @@ class Runner:
             else:
                 _predict_class(model, rows, fold, comparison, self._answers[line], self._right[line])
         self.models.append(model)
-        pace.step(self.member.text, k)
 
     @property
     def losses(self) -> Floats:
@@ -108,8 +107,9 @@ class Runner:
 def try_member(member: Member, request: Request, comparison: Comparison, pace: Pace) -> Trial:
     """The member on all folds; UncertainError if it cannot be fitted to what some fold leaves."""
     runner = Runner(member, request, comparison)
-    for _ in comparison.folds:
-        runner.run(pace)
+    for k in range(len(comparison.folds)):
+        runner.run()
+        pace.step(runner.member.text, k)
     return runner.trial()
 
 
