@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Self
+from copy import copy
+from typing import Literal, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.utils.metaestimators import available_if
 
 from ._base.docs import documented
-from ._data.typing import Floats, Labels
-from ._data.validation import RowsLike, check_labels, check_numbers
+from ._base.folds import split
+from ._base.normal_mixtures import NormalMixtures
+from ._data.groups import Groups, groups_from
+from ._data.typing import Floats, Labels, RandomState
+from ._data.validation import (
+    RowsLike,
+    check_labels,
+    check_numbers,
+    check_sample_weight,
+    generator_from,
+)
 from ._trees.remeasured import Remeasured, has_method
+from ._trees.residuals import ResidualForest
+from .exceptions import ParameterError, UncertainError
 from .preprocessing._readings import TruthOfClasses, TruthOfTargets
+
+FOLDS = 3
+"""Predictions of the rows of the fit, for a density, are made without a third of them."""
 
 
 @documented
@@ -128,10 +144,28 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
     drawn from p(z | x, y) of a :class:`~uncertain.GaussianDenoiser` of features and target together.
 
     {Parameters: estimator, n_copies, factors, per_feature, error_columns, copy_components, n_trees}
+    density : bool, default=False
+        Also learn the density of the target given the row, with all its peaks (`predict_mixture`): a mixture
+        of normal distributions, whose shares are those of the row's leaves in extremely randomized trees that
+        tell 32 bins of held-out residuals y - m(row) apart:
+
+        .. code-block:: text
+
+            p(y | row) = sum_k w_k(row) N(y; m(row) + b_k, s_k^2)
+
+        b_k is the mean of the residuals of bin k, and s_k half of its width. In the two outer bins, beyond
+        the 0.5 % and 99.5 % quantiles of all residuals, s_k is their standard deviation: tails are normal.
+        The trees get the learner's columns and m(row); predictions of the rows of the fit are made in three
+        folds (of whole `groups`), with half of the copies. Predictions m(row) are the same with and without.
     {copy_seed}
     {learner_jobs}
 
     {Attributes: learner_, n_trees_, factors_, error_columns_, n_features_in_, feature_names_in_}
+
+    References
+    ----------
+    N. Meinshausen, Quantile Regression Forests, JMLR 7, 2006. P. Geurts, D. Ernst, L. Wehenkel, Extremely
+    randomized trees, Machine Learning 63, 2006, doi 10.1007/s10994-006-6226-1.
 
     Examples
     --------
@@ -149,6 +183,33 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
 
     _kinds = ("trees",)
     _truth = TruthOfTargets
+
+    def __init__(
+        self,
+        estimator: BaseEstimator | None = None,
+        *,
+        n_copies: int = 8,
+        factors: Literal["auto"] | tuple[float, float] = "auto",
+        per_feature: float = 0.5,
+        error_columns: Literal["errors", "correlations"] = "errors",
+        n_components: int = 5,
+        n_trees: Literal["auto"] | int = "auto",
+        density: bool = False,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            n_copies=n_copies,
+            factors=factors,
+            per_feature=per_feature,
+            error_columns=error_columns,
+            n_components=n_components,
+            n_trees=n_trees,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.density = density
 
     def fit(
         self,
@@ -176,6 +237,95 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
         """What `n_trees="auto"` finds, without the fit to all rows."""
         return self._fit(X, check_numbers(y, X, self), sample_weight, groups, count=True).n_trees_
 
+    def _check(self) -> None:
+        super()._check()
+        if not isinstance(self.density, (bool, np.bool_)):
+            raise ParameterError(f"density = {self.density!r:.30}: must be True or False")
+
+    @available_if(lambda self: _has_density(self))  # type: ignore[untyped-decorator]
+    def predict_mixture(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
+        """The density of each row's target: a mixture of K normal distributions; with ``density=True``.
+
+        {Parameters: readings}
+
+        Returns
+        -------
+        weights, means, stds : ndarrays of shape (n, K)
+            Shares (of a row 1), means and standard deviations of the components.
+        """
+        weights, means, stds = self._mixtures(self._columns(X), self._asked("predict", X))
+        return weights, means, stds
+
+    def _distribution(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
+        """The prediction, the root mean square deviation from it, and the part that errors make."""
+        columns, predicted = self._columns(X), self._asked("predict", X)
+        squares = self._mixtures(columns, predicted).mean_square(predicted)
+        sharp = self._mixtures(self._with_sharp_errors(columns), predicted).mean_square(predicted)
+        return predicted, np.sqrt(squares), np.sqrt(np.maximum(squares - sharp, 0.0))
+
+    def _mixtures(self, columns: Floats, predicted: Floats) -> NormalMixtures:
+        assert self._residuals is not None
+        return self._residuals.mixtures(columns, predicted)
+
+    def _with_density(
+        self,
+        X: RowsLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """The same fitted model, which also knows the density: from the rows of its fit, copied again."""
+        model = copy(self)
+        model.set_params(density=True)
+        rows, random = model._rows(X, reset=False), generator_from(self.random_state)
+        targets, weights = check_numbers(y, X, model), check_sample_weight(sample_weight, len(rows))
+        copies = 1 if self.factors_ == (1.0, 1.0) else self.n_copies
+        table = model._copied(rows, targets, weights, copies, random)
+        with model._quiet(table):
+            model._learn_density(table, targets, weights, groups, random)
+        return model
+
+    def _learn_density(
+        self,
+        table: Floats,
+        y: Labels,
+        weights: Floats | None,
+        groups: ArrayLike | None,
+        random: np.random.RandomState,
+    ) -> None:
+        """A forest of the residuals of every second copy, from predictions by learners of other rows."""
+        self._residuals = None
+        if not self.density:
+            return
+        n, some = len(y), table[::2]
+        known = None if groups is None else Groups(groups_from(groups, "groups", n))
+        counted = None if weights is None else np.flatnonzero(weights > 0.0)
+        folds = split(n, random, folds=min(FOLDS, n), groups=known, counted=counted)
+        if not folds:
+            raise UncertainError("density=True: there are too few rows or groups to hold any out")
+        scaled = self._scaled(weights)
+        predicted = _predicted(self.estimator_, some)
+        for fold in folds:
+            learner = self._for_fewer_copies(clone(self.estimator_), len(some), len(table))
+            left = None if scaled is None else scaled[fold.train]
+            learner = self._trained(learner, some[:, fold.train], y[fold.train], left)
+            predicted[:, fold.test] = _predicted(learner, some[:, fold.test])
+        self._residuals = ResidualForest.fit(some, predicted, y - predicted, weights, random, self.n_jobs)
+
     @staticmethod
     def _default(**parameters: object) -> BaseEstimator:
         return HistGradientBoostingRegressor(**parameters)
+
+
+def _predicted(learner: BaseEstimator, table: Floats) -> Floats:
+    """(copies, n) of columns (copies, n, columns)."""
+    answers: Floats = learner.predict(table.reshape(-1, table.shape[2]))
+    return np.asarray(answers, dtype=np.float64).reshape(table.shape[:2])
+
+
+def _has_density(model: RemeasuredRegressor) -> bool:
+    """Has it one, or will it have one? AttributeError with the reason if not."""
+    if getattr(model, "_residuals", None) is None and not model.density:
+        raise AttributeError("RemeasuredRegressor has no density; fit it with density=True")
+    return True

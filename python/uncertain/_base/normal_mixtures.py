@@ -49,7 +49,7 @@ class NormalMixtures(NamedTuple):
     def widened(self, std: Floats) -> Self:
         """The same shapes around the same means, with these standard deviations."""
         mean = self.mean[:, None]
-        own = np.sqrt((self.weights * (self.stds**2 + (self.means - mean) ** 2)).sum(axis=1))
+        own = np.sqrt(self.mean_square(self.mean))
         times = (std / np.maximum(own, TINY))[:, None]
         return self._replace(means=mean + times * (self.means - mean), stds=times * self.stds)
 
@@ -57,6 +57,10 @@ class NormalMixtures(NamedTuple):
     def mean(self) -> Floats:
         """sum_k w_k m_k, (n,)."""
         return np.asarray((self.weights * self.means).sum(axis=1))
+
+    def mean_square(self, off: Floats) -> Floats:
+        """E (y - off)^2, (n,)."""
+        return np.asarray((self.weights * (self.stds**2 + (self.means - off[:, None]) ** 2)).sum(axis=1))
 
     def density(self, grid: Floats) -> Floats:
         """p at every point of a grid, (n, G)."""

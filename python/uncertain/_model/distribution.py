@@ -13,7 +13,8 @@ from ..preprocessing import GaussianCollapser, GaussianDenoiser
 
 def has_density(pipeline: Pipeline) -> bool:
     """Does the last step say the whole deviation of a target by itself?"""
-    return isinstance(pipeline[-1], GaussianMixtureRegressor)
+    last = pipeline[-1]
+    return isinstance(last, GaussianMixtureRegressor) or getattr(last, "_residuals", None) is not None
 
 
 def answer_from_density(pipeline: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats, Floats]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -29,12 +30,7 @@ from .._data.groups import groups_from
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.options import check_option
 from .._data.typing import Array, Floats, Keywords, Labels, RandomState
-from .._data.validation import (
-    RowsLike,
-    check_rows,
-    check_sample_weight,
-    generator_from,
-)
+from .._data.validation import RowsLike, check_rows, check_sample_weight, generator_from
 from ..exceptions import ParameterError, UncertainError
 from ..preprocessing import ErrorColumns
 from ..preprocessing._error_columns import FLOOR, TREES
@@ -124,15 +120,36 @@ class Remeasured(SavedTrees, BaseEstimator):
         copies = 1 if exact else self.n_copies
         self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(gaussians)
         table = self._copied(rows, y if classes is None else classes, weights, copies, random)
-        # Threads in which scikit-learn finds bins restore warning filters one after the other, and leave any.
-        with threadpool_limits(self._threads(table), user_api="openmp"), warnings.catch_warnings():
-            if self.estimator is None:
-                learner = self._counted(table, y, weights, groups, random)
-                if not count:
-                    self.estimator_ = self._trained(learner, table, y, _of_mean_one(weights))
-            else:
-                self.estimator_ = self._trained(self._learner(random), table, y, weights)
+        with self._quiet(table):
+            own = self.estimator is None
+            learner = self._counted(table, y, weights, groups, random) if own else self._learner(random)
+            if not count:
+                self.estimator_ = self._trained(learner, table, y, self._scaled(weights))
+                self._learn_density(table, y, weights, groups, random)
         return self
+
+    @contextmanager
+    def _quiet(self, table: Floats) -> Iterator[None]:
+        """As many threads as the table is worth, and filters of warnings as they were.
+
+        Threads in which scikit-learn finds bins restore filters one after the other, and leave any.
+        """
+        with threadpool_limits(self._threads(table), user_api="openmp"), warnings.catch_warnings():
+            yield
+
+    def _scaled(self, weights: Floats | None) -> Floats | None:
+        """Weights as the learner gets them: the penalty of the default one's leaves weighs against rows."""
+        return _of_mean_one(weights) if self.estimator is None else weights
+
+    def _learn_density(
+        self,
+        table: Floats,
+        y: Labels,
+        weights: Floats | None,
+        groups: ArrayLike | None,
+        random: np.random.RandomState,
+    ) -> None:
+        """Of a regression that was asked for one."""
 
     def _threads(self, table: Floats) -> int | None:
         """Threads of OpenMP, None for all: the default learner has no n_jobs of its own."""
@@ -173,6 +190,14 @@ class Remeasured(SavedTrees, BaseEstimator):
         # A tree whose leaves need more rows than there are is a constant.
         constant = {"min_samples_leaf": table.shape[0] * n} if trees == 0 else {}
         return learner.set_params(max_iter=max(trees, 1), **constant)
+
+    def _for_fewer_copies(self, learner: BaseEstimator, some: int, copies: int) -> BaseEstimator:
+        """The default learner, which counts and weighs copies, for some of them."""
+        if self.estimator is not None:
+            return learner
+        return learner.set_params(
+            min_samples_leaf=max(1, learner.min_samples_leaf * some // copies), l2_regularization=float(some)
+        )
 
     def _trained(
         self, learner: BaseEstimator, table: Floats, y: Labels, weights: Floats | None
@@ -285,6 +310,16 @@ class Remeasured(SavedTrees, BaseEstimator):
         """The columns that the learner knows."""
         check_is_fitted(self)
         columns: Floats = self.error_columns_.transform(self._rows(X, reset=False))
+        return columns
+
+    def _with_sharp_errors(self, columns: Floats) -> Floats:
+        """The columns of the same readings if their errors were as small as the smallest of copies."""
+        names = self.error_columns_
+        d = names.n_features_in_
+        sizes = slice(d, d if names.columns == "means" else 2 * d)
+        columns = columns.copy()
+        least = math.log10(names.floor)
+        columns[:, sizes] = np.maximum(columns[:, sizes] + math.log10(min(self.factors_[0], 1.0)), least)
         return columns
 
     def _asked(self, method: str, X: RowsLike) -> Array:

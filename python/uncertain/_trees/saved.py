@@ -14,6 +14,7 @@ from .._uncertain import Fitted
 from ..preprocessing import ErrorColumns
 from ..preprocessing._error_columns import TREES
 from .kept import TreesClassifier, TreesRegressor, _Trees, fitted
+from .residuals import ResidualForest
 from .scikit_learn import LEARNERS, TreeArrays, check_predictions, flat_trees, probes
 
 
@@ -29,12 +30,16 @@ class SavedTrees(Core):
     estimator_: BaseEstimator
     error_columns_: ErrorColumns
     factors_: tuple[float, float]
+    _residuals: ResidualForest | None
 
     def _steps(self) -> list[Fitted]:
         columns = self.error_columns_
         link, arrays = self._tree_arrays()
-        scale = np.ascontiguousarray(columns.scale_, dtype=np.float64)
-        return [fitted(columns.columns, link, self.factors_, {"scale": scale, **arrays})]
+        arrays["scale"] = np.ascontiguousarray(columns.scale_, dtype=np.float64)
+        residuals = getattr(self, "_residuals", None)
+        if residuals is not None:
+            arrays |= residuals.arrays()
+        return [fitted(columns.columns, link, self.factors_, arrays)]
 
     def _tree_arrays(self) -> tuple[str, dict[str, Floats]]:
         """Of the learner, its own or scikit-learn's."""
@@ -56,9 +61,18 @@ class SavedTrees(Core):
         self.error_columns_.scale_ = arrays["scale"]
         self.error_columns_.n_features_in_ = d = len(arrays["scale"])
         self.factors_ = tuple(header["factors"])
+        self._set_residuals(arrays)
         n_columns = {"means": d, "errors": 2 * d}.get(header["columns"], 2 * d + d * (d - 1) // 2)
         self.estimator_ = self._as_loaded(TreeArrays(header["link"], arrays, n_columns))
         return self
+
+    def _set_residuals(self, arrays: dict[str, Floats]) -> None:
+        """Take the forest of a density, where there is one, out of the arrays."""
+        residuals = ResidualForest.from_arrays(arrays)
+        if residuals is not None:
+            self._residuals = residuals
+            for name in residuals.arrays():
+                del arrays[name]
 
     def _set_names(self, names: Sequence[str]) -> None:
         super()._set_names(names)

@@ -1,9 +1,10 @@
 //! Boosted trees in files: what they answer, and what is no tree.
 
+use ndarray::array;
 use serde_json::{Value, json};
 use uncertain::file::{self, Class, Saved};
 use uncertain::step::Step;
-use uncertain::trees::{Columns, ErrorColumns, Link, Model, TreeArrays};
+use uncertain::trees::{Columns, ErrorColumns, Link, Model, ResidualForest, TreeArrays};
 use uncertain::{Control, Covariances, GaussianArray, Incomplete, Rows};
 
 use crate::support::{refusal, seal, split, with_metadata};
@@ -112,6 +113,44 @@ fn a_sum_beyond_the_largest_number_is_an_error() {
     assert!(why.starts_with("row 1: the values of its leaves"), "{why}");
     let why = model(Link::Log, vec![701.0]).predict(&data, &Control::new()).unwrap_err().to_string();
     assert!(why.starts_with("row 0"), "{why}");
+}
+
+/// One tree: the prediction (the column behind the five) <= 9 ? leaf 0 : leaf 1.
+fn forest(change: impl Fn(&mut TreeArrays, &mut [Vec<f64>; 2])) -> uncertain::Result<ResidualForest> {
+    let mut nodes = TreeArrays {
+        column: vec![5.0, -1.0, -1.0],
+        value: vec![9.0, 0.0, 1.0],
+        right: vec![2.0, 0.0, 0.0],
+        missing_left: vec![0.0; 3],
+    };
+    let mut bins = [vec![-1.0, 1.0], vec![0.5, 0.25]];
+    change(&mut nodes, &mut bins);
+    ResidualForest::new(&nodes, &[3.0], array![[0.25, 0.75], [1.0, 0.0]], bins)
+}
+
+#[test]
+fn a_density_travels_with_the_trees() {
+    let plain = model(Link::Identity, vec![0.5]);
+    let dense = plain.clone().with_residuals(forest(|_, _| ()).unwrap()).unwrap();
+    let saved = Saved::new(vec![Step::from_model(dense)], vec![]);
+    let bytes = file::save_to_bytes(&saved).unwrap();
+    assert_eq!(file::load_from_bytes(&bytes).unwrap(), saved);
+    let data = rows(&[([1.0, 0.0], [0.01, 0.0, 0.0025])]);
+    let own = file::load_from_bytes(&bytes).unwrap().predict_targets(&data).unwrap();
+    assert_eq!(own, plain.predict(&data, &Control::new()).unwrap());
+
+    let classes = model(Link::Logit, vec![0.0]);
+    assert!(classes.with_residuals(forest(|_, _| ()).unwrap()).is_err());
+    let far = forest(|nodes, _| nodes.column[0] = 6.0).unwrap();
+    assert!(plain.with_residuals(far).unwrap_err().to_string().contains("column 6"));
+    let refused: [fn(&mut TreeArrays, &mut [Vec<f64>; 2]); 5] = [
+        |nodes, _| nodes.value[2] = 2.0,
+        |nodes, _| nodes.value[1] = 1.0,
+        |_, bins| bins[1][0] = 0.0,
+        |_, bins| bins[0][1] = f64::NAN,
+        |_, bins| bins[0].push(1.0),
+    ];
+    assert!(refused.into_iter().all(|change| forest(change).is_err()));
 }
 
 #[test]

@@ -12,6 +12,7 @@
 //! learner's to the last bit. Prediction and probabilities follow by its link ([`Link`]).
 
 mod columns;
+mod forest;
 mod link;
 mod state;
 mod tree;
@@ -19,6 +20,7 @@ mod tree;
 use ndarray::Array2;
 
 pub use columns::{Columns, ErrorColumns};
+pub use forest::ResidualForest;
 pub use link::Link;
 pub use tree::{Tree, TreeArrays};
 
@@ -46,6 +48,8 @@ readable! {
         link: Link,
         /// The smallest and the largest factor of errors that the trees have seen.
         factors: [f64; 2] => [f64; 2],
+        /// Of a regression with a density.
+        residuals: Option<ResidualForest> => Option<&ResidualForest>,
     }
 }
 
@@ -75,7 +79,19 @@ impl Model {
         if !(factors[0] > 0.0 && factors[0] <= factors[1] && factors[1].is_finite()) {
             return Err(Error::Data(format!("factors of errors from {} to {}", factors[0], factors[1])));
         }
-        Ok(Self { columns, baseline, trees, link, factors })
+        Ok(Self { columns, baseline, trees, link, factors, residuals: None })
+    }
+
+    /// The same regression with a density; the forest also sees the prediction, behind the columns.
+    ///
+    /// # Errors
+    /// [`Error::Data`] for classes, and for a forest of more columns.
+    pub fn with_residuals(self, residuals: ResidualForest) -> Result<Self> {
+        let (j, most) = (residuals.largest_column(), self.columns.n_columns());
+        if self.n_classes() > 0 || j > most {
+            return Err(Error::Data(format!("a forest of residuals that asks for column {j} of {most} and a number")));
+        }
+        Ok(Self { residuals: Some(residuals), ..self })
     }
 
     /// Features of the rows.

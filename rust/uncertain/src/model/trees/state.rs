@@ -1,9 +1,11 @@
 //! Trees in files and other languages: `scale` (d) of the error columns, `baseline` (scores), `sizes` (trees: how many nodes
-//! each has) and, over the nodes of all trees, `column`, `value`, `right` and `missing_left` ([`TreeArrays`]).
+//! each has) and, over the nodes of all trees, `column`, `value`, `right` and `missing_left` ([`TreeArrays`]); where there is a density,
+//! the same of its forest as `residual_sizes` and so on, `residual_shares` (leaves, K), `residual_means` and
+//! `residual_stds` (K).
 
 use ndarray::Array2;
 
-use super::{Columns, ErrorColumns, Link, Model, Params, TreeArrays};
+use super::{Columns, ErrorColumns, Link, Model, Params, ResidualForest, TreeArrays};
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::error::{Error, Result};
@@ -35,6 +37,9 @@ impl Fitted for Model {
         ] {
             arrays.put(name, &[values.len()], values);
         }
+        if let Some(residuals) = &self.residuals {
+            residuals.write(arrays);
+        }
         Header { columns: self.columns.columns(), link: self.link, factors: self.factors }
     }
 
@@ -51,7 +56,12 @@ impl Fitted for Model {
         if let Some(b) = baseline.iter().find(|b| !b.is_finite()) {
             return Err(Error::Data(format!("the trees' baseline is {b}")));
         }
-        Self::new(columns, baseline, nodes.trees(&sizes)?, header.link, header.factors)
+        let residuals = ResidualForest::read(parts)?;
+        let model = Self::new(columns, baseline, nodes.trees(&sizes)?, header.link, header.factors)?;
+        match residuals {
+            Some(residuals) => model.with_residuals(residuals),
+            None => Ok(model),
+        }
     }
 }
 

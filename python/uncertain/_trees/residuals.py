@@ -1,0 +1,171 @@
+"""`ResidualForest`: the density of a re-measured regression's target, with all its peaks.
+
+With m(row) the prediction, a density of residuals y - m given the row:
+
+    p(y | row) = sum_k w_k N(y; m + b_k, s_k^2),    w = the mean over trees of the shares of the row's leaf
+
+K bins of the residuals of rows that were held out (cross-fitting; those of the fit are too small) are the
+classes of extremely randomized trees, which see the columns of the learner and m itself. So a prediction
+keeps its sharpness, which bins of the target would lose, and two peaks stay two where the mean lies between
+them. Copies of the rows with larger errors are there as for the learner, so that poor rows get wide laws. A
+forest needs no number of trees to be found, and one fit of it costs less than the learner's.
+
+Inside a bin the law is normal around the mean b_k of its residuals, with half of the bin's width as standard
+deviation: bins overlap, and the density is smooth. Beyond the 0.5 % and 99.5 % quantiles of all residuals it
+is normal with mean and deviation of the residuals there.
+
+Source: N. Meinshausen, Quantile Regression Forests, JMLR 7, 2006 (weights by leaves); P. Geurts, D. Ernst,
+L. Wehenkel, Extremely randomized trees, Machine Learning 63, 2006, doi 10.1007/s10994-006-6226-1. Rejected
+by numbers (docs/decisions/2026-11-23-densities.md): boosting of classes and of thresholds, quantile losses,
+weights by trees of the mean.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier
+
+from .._base.normal_mixtures import NormalMixtures
+from .._data.typing import Floats
+from .kept import TreesClassifier
+
+TREES = 60
+BINS = 32
+"""Of residuals; half of them equally probable, half equally wide."""
+OUTER = 0.005
+"""The share of residuals in either outer bin."""
+ROWS_PER_LEAF = 3
+"""Rows, with all their copies, of a leaf."""
+LEAVES = 1_000
+"""Of a tree at most; its leaves have larger shares of many rows."""
+MANY_ROWS = 20_000
+"""Rows that are learned from at most."""
+BLOCK = 2_000_000
+"""Numbers that are averaged at a time."""
+
+
+class ResidualForest:
+    """Trees whose leaves say how residuals are distributed."""
+
+    def __init__(self, trees: dict[str, Floats], shares: Floats, means: Floats, stds: Floats) -> None:
+        self.trees = trees
+        """Nodes as in a model file; the value of a leaf is its row in `shares`."""
+        self.shares = shares
+        """(leaves, K)."""
+        self.means = means
+        self.stds = stds
+
+    @classmethod
+    def fit(
+        cls,
+        table: Floats,
+        predicted: Floats,
+        residuals: Floats,
+        weights: Floats | None,
+        random: np.random.RandomState,
+        n_jobs: int | None,
+    ) -> Self:
+        """From the columns (copies, n, columns) of n rows, and predictions and residuals (copies, n) that
+        were made without them."""
+        copies, n, _ = table.shape
+        counted = np.arange(n) if weights is None else np.flatnonzero(weights > 0.0)
+        some = np.sort(random.permutation(counted)[:MANY_ROWS])
+        columns = _with_prediction(table[:, some].reshape(copies * len(some), -1), predicted[:, some].ravel())
+        r = residuals[:, some].ravel()
+        own = None if weights is None else np.tile(weights[some], copies)
+        edges = _edges(r)
+        bins = np.searchsorted(edges, r)
+        # scikit-learn's trees have 32 bits: of standardized columns they are enough.
+        centre, scale = np.nan_to_num(np.nanmean(columns, axis=0)), np.nan_to_num(np.nanstd(columns, axis=0))
+        scale = np.where(scale > 0.0, scale, 1.0)
+        forest = ExtraTreesClassifier(
+            TREES,
+            min_samples_leaf=copies * max(ROWS_PER_LEAF, len(some) // LEAVES),
+            max_features=None,
+            random_state=random.randint(2**31 - 1),
+            n_jobs=n_jobs,
+        ).fit((columns - centre) / scale, bins, own)
+        trees, shares = _flattened(forest, centre, scale, len(edges) + 1)
+        return cls(trees, shares, *_laws(r, bins, edges))
+
+    def mixtures(self, columns: Floats, predicted: Floats) -> NormalMixtures:
+        """The laws of n rows."""
+        points = _with_prediction(columns, predicted)
+        # The core adds up leaves: of one tree for each class, each sum is the number of one leaf.
+        arrays = {"baseline": np.zeros(len(self.trees["sizes"])), **self.trees}
+        leaves = TreesClassifier("softmax", arrays, points.shape[1], np.empty(0))._raw_predict(points)
+        weights = np.empty((len(points), len(self.means)))
+        each = max(1, BLOCK // (leaves.shape[1] * len(self.means)))
+        for start in range(0, len(points), each):
+            part = slice(start, start + each)
+            weights[part] = self.shares[leaves[part].astype(np.int64)].mean(axis=1)
+        means = predicted[:, None] + self.means
+        return NormalMixtures(weights, means, np.broadcast_to(self.stds, means.shape))
+
+    def arrays(self) -> dict[str, Floats]:
+        """For a model file."""
+        own = {"shares": self.shares, "means": self.means, "stds": self.stds}
+        return {f"residual_{name}": values for name, values in (self.trees | own).items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Floats]) -> Self | None:
+        """Inverse of `arrays`, None where there are none of it."""
+        found = {name[len("residual_") :]: v for name, v in arrays.items() if name.startswith("residual_")}
+        return cls(found, *(found.pop(name) for name in ("shares", "means", "stds"))) if found else None
+
+
+def _with_prediction(columns: Floats, predicted: Floats) -> Floats:
+    return np.column_stack([columns, predicted])
+
+
+def _edges(r: Floats) -> Floats:
+    """Where bins meet: a bin holds few residuals, and is narrow beside all of them."""
+    levels = np.linspace(OUTER, 1.0 - OUTER, 1_001)
+    at = np.quantile(r, levels)
+    low, high = at[0], at[-1]
+    if not high > low:
+        return np.array([low])
+    x = np.sort(np.concatenate([at, np.linspace(low, high, 1_001)]))
+    below = (np.interp(x, at, levels) - OUTER) / (1.0 - 2.0 * OUTER)
+    edges = np.interp(np.linspace(0.0, 1.0, BINS - 1), (below + (x - low) / (high - low)) / 2.0, x)
+    return np.unique(edges)
+
+
+def _laws(r: Floats, bins: np.ndarray, edges: Floats) -> tuple[Floats, Floats]:
+    """b and s of every bin."""
+    counts = np.bincount(bins, minlength=len(edges) + 1)
+    middles = np.concatenate([edges[:1], (edges[1:] + edges[:-1]) / 2.0, edges[-1:]])
+    some = np.maximum(counts, 1)
+    means = np.where(counts > 0, np.bincount(bins, r, len(counts)) / some, middles)
+    squares = np.bincount(bins, (r - means[bins]) ** 2, len(counts)) / some
+    least = max(1e-9 * float(r.std()), np.finfo(np.float64).tiny)
+    widths = np.diff(edges) / 2.0
+    inner = widths if len(widths) else np.full(1, least)
+    outer = np.maximum(np.sqrt(squares[[0, -1]]), inner[[0, -1]])
+    return means, np.maximum(np.concatenate([outer[:1], widths, outer[1:]]), least)
+
+
+def _flattened(
+    forest: ExtraTreesClassifier, centre: Floats, scale: Floats, n_bins: int
+) -> tuple[dict[str, Floats], Floats]:
+    """Nodes of all trees for the columns as they are, and the shares of their leaves."""
+    trees = [one.tree_ for one in forest.estimators_]
+    column = np.concatenate([tree.feature for tree in trees])
+    split = column >= 0
+    at = np.maximum(column, 0)
+    value = centre[at] + scale[at] * np.concatenate([tree.threshold for tree in trees])
+    value[~split] = np.arange(np.count_nonzero(~split))
+    shares = np.zeros((np.count_nonzero(~split), n_bins))
+    own = np.concatenate([tree.value[:, 0, :] for tree in trees])[~split]
+    shares[:, forest.classes_] = own / own.sum(axis=1, keepdims=True)
+    right = np.concatenate([tree.children_right for tree in trees])
+    missing = np.concatenate([tree.missing_go_to_left for tree in trees])
+    return {
+        "sizes": np.array([float(tree.node_count) for tree in trees]),
+        "column": np.where(split, column, -1).astype(np.float64),
+        "value": value,
+        "right": np.where(split, right, 0).astype(np.float64),
+        "missing_left": np.where(split, missing, 0).astype(np.float64),
+    }, shares
