@@ -11,6 +11,7 @@ import pytest
 import uncertain
 from uncertain import UncertainError
 from uncertain.laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
+from uncertain.plot import LawDisplay
 
 
 @pytest.fixture
@@ -75,6 +76,32 @@ def test_modes_and_outliers_with_errors_found_by_name(table: pl.DataFrame, tmp_p
     np.testing.assert_allclose(
         uncertain.fit(table, columns=columns, method="law", outliers="student").coef_, by_name.coef_
     )
+
+
+def test_a_model_of_a_table_is_drawn_with_its_columns(table: pl.DataFrame) -> None:
+    pytest.importorskip("matplotlib")
+    X, y = arrays(table)
+    known = {"y_std": table["y_err"].to_numpy(), "xy_cov": table[["cov_x_y"]].to_numpy()}
+    model = uncertain.fit(
+        table, target="y", features=["x"], method="law", outliers="mixture", modes=["zero_a", "zero_b"]
+    )
+    law = model.pipeline_[-1]
+    drawn = LawDisplay.from_estimator(model, table, feature="x")
+    modes = table[["zero_a", "zero_b"]].to_numpy() @ law.modes_
+    own = LawDisplay.from_estimator(law, X, y - modes, **known)
+    np.testing.assert_allclose(drawn.residuals, own.residuals)
+    np.testing.assert_array_equal(drawn.outlying, own.outlying)
+    assert (drawn.ax_.get_ylabel(), drawn.residual_ax_.get_xlabel()) == ("y", "x")
+    with pytest.raises(UncertainError, match="feature = 'z': there are x"):
+        LawDisplay.from_estimator(model, table, feature="z")
+    by_values = uncertain.fit(
+        table, target="y", features=["x"], method="law", modes=table[["zero_a"]].to_numpy()
+    )
+    with pytest.raises(UncertainError, match="columns by name"):
+        LawDisplay.from_estimator(by_values, table)
+    other = uncertain.fit(table, target="y", features=["x"], method="gsu")
+    with pytest.raises(AttributeError, match="laws have"):
+        LawDisplay.from_estimator(other, table)
 
 
 def test_offsets_and_events(table: pl.DataFrame) -> None:

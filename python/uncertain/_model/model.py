@@ -42,7 +42,7 @@ from .onnx.export import write_onnx
 from .predictor import Predictor
 from .reader import Reader
 from .remembered import Remembered
-from .report import ReportOptions, report
+from .report import ReportOptions, about_target, report
 from .score import Counts, count_scores
 from .spread import own_law
 from .summary import Summary, summarised
@@ -799,6 +799,30 @@ class Model:
         truth = self._reader.truth(source, y) if known else None
         rows = self._reader.gaussians(source) if filled else self._reader.rows(source)
         return self._reader.steps, rows, truth, self._reader.feature_names
+
+    def _law_drawn(
+        self, table: TableLike, y: ColumnOrValues | None
+    ) -> tuple[Any, GaussianArray, Floats, Floats | None, Floats | None, tuple[str, ...]]:
+        """What `uncertain.plot.LawDisplay` asks.
+
+        The law, rows, targets less the errors that rows share, the targets' errors, their covariances with
+        those of features, and names, the target's last.
+        """
+        last: Any = self.pipeline_[-1]
+        last = last if hasattr(last, "curve") else law_of(self.pipeline_)
+        source, y, _ = self._some(table, y)
+        reader, rows = self._reader, self._reader.gaussians(source)
+        targets: Any = reader.truth(source, y)
+        shared = self.columns_.modes
+        if shared is True:
+            raise UncertainError(
+                "the fit got modes= as numbers, which are not in the table; give their columns by name"
+            )
+        if shared:
+            targets = targets - source.beside(list(shared), "modes") @ last.modes_
+        known = about_target(reader, source, rows, limited=False)
+        names = (*reader.feature_names, reader.target_name)
+        return last, rows, targets, known["y_std"], known.get("xy_cov"), names
 
 
 def load(path: str | os.PathLike[str]) -> Model:

@@ -96,7 +96,7 @@ def _compared(
     truth = reader.truth(source, y)
     if not reader.is_regression:
         return compare(steps, rows, truth, listed=options.listed, meanings=options.meanings, **common)
-    common |= _about_target(reader, source, rows, limited=y is None)
+    common |= about_target(reader, source, rows, limited=y is None)
     known = options.scatter or has_density(steps)
     distribution = Distribution(_answer, most_likely_scatter) if known else None
     return compare_regressions(
@@ -113,7 +113,7 @@ def _answer(fitted: Pipeline, rows: GaussianRows, numbers: Ints) -> Answer:
     return Answer(numbers, mean, law=NormalMixtures.normal(mean, std), whole=False)
 
 
-def _about_target(reader: Reader, source: Source, rows: GaussianRows, *, limited: bool) -> Keywords:
+def about_target(reader: Reader, source: Source, rows: GaussianRows, *, limited: bool) -> Keywords:
     """Error bars of the targets, their covariances with those of features, and which are limits."""
     columns = reader.columns
     if columns.target_std is None:

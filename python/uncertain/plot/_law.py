@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .._data.array import GaussianArray
-from .._data.typing import Booleans, Estimator, Floats
-from .._data.validation import RowsLike
+from .._data.typing import Booleans, ColumnOrValues, Estimator, Floats
+from .._data.validation import RowsLike, TableLike
 from ..exceptions import ParameterError, ShapeError, UncertainError
 from ._gaussians import ellipses
+from ._opened import TableModel, is_model
 from ._style import COLORS, bare, legend, new_pair
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_ELLIPSES = 2000
-"""Of more rows evenly spaced ones are drawn as ellipses."""
+MOST_ELLIPSES = 300
+"""Of more rows evenly spaced ones are drawn as ellipses, and all as smaller points below the law."""
 
 
 class LawDisplay:
@@ -106,29 +107,43 @@ class LawDisplay:
     @classmethod
     def from_estimator(
         cls,
-        law: Estimator,
-        X: RowsLike,
-        y: ArrayLike,
+        law: Estimator | TableModel,
+        X: RowsLike | TableLike,
+        y: ArrayLike | str | None = None,
         y_std: ArrayLike | None = None,
         *,
         xy_cov: ArrayLike | None = None,
         outlier_probability: ArrayLike | None = None,
-        feature: int = 0,
+        feature: int | str = 0,
         **options: Any,
     ) -> Self:
         """Draw a fitted law with readings.
 
         Parameters
         ----------
-        law : fitted LinearLaw (of one component) or CurveRegressor of one output.
-        X : the rows, with their errors.
-        y : array-like of shape (n,), the targets.
-        y_std : float or array-like of shape (n,), their errors; None: 0.
+        law : fitted LinearLaw (of one component) or CurveRegressor of one output, or the `Model` of
+            ``uncertain.fit(table, method="law")``: targets, their errors and names are then those of the
+            table's columns, and errors that rows share (``modes=``) are taken off the targets.
+        X : the rows, with their errors; of a `Model` the table.
+        y : array-like of shape (n,), the targets; of a `Model` also another column, or None.
+        y_std : float or array-like of shape (n,), their errors; None: 0, or those of a `Model`'s table.
         xy_cov : array-like of shape (n, d), covariances of each feature's error with the target's.
         outlier_probability : of each row; None: ``law.outlier_probability_`` where it has as many rows.
-        feature : which one to show, by its place.
+        feature : which one to show, by its place, or of a `Model` by its name.
         **options : of `plot`.
         """
+        if is_model(law):
+            law, X, y, *own, names = law._law_drawn(X, cast(ColumnOrValues | None, y))
+            y_std, xy_cov = (
+                mine if mine is not None else his for mine, his in zip((y_std, xy_cov), own, strict=True)
+            )
+            if isinstance(feature, str):
+                if feature not in names[:-1]:
+                    raise ParameterError(f"feature = {feature!r}: there are {', '.join(names[:-1])}")
+                feature = names.index(feature)
+            if 0 <= feature < len(names) - 1:
+                options.setdefault("names", (names[feature], names[-1]))
+        law = cast(Estimator, law)
         if not (_is_curve(law) or hasattr(type(law), "predict_mixture")):
             raise ParameterError(
                 f"law = {type(law).__name__}: a LinearLaw or a CurveRegressor has numbers that scatter about "
@@ -142,7 +157,7 @@ class LawDisplay:
         targets = np.asarray(y, dtype=np.float64)
         if targets.shape != (n,):
             raise ShapeError(f"y: expected one number per row, shape ({n},), got {targets.shape}")
-        if not 0 <= feature < d:
+        if not isinstance(feature, int) or not 0 <= feature < d:
             raise ParameterError(f"feature = {feature!r}: must be the place of one of {d} features")
         std = np.broadcast_to(np.asarray(0.0 if y_std is None else y_std, dtype=np.float64), (n,))
         cov = np.zeros((n, d)) if xy_cov is None else np.asarray(xy_cov, dtype=np.float64).reshape(n, d)
@@ -172,14 +187,23 @@ class LawDisplay:
         upper, lower = new_pair() if axes is None else axes
         self.ax_, self.residual_ax_, self.figure_ = upper, lower, upper.figure
         wide = np.hypot(self.law_std, self.scatter)
+        crowded = len(self.x) > MOST_ELLIPSES
+        size, front = (1.8, 4) if crowded else (3.5, 2)
         upper.fill_between(
-            self.grid, self.law - wide, self.law + wide, color="0.5", alpha=0.15, lw=0, label="scatter"
+            self.grid,
+            self.law - wide,
+            self.law + wide,
+            color="0.5",
+            alpha=0.15,
+            lw=0,
+            label="scatter",
+            zorder=front,
         )
         upper.fill_between(
             self.grid, self.law - self.law_std, self.law + self.law_std, color="k", alpha=0.3, lw=0,
-            label="standard error",
+            label="standard error", zorder=front,
         )  # fmt: skip
-        upper.plot(self.grid, self.law, color="k", lw=1.3, label="law")
+        upper.plot(self.grid, self.law, color="k", lw=1.3, label="law", zorder=front)
         for rows, shade, marker, label in (
             (~self.outlying, color, "o", "readings"),
             (self.outlying, COLORS[1], "x", "outliers"),
@@ -189,8 +213,8 @@ class LawDisplay:
                 continue
             some = at[:: -(-at.size // MOST_ELLIPSES)]
             ellipses(self.readings, ax=upper, n_std=n_std, rows=some, facecolors=shade, alpha=0.12)
-            upper.plot(self.x[at], self.y[at], marker, color=shade, ms=3.5, alpha=0.8, label=label, zorder=3)
-            lower.plot(self.x[at], self.residuals[at], marker, color=shade, ms=3.5, alpha=0.8)
+            upper.plot(self.x[at], self.y[at], marker, color=shade, ms=size, alpha=0.8, label=label, zorder=3)
+            lower.plot(self.x[at], self.residuals[at], marker, color=shade, ms=size, alpha=0.8)
         for level in (-2, 0, 2):
             lower.axhline(level, color="k", lw=0.8 if level == 0 else 0.5, ls="-" if level == 0 else ":")
         upper.set_ylabel(names[1])

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, TypeGuard, cast
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
-from .._data.typing import ColumnOrValues, Estimator, Predictor
+from .._data.typing import ColumnOrValues, Estimator, Floats, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ParameterError, ShapeError
 
@@ -22,6 +22,12 @@ class TableModel(Protocol):
         self, table: TableLike, y: ColumnOrValues | None, *, filled: bool = True
     ) -> tuple[Estimator, GaussianArray, ArrayLike | None, Sequence[str]]:
         """Its pipeline behind the columns, the rows of a table, their labels and the features' names."""
+
+    def _law_drawn(
+        self, table: TableLike, y: ColumnOrValues | None
+    ) -> tuple[Estimator, GaussianArray, Floats, Floats | None, Floats | None, tuple[str, ...]]:
+        """Its law, rows, targets less the errors that rows share, the targets' errors, their covariances with
+        those of features, and names, the target's last."""
 
 
 class Opened(NamedTuple):
