@@ -1,8 +1,4 @@
-"""Filling in the columns that the caller left open, by name and type; a guess that could be wrong is refused.
-
-A numeric column without an error bar may be an identifier, or an exact value, and only the caller knows: it
-is left out, and `left_out` says so with the argument that would take it.
-"""
+"""Fills in the columns that the caller left open, by name and type; a guess that may be wrong is refused."""
 
 from __future__ import annotations
 
@@ -28,7 +24,7 @@ from .bars import (
 )
 from .columns import OF_LAWS, OF_ROWS, Columns
 from .found import Found, PairsOfTarget
-from .names import ErrorBar, ErrorNames, looks_like_error, named_pairs
+from .names import ErrorBar, ErrorNames, named_pairs
 from .roles import check_roles
 
 SUFFIXES = ("_err", "_error", "_std", "_se", "_sigma")
@@ -214,36 +210,6 @@ def flag_columns(limits: Any, names: Iterable[str]) -> set[str]:
     if isinstance(limits, str):
         return {fill(limits, name) for name in names} & {*names}
     return set(limits.values()) if isinstance(limits, Mapping) else set()
-
-
-def exact_candidates(columns: Columns, types: Types) -> tuple[list[str], list[str]]:
-    """Numeric columns that were not taken: those that may be exact, and those that look like error bars."""
-    free = [n for n in columns.ignored if n not in columns.found.unnamed]
-    numeric = [n for n in free if types.get(n) == "number"]
-    suspects = [n for n in numeric if looks_like_error(n)]
-    return [n for n in numeric if n not in suspects], suspects
-
-
-def left_out(columns: Columns, types: Types, gain: str = "") -> str | None:
-    """The warning about numeric columns that were not taken; None if none is left.
-
-    `gain`: what a choice found that they would be worth.
-    """
-    plain, suspects = exact_candidates(columns, types)
-    parts = []
-    if plain:
-        parts.append(
-            f"left out, because no column is its error bar: {listing(plain, 20)}; "
-            f'exact={plain[:3]!r} takes such columns as exact values, exact="all" takes all{gain}'
-        )
-    if suspects:
-        parts.append(
-            f"left out, though it looks like an error bar: {listing(suspects, 20)}; "
-            f'std={{"feature": {suspects[0]!r}}} says which feature it belongs to'
-        )
-    if not parts:
-        return None
-    return "; ".join(parts) + " (exact=[] takes none and says nothing)"
 
 
 class _Choice:

@@ -1,0 +1,42 @@
+"""Numeric columns that a fit leaves out.
+
+A numeric column without an error bar may be an identifier, or an exact value, and only the caller knows: it
+is left out, and a warning says so with the argument that would take it.
+"""
+
+from __future__ import annotations
+
+from .bars import listing
+from .columns import Columns
+from .find import Types
+from .names import looks_like_error
+
+
+def exact_candidates(columns: Columns, types: Types) -> tuple[list[str], list[str]]:
+    """Numeric columns that were not taken: those that may be exact, and those that look like error bars."""
+    free = [n for n in columns.ignored if n not in columns.found.unnamed]
+    numeric = [n for n in free if types.get(n) == "number"]
+    suspects = [n for n in numeric if looks_like_error(n)]
+    return [n for n in numeric if n not in suspects], suspects
+
+
+def left_out(columns: Columns, types: Types, gain: str = "") -> str | None:
+    """The warning about numeric columns that were not taken; None if none is left.
+
+    `gain`: what a choice found that they would be worth.
+    """
+    plain, suspects = exact_candidates(columns, types)
+    parts = []
+    if plain:
+        parts.append(
+            f"left out, because no column is its error bar: {listing(plain, 20)}; "
+            f'exact={plain[:3]!r} takes such columns as exact values, exact="all" takes all{gain}'
+        )
+    if suspects:
+        parts.append(
+            f"left out, though it looks like an error bar: {listing(suspects, 20)}; "
+            f'std={{"feature": {suspects[0]!r}}} says which feature it belongs to'
+        )
+    if not parts:
+        return None
+    return "; ".join(parts) + " (exact=[] takes none and says nothing)"
