@@ -31,7 +31,7 @@ from .portfolio import Member, Request
 
 SMALLEST = float(np.finfo(np.float64).eps)
 """A probability counts as this at least, as in scikit-learn."""
-PATH_ROWS = {"alpha": 5_000, "C": 1_000, "n_trees": 20_000}
+PATH_ROWS = {"alpha": 5_000, "C": 500, "n_trees": 20_000}
 """Rows that a penalty, or a number of trees, is chosen on."""
 
 
