@@ -36,6 +36,7 @@ html_math_renderer = "mathml"
 myst_enable_extensions = ["attrs_inline", "attrs_block", "colon_fence", "dollarmath", "amsmath"]
 myst_heading_anchors = 4
 smartquotes = False  # "auto" is a value
+default_role = "py:obj"  # `GaussianArray` in a docstring is a link
 
 exclude_patterns = [
     "_build",

@@ -18,6 +18,7 @@ TYPE = re.compile(
     r"^[{(]|\b(float|int|bool|str|dict|list|tuple|array|ndarray|array-like|None|callable|default=|ignored|"
     r"Gaussian\w+|DataFrame|Pipeline|Path|Report|Model|figure|Axes|generator)\b"
 )
+ARRAY = re.compile(r"(float, or )?(ndarray|array-like) of shape \([^)]*\)( or \([^)]*\))*")
 VALUE = re.compile(r'(?:"[\w-]+"(?:, |(?= \()|(?=:)))+(?: \([^)]*\))?: ')
 """What begins a line that explains a value of an option."""
 
@@ -45,6 +46,8 @@ PARAMETER_GROUPS = {
 
 def is_type(text: str, rest: list[str]) -> bool:
     """Is this the type of a parameter, and not the beginning of a sentence about it?"""
+    if ARRAY.fullmatch(text):
+        return True
     first = next((line.strip() for line in rest if line.strip()), "")
     goes_on = first[:1].islower() or first.startswith(("``", "(", "`")) or text.endswith((",", ";"))
     return bool(TYPE.search(text)) and not goes_on and len(text) < 90
@@ -69,7 +72,7 @@ def with_description(entry: list[str]) -> list[str]:
     match = ENTRY.fullmatch(head)
     if match and not is_type(match["text"], rest):
         text = match["text"]
-        rest = [f"    {text[0].upper() + text[1:] if not text.startswith('x_') else text}", *rest]
+        rest = [f"    {text if text.startswith(('x_', 'ndarray')) else text[0].upper() + text[1:]}", *rest]
         head = match["names"]
     return [head, *as_list(rest)]
 

@@ -54,7 +54,7 @@ def one_split(seed):
 
     boosting = HistGradientBoostingClassifier(random_state=0).fit(read, names[train])
     with_errors = HistGradientBoostingClassifier(random_state=0).fit(wide, names[train])
-    remeasured = uncertain.fit(today, target="kind", method="remeasured")
+    remeasured = uncertain.fit(today, target="kind", method="remeasured", n_trees=150)
     gsu = uncertain.fit(today, target="kind", method="gsu")
 
     worse, right = rng.random(errors[test].shape) < 0.5, []

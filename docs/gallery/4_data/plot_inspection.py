@@ -26,8 +26,8 @@ print(importance)
 
 # %%
 # Left, how much accuracy is lost on new stars without each quantity. Right, the mean probability of a false alarm where all
-# objects had that impact parameter: beyond 0.8 the star is only grazed, as by another star. The errors of this quantity are
-# large, so the model relies on it less than it would on exact values.
+# objects had that impact parameter: beyond 0.8 the star is only grazed, as by another star. The upper curve is higher because
+# the size of an error says something, too: of the quarter with the best-known impact parameters 85 % are false alarms.
 
 order = np.argsort(importance.importances_mean)[::-1][:8]
 fig, axes = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")

@@ -144,6 +144,14 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     UncertainWarning
         In `fit`: for a repeated value far outside the rest of a column, such as -9999, and for asymmetric
         error bars, whose skewness is lost.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from uncertain import AsGaussians
+    >>> table = polars.DataFrame({"flux": [1.0, 2.0], "flux_err": [0.1, 0.2]})
+    >>> AsGaussians(features=["flux"], std="{}_err").fit_transform(table).covariances().ravel().round(2)
+    array([0.01, 0.04])
     """
 
     _counts, _completes = False, True

@@ -34,6 +34,13 @@ class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMi
     An array gives an array, a GaussianArray gives a GaussianArray. Kinds are kept, except that isotropic
     covariances become diagonal where scales differ. Missing features (NaN in an array, or what
     ``AsGaussians(on_missing="impute")`` gives) do not count and stay missing.
+
+    Examples
+    --------
+    >>> from uncertain import GaussianArray, GaussianScaler
+    >>> rows = GaussianArray([[100.0], [300.0]], std=[[10.0], [20.0]])
+    >>> GaussianScaler().fit_transform(rows).covariances().ravel()  # the standard deviation of the means is 100
+    array([0.01, 0.04])
     """
 
     _passes_gaps = True

@@ -36,6 +36,14 @@ class SubspaceProjector(Moves, Core, OneToOneFeatureMixin, TransformerMixin, Bas
     ----------
     C. Tzelepis, V. Mezaris, I. Patras, Linear Maximum Margin Classifier for Learning from Uncertain Data,
     IEEE TPAMI 40(12), 2018, section 3.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import GaussianArray, SubspaceProjector
+    >>> rows = GaussianArray(np.zeros((1, 3)), cov=[[[4.0, 1.0, 0.0], [1.0, 4.0, 0.0], [0.0, 0.0, 0.01]]])
+    >>> SubspaceProjector(variance=0.6).fit_transform(rows).kind
+    'low-rank'
     """
 
     _kinds = ("subspace",)
