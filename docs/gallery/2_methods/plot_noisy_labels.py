@@ -56,7 +56,8 @@ new, truth = make_moons(3000, noise=0.15, random_state=1)
 for name, fitted in (("AdaptiveHuberClassifier", robust), ("SVC", plain)):
     print(f"{name:24} {100 * fitted.score(new, truth):.1f} % of new points right")
 print(
-    f"{flipped[robust.removed_].sum()} of {flipped.sum()} wrong labels found, {(~flipped[robust.removed_]).sum()} good ones dropped"
+    f"{flipped[robust.removed_].sum()} of {flipped.sum()} wrong labels found, "
+    f"{(~flipped[robust.removed_]).sum()} good ones dropped"
 )
 
 gx, gy = np.meshgrid(np.linspace(-1.6, 2.6, 120), np.linspace(-1.2, 1.7, 120))

@@ -23,7 +23,8 @@ X = GaussianArray((dose + std * rng.normal(size=n))[:, None], std=std)
 law = GeneralizedLinearLaw(family="binomial").fit(X, ill)
 low, high = np.exp(law.conf_int()[0])
 print(
-    f"odds ratio per unit of dose: {np.exp(law.coef_[0]):.2f} ({low:.2f} to {high:.2f}), truth {np.exp(slope):.2f}"
+    f"odds ratio per unit of dose: {np.exp(law.coef_[0]):.2f} ({low:.2f} to {high:.2f}), "
+    f"truth {np.exp(slope):.2f}"
 )
 print(f"without the error bars: {np.exp(law.naive_coef_[0]):.2f}")
 

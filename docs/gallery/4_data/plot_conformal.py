@@ -45,7 +45,8 @@ for k in factors:
     held.append(np.mean([[t in s for t, s in zip(new["koi_disposition"], some.to_list())] for some in sets]))
     both.append(np.mean([some.list.len() == 2 for some in sets]))
     print(
-        f"errors x {k}: {100 * held[-1]:.1f} % of the sets hold the truth, {100 * both[-1]:.0f} % have both classes"
+        f"errors x {k}: {100 * held[-1]:.1f} % of the sets hold the truth, "
+        f"{100 * both[-1]:.0f} % have both classes"
     )
 
 # %%

@@ -39,7 +39,7 @@ class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMi
     --------
     >>> from uncertain import GaussianArray, GaussianScaler
     >>> rows = GaussianArray([[100.0], [300.0]], std=[[10.0], [20.0]])
-    >>> GaussianScaler().fit_transform(rows).covariances().ravel()  # the standard deviation of the means is 100
+    >>> GaussianScaler().fit_transform(rows).covariances().ravel()  # the means' is 100
     array([0.01, 0.04])
     """
 
