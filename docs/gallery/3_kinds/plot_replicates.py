@@ -42,7 +42,4 @@ plt.show()
 
 for name, unit in (("ph", ""), ("salt", " g/l")):
     se = samples[f"{name}_se"]
-    print(
-        f"standard errors of {name}: from {se.min():.2f} to {se.max():.2f}{unit}, "
-        f"median {se.median():.2f}{unit}"
-    )
+    print(f"standard errors of {name}: {se.min():.2f} to {se.max():.2f}{unit}")
