@@ -16,6 +16,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.pipeline import Pipeline
 from test_check_errors import Floats, readings
 from test_conformal import covered
 from test_remeasured import KINDS, drawn_values, noise_of, read, two_classes
@@ -25,13 +26,16 @@ from test_trees import CLASSIFIER, REGRESSOR, columns, noisy, target_of
 
 import uncertain
 from uncertain import GaussianArray, GaussianDenoiser, Incomplete, RemeasuredRegressor, check_errors
+from uncertain._base.folds import split
 from uncertain._base.normal_mixtures import NormalMixtures
 from uncertain._data.groups import Groups
 from uncertain._errors.estimate import by_model, by_replicates
 from uncertain._errors.sizes import ErrorSizes
+from uncertain._held_out.fits import fit_folds
 from uncertain._model.calibrating import calibrate
 from uncertain._model.conformal import Conformal
 from uncertain._model.cross_conformal import noise_levels, set_lists
+from uncertain._model.densities import with_density
 from uncertain._model.scatter import most_likely_scatter
 from uncertain._model.spread import Spread
 from uncertain._report.coefficients import linear_coefficients
@@ -486,3 +490,22 @@ def test_widened_keeps_mean_and_shape(laws: NormalMixtures) -> None:
     levels, mean = np.array([0.1, 0.7]), laws.mean[:, None]
     scaled = mean + 4.0 / own[:, None] * (laws.quantiles(levels) - mean)
     np.testing.assert_allclose(wide.quantiles(levels), scaled)
+
+
+@pytest.mark.parametrize("peaks", [2, 1])
+def test_a_choice_learns_a_density_where_it_is_better_than_a_normal_law(peaks: int) -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(600, 2))
+    X = GaussianArray(z + 0.1 * rng.normal(size=z.shape), std=0.1)
+    far = np.where(rng.random(600) < 0.5, 4.0, -4.0) if peaks == 2 else 0.0
+    training = TrainingRows(X, z[:, 0] + far + 0.5 * rng.normal(size=600))
+    learner = RemeasuredRegressor(n_trees=100, n_copies=4, factors=(1, 4), random_state=0, n_jobs=1)
+    unfitted = Pipeline([("trees", learner)])
+    plain = training.fitted(unfitted)
+    held_out = fit_folds(unfitted, training, split(600, np.random.RandomState(0), folds=3))
+    found, left = with_density(plain, training, held_out)
+    assert (found is not plain) == (peaks == 2) == hasattr(found[-1], "predict_mixture")
+    assert_allclose(found.predict(X), plain.predict(X), rtol=0.0)
+    assert left is not None and len(left.models) == (1 if peaks == 2 else 3)
+    known = calibrate(found, training, left)
+    assert known.conformal is not None

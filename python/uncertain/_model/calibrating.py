@@ -125,7 +125,7 @@ def _lessened(fold: Fold, training: TrainingRows) -> Fold:
     return Fold(fold.repeat, np.sort(np.concatenate([train, unlabelled])), test)
 
 
-def _tested(held_out: FoldModels) -> list[tuple[Pipeline, GaussianRows, Ints]]:
+def tested(held_out: FoldModels) -> list[tuple[Pipeline, GaussianRows, Ints]]:
     """Every model of the first repeat with the rows that it has not seen and that have a target."""
     labelled = _labelled(held_out.training)
     tested = []
@@ -140,8 +140,8 @@ def _calibrate_numbers(fitted: Pipeline, training: TrainingRows, held_out: FoldM
     widths = feature_widths(fitted, training.rows)
     training = held_out.training
     residuals, parts, numbers, again, laws = [], [], [], [], []
-    for model, rows, test in _tested(held_out):
-        for copy, read in enumerate(_readings(fitted, rows, LARGER["numbers"])):
+    for model, rows, test in tested(held_out):
+        for copy, read in enumerate(readings_of(fitted, rows, LARGER["numbers"])):
             found = left_open(model, read, widths)
             parts.append(found.parts)
             residuals.append(training.y[test[: len(read)]] - found.mean)
@@ -164,7 +164,7 @@ def _calibrate_numbers(fitted: Pipeline, training: TrainingRows, held_out: FoldM
         return Calibrated(residual_std)
     own = None
     if law is not None:
-        own = _own_losses(laws, training.y[at], target_std) if laws else law.losses(r, u, target_std)
+        own = own_losses(laws, training.y[at], target_std) if laws else law.losses(r, u, target_std)
     spread = chosen(law, own, r, u, weights, widths, target_std, at)
     std = np.maximum(spread.std(u), 1e-12 * np.abs(training.y[at]).max())
     whole = np.hypot(std, target_std)
@@ -173,7 +173,7 @@ def _calibrate_numbers(fitted: Pipeline, training: TrainingRows, held_out: FoldM
     return Calibrated(residual_std, None if spread is law else spread, conformal)
 
 
-def _own_losses(laws: Sequence[NormalMixtures], y: Floats, target_std: Floats) -> Floats:
+def own_losses(laws: Sequence[NormalMixtures], y: Floats, target_std: Floats) -> Floats:
     """The CRPS of a method's own densities, of targets that were measured."""
     weights, means, stds = (np.concatenate(part) for part in zip(*laws, strict=True))
     return NormalMixtures(weights, means, np.hypot(stds, target_std[:, None])).crps(y)
@@ -187,12 +187,12 @@ def _calibrate_classes(fitted: Pipeline, training: TrainingRows, held_out: FoldM
     n_tested = n_rows = 0
     n_units = len(training) if training.groups is None else training.groups.count
     enough = np.clip(n_units // THIRDS, *ENOUGH_SCORES)
-    for model, rows, test in _tested(held_out):
+    for model, rows, test in tested(held_out):
         if n_tested >= enough:
             break
         n_tested += len(test) if training.groups is None else training.groups.take(test).count
         n_rows += len(test)
-        readings = _readings(fitted, rows, LARGER["classes"])
+        readings = readings_of(fitted, rows, LARGER["classes"])
         shares = [class_shares(model, read, fitted.classes_) for read in readings]
         at = np.concatenate([test[: len(read)] for read in readings])
         models.append(model)
@@ -211,7 +211,7 @@ def log(std: Floats) -> Floats:
     return np.asarray(np.log10(np.maximum(std, 1e-300)))
 
 
-def _readings(
+def readings_of(
     fitted: Pipeline, rows: GaussianRows, larger: Sequence[tuple[float, float]]
 ) -> Sequence[GaussianRows]:
     """The rows, and as they would have been read with larger errors, if error bars are measurement errors."""

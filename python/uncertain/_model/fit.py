@@ -154,7 +154,8 @@ def fit(
         with ``family=``, such as "poisson", the former]: coefficients that the noise does not flatten, with
         standard errors; ``limits=`` of a target that is a time says which times were not reached;
         "remeasured": `RemeasuredClassifier` (`RemeasuredRegressor`): boosted trees, or any ``estimator=``,
-        trained on copies of the rows with larger and smaller errors.
+        trained on copies of the rows with larger and smaller errors; of numbers with ``density=True`` also a
+        density with all its peaks, which "auto" learns where it is clearly better than a normal law.
     meaning : "spread": a row stands for all points of its Gaussian, each of which should be classified well.
         "measurement": a row is one noisy reading of a true value, so the noise is in the mean already; a
         `GaussianDenoiser` in front replaces each reading by the posterior of its true value. A regression is

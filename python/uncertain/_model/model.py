@@ -180,9 +180,10 @@ class Model:
         is fitted to at most 20,000 rows.
 
         A `GaussianMixtureRegressor` has a density of its own, of the true target; s_i^2 is what the
-        errors add to the scatter of its laws. Other methods have none. Where there is none, or where the law
-        of least CRPS over held-out rows is better by two standard errors (with heavy tails, or a scatter that
-        was fitted too well), that one takes its place:
+        errors add to the scatter of its laws. So has a `RemeasuredRegressor` with ``density=True``, whose
+        deviation is the root mean square around the prediction. Other methods have none. Where there is none,
+        or where the law of least CRPS over held-out rows is better by two standard errors (with heavy tails,
+        or a scatter that was fitted too well), that one takes its place:
 
         .. code-block:: text
 
@@ -354,6 +355,7 @@ class Model:
         .. code-block:: text
 
             mixture (several components)    sum_k w_k N(y; m_k, s_k^2), see `GaussianMixtureRegressor`
+            re-measured, density=True       the same, see `RemeasuredRegressor`
             all others                      N(y; prediction, s^2)
 
         with the deviation s of `predict_distribution`. Where held-out rows have taught a mixture another

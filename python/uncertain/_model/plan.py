@@ -48,6 +48,7 @@ from .._rows.store import RowStore, refusal
 from .._rows.training import TrainingRows
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..laws.generalized import CLASSES as OF_CLASSES
+from .densities import with_density
 
 
 class Fitted(NamedTuple):
@@ -232,6 +233,8 @@ class Plan:
                 raise
             pipeline, board, held_out = chosen(fewer, left_alone=False)
         if whole:
+            if self.time_limit is None:
+                pipeline, held_out = with_density(pipeline, some, held_out)
             return Fitted(pipeline, board, held_out)
         _warn_of_better(board, len(some))
         return Fitted(rows.fit_steps(clone(pipeline)), board, held_out)

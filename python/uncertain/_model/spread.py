@@ -34,7 +34,7 @@ from sklearn.pipeline import Pipeline
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.json_numbers import finite_number, finite_numbers
-from .._data.typing import Floats, Header
+from .._data.typing import Array, Floats, Header
 from .._errors.sizes import value_sizes
 from .._held_out.means import weighted_mean
 from ..preprocessing import GaussianDenoiser
@@ -130,7 +130,7 @@ def chosen(
     weights: Floats,
     widths: Floats,
     target_std: Floats,
-    rows: Floats,
+    rows: Array,
 ) -> Spread:
     """Of the method's own law, a constant width, and the fitted law the simplest that is as good as the next.
 
@@ -143,12 +143,17 @@ def chosen(
     losses = [one.losses(residuals, parts, target_std) for one in laws]
     if law is not None and own is not None:
         laws, losses = [law, *laws], [own, *losses]
-    groups = Groups(np.unique(rows, return_inverse=True)[1].astype(np.uint32))
+    groups = groups_of_rows(rows)
     best = 0
     for k in range(1, len(laws)):
         gain, se = weighted_mean(losses[best] - losses[k], weights, groups)
         best = k if gain > se * (CLEARLY if laws[best] is law else 1.0) else best
     return laws[best]
+
+
+def groups_of_rows(rows: Array) -> Groups:
+    """Rows that are there more than once are right or wrong together."""
+    return Groups(np.unique(rows, return_inverse=True)[1].astype(np.uint32))
 
 
 def crps(off: Floats, std: Floats) -> Floats:

@@ -17,6 +17,8 @@ KEY = 11
 """Characters before the value in a line."""
 SCATTER = "(held-out residuals beyond error bars, standard deviation)"
 
+DENSITY = "density    of its own for each row, with all its peaks"
+
 
 def model_text(
     reader: Reader,
@@ -43,6 +45,7 @@ def model_text(
         *([f"classes    {classes}"] if names else []),
         f"steps      {' -> '.join(type(step).__name__ for _, step in reader.pipeline.steps)}",
         *([f"fit        {fitted}"] if fitted else []),
+        *([DENSITY] if getattr(last, "_residuals", None) is not None else []),
         *([] if residual_std is None else [f"scatter    {residual_std:.3g} {SCATTER}"]),
     ]
     return "\n".join(lines)

@@ -1,0 +1,80 @@
+"""Does the regression that a choice has found get a density of its own?
+
+A re-measured learner can learn one (`RemeasuredRegressor(density=True)`). The model of the first fold of the
+choice does, and the rows that it has not seen say which law has the smaller CRPS: the density, or a normal
+one around the same prediction, with the width of `Spread` (which is fitted to these rows and so a little too
+good). Where the density is better by one standard error, the model itself learns one, too; predictions stay
+as they are. No candidate is fitted again, and calibration goes on with the rows of this fold.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits
+
+from .._data.typing import Floats, Ints
+from .._held_out.fits import FoldModels
+from .._held_out.means import weighted_mean
+from .._rows.training import TrainingRows
+from ..exceptions import UncertainError
+from ..remeasured import RemeasuredRegressor
+from .calibrating import LARGER, LEAST_SCORES, own_losses, readings_of, tested
+from .distribution import density_of_rows, has_density
+from .reader import gaussian_rows
+from .spread import chosen, feature_widths, groups_of_rows, left_open
+
+
+def with_density(
+    pipeline: Pipeline, training: TrainingRows, held_out: FoldModels | None
+) -> tuple[Pipeline, FoldModels | None]:
+    """A pipeline that was fitted to these rows and the models of its folds, with densities where better."""
+    asked = isinstance(pipeline[-1], RemeasuredRegressor) and not has_density(pipeline)
+    if not asked or held_out is None or not held_out.models:
+        return pipeline, held_out
+    training = replace(training, rows=gaussian_rows(training.rows))
+    with suppress(UncertainError), threadpool_limits(1, "openmp"):  # such as a fold of too few groups
+        fold = held_out.folds[0]
+        model = _dense(held_out.models[0], held_out.training.take(fold.train))
+        first = FoldModels(held_out.training, [fold], [model])
+        if _is_better(model, held_out.models[0], training, first):
+            return _dense(pipeline, training), first
+    return pipeline, held_out
+
+
+def _dense(fitted: Pipeline, training: TrainingRows) -> Pipeline:
+    """The same with a density, from the rows of its fit."""
+    *front, (name, last) = fitted.steps
+    rows = training.rows
+    for _, step in front:
+        rows = step.transform(rows)
+    learned = last._with_density(rows, training.y, **training.step_arguments(last))
+    return Pipeline([*front, (name, learned)])
+
+
+def _is_better(dense: Pipeline, plain: Pipeline, training: TrainingRows, first: FoldModels) -> bool:
+    """Is the CRPS of the densities of rows held out less than that of normal laws, by a standard error?"""
+    widths = feature_widths(plain, training.rows)
+    training = first.training
+    residuals, parts, numbers, laws = [], [], [], []
+    for _, rows, test in tested(first):
+        for read in readings_of(dense, rows, LARGER["numbers"]):
+            found = left_open(plain, read, widths)
+            numbers.append(test[: len(read)])
+            residuals.append(training.y[numbers[-1]] - found.mean)
+            parts.append(found.parts)
+            laws.append(density_of_rows(dense, read))
+    if sum(map(len, numbers)) < LEAST_SCORES:
+        return False
+    r: Floats = np.concatenate(residuals)
+    u: Floats = np.concatenate(parts)
+    at: Ints = np.concatenate(numbers)
+    weights = training.counts[at]
+    target_std = np.zeros(len(at)) if training.y_std is None else training.y_std[at]
+    spread = chosen(None, None, r, u, weights, widths, target_std, at)
+    gains = spread.losses(r, u, target_std) - own_losses(laws, training.y[at], target_std)
+    gain, se = weighted_mean(gains, weights, groups_of_rows(at))
+    return bool(gain > se)
