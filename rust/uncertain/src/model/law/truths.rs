@@ -144,12 +144,11 @@ impl Truths {
 
 /// Triangle += c x x'.
 pub(in crate::model) fn add_outer(c: f64, x: &[f64], triangle: &mut [f64]) {
-    let mut at = 0;
-    for i in 0..x.len() {
-        for j in 0..=i {
-            triangle[at] += c * x[i] * x[j];
-            at += 1;
-        }
+    let mut left = triangle;
+    for (i, own) in x.iter().enumerate() {
+        let (row, after) = left.split_at_mut(i + 1);
+        row.iter_mut().zip(x).for_each(|(sum, other)| *sum += c * own * other);
+        left = after;
     }
 }
 

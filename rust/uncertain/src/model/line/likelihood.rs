@@ -12,7 +12,7 @@ use crate::control::Control;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::{Mixture, Report};
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, cholesky_solve};
+use crate::linalg::{cholesky, inverse_lower};
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::errors::{SecondStage, two_stages};
 use crate::model::law::truths::{Truths, added};
@@ -52,6 +52,21 @@ pub(super) struct LineRow {
     along: Vec<f64>,
     /// By all working parameters.
     gradient: Vec<f64>,
+}
+
+/// M'W M, packed, and of A = M'W M + I = L L' log |A| / 2 and L^{-1}, k x k.
+struct Shared {
+    sums: Vec<f64>,
+    log_root: f64,
+    inverse: Vec<f64>,
+}
+
+impl Shared {
+    /// m'A^{-1} m.
+    fn square(&self, m: &[f64]) -> f64 {
+        let rows = self.inverse.chunks_exact(m.len()).enumerate();
+        rows.map(|(a, row)| dot(&row[..=a], &m[..=a]).powi(2)).sum()
+    }
 }
 
 /// Everything at one point.
@@ -137,8 +152,8 @@ impl Line<'_> {
         (0..self.noise.n()).for_each(|e| out[self.place_of_noise() + e][3 + e] = 1.0);
     }
 
-    /// M'W M + I as a Cholesky factor (k x k) with log | | / 2 at the head.
-    fn shared(&self, theta: &[f64]) -> Result<Option<(f64, Vec<f64>)>> {
+    /// Of the errors that rows share.
+    fn shared(&self, theta: &[f64]) -> Result<Option<Shared>> {
         let k = self.rows.k;
         if k == 0 {
             return Ok(None);
@@ -159,8 +174,8 @@ impl Line<'_> {
         if !cholesky(&mut factor, k) {
             return Err(Error::Data("modes: their sizes are beyond what a number can hold; scale them".into()));
         }
-        let log: f64 = (0..k).map(|a| factor[a * k + a].ln()).sum();
-        Ok(Some((log, factor)))
+        let log_root = (0..k).map(|a| factor[a * k + a].ln()).sum();
+        Ok(Some(Shared { sums, log_root, inverse: inverse_lower(&factor, k) }))
     }
 
     /// u + e of a row.
@@ -189,6 +204,8 @@ impl Line<'_> {
     fn point(&self, theta: &[f64]) -> Result<Option<Point>> {
         let (d, width, first, k) = (self.d(), self.width(), self.first_mode(), self.rows.k);
         let shared = self.shared(theta)?;
+        // The modes' own block of the second derivatives is M'W M where every row has one normal part.
+        let summed = self.noise == Noise::Normal && self.rows.limits.is_none();
         let kappa = if self.scaled { theta[d + 2] } else { 1.0 };
         // sum c / V, and with squares and cubes.
         let mut sums = [0.0; 3];
@@ -206,7 +223,6 @@ impl Line<'_> {
             let mut row = self.memory(theta);
             let mut slopes = vec![[0.0; NUMBERS]; first];
             let mut turned = vec![[0.0; NUMBERS]; first];
-            let mut solved = vec![0.0; k];
             for i in part {
                 if i % BETWEEN_LOOKS == 0 {
                     self.control.check()?;
@@ -217,11 +233,9 @@ impl Line<'_> {
                 let mut at = row.at;
                 out[0] += c * at.log;
                 // log |I + M'W M| / 2 by v, which u and e are parts of.
-                if let Some((_, factor)) = &shared {
-                    solved.copy_from_slice(modes);
-                    cholesky_solve(factor, k, &mut solved);
+                if let Some(shared) = &shared {
                     let (f, v) = (self.weights[i], row.own + row.other);
-                    let leverage = f * dot(&solved, modes) / v;
+                    let leverage = f * shared.square(modes) / v;
                     let (by, bend) = (0.5 * leverage / v, -leverage / (v * v));
                     for a in 1..3 {
                         at.gradient[a] += by;
@@ -254,12 +268,11 @@ impl Line<'_> {
                 for (m, size) in modes.iter().enumerate() {
                     gradient[first + m] -= c * at.gradient[0] * size;
                     diagonal[first + m] += c * size * size * w;
-                    for (b, turned) in turned.iter().enumerate() {
-                        hessian[packed_index(first + m, b)] -= c * turned[0] * size;
-                    }
-                    let factor = c * at.hessian[0][0] * size;
-                    for (l, other) in modes[..=m].iter().enumerate() {
-                        hessian[packed_index(first + m, first + l)] -= factor * other;
+                    let (crossed, own) = hessian[packed_index(first + m, 0)..].split_at_mut(first);
+                    crossed.iter_mut().zip(&turned).for_each(|(h, turned)| *h -= c * turned[0] * size);
+                    if !summed {
+                        let factor = c * at.hessian[0][0] * size;
+                        own.iter_mut().zip(&modes[..=m]).for_each(|(h, other)| *h -= factor * other);
                     }
                 }
             }
@@ -267,7 +280,13 @@ impl Line<'_> {
         })?;
         let mut all = added(parts.into_iter().collect::<Result<_>>()?);
         let mut diagonal = all.split_off(1 + width + len);
-        let packed = all.split_off(1 + width);
+        let mut packed = all.split_off(1 + width);
+        if let (Some(shared), true) = (&shared, summed) {
+            for m in 0..k {
+                packed[packed_index(first + m, first)..][..=m]
+                    .copy_from_slice(&shared.sums[packed_index(m, 0)..][..=m]);
+            }
+        }
         let mut gradient = all.split_off(1);
         let mut hessian: Vec<f64> = (0..width * width)
             .map(|at| (at / width, at % width))
@@ -280,7 +299,7 @@ impl Line<'_> {
             hessian[(first + m) * width + first + m] += 1.0;
             diagonal[first + m] += 1.0;
         }
-        log -= shared.map_or(0.0, |(log, _)| log);
+        log -= shared.map_or(0.0, |shared| shared.log_root);
         let ratio = sums[1] / sums[0];
         let value_of_degrees = 0.5 * degrees * sums[0].ln();
         gradient[d + 1] -= 0.5 * degrees * ratio;
