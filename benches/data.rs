@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use uncertain::data::ElementType;
 use uncertain::data::covariance::{Full, Isotropic, Layout, LowRank, Shared, packed_len};
 use uncertain::loss::ExpectedHinge;
 use uncertain::objective::Problem;
@@ -38,15 +39,13 @@ impl Data {
 
     /// Bytes of means and covariances.
     pub(crate) fn bytes(&self) -> u64 {
-        let (n, d) = (self.rows.n_rows(), self.rows.n_features());
-        let width = match self.rows.covariances() {
-            Covariances::Zero | Covariances::Shared(_) => 0,
-            Covariances::Isotropic(_) => 1,
-            Covariances::Diagonal(_) => d,
-            Covariances::LowRank(_) => d * RANK,
-            Covariances::Full(full) => full.layout.width(d),
-        };
-        (8 * n * (d + width)) as u64
+        (self.rows.n_rows() * self.rows.row_bytes()) as u64
+    }
+
+    /// The same rows, rounded to float32.
+    pub(crate) fn narrow(&self) -> Self {
+        let rows = self.rows.stored_as(ElementType::F32).expect("small numbers");
+        Self { rows, targets: self.targets.clone() }
     }
 }
 

@@ -26,10 +26,15 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("pass");
     for (name, kind, layout, n, d) in cases {
         let data = data(kind, layout, n, d);
+        let narrow = data.narrow();
+        group.throughput(Throughput::Bytes(narrow.bytes()));
+        group.bench_function(format!("{name}-{n}x{d}-float32/gradient/1-threads"), |b| {
+            b.iter(|| run(&narrow, Derivatives::Gradient, 1));
+        });
         group.throughput(Throughput::Bytes(data.bytes()));
         let both = [1, parallel::default_threads()];
         for (want, label) in [(Derivatives::Gradient, "gradient"), (Derivatives::Hessian, "hessian")] {
-            for &threads in if kind == Kind::Diagonal { &both[..] } else { &both[1..] } {
+            for &threads in if want == Derivatives::Gradient { &both[..] } else { &both[1..] } {
                 group.bench_function(format!("{name}-{n}x{d}/{label}/{threads}-threads"), |b| {
                     b.iter(|| run(&data, want, threads));
                 });

@@ -285,6 +285,32 @@ def test_rows_come_back_as_they_went_and_change_in_place(tmp_path: Path, kind: s
         parts.transform(step)
 
 
+def test_files_are_float32_as_long_as_all_rows_are(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    means, std = (rng.uniform(size=(3000, 4)).astype(np.float32) for _ in range(2))
+    marks = rng.uniform(size=means.shape) < 0.1
+    narrow = Incomplete(GaussianArray(means, std=std), marks)
+    wide = Incomplete(GaussianArray(means, std=std.astype(float)), marks)
+    spill = Spill(tmp_path, 1 << 12)
+    spill.append(narrow)
+    assert spill.row_bytes == 4 * (4 + 4 + 1)
+    assert spill.rows().gaussians == narrow.gaussians and spill.rows().gaussians.dtype == np.float32
+    spill.append(narrow[:0])
+    spill.append(wide)
+    spill.append(narrow)
+    found = spill.rows()
+    assert (
+        found.gaussians == GaussianArray.concat([narrow.gaussians] * 3)
+        and found.gaussians.dtype == np.float64
+    )
+    assert np.array_equal(found.missing, np.concatenate([marks] * 3))
+    scaled = GaussianScaler().fit(narrow.gaussians)
+    spill = Spill(tmp_path, 1 << 12)
+    spill.append(narrow.gaussians)
+    spill.transform(scaled)
+    assert spill.rows() == scaled.transform(narrow.gaussians) and spill.rows().dtype == np.float64
+
+
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="asks Linux what is mapped")
 def test_mapped_rows_are_read_where_they_lie(tmp_path: Path) -> None:
     spill = Spill(tmp_path, 1 << 20)

@@ -120,6 +120,20 @@ def test_every_source_gives_the_model_of_the_table(folder: Path, source: str) ->
     assert model.columns_ == expected.columns_
 
 
+@pytest.mark.usefixtures("small_batches")
+def test_float32_files_give_the_bits_of_the_same_numbers_in_float64(tmp_path: Path) -> None:
+    narrow = TABLE.with_columns(pl.selectors.matches("^x").cast(pl.Float32))
+    wide = narrow.with_columns(pl.selectors.matches("^x").cast(pl.Float64))
+    known: dict[str, Any] = {"method": "gsu", "features": FEATURES, "std": "{}_err", "meaning": "spread"}
+    found = []
+    for frame in (narrow, wide):
+        frame.write_parquet(tmp_path / "table.parquet", row_group_size=280)
+        model = uncertain.fit(tmp_path / "table.parquet", "kind", memory=MEMORY, **known)
+        found.append((coefficients(model), model.predict_proba(frame)))
+    assert np.array_equal(found[0][0], found[1][0])
+    assert np.array_equal(*(np.asarray(shares) for _, shares in found))
+
+
 CASES: dict[str, dict[str, Any]] = {
     "gsu": {"target": "kind", "method": "gsu", "meaning": "spread"},
     "gsu, measurement": {"target": "kind", "method": "gsu"},
