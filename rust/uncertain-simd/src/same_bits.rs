@@ -158,6 +158,13 @@ fn widening_in_the_load_changes_no_bit() {
                     crate::symmetric_images(stored.part(0..n * layout.width(d)), layout, &w, &mut image);
                     all.extend(image);
                 }
+                for rank in 1..=5.min(d) {
+                    let (mut products, mut sum) = (vec![0.0; n * rank], w.clone());
+                    let factors = stored.part(0..n * d * rank);
+                    crate::factor_products(factors, rank, &w, &mut products);
+                    crate::add_factor_images(factors, rank, 0, &picks, &coef, &products, &mut sum);
+                    all.extend([products, sum].concat());
+                }
                 bits(&all)
             };
             for level in Level::all() {

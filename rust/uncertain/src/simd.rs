@@ -1,4 +1,4 @@
-//! The vector kernels (crate `uncertain-simd`, which changes seldom and is compiled once), and the three of them that
+//! The vector kernels (crate `uncertain-simd`, which changes seldom and is compiled once), and those of them that
 //! pass over [`Rows`]: those may lie in several pieces of memory.
 
 pub(crate) use uncertain_simd::*;
@@ -20,13 +20,20 @@ pub(crate) fn dot_slices(values: &[f64], w: &[f64], power: Power, out: &mut [f64
 
 /// `sum += coef[k] rows[first + k]` over the picked k (ascending), or with squared elements.
 pub(crate) fn add_rows(rows: &Rows, first: usize, picks: &[u32], coef: &[f64], power: Power, sum: &mut [f64]) {
+    picked_segments(rows, first, picks, |origin, values, picks| {
+        uncertain_simd::add_rows(values, origin, picks, coef, power, sum);
+    });
+}
+
+/// `work` on each run of rows with the picked ones in it: the pick of its first row, the run, its picks.
+fn picked_segments(rows: &Rows, first: usize, picks: &[u32], mut work: impl FnMut(usize, Stored<'_>, &[u32])) {
     let (Some(&low), Some(&high)) = (picks.first(), picks.last()) else { return };
     let mut rest = picks;
     for (start, values) in rows.stored_segments(first + low as usize..first + high as usize + 1) {
         let end = start - first + values.len() / rows.width();
         let (here, later) = rest.split_at(rest.partition_point(|&k| (k as usize) < end));
         rest = later;
-        uncertain_simd::add_rows(values, start - first, here, coef, power, sum);
+        work(start - first, values, here);
     }
 }
 
@@ -42,4 +49,27 @@ pub(crate) fn symmetric_images(rows: &Rows, layout: Layout, first: usize, w: &[f
         let n = values.len() / rows.width();
         uncertain_simd::symmetric_images(values, layout, w, &mut out[(start - first) * d..][..n * d]);
     }
+}
+
+/// `out[k r ..] = F_{first + k}'w` for factors of `rank` columns.
+pub(crate) fn factor_products(rows: &Rows, rank: usize, first: usize, w: &[f64], out: &mut [f64]) {
+    for (start, values) in rows.stored_segments(first..first + out.len() / rank) {
+        let n = values.len() / rows.width();
+        uncertain_simd::factor_products(values, rank, w, &mut out[(start - first) * rank..][..n * rank]);
+    }
+}
+
+/// `sum += coef[k] F_{first + k} p_k` over the picked k (ascending); p_k is at `k r` of `products`.
+pub(crate) fn add_factor_images(
+    rows: &Rows,
+    rank: usize,
+    first: usize,
+    picks: &[u32],
+    coef: &[f64],
+    products: &[f64],
+    sum: &mut [f64],
+) {
+    picked_segments(rows, first, picks, |origin, values, picks| {
+        uncertain_simd::add_factor_images(values, rank, origin, picks, coef, products, sum);
+    });
 }

@@ -5,8 +5,7 @@ use super::{BlockVerbs, Covariances, Diagonal, Direction, Factor, Structure, Uni
 use crate::data::Rows;
 use crate::data::validate::Rule;
 use crate::error::Result;
-use crate::linalg;
-use crate::simd::{Element, of_type};
+use crate::{linalg, simd};
 
 /// S_i = F_i F_i' (+ diag(v_i)), F_i of d x rank, stored row-major.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,23 +51,6 @@ impl LowRank {
     }
 }
 
-/// p = F'w
-#[inline]
-fn project(factor: &[impl Element], w: &[f64], p: &mut [f64]) {
-    p.fill(0.0);
-    for (f, w) in factor.chunks_exact(p.len()).zip(w) {
-        p.iter_mut().zip(f).for_each(|(p, f)| *p += f.wide() * w);
-    }
-}
-
-/// sum += c F p
-#[inline]
-fn add_combined(factor: &[impl Element], p: &[f64], c: f64, sum: &mut [f64]) {
-    for (f, s) in factor.chunks_exact(p.len()).zip(sum) {
-        *s += c * f.iter().zip(p).map(|(f, p)| f.wide() * p).sum::<f64>();
-    }
-}
-
 impl BlockVerbs for LowRank {
     fn structure(&self) -> Structure<'_> {
         Structure::Factor(Factor { factor: &self.factor, rank: self.rank, diagonal: self.diagonal.as_ref() })
@@ -84,20 +66,15 @@ impl BlockVerbs for LowRank {
             Some(diagonal) => diagonal.quads(first, along, &mut [], out),
             None => out.fill(0.0),
         }
-        for k in 0..out.len() {
-            let p = &mut memo[k * r..(k + 1) * r];
-            of_type!(self.factor.stored_row(first + k), f => project(f, &along.w, p));
-            out[k] += p.iter().map(|p| p * p).sum::<f64>();
+        let memo = &mut memo[..out.len() * r];
+        simd::factor_products(&self.factor, r, first, &along.w, memo);
+        for (v, p) in out.iter_mut().zip(memo.chunks_exact(r)) {
+            *v += p.iter().map(|p| p * p).sum::<f64>();
         }
     }
 
     fn add_images(&self, first: usize, picks: &[u32], coef: &[f64], along: &Direction, memo: &[f64], sum: &mut [f64]) {
-        let r = self.rank;
-        for &k in picks {
-            let k = k as usize;
-            let p = &memo[k * r..(k + 1) * r];
-            of_type!(self.factor.stored_row(first + k), f => add_combined(f, p, coef[k], sum));
-        }
+        simd::add_factor_images(&self.factor, self.rank, first, picks, coef, memo, sum);
         if let Some(diagonal) = self.diagonal_kind() {
             diagonal.add_images(first, picks, coef, along, &[], sum);
         }
@@ -111,7 +88,7 @@ impl BlockVerbs for LowRank {
         }
         for (k, image) in out.chunks_exact_mut(d).take(n).enumerate() {
             let p = &memo[k * r..(k + 1) * r];
-            of_type!(self.factor.stored_row(first + k), f => add_combined(f, p, 1.0, image));
+            simd::add_factor_images(&self.factor, r, first + k, &[0], &[1.0], p, image);
         }
     }
 
