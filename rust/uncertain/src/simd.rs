@@ -13,6 +13,18 @@ pub(crate) fn dots(rows: &Rows, first: usize, w: &[f64], power: Power, out: &mut
     }
 }
 
+/// x'w of one row.
+pub(crate) fn row_dot(row: Stored<'_>, w: &[f64]) -> f64 {
+    let mut out = [0.0];
+    uncertain_simd::dots(row, w, Power::One, &mut out);
+    out[0]
+}
+
+/// `sum += c x` of one row.
+pub(crate) fn add_row(c: f64, row: Stored<'_>, sum: &mut [f64]) {
+    uncertain_simd::add_rows(row, 0, &[0], &[c], Power::One, sum);
+}
+
 /// [`dots`] of rows in one slice.
 pub(crate) fn dot_slices(values: &[f64], w: &[f64], power: Power, out: &mut [f64]) {
     uncertain_simd::dots(Stored::F64(values), w, power, out);

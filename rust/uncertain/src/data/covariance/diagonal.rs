@@ -4,7 +4,7 @@ use super::storage::{Field, FieldShape, Fields, Storage};
 use super::{BlockVerbs, Covariances, Direction, Structure, Unit, packed_index};
 use crate::data::Rows;
 use crate::error::Result;
-use crate::simd;
+use crate::simd::{self, Element, of_type};
 
 /// S_i = diag(s_ij^2), given as s_ij^2 or s_ij.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +79,9 @@ impl BlockVerbs for Diagonal {
     }
 
     fn variances(&self, row: usize, out: &mut [f64]) {
-        out.iter_mut().zip(&*self.values.row(row)).for_each(|(o, x)| *o = self.unit.variance(*x));
+        of_type!(self.values.stored_row(row), values => {
+            out.iter_mut().zip(values).for_each(|(o, x)| *o = self.unit.variance(x.wide()));
+        });
     }
 }
 

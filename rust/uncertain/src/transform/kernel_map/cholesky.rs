@@ -222,10 +222,10 @@ fn more_ahead(
     let negated = |&(b, at): &Place| -> Vec<f64> { blocks[b].coordinates(at).map(|x| -x).collect() };
     let since: Vec<Vec<f64>> = places.iter().map(|place| negated(place).split_off(before.known)).collect();
     let since: Vec<&[f64]> = since.iter().map(Vec::as_slice).collect();
-    let of_new = new.iter().map(|&(b, at)| blocks[b].vector(at));
-    let found: Vec<_> = of_new.map(|vector| (vectors.point(vector.0), find_direction(vectors, vector))).collect();
-    let reduced = new.iter().zip(&found).map(|(place, (point, direction))| Reduced {
-        pivot: Pivot { point, direction: direction.as_deref() },
+    let directions: Vec<Option<Vec<f64>>> =
+        new.iter().map(|&(b, at)| find_direction(vectors, blocks[b].vector(at))).collect();
+    let reduced = new.iter().zip(&directions).map(|(place, direction)| Reduced {
+        pivot: Pivot { point: vectors.point(blocks[place.0].vector(place.1).0), direction: direction.as_deref() },
         coef: negated(place),
     });
     let reduced: Vec<Reduced<'_>> = reduced.collect();

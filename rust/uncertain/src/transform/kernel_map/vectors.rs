@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::data::covariance::{Factor, Structure};
-use crate::data::{GaussianArray, Rows};
+use crate::data::{ElementType, GaussianArray, Rows};
 use crate::error::Result;
 use crate::kernel::PointKernel;
 use crate::memory::zeros;
@@ -30,6 +30,8 @@ enum Root {
 pub(super) struct Vectors<'a> {
     kernel: PointKernel,
     data: &'a GaussianArray,
+    /// The means, which every pivot reads again.
+    points: Cow<'a, [f64]>,
     root: Root,
 }
 
@@ -52,7 +54,7 @@ impl<'a> Vectors<'a> {
                 Root::Diagonal(std)
             }
             Structure::Factor(Factor { factor, rank, diagonal: None }) => {
-                Root::Factor { values: factor.clone(), r: rank, shared: false }
+                Root::Factor { values: factor.stored_as(ElementType::F64), r: rank, shared: false }
             }
             Structure::Dense if covariances.common().is_some() => {
                 Root::Factor { values: Rows::from_owned(covariances.sqrt(0, d)?, 1, d * d), r: d, shared: true }
@@ -61,7 +63,7 @@ impl<'a> Vectors<'a> {
                 Root::Factor { values: Rows::from_owned(data.roots()?, n, d * d), r: d, shared: false }
             }
         };
-        Ok(Self { kernel, data, root })
+        Ok(Self { kernel, data, points: data.means().contiguous(), root })
     }
 
     pub(super) fn n_rows(&self) -> usize {
@@ -103,7 +105,7 @@ impl<'a> Vectors<'a> {
     pub(super) fn entries<'s>(&self, row: usize, pivot: &Pivot<'_>, scratch: &'s mut Scratch) -> &'s [f64] {
         let Scratch { gradient, out } = scratch;
         let (first, rest) = out.split_at_mut(1);
-        first[0] = self.kernel.against(&self.data.means().row(row), pivot.point, pivot.direction, gradient);
+        first[0] = self.kernel.against(self.point(row), pivot.point, pivot.direction, gradient);
         match &self.root {
             Root::None => {}
             Root::Diagonal(std) => {
@@ -123,24 +125,25 @@ impl<'a> Vectors<'a> {
 
     /// The squared lengths of the vectors of a row, r + 1 numbers.
     pub(super) fn squares(&self, row: usize, scratch: &mut Scratch, direction: &mut [f64], out: &mut [f64]) {
-        let point = self.data.means().row(row);
+        let point = self.point(row);
         for (column, out) in out.iter_mut().enumerate() {
             if column > 0 {
                 self.direction(row, column - 1, direction);
             }
-            let pivot = Pivot { point: &point, direction: (column > 0).then_some(&*direction) };
+            let pivot = Pivot { point, direction: (column > 0).then_some(&*direction) };
             *out = self.entries(row, &pivot, scratch)[column];
         }
     }
 
     /// An order of the vectors (row, column) that does not depend on that of the rows.
     pub(super) fn precedes(&self, (a, i): (usize, usize), (b, j): (usize, usize)) -> bool {
-        let different = self.point(a).iter().zip(&*self.point(b)).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne());
+        let different = self.point(a).iter().zip(self.point(b)).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne());
         different.unwrap_or(i.cmp(&j)).is_lt()
     }
 
     /// The mean of a row.
-    pub(super) fn point(&self, row: usize) -> Cow<'_, [f64]> {
-        self.data.means().row(row)
+    pub(super) fn point(&self, row: usize) -> &[f64] {
+        let d = self.data.n_features();
+        &self.points[row * d..(row + 1) * d]
     }
 }
