@@ -245,6 +245,34 @@ def test_other_features_than_those_of_the_fit_are_refused() -> None:
         model.predict(PHOTOMETRY[:, ["g", "u", "r"]].to_arrow("x"))
 
 
+def test_what_a_model_of_mixtures_can_do() -> None:
+    """The choice among methods, sets of classes, the report: with rows of two peaks."""
+    frame = pl.DataFrame(PEAKS.to_arrow("peaks")).with_columns(kind=pl.Series(LABELS))
+    model = uncertain.fit(frame, "kind", effort="fast")
+    assert len(model.predict_set(frame)) == N
+    report = model.report(frame, folds=2, repeats=1)
+    assert 0.4 < report.score <= 1.0 and report.n_rows == N
+    for method in ("huber", "mixture"):
+        with pytest.raises(UncertainError, match=r'mixtures of several Gaussians.*collapse\("gaussian"\)'):
+            uncertain.fit(frame.with_columns(kind=pl.Series(MEANS[:, 0])), "kind", method=method)
+
+
+def test_the_command_line_takes_draws(tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from uncertain.cli import main
+
+    draws = MEANS[:, :1] + RANDOM.normal(0, 0.2, (N, 30))
+    pl.DataFrame({"z": draws, "kind": LABELS}).write_parquet(tmp_path / "rows.parquet")
+    run = CliRunner().invoke(
+        main,
+        ["fit", f"{tmp_path / 'rows.parquet'}", "-t", "kind", "--draws", "z", "--method", "gsu",
+         "-o", f"{tmp_path / 'model.safetensors'}"],
+    )  # fmt: skip
+    assert run.exit_code == 0, run.output
+    assert uncertain.load(tmp_path / "model.safetensors").columns_.draws == ("z",)
+
+
 @pytest.mark.parametrize(
     ("rows", "words"),
     [

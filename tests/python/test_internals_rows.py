@@ -503,3 +503,13 @@ def test_the_guide_says_what_a_cluster_refuses(method: str) -> None:
     words = "on a cluster: .*not made of sums" if method in names else "expected a Dask DataFrame"
     with pytest.raises(ParameterError, match=words):
         fit(None, TABLE, "label", method=method)
+
+
+def test_mixtures_are_refused_on_a_cluster() -> None:
+    from uncertain import MixtureArray
+    from uncertain._rows.cluster.piece import Piece
+
+    rows = GaussianArray([[1.0], [2.0]], std=0.1)
+    assert Piece.from_rows(rows).rows == rows
+    with pytest.raises(UncertainError, match=r"mixtures of several Gaussians, .* are not taken on a cluster"):
+        Piece.from_rows(MixtureArray([0.7, 0.3, 1.0], [[0.4], [2.1], [0.9]], std=0.1, offsets=[0, 2, 3]))

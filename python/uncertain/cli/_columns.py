@@ -80,6 +80,7 @@ def column_options(command: Command) -> Command:
             "left; none: no other column, and no warning about them.",
         ),
         click.option("--categorical", type=names, metavar="A,B,...", help="Columns of categories."),
+        click.option("--draws", type=names, metavar="A,B,...", help="Columns of lists: draws of each row."),
         *(
             click.option(f"--{role}", metavar="NAME", multiple=True, callback=error_columns, help=text)
             for role, text in BARS.items()

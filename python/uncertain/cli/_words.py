@@ -11,7 +11,18 @@ from ._columns import BARS, LISTS, PAIRS
 OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
-        *("target", "target_std", "groups", "features", "exact", "categorical", "task", "method", "meaning"),
+        *(
+            "target",
+            "target_std",
+            "groups",
+            "features",
+            "exact",
+            "categorical",
+            "draws",
+            "task",
+            "method",
+            "meaning",
+        ),
         *(
             "on_missing",
             "handle_unknown",

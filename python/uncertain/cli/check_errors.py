@@ -11,7 +11,7 @@ from ._columns import column_options
 from ._options import on_missing_option, progress_option
 from ._tables import STANDARD, called, hdu_option, read, table_argument
 
-ELSEWHERE = ("exact", "categorical", "limits")
+ELSEWHERE = ("exact", "categorical", "limits", "draws")
 """Options about columns that have no error bars, or are for a fit."""
 
 

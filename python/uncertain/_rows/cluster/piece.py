@@ -14,8 +14,10 @@ from dask.sizeof import sizeof
 
 from ..._data.array import GaussianArray
 from ..._data.incomplete import GaussianRows, Incomplete, filled_gaussians
+from ..._data.mixture_array import MixtureArray
 from ..._data.typing import Array
 from ..._uncertain import Part
+from ...exceptions import UncertainError
 
 KNOWN = ("codes", "targets", "variances", "weights", "folds")
 
@@ -30,6 +32,12 @@ class Piece:
     def from_rows(cls, rows: GaussianRows, **known: Array) -> Piece:
         """Rows with what is known of them: `KNOWN`, where it is."""
         gaussians = filled_gaussians(rows)
+        if isinstance(gaussians, MixtureArray):
+            raise UncertainError(
+                "rows that are mixtures of several Gaussians, as those from draws, are not taken on a "
+                "cluster: uncertain.fit takes them, or make a column of one Gaussian for each row, "
+                'X.collapse("gaussian").to_arrow(name)'
+            )
         missing = rows.missing if isinstance(rows, Incomplete) else None
         return cls(Part(gaussians._core, missing=missing, **known))
 
