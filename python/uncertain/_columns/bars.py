@@ -36,7 +36,7 @@ def is_list_column(kind: str, value: object) -> bool:
     return isinstance(value, str) and "{}" not in value and kind != "bounds"
 
 
-def is_pattern(value: Any) -> bool:
+def is_pattern(value: object) -> bool:
     """Does it name columns by a place for the feature's name?"""
     parts = (value,) if isinstance(value, str) else value
     return isinstance(parts, tuple) and any("{}" in part for part in parts)

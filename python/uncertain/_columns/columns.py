@@ -469,7 +469,7 @@ IF_THERE = (
 """Roles that came later. A file has them where they hold something, so that older versions can read it."""
 
 
-def _names_columns(role: str, value: Any) -> bool:
+def _names_columns(role: str, value: object) -> bool:
     """Is the value of a role a column, or for modes a list of columns?"""
     if role != "modes" or isinstance(value, str):
         return isinstance(value, str)

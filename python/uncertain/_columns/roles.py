@@ -63,7 +63,7 @@ def check_roles(roles: Mapping[str, Any]) -> None:
         raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')
 
 
-def _check_names(name: str, value: Any, *, empty: bool) -> None:
+def _check_names(name: str, value: object, *, empty: bool) -> None:
     """Names of columns; no `features` at all if there are others."""
     if name == "exact" and value == "all":
         return
@@ -80,7 +80,7 @@ def _check_names(name: str, value: Any, *, empty: bool) -> None:
         raise ParameterError(f"{name}={value!r}: a column is named twice")
 
 
-def _check_bars(name: str, value: Any, roles: Mapping[str, Any]) -> None:
+def _check_bars(name: str, value: object, roles: Mapping[str, Any]) -> None:
     """A dictionary, a list beside `features`, or a pair of patterns."""
     if isinstance(value, Mapping):
         items = list(value.items())
@@ -110,7 +110,7 @@ def _check_bars(name: str, value: Any, roles: Mapping[str, Any]) -> None:
             )
 
 
-def _check_pairs(name: str, value: Any) -> None:
+def _check_pairs(name: str, value: object) -> None:
     keys_are_pairs = isinstance(value, Mapping) and all(
         isinstance(key, tuple) and len(key) == 2 and isinstance(column, str) for key, column in value.items()
     )
@@ -122,7 +122,7 @@ def _check_pairs(name: str, value: Any) -> None:
         )
 
 
-def _check_limits(value: Any) -> None:
+def _check_limits(value: object) -> None:
     if isinstance(value, str) and value.count("{}") == 1:
         return
     pairs = list(value.items()) if isinstance(value, Mapping) else []

@@ -202,7 +202,8 @@ def plain_values(values: Values, what: str, n_rows: int, noun: str) -> list[Labe
 def is_missing(value: object) -> bool:
     """None, NaN, or a null of another library, whose comparisons are nulls again."""
     different = value != value
-    return value is None or not (different is False or isinstance(different, np.ndarray))
+    is_itself = isinstance(different, (bool, np.bool_)) and not different
+    return value is None or not (is_itself or isinstance(different, np.ndarray))
 
 
 def as_values(values: object, role: str) -> Values:

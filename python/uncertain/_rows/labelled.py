@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._data.targets import is_missing
-from .._data.typing import ColumnOrValues, Ints
+from .._data.typing import ColumnOrValues, Ints, NativeColumn
 from .._tables import Table
 from .._tables.source import Source
 from ..exceptions import UncertainError
@@ -57,7 +57,7 @@ def rows_with(table: Table, column: str) -> Ints | None:
     return None if there.all() else there.arg_true().to_numpy().astype(np.int64)
 
 
-def _present(values: Any) -> Ints | None:
+def _present(values: NativeColumn) -> Ints | None:
     """The numbers of the values that are there; None for all."""
     array = values if isinstance(values, np.ndarray) and not np.ma.isMaskedArray(values) else None
     if array is not None and array.dtype.kind in "biuU":
@@ -72,11 +72,11 @@ def _present(values: Any) -> Ints | None:
     return None if there.all() else np.flatnonzero(there)
 
 
-def _are_names(values: Any) -> bool:
+def _are_names(values: NativeColumn) -> bool:
     return isinstance(values, (list, tuple)) and all(isinstance(name, str) for name in values)
 
 
-def _taken(values: Any, at: Ints, n_rows: int) -> Any:
+def _taken(values: NativeColumn, at: Ints, n_rows: int) -> Any:
     """Those of some rows; columns stay, and so does what has another length, which is refused later."""
     if values is None or isinstance(values, str) or len(values) != n_rows or _are_names(values):
         return values

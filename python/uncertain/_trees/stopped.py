@@ -15,10 +15,8 @@ Rejected: scikit-learn's early stopping, which holds out copies of rows that it 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from .._base.folds import Fold, split
@@ -36,7 +34,7 @@ TINY = float(np.finfo(np.float64).eps)
 
 
 def number_of_trees(
-    learner: Any,
+    learner: BaseEstimator,
     table: Floats,
     y: Labels,
     weights: Floats | None,
@@ -77,7 +75,9 @@ def number_of_trees(
     return best + 1 if gains.mean() * np.sqrt(len(gains)) > gains.std() else 0
 
 
-def _grown(learner: Any, size: int, table: Floats, y: Labels, weights: Floats | None, fold: Fold) -> Any:
+def _grown(
+    learner: BaseEstimator, size: int, table: Floats, y: Labels, weights: Floats | None, fold: Fold
+) -> BaseEstimator:
     """The learner with so many trees, on the rows that a fold leaves."""
     copies, _, columns = table.shape
     rows = table[:, fold.train].reshape(-1, columns)
@@ -86,7 +86,7 @@ def _grown(learner: Any, size: int, table: Floats, y: Labels, weights: Floats | 
     return learner.set_params(max_iter=size).fit(rows, np.tile(y[fold.train], copies), known)
 
 
-def _losses(learner: Any, table: Floats, y: Labels) -> Floats:
+def _losses(learner: BaseEstimator, table: Floats, y: Labels) -> Floats:
     """Mean losses over the copies (copies, m, columns) of m rows, by the number of trees: (trees, m)."""
     copies, m, columns = table.shape
     rows, truth = table.reshape(-1, columns), np.tile(y, copies)
@@ -95,7 +95,7 @@ def _losses(learner: Any, table: Floats, y: Labels) -> Floats:
     return np.array(losses)
 
 
-def _loss(learner: Any, answers: Floats, truth: Labels) -> Floats:
+def _loss(learner: BaseEstimator, answers: Floats, truth: Labels) -> Floats:
     if not is_classifier(learner):
         squares: Floats = (answers - truth) ** 2
         return squares
@@ -104,7 +104,7 @@ def _loss(learner: Any, answers: Floats, truth: Labels) -> Floats:
     return np.asarray(-np.log(np.maximum(p, TINY)))
 
 
-def _constant(learner: Any, y: Labels, counts: Floats, folds: list[Fold]) -> Floats:
+def _constant(learner: BaseEstimator, y: Labels, counts: Floats, folds: list[Fold]) -> Floats:
     """The losses of the rows held out if the same is said of all: shares of classes, or the mean."""
     losses = []
     for fold in folds:

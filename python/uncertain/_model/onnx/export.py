@@ -7,7 +7,7 @@ import os
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.pipeline import Pipeline
 
 from ..._base.core import Core
@@ -166,7 +166,7 @@ def _n_widths(member: Pipeline) -> int:
     return int(last.n_features_in_)
 
 
-def _moved(step: Any, rows: Rows) -> Rows:
+def _moved(step: BaseEstimator, rows: Rows) -> Rows:
     """The rows behind a step."""
     for one in _read(step):
         if one.kind not in MOVES:
@@ -175,7 +175,7 @@ def _moved(step: Any, rows: Rows) -> Rows:
     return rows
 
 
-def _read(step: Any) -> list[Step]:
+def _read(step: BaseEstimator) -> list[Step]:
     name = type(step).__name__
     if not isinstance(step, Core):
         refuse(f"{name} is not of this library; skl2onnx and others translate scikit-learn's learners")

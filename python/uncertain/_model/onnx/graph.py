@@ -16,6 +16,8 @@ from ...exceptions import UncertainError
 
 OPSET, TREES_OPSET, IR = 19, 5, 10
 """Versions of the operators: the oldest with strings in Equal, the first with trees of float64."""
+Proto: TypeAlias = Any
+"""A message of `onnx`, which has no types of its own."""
 Operand: TypeAlias = "Value | ArrayLike"
 
 
@@ -106,9 +108,9 @@ class Graph:
 
     def __init__(self) -> None:
         self.onnx: Any = _imported()
-        self.inputs: list[Any] = []
-        self.outputs: list[Any] = []
-        self.nodes: list[Any] = []
+        self.inputs: list[Proto] = []
+        self.outputs: list[Proto] = []
+        self.nodes: list[Proto] = []
         self.constants: dict[bytes, tuple[str, Any]] = {}
         self.known: dict[str, Value] = {}
         self.count = 0
@@ -164,7 +166,7 @@ class Graph:
         """Einstein's notation."""
         return self.op("Einsum", *operands, equation=equation)
 
-    def model(self, properties: dict[str, str]) -> Any:
+    def model(self, properties: dict[str, str]) -> Proto:
         """The finished model, checked."""
         helper = self.onnx.helper
         tensors = [tensor for _, tensor in self.constants.values()]
@@ -176,7 +178,7 @@ class Graph:
         return model
 
 
-def _imported() -> Any:
+def _imported() -> Proto:
     try:
         import onnx
         import onnx.checker

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ..._data.typing import Floats
+from ..._data.typing import Floats, Keywords
 from ..._uncertain import Fitted
 from ...exceptions import UncertainError
 from .gaussians import Mixture, Rows, one_gaussian, posterior, readings
@@ -47,7 +47,7 @@ def refuse(what: str) -> NoReturn:
 # -- steps that move rows
 
 
-def _scaler(rows: Rows, arrays: dict[str, Floats], _: Any) -> Rows:
+def _scaler(rows: Rows, arrays: dict[str, Floats], _: object) -> Rows:
     scale = arrays["scale"]
     mean = (rows.mean - arrays["mean"]) / scale
     if rows.gaps is not None:
@@ -55,7 +55,7 @@ def _scaler(rows: Rows, arrays: dict[str, Floats], _: Any) -> Rows:
     return rows.moved(mean, 1.0 / scale)
 
 
-def _log_scaler(rows: Rows, arrays: dict[str, Floats], _: Any) -> Rows:
+def _log_scaler(rows: Rows, arrays: dict[str, Floats], _: object) -> Rows:
     """asinh(x / 2b), with error bars by their two ends, or by the derivative where these are close."""
     g, b = rows.graph, arrays["softening"]
     taken = b > 0.0
@@ -79,14 +79,14 @@ def _asinh(x: Value) -> Value:
     return x.apply("Sign") * (size + (size * size + 1.0).apply("Sqrt")).apply("Log")
 
 
-def _denoiser(rows: Rows, arrays: dict[str, Floats], _: Any) -> Rows:
+def _denoiser(rows: Rows, arrays: dict[str, Floats], _: object) -> Rows:
     if rows.exact and rows.gaps is None:
         return rows
     mean, cov = one_gaussian(*posterior(rows, Mixture.from_arrays(arrays)))
     return Rows(rows.graph, rows.d, mean, cov=cov)
 
 
-def _imputer(rows: Rows, arrays: dict[str, Floats], _: Any) -> Rows:
+def _imputer(rows: Rows, arrays: dict[str, Floats], _: object) -> Rows:
     """Gaps from the posterior; observed features as they are, without covariance between the two."""
     if rows.gaps is None:
         return rows
@@ -97,7 +97,7 @@ def _imputer(rows: Rows, arrays: dict[str, Floats], _: Any) -> Rows:
     return Rows(g, rows.d, g.where(rows.gaps, mean, rows.mean), cov=rows.covariances() + cov * both)
 
 
-def _collapser(rows: Rows, _: Any, params: Any) -> Rows:
+def _collapser(rows: Rows, _: object, params: Keywords) -> Rows:
     kind = params["to"]
     if kind == "zero":
         return rows.points()
@@ -106,7 +106,7 @@ def _collapser(rows: Rows, _: Any, params: Any) -> Rows:
     return refuse(f"a GaussianCollapser to {kind!r} has no translation")
 
 
-def _linear_map(rows: Rows, arrays: dict[str, Floats], _: Any) -> Rows:
+def _linear_map(rows: Rows, arrays: dict[str, Floats], _: object) -> Rows:
     """x A, A'S A; gaps go with their features where each column has one of its own."""
     matrix = arrays["matrix"]
     used, k = matrix > 0.0, matrix.shape[1]
@@ -123,7 +123,7 @@ def _linear_map(rows: Rows, arrays: dict[str, Floats], _: Any) -> Rows:
     return Rows(rows.graph, k, rows.mean @ matrix, cov=cov)
 
 
-MOVES: dict[str, Callable[[Rows, dict[str, Floats], Any], Rows]] = {
+MOVES: dict[str, Callable[[Rows, dict[str, Floats], Keywords], Rows]] = {
     "scaler": _scaler,
     "log-scaler": _log_scaler,
     "denoiser": _denoiser,
@@ -303,7 +303,7 @@ class Step(NamedTuple):
     name: str
     """Of the estimator, for refusals."""
     arrays: dict[str, Floats]
-    params: Any
+    params: Keywords
     state: Any
     rows: Any
     n_classes: int

@@ -28,7 +28,7 @@ def from_distribution(column: NativeColumn, name: str) -> Carried | None:
     return Carried(column, parts, "distribution", unit)
 
 
-def _samples(feature: int | None, column: Any) -> Array:
+def _samples(feature: int | None, column: NativeColumn) -> Array:
     samples = column if feature is None else column[:, feature]
     samples = samples.distribution
     return np.ascontiguousarray(getattr(samples, "value", samples))

@@ -11,7 +11,7 @@ import numpy as np
 from ..._data.typing import ColumnType, NativeColumn
 from ..._data.units import Unit
 
-Part: TypeAlias = Callable[[Any], NativeColumn]
+Part: TypeAlias = Callable[[NativeColumn], NativeColumn]
 """Takes one column out of one that carries its error bars."""
 
 
@@ -35,7 +35,7 @@ def beside(name: str, column: NativeColumn, value: Part, std: Part, unit: Unit =
     return Carried(column, {name: value, f"{name}_err": std}, unit=unit)
 
 
-def first_object(column: Any) -> Any:
+def first_object(column: NativeColumn) -> Any:
     """The first value that is there in a column of Python objects; None for all other columns."""
     pandas = sys.modules.get("pandas")
     listed = isinstance(column, (list, tuple)) or (isinstance(column, np.ndarray) and column.ndim == 1)

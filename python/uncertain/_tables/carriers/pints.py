@@ -38,7 +38,7 @@ def _is_quantity(value: object) -> bool:
     return hasattr(value, "magnitude") and hasattr(value, "units") and hasattr(value, "m_as")
 
 
-def _magnitudes(units: Any, column: Any) -> Array:
+def _magnitudes(units: Any, column: NativeColumn) -> Array:
     """The numbers in these units; NaN for None."""
     if _is_quantity(column):
         return np.asarray(column.m_as(units))

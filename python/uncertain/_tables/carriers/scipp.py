@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..._data.typing import Floats, NativeColumn
@@ -25,11 +23,11 @@ def from_scipp(column: NativeColumn, name: str) -> Carried | None:
     return beside(name, column, _values, lambda own: np.sqrt(_covered(own, own.variances)), unit)
 
 
-def _values(column: Any) -> Floats:
+def _values(column: NativeColumn) -> Floats:
     return _covered(column, column.values)
 
 
-def _covered(column: Any, numbers: Any) -> Floats:
+def _covered(column: NativeColumn, numbers: NativeColumn) -> Floats:
     made = np.array(numbers, dtype=float)
     for mask in getattr(column, "masks", {}).values():
         made[mask.values] = np.nan

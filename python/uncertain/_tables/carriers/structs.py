@@ -48,7 +48,7 @@ def _element(field: str, place: int, column: pl.Series) -> pl.Series:
     return lists
 
 
-def _structs(column: Any, name: str) -> pl.Series | None:
+def _structs(column: NativeColumn, name: str) -> pl.Series | None:
     """The column in Polars, if it may be one of structs."""
     if isinstance(column, pl.Series):
         return column

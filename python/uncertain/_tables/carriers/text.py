@@ -36,7 +36,7 @@ def from_text(column: NativeColumn, name: str) -> Carried | None:
     return beside(name, column, partial(_read, name, 0), partial(_read, name, 1))
 
 
-def _first(column: Any) -> list[Any]:
+def _first(column: NativeColumn) -> list[Any]:
     """The first values of what may hold text."""
     dtype = str(getattr(column, "dtype", getattr(column, "type", "object"))).lower()
     if not ("str" in dtype or "object" in dtype or dtype.startswith(("<u", ">u"))):
@@ -52,7 +52,7 @@ def _plain(text: str) -> str:
     return text.strip().replace("−", "-").replace("+/−", "+/-")
 
 
-def _read(name: str, which: int, column: Any) -> pl.Series:
+def _read(name: str, which: int, column: NativeColumn) -> pl.Series:
     """Values (0) or standard deviations (1); of a number alone the error is unknown."""
     from ..columns import to_series
 

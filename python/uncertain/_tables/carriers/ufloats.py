@@ -31,7 +31,7 @@ def is_ufloat(value: object) -> bool:
     return hasattr(value, "nominal_value") and hasattr(value, "std_dev")
 
 
-def numbers(attribute: str, name: str, column: Any) -> Floats:
+def numbers(attribute: str, name: str, column: NativeColumn) -> Floats:
     """The attribute of every value: of plain numbers themselves, and 0 for their error; NaN for None."""
     made = np.empty(len(column))
     for row, value in enumerate(column):
