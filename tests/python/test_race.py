@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_info
 import uncertain
 from uncertain import GaussianArray, RemeasuredClassifier, RemeasuredRegressor
 from uncertain._base.deadline import Deadline
+from uncertain._choice import choose
 from uncertain._choice import race as module
 from uncertain._choice.comparison import Comparison
 from uncertain._choice.race import race
@@ -129,13 +130,14 @@ def test_a_limit_ends_the_race_with_whole_folds(monkeypatch: pytest.MonkeyPatch)
     assert run(same, monkeypatch, left=15.0).trials == [(name, 5) for name in "abc"]
 
 
-def test_threads_change_nothing_but_the_time() -> None:
+def test_threads_change_nothing_but_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = rows(100)
     heard: dict[int, list[str]] = {1: [], 3: []}
 
     def fit(threads: int) -> uncertain.Model:
         hear = heard[threads]
-        return uncertain.fit(X, y, n_jobs=threads, callback=lambda p: hear.append(f"{p.fold} {p.task}"))
+        monkeypatch.setattr(choose, "effective_n_jobs", lambda n_jobs: threads)
+        return uncertain.fit(X, y, callback=lambda p: hear.append(f"{p.fold} {p.task}"))
 
     one, three = fit(1), fit(3)
     np.testing.assert_array_equal(one.predict_proba(X), three.predict_proba(X))
