@@ -283,6 +283,31 @@ def test_wrong_calls_with_models() -> None:
         plot.ReliabilityDisplay.from_estimator(proba, table, target="galaxy")
 
 
+def test_profile_of_a_line_is_its_parabola_and_that_of_a_curve_ends_where_its_interval_does(
+    rng: np.random.Generator,
+) -> None:
+    x = rng.uniform(0, 1, size=(15, 1))
+    y = 2 * np.exp(x[:, 0]) + 0.5 * rng.normal(size=15)
+    line = CurveRegressor(lambda x, p: p[0] + p[1] * x[:, 0], {"a": 0.0, "b": 1.0}, truth="functional").fit(
+        x, y, 0.5
+    )
+    drawn = plot.ProfileDisplay.from_estimator(line, "b", n_points=5)
+    np.testing.assert_allclose(drawn.deviance, drawn.parabola, atol=1e-6)
+    assert drawn.ax_.get_xlabel() == "b"
+    curve = CurveRegressor(
+        lambda x, p: p[0] * np.exp(p[1] * x[:, 0]), {"a": 2.0, "b": 1.0}, truth="functional"
+    ).fit(x, y, 0.5)
+    drawn = plot.ProfileDisplay.from_estimator(curve, 1, n_points=41)
+    low, high = curve.conf_int(method="profile")[1]
+    at_ends = np.interp([low, high], drawn.values, drawn.deviance)
+    np.testing.assert_allclose(at_ends, 1.959964**2, rtol=0.01)
+    assert np.abs(drawn.deviance - drawn.parabola).max() > 0.1
+    with pytest.raises(UncertainError, match="there are a, b"):
+        plot.ProfileDisplay.from_estimator(curve, "c")
+    with pytest.raises(UncertainError, match="CurveRegressor"):
+        plot.ProfileDisplay.from_estimator(LinearLaw().fit(x, y))
+
+
 def test_law_with_its_readings(rng: np.random.Generator) -> None:
     z = rng.normal(size=(80, 2))
     s, t = rng.uniform(0.1, 0.4, size=(80, 2)), rng.uniform(0.1, 0.3, size=80)

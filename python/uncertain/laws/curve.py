@@ -344,32 +344,36 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
         return ends
 
     def _profile(self, quantile: float) -> Floats:
+        start, *_ = self._readings()
+        return ends_of_all(self._distance, self.params_, self.std_, quantile, (start.lower, start.upper))
+
+    def _readings(self) -> tuple[Start, Gaussians, Floats, Keywords]:
         if self._problem is None:
-            raise UncertainError('method="profile" needs the readings of the fit, which pickles do not hold')
-        start, rows, targets, known = self._problem
+            raise UncertainError("a profile needs the readings of the fit, which pickles do not hold")
+        return self._problem
+
+    def _distance(self, j: int) -> Callable[[float], float]:
+        """The root of the deviance where parameter j is held at a number and the others are fitted again."""
+        start, rows, targets, known = self._readings()
         parameters = self._parameters()
+        fixed = [held or k == j for k, held in enumerate(start.fixed)]
 
-        def distances(j: int) -> Callable[[float], float]:
-            fixed = [held or k == j for k, held in enumerate(start.fixed)]
+        def distance(c: float) -> float:
+            values = self.params_.tolist()
+            values[j] = c
+            from_here = start._replace(values=values, fixed=fixed)
+            try:
+                found = self._found(from_here, parameters, rows, targets, known)
+            except UncertainError:
+                return np.inf
+            if self._degrees is None:
+                return float(np.sqrt(max(2 * (self.loglikelihood_ - found["loglikelihood"]), 0.0)))
+            free = fixed.count(False)
+            squares = found["residual_variance"] * (targets.size - free)
+            mine = self.residual_variance_ * self._degrees
+            return float(np.sqrt(max(squares - mine, 0.0) / self.residual_variance_))
 
-            def distance(c: float) -> float:
-                values = self.params_.tolist()
-                values[j] = c
-                from_here = start._replace(values=values, fixed=fixed)
-                try:
-                    found = self._found(from_here, parameters, rows, targets, known)
-                except UncertainError:
-                    return np.inf
-                if self._degrees is None:
-                    return float(np.sqrt(max(2 * (self.loglikelihood_ - found["loglikelihood"]), 0.0)))
-                free = fixed.count(False)
-                squares = found["residual_variance"] * (targets.size - free)
-                mine = self.residual_variance_ * self._degrees
-                return float(np.sqrt(max(squares - mine, 0.0) / self.residual_variance_))
-
-            return distance
-
-        return ends_of_all(distances, self.params_, self.std_, quantile, (start.lower, start.upper))
+        return distance
 
     def sample_posterior(self, n_samples: int = 1, random_state: RandomState = 0) -> Floats:
         """Draws of the parameters from N(theta, covariance), (n_samples, p); those at bounds stay there."""

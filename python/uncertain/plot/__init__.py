@@ -8,6 +8,7 @@ again, and ``ax_`` and ``figure_`` are there to go on with.
 from ._boundary import DecisionBoundaryDisplay, boundaries
 from ._gaussians import GaussianDisplay, ellipses
 from ._law import LawDisplay
+from ._profile import ProfileDisplay
 from ._refinement import RefinementDisplay
 from ._reliability import ReliabilityDisplay
 from ._style import COLORS, new_figure
@@ -17,6 +18,7 @@ __all__ = [
     "DecisionBoundaryDisplay",
     "GaussianDisplay",
     "LawDisplay",
+    "ProfileDisplay",
     "RefinementDisplay",
     "ReliabilityDisplay",
     "boundaries",

@@ -1,0 +1,116 @@
+"""How fast the likelihood of a curve falls beside the estimate of a parameter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.utils.validation import check_is_fitted
+
+from .._data.typing import Estimator, Floats
+from ..exceptions import ParameterError
+from ._style import COLORS, bare, legend, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class ProfileDisplay:
+    """The profile of the likelihood along a parameter of a `CurveRegressor`, and the parabola of its error.
+
+    .. code-block:: text
+
+        D(c) = 2 (max log L - max log L given theta_j = c),    parabola (c - theta_j)^2 / std_j^2
+
+    Where both agree, ``conf_int(method="wald")`` is as good as ``method="profile"``, whose ends are where D
+    crosses the dotted line. Without errors of y D is that of the sum of squares over ``residual_variance_``.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_points,)
+        c, evenly spaced.
+    deviance, parabola : ndarrays of shape (n_points,)
+        D, infinite where the curve cannot be fitted; and the parabola.
+    ax_, figure_ : matplotlib's Axes and Figure, after `plot`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain.laws import CurveRegressor
+    >>> from uncertain.plot import ProfileDisplay
+    >>> x = np.linspace(0, 1, 20)[:, None]
+    >>> y = 2 * x[:, 0] + np.random.default_rng(0).normal(scale=0.1, size=20)
+    >>> law = CurveRegressor(lambda x, p: p[0] * x[:, 0], {"slope": 1.0}, truth="functional").fit(x, y, 0.1)
+    >>> display = ProfileDisplay.from_estimator(law, "slope")
+    >>> bool(np.allclose(display.deviance, display.parabola))
+    True
+    """
+
+    ax_: Axes
+
+    def __init__(self, values: Floats, deviance: Floats, parabola: Floats, name: str, level: float) -> None:
+        self.values, self.deviance, self.parabola = values, deviance, parabola
+        self.name, self.level = name, level
+
+    @classmethod
+    def from_estimator(
+        cls,
+        law: Estimator,
+        parameter: int | str = 0,
+        *,
+        level: float = 0.95,
+        n_points: int = 21,
+        **options: Any,
+    ) -> Self:
+        """Fit again at each point, and draw.
+
+        Parameters
+        ----------
+        law : CurveRegressor, fitted in this process: pickled ones have no readings to fit again.
+        parameter : its name or place.
+        level : float in (0, 1), of the dotted line; the profile goes to 1.5 times the errors of that level.
+        n_points : so many fits, >= 3.
+        **options : of `plot`.
+        """
+        if not hasattr(law, "_distance"):
+            raise ParameterError(f"law = {type(law).__name__}: profiles are drawn of a CurveRegressor")
+        check_is_fitted(law)
+        names = list(law.param_names_)
+        j = names.index(parameter) if parameter in names else parameter
+        if not isinstance(j, int) or not 0 <= j < len(names):
+            raise ParameterError(f"parameter = {parameter!r}: there are {', '.join(names)}")
+        if not 0 < level < 1 or n_points < 3:
+            raise ParameterError(
+                f"level = {level!r}, n_points = {n_points!r}: must be in (0, 1), and at least 3"
+            )
+        std = float(law.std_[j])
+        if not std > 0:
+            raise ParameterError(
+                f"parameter = {names[j]!r}: it is fixed or held by a bound, and has no profile"
+            )
+        reach = 1.5 * float(ndtri((1 + level) / 2))
+        steps = np.linspace(-reach, reach, n_points)
+        values, distance = law.params_[j] + std * steps, law._distance(j)
+        deviance = np.array([distance(float(c)) ** 2 for c in values])
+        return cls(values, deviance, steps**2, names[j], level).plot(**options)
+
+    def plot(self, ax: Axes | None = None, *, color: str = COLORS[0]) -> Self:
+        """Draw again.
+
+        Parameters
+        ----------
+        ax : matplotlib's Axes; None: of a new figure.
+        color : of the profile.
+        """
+        ax = new_figure()[1] if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        ax.plot(self.values, self.deviance, color=color, label="profile")
+        ax.plot(self.values, self.parabola, color="k", lw=0.8, ls="--", label="standard error")
+        ax.axhline(
+            float(ndtri((1 + self.level) / 2)) ** 2, color="k", lw=0.8, ls=":", label=f"{self.level:.0%}"
+        )
+        ax.set(xlabel=self.name, ylabel="2 (max log L - log L)", ylim=(0, None))
+        bare(ax)
+        legend(ax)
+        return self
