@@ -4,6 +4,9 @@
 site's own search page in Chromium, as `make docs-look` opens it. A thing is found where any of the named
 pages comes first. The exit code is 1 where a goal is missed: two clicks to each of the twelve things, 27 of
 the 30 terms.
+
+2026-11-23: all twelve things within two clicks, 30 of 30 terms. From an empty folder, on a busy machine: 21 s
+to install what the wheel needs, 6 s more to the first result from a CSV file of one's own (400 rows, default call).
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ TERMS = {
     "odr": ("start/coming-from-scipy-odr",),
     "logistic regression": ("guide/laws",),
     "poisson": ("guide/laws", "guide/generated/uncertain.laws.GeneralizedLinearLaw"),
-    "denoiser": ("guide/generated/uncertain.GaussianDenoiser", "gallery_pages/2_methods/plot_denoiser"),
+    "denoiser": ("guide/denoiser", "guide/generated/uncertain.GaussianDenoiser"),
     "minimax": ("guide/generated/uncertain.MinimaxProbabilityClassifier",),
     "wrong labels": ("guide/huber", "gallery_pages/2_methods/plot_noisy_labels"),
     "changelog": ("changelog",),
