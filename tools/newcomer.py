@@ -6,7 +6,7 @@ pages comes first. The exit code is 1 where a goal is missed: two clicks to each
 the 30 terms.
 
 2026-11-23: all twelve things within two clicks, 30 of 30 terms. From an empty folder, on a busy machine: 21 s
-to install what the wheel needs, 6 s more to the first result from a CSV file of one's own (400 rows, default call).
+to install what the wheel needs, 6 s more to the first result from an own CSV file of 400 rows.
 """
 
 from __future__ import annotations
