@@ -147,7 +147,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
     density : bool, default=False
         Also learn the density of the target given the row, with all its peaks (`predict_mixture`): a mixture
         of normal distributions, whose shares are those of the row's leaves in extremely randomized trees that
-        tell 32 bins of held-out residuals y - m(row) apart:
+        tell 32 bins (of few rows fewer) of held-out residuals y - m(row) apart:
 
         .. code-block:: text
 

@@ -169,3 +169,16 @@ def test_targets_that_do_not_vary() -> None:
     weights, means, stds = fitted(X, np.full(60, 2.5)).predict_mixture(X)
     np.testing.assert_allclose(means, 2.5, rtol=1e-9)
     assert (stds < 1e-6).all() and np.isfinite(weights).all()
+
+
+@pytest.mark.parametrize("n", [2, 5, 30])
+def test_few_rows_have_few_bins(n: int) -> None:
+    X, y, _ = two_peaks(n, 11)
+    weights, means, stds = fitted(X, y, n_copies=2).predict_mixture(X)
+    assert weights.shape == (n, max(4, n // 5)) and np.isfinite(means).all() and (stds > 0.0).all()
+
+
+def test_one_row_has_no_density() -> None:
+    X, y, _ = two_peaks(1, 12)
+    with pytest.raises(UncertainError, match="too few rows"):
+        fitted(X, y)

@@ -20,7 +20,6 @@ from .._data.typing import Floats, Ints
 from .._held_out.fits import FoldModels
 from .._held_out.means import weighted_mean
 from .._rows.training import TrainingRows
-from ..exceptions import UncertainError
 from ..remeasured import RemeasuredRegressor
 from .calibrating import LARGER, LEAST_SCORES, own_losses, readings_of, tested
 from .distribution import density_of_rows, has_density
@@ -36,7 +35,8 @@ def with_density(
     if not asked or held_out is None or not held_out.models:
         return pipeline, held_out
     training = replace(training, rows=gaussian_rows(training.rows))
-    with suppress(UncertainError), threadpool_limits(1, "openmp"):  # such as a fold of too few groups
+    # Such as a fold of too few groups, or one in which a learner finds no value of some feature.
+    with suppress(ValueError), threadpool_limits(1, "openmp"):
         fold = held_out.folds[0]
         model = _dense(held_out.models[0], held_out.training.take(fold.train))
         first = FoldModels(held_out.training, [fold], [model])

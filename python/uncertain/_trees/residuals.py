@@ -29,11 +29,14 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 from .._base.normal_mixtures import NormalMixtures
 from .._data.typing import Floats
+from ..preprocessing._error_columns import feature_spread
 from .kept import TreesClassifier
 
 TREES = 60
 BINS = 32
 """Of residuals; half of them equally probable, half equally wide."""
+LEAST_BINS, ROWS_PER_BIN = 4, 5
+"""Few rows have fewer bins."""
 OUTER = 0.005
 """The share of residuals in either outer bin."""
 ROWS_PER_LEAF = 3
@@ -75,11 +78,12 @@ class ResidualForest:
         columns = _with_prediction(table[:, some].reshape(copies * len(some), -1), predicted[:, some].ravel())
         r = residuals[:, some].ravel()
         own = None if weights is None else np.tile(weights[some], copies)
-        edges = _edges(r)
+        edges = _edges(r, min(BINS, max(LEAST_BINS, len(some) // ROWS_PER_BIN)))
         bins = np.searchsorted(edges, r)
         # scikit-learn's trees have 32 bits: of standardized columns they are enough.
-        centre, scale = np.nan_to_num(np.nanmean(columns, axis=0)), np.nan_to_num(np.nanstd(columns, axis=0))
-        scale = np.where(scale > 0.0, scale, 1.0)
+        known = ~np.isnan(columns)
+        centre = np.where(known, columns, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        scale = feature_spread(columns, known)
         forest = ExtraTreesClassifier(
             TREES,
             min_samples_leaf=copies * max(ROWS_PER_LEAF, len(some) // LEAVES),
@@ -120,7 +124,7 @@ def _with_prediction(columns: Floats, predicted: Floats) -> Floats:
     return np.column_stack([columns, predicted])
 
 
-def _edges(r: Floats) -> Floats:
+def _edges(r: Floats, n_bins: int) -> Floats:
     """Where bins meet: a bin holds few residuals, and is narrow beside all of them."""
     levels = np.linspace(OUTER, 1.0 - OUTER, 1_001)
     at = np.quantile(r, levels)
@@ -129,7 +133,7 @@ def _edges(r: Floats) -> Floats:
         return np.array([low])
     x = np.sort(np.concatenate([at, np.linspace(low, high, 1_001)]))
     below = (np.interp(x, at, levels) - OUTER) / (1.0 - 2.0 * OUTER)
-    edges = np.interp(np.linspace(0.0, 1.0, BINS - 1), (below + (x - low) / (high - low)) / 2.0, x)
+    edges = np.interp(np.linspace(0.0, 1.0, n_bins - 1), (below + (x - low) / (high - low)) / 2.0, x)
     return np.unique(edges)
 
 
