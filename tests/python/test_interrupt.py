@@ -38,7 +38,7 @@ INTERRUPTED = """
         sent, over = [], threading.Event()
         def press():
             # Again, should Python lose one: in an import or a destructor, where a busy machine may be.
-            while not sent or not over.wait(5.0):
+            while not sent or not over.wait(float(sys.argv[3])):
                 sent.append(time.process_time())
                 os.kill(os.getpid(), signal.SIGINT)
         threading.Timer(seconds, press).start()
@@ -79,6 +79,8 @@ LOOPS = [
         "GSUClassifier(solver='sgd', max_iter=10**9, callback=lambda progress: None, random_state=0)",
     )
 ] + ["GSUClassifier(1e-9, loss='hinge', tol=1e-15, max_iter=10**9).fit(tall, many)"]
+# Fits on threads, of the core and of scikit-learn.
+CHOICES = ["uncertain.fit(X[:4000], y[:4000], n_jobs=3)"]
 # Seconds of work, the roots of the covariances first.
 GRAM = [
     f"A = low_rank({n}, {d})\nwhile True: kernels.probabilistic_rbf(A, sigma=2.0)"
@@ -102,10 +104,16 @@ ONE_CALL = [
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent in another way")
 @pytest.mark.parametrize(
-    ("calls", "seconds"), [(LOOPS + GRAM, 0.25), (ONE_CALL, 0.5)], ids=["loops", "one call"]
+    ("calls", "seconds", "again"),
+    [
+        (LOOPS + GRAM, 0.25, 5.0),
+        (ONE_CALL, 0.5, 5.0),
+        (CHOICES, 2.0, 60.0),
+    ],  # a second one would end the wait
+    ids=["loops", "one call", "choice"],
 )
-def test_ctrl_c(calls: list[str], seconds: float) -> None:
-    delays = [json.loads(line) for line in run(INTERRUPTED, json.dumps(calls), seconds).splitlines()]
+def test_ctrl_c(calls: list[str], seconds: float, again: float) -> None:
+    delays = [json.loads(line) for line in run(INTERRUPTED, json.dumps(calls), seconds, again).splitlines()]
     assert [call for call, _ in delays] == calls
     assert not [f"{delay:.2f} s after Ctrl-C: {call}" for call, delay in delays if delay >= ALLOWED]
 

@@ -3,14 +3,18 @@
 The core, and scikit-learn's trees, let go of Python's lock while they compute. Each fit is what it would be
 alone, to the last bit: draws come from seeds of its own, and sums have an order that no number of threads
 changes. What scikit-learn and OpenMP keep for each thread is set there as in the thread that asks. An error,
-or Ctrl-C, ends the block once the fits that run are done.
+or Ctrl-C, is raised in the fits that run as well: they end at their next line of Python, calls of the core
+within a moment, and then the block does.
 
 Rejected: processes, which import for a second and copy rows; leaving fits that run to themselves at Ctrl-C,
-as they put back filters of warnings that are no longer those of the process.
+as they put back filters of warnings that are no longer those of the process; a flag that fits look at, which
+scikit-learn's do not.
 """
 
 from __future__ import annotations
 
+import ctypes
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +36,8 @@ class Workers:
 
     def __init__(self, pool: ThreadPoolExecutor | None) -> None:
         self._pool = pool
+        self._lock = threading.Lock()
+        self._at_work: set[int] = set()
 
     def results(self, jobs: Jobs[T], *, last_first: bool = False) -> Iterator[T]:
         """Of all jobs, in their order; `last_first`: begin with the last ones, where these take longest."""
@@ -40,9 +46,31 @@ class Workers:
             return
         waiting = [*jobs]
         order = range(len(waiting))
-        futures = {k: self._pool.submit(waiting[k]) for k in (reversed(order) if last_first else order)}
+        futures = {
+            k: self._pool.submit(self._work, waiting[k]) for k in (reversed(order) if last_first else order)
+        }
         for k in order:
             yield futures[k].result()
+
+    def _work(self, job: Callable[[], T]) -> T:
+        me = threading.get_ident()
+        with self._lock:
+            self._at_work.add(me)
+        try:
+            return job()
+        finally:
+            with self._lock:
+                self._at_work.discard(me)
+
+    def stop(self) -> None:
+        """Ctrl-C for the jobs that run; those that wait do not begin."""
+        if self._pool is None:
+            return
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            for thread in self._at_work:
+                interrupt = ctypes.py_object(KeyboardInterrupt)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), interrupt)
 
 
 @contextmanager
@@ -55,11 +83,13 @@ def workers(threads: int) -> Iterator[Workers]:
         if threads == 1:
             yield Workers(None)
             return
-        pool = ThreadPoolExecutor(threads, "uncertain-fit", _begin, (get_config(),))
-        try:
-            yield Workers(pool)
-        finally:
-            pool.shutdown(cancel_futures=True)
+        with ThreadPoolExecutor(threads, "uncertain-fit", _begin, (get_config(),)) as pool:
+            crew = Workers(pool)
+            try:
+                yield crew
+            except BaseException:
+                crew.stop()
+                raise
 
 
 def _begin(config: Keywords) -> None:

@@ -59,7 +59,8 @@ def register_arrow_types() -> None:
     Not needed for Polars, nor to read such columns with this package: pyarrow keeps types that it does not
     know in the schema of a table. Registered, columns that leave their table keep them too, and pandas gets
     columns of the type (``pandas.ArrowDtype``) in place of dictionaries. ``X.to_arrow(name)`` and
-    `from_arrow` register them.
+    `from_arrow` register them. A program whose last act is `pyarrow.parquet.read_table` of a type that Python
+    defines, this one or another, may abort at its end (pyarrow 26); with ``use_threads=False`` it does not.
 
     Raises
     ------
