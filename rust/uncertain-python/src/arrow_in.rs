@@ -21,7 +21,7 @@ use arrow_array::{Array, ArrayRef, OffsetSizeTrait};
 use arrow_schema::{DataType, Field};
 use pyo3::prelude::*;
 use uncertain::data::{Element, ElementType, SharedBuffer, of_type};
-use uncertain::memory::{zeros, zeros_of};
+use uncertain::memory::{typed_zeros, zeros};
 use uncertain::{Error, Rows};
 
 use crate::arrow_capsule;
@@ -111,7 +111,7 @@ pub(crate) fn interleave(columns: &[Column], missing: Missing) -> BorderResult<R
     }
     let narrow = n > 0 && read.iter().all(|rows| rows.element_type() == ElementType::F32);
     let values: SharedBuffer = if narrow {
-        side_by_side(&read, zeros_of::<f32>(n, d)?, |wide| wide as f32).into()
+        side_by_side(&read, typed_zeros::<f32>(n, d)?, |wide| wide as f32).into()
     } else {
         side_by_side(&read, zeros(n, d)?, |wide| wide).into()
     };

@@ -70,11 +70,11 @@ pub(crate) fn kept() -> usize {
 
 /// `n_rows` x `width` zeros, or an error instead of an abort when there is no memory for them.
 pub fn zeros(n_rows: usize, width: usize) -> Result<Vec<f64>> {
-    zeros_of(n_rows, width)
+    typed_zeros(n_rows, width)
 }
 
 /// [`zeros`] of another type.
-pub fn zeros_of<T: Copy + Default>(n_rows: usize, width: usize) -> Result<Vec<T>> {
+pub fn typed_zeros<T: Copy + Default>(n_rows: usize, width: usize) -> Result<Vec<T>> {
     ask(n_rows, width.saturating_mul(size_of::<T>()))?;
     Ok(vec![T::default(); n_rows * width])
 }
