@@ -22,7 +22,7 @@ ERRORS = ("std", "var", "cov", "factor")
 """The fields of a struct that say how uncertain its mean is: none, one, or var and factor."""
 
 
-def struct_type(dtype: Any) -> pl.Struct | None:
+def struct_type(dtype: pl.DataType) -> pl.Struct | None:
     """The type of the structs, if they are rows with error bars; of an extension type, or not."""
     import polars as pl
 

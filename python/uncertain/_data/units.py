@@ -12,7 +12,7 @@ import numpy as np
 
 from ..exceptions import ColumnError, UnitError
 from .numbers import float_array
-from .typing import Array, Floats
+from .typing import Array, Floats, NativeColumn
 
 Unit: TypeAlias = Any
 """A unit of astropy."""
@@ -29,7 +29,7 @@ def find_unit(values: object) -> Unit:
     return unit if str(unit) else None
 
 
-def bare(values: Any) -> Any:
+def bare(values: NativeColumn) -> NativeColumn:
     """The numbers of a Quantity, anything else as it is."""
     return values.value if hasattr(values, "to_value") and hasattr(values, "unit") else values
 
@@ -63,7 +63,7 @@ def errors_in(unit: Unit, values: object, name: str) -> Floats:
     return numbers if factor == 1.0 else np.multiply(numbers, factor, dtype=np.float64)
 
 
-def as_unit(unit: Any) -> Any:
+def as_unit(unit: object) -> Unit:
     """A unit, or its name, as astropy's unit; None for None."""
     if unit is None or not isinstance(unit, str):
         return unit

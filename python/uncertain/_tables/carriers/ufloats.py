@@ -46,7 +46,7 @@ def numbers(attribute: str, name: str, column: NativeColumn) -> Floats:
     return made
 
 
-def correlations(columns: Mapping[str, Any]) -> dict[str, Part]:
+def correlations(columns: Mapping[str, NativeColumn]) -> dict[str, Part]:
     """A part for every two of these columns that share errors in some row."""
     shares = {name: [_components(value) for value in column] for name, column in columns.items()}
     made: dict[str, Part] = {}
