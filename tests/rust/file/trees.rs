@@ -143,7 +143,8 @@ fn a_density_travels_with_the_trees() {
     assert!(classes.with_residuals(forest(|_, _| ()).unwrap()).is_err());
     let far = forest(|nodes, _| nodes.column[0] = 6.0).unwrap();
     assert!(plain.with_residuals(far).unwrap_err().to_string().contains("column 6"));
-    let refused: [fn(&mut TreeArrays, &mut [Vec<f64>; 2]); 5] = [
+    type Damage = fn(&mut TreeArrays, &mut [Vec<f64>; 2]);
+    let refused: [Damage; 5] = [
         |nodes, _| nodes.value[2] = 2.0,
         |nodes, _| nodes.value[1] = 1.0,
         |_, bins| bins[1][0] = 0.0,
