@@ -73,7 +73,7 @@ readable! {
     /// let map = KernelMap::fit(&data, PointKernel::Quadratic, &KernelMapOptions::default(), &Control::new())?;
     /// assert_eq!(map.rank(), 3); // the squares and the product of two features
     /// let mapped = map.transform(&data, &Control::new())?;
-    /// let dot: f64 = mapped.means().row(0).iter().zip(mapped.means().row(1)).map(|(a, b)| a * b).sum();
+    /// let dot: f64 = mapped.means().row(0).iter().zip(mapped.means().row(1).iter()).map(|(a, b)| a * b).sum();
     /// assert!((dot - (1.2_f64 - 2.0).powi(2)).abs() < 1e-12); // K(x_0, x_1)
     /// # Ok(())
     /// # }
