@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::parallel;
 use crate::readable::readable;
-use crate::simd::{Element, LANES, Stored, of_type};
+use uncertain_simd::{Element, LANES, Stored, of_type};
 
 mod buffer;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::simd::Stored;
+use uncertain_simd::Stored;
 
 /// Memory that somebody keeps alive: a `Vec`, an Arrow buffer, a NumPy array; of either type.
 #[derive(Clone)]
