@@ -3,7 +3,7 @@
 python -m arena run --data FOLDER [--quick] [--only WORD] [--methods WORD ...] [--jobs 2] [--out FILE]
 python -m arena check --data FOLDER      # is uncertain.fit worse than in the stored result?
 python -m arena show                     # tables of the stored result
-python -m arena page                     # the page of the site, from the stored result
+python -m arena page                     # the pages of the site, from the stored result
 python -m arena list --data FOLDER       # tasks and methods, and why some cannot run
 python -m arena add task|method NAME     # a file to fill in
 """
@@ -18,7 +18,7 @@ from typing import Any
 
 from . import results as store
 from .method import Method, all_methods
-from .page import write_page
+from .page import write_pages
 from .run import Cell, cells, run
 from .tables import of_task, overview
 from .task import Task, all_tasks
@@ -38,7 +38,7 @@ def main() -> int:
     elif given.command == "show":
         _show(store.read(given.out or STORED))
     elif given.command == "page":
-        print(write_page(store.read(given.out or STORED), [m.name for m in all_methods() if m.ours]))
+        print(write_pages(store.read(given.out or STORED), [m.name for m in all_methods() if m.ours]))
     elif given.command == "run":
         _run(given, _chosen(given), given.out or STORED)
     else:

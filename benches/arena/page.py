@@ -1,13 +1,15 @@
-"""The page "Arena" of the site, and its picture, from the stored result."""
+"""The arena's pages on the site from the stored result: a summary with pictures, and one for each task."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from .critical_difference import draw
 from .tables import of_task, overview
-from .task import all_tasks
+from .task import Task, all_tasks
 
 DOCS = Path(__file__).parents[2] / "docs"
 HEAD = Path(__file__).with_name("page_head.md")
@@ -19,46 +21,73 @@ PICTURE = """
 :align: center
 ```
 """
+CONTENTS = """
+```{{toctree}}
+:hidden:
+
+{names}
+```
+"""
 
 
-def write_page(results: dict[str, Any], ours: list[str]) -> str:
-    """Where it was written."""
-    about = results["about"]
-    splits = "one split" if about["splits"] == 1 else f"{about['splits']} splits"
-    machine = about.get("machine") or f"{about['cores']} cores, load {about['load_at_the_end']:.0f}"
-    told = (
-        f"`python -m arena {about['command']}`, version {about.get('uncertain-learn', '?')}, "
-        f"{about['date']}, {about['seconds'] // 60} minutes; {machine}"
-    )
-    rows = f"{about['rows_at_most'] or 3_000:,}"
-    lines = [
-        HEAD.read_text(encoding="utf-8").format(about=told, rows=rows, splits=splits),
-        "## All tasks\n",
-        *overview(results, ours),
-    ]
-    for kind, text in ((False, "classes"), (True, "numbers")):
-        name = f"arena-{text}.png"
-        if draw(results, regression=kind, path=DOCS / "_static" / name):
-            alt = f"Mean ranks of methods over tasks with {text}; bars join methods that do not differ."
-            lines.append(PICTURE.format(name=name, alt=alt))
-    lines.append(
-        "\nMean ranks over tasks, by the main loss (log loss, CRPS) at all sizes of errors, of the methods "
-        "that were fitted to all of them. Methods joined by a bar do not differ by Nemenyi's test at 5 % "
-        "(J. Demšar, Journal of Machine Learning Research 7, 2006).\n"
-    )
-    absent = [task.name for task in all_tasks() if task.name not in results["tasks"]]
-    if absent:
-        lines.append(f"Not in this result: {', '.join(absent)}.\n")
+def write_pages(results: dict[str, Any], ours: list[str]) -> str:
+    """Where the summary was written; the tasks are in the folder beside it."""
+    summary, folder = DOCS / "guide" / "arena.md", DOCS / "guide" / "arena"
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.md"):
+        old.unlink()
     described = {task.name: task for task in all_tasks()}
     for name, entry in results["tasks"].items():
-        task = described.get(name)
-        lines.append(f"\n## {name}\n")
-        if task is not None:
-            lines.append(
-                f"{task.columns}. Source: {task.source}; licence: {task.licence}. "
-                f"Published: {task.published}.\n"
-            )
-        lines += of_task(entry)
-    path = DOCS / "guide" / "arena.md"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return str(path)
+        lines = task_page(name, described.get(name), entry)
+        (folder / f"{slug(name)}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    summary.write_text("\n".join(summary_page(results, ours, described)) + "\n", encoding="utf-8")
+    return str(summary)
+
+
+def slug(name: str) -> str:
+    """The name of a task as that of a file."""
+    return re.sub(r"\W+", "-", name.lower()).strip("-")
+
+
+def task_page(name: str, task: Task | None, entry: dict[str, Any]) -> Iterator[str]:
+    """What is known of a task, and a line for each method."""
+    train, test = entry["rows"]
+    yield f"# {name[0].upper()}{name[1:]}\n"
+    if task is not None:
+        yield f"{task.columns[0].upper()}{task.columns[1:]}. Published results: {task.published}.\n"
+        yield f"Source: {task.source}. Licence: {task.licence}.\n"
+    yield (
+        f"Fitted to {train:,} rows, tested on {test:,}. Errors x 1 are those of the table, x 8 are eight "
+        "times as large; lower losses are better. The [summary](../arena.md) says how it was measured.\n"
+    )
+    yield from of_task(entry)
+
+
+def summary_page(results: dict[str, Any], ours: list[str], described: dict[str, Task]) -> Iterator[str]:
+    """How it was measured, a line for each task, and mean ranks of methods."""
+    about = results["about"]
+    yield HEAD.read_text(encoding="utf-8").format(
+        rows=f"{about['rows_at_most'] or 3_000:,}",
+        splits="one split" if about["splits"] == 1 else f"{about['splits']} splits",
+        command=f"python -m arena {about['command']}",
+        version=about.get("uncertain-learn", "?"),
+        date=about["date"],
+        minutes=about["seconds"] // 60,
+        machine=about.get("machine") or f"{about['cores']} cores, load {about['load_at_the_end']:.0f}",
+    )
+    links = {name: f"[{name}](arena/{slug(name)}.md)" for name in results["tasks"]}
+    yield from overview(results, ours, links)
+    yield "\n## Mean ranks\n"
+    yield (
+        "Ranks by the main loss at all sizes of errors, averaged over the tasks with classes (first picture) "
+        "and with numbers (second), of the methods that were fitted to all of them. Methods joined by a bar "
+        "do not differ by Nemenyi's test at 5 % (J. Demšar, Journal of Machine Learning Research 7, 2006)."
+    )
+    for regression, kind in ((False, "classes"), (True, "numbers")):
+        name = f"arena-{kind}.png"
+        if draw(results, regression=regression, path=DOCS / "_static" / name):
+            alt = f"Mean ranks of methods over tasks with {kind}; bars join methods that do not differ."
+            yield PICTURE.format(name=name, alt=alt)
+    if absent := [name for name in described if name not in results["tasks"]]:
+        yield f"Tasks without a result here: {', '.join(absent)}."
+    yield CONTENTS.format(names="\n".join(f"arena/{slug(name)}" for name in results["tasks"]))

@@ -15,6 +15,12 @@ SHOWN = {
     True: ("rmse", "crps", "cde_loss", "within_68", "within_95"),
 }
 
+TITLES = {
+    "log_loss": "log loss", "brier": "Brier score", "rmse": "RMSE", "crps": "CRPS", "cde_loss": "CDE loss",
+    "within_68": "in 68 % interval", "within_95": "in 95 % interval",
+}  # fmt: skip
+"""Of scores in the heads of columns, where they are not the name itself."""
+
 
 def score(entry: dict[str, Any], factor: str, name: str) -> tuple[float, float]:
     """A score with its standard error; root mean squares by the delta method."""
@@ -33,8 +39,8 @@ def of_task(entry: dict[str, Any]) -> Iterator[str]:
     main = MAIN[entry["regression"]]
     factors = list(next(iter(methods.values()))["scores"])
     others = [name for name in SHOWN[entry["regression"]] if name != main]
-    heads = [f"{main.replace('_', ' ')} x {factor}" for factor in factors]
-    columns = [*heads, *(name.replace("_", " ") for name in others), "fit, s", "µs a row"]
+    heads = [f"{TITLES[main]} x {factor}" for factor in factors]
+    columns = [*heads, *(TITLES.get(name, name) for name in others), "fit, s", "µs a row"]
     yield f"| method | {' | '.join(columns)} |"
     yield f"|---|{'---:|' * (len(heads) + len(others) + 2)}"
     for name in sorted(methods, key=lambda m: score(methods[m], "1", main)[0]):
@@ -46,16 +52,21 @@ def of_task(entry: dict[str, Any]) -> Iterator[str]:
             losses.append(f"**{value:.4g}**" if value == least else f"{value:.4g}")
         rest = [f"{score(one, '1', other)[0]:.3g}" for other in others]
         shown = f"`{name}`" if name.startswith(OURS) else name
-        times = f"{one['fit']:.2g} | {1e6 * one['predict']:.2g}"
+        times = f"{_short(one['fit'])} | {_short(1e6 * one['predict'])}"
         yield f"| {shown} | {' | '.join(losses + rest)} | {times} |"
     for name, one in entry["methods"].items():
         if "failed" in one:
             yield f"\n{name} failed: {one['failed']}"
 
 
-def overview(results: dict[str, Any], ours: list[str]) -> Iterator[str]:
+def _short(value: float) -> str:
+    """Two digits, and no exponent."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def overview(results: dict[str, Any], ours: list[str], links: dict[str, str] | None = None) -> Iterator[str]:
     """Per task: the best method as errors are, ours beside it, and in how many sizes of errors ours holds."""
-    yield "| task | rows | best, errors x 1 | `uncertain.fit` behind it | within a standard error | ahead |"
+    yield "| task | rows | best, errors x 1 | behind the best | within a standard error | ahead |"
     yield "|---|---:|---|---:|---|---|"
     found = list(verdicts(results, ours))
     for name, entry in results["tasks"].items():
@@ -66,11 +77,14 @@ def overview(results: dict[str, Any], ours: list[str]) -> Iterator[str]:
         behind, se = entry["methods"][best]["scores"]["1"]["behind"]
         within = ", ".join(f"x {factor}" for _, factor, _, yes, _ in own if yes) or "none"
         ahead = ", ".join(f"x {factor}" for _, factor, _, _, yes in own if yes) or "none"
-        told = "it is" if best == OURS else f"{-behind:.3g} ± {se:.2g}"
-        yield f"| {name} | {entry['rows'][0]:,} | {best} | {told} | {within} | {ahead} |"
+        difference = "0" if behind == 0 else f"{-behind:.3g} ± {se:.2g}"
+        shown = f"`{best}`" if best.startswith(OURS) else best
+        link = (links or {}).get(name, name)
+        yield f"| {link} | {entry['rows'][0]:,} | {shown} | {difference} | {within} | {ahead} |"
     if found:
         shares = [100 * np.mean([verdict[k] for verdict in found]) for k in (3, 4)]
         yield (
-            f"\nWithin one standard error of the best of all methods in {shares[0]:.0f} % of {len(found)} "
-            f"cells (tasks and sizes of errors), ahead of the best method of others in {shares[1]:.0f} %."
+            f"\nIn all: within one standard error of the best of all methods in {shares[0]:.0f} % of "
+            f"{len(found)} cells (tasks and sizes of errors), ahead of the best method of other libraries in "
+            f"{shares[1]:.0f} %."
         )

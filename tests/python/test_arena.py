@@ -12,7 +12,8 @@ from test_widths import crps
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benches"))
 
-from arena import results, task
+from arena import page, results, task
+from arena.__main__ import STORED
 from arena.answers import Numbers, losses, normal
 from arena.cell import measured
 from arena.method import Method, all_methods
@@ -110,3 +111,17 @@ def test_a_run_is_compared_with_itself_and_with_a_worse_one(regression: bool, tm
     verdicts = list(results.verdicts(found["bad"], [results.OURS]))
     assert {verdict[1] for verdict in verdicts} == {"0.5", "1", "2", "4", "8"}
     assert not any(within or ahead for _, factor, _, within, ahead in verdicts if factor in ("0.5", "1"))
+
+
+def test_the_pages_of_the_site_are_those_of_the_stored_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored, ours = results.read(STORED), [m.name for m in all_methods() if m.ours]
+    (tmp_path / "guide").mkdir()
+    monkeypatch.setattr(page, "draw", lambda *_, **__: True)
+    monkeypatch.setattr(page, "DOCS", tmp_path)
+    page.write_pages(stored, ours)
+    written = {path.relative_to(tmp_path): path.read_text() for path in tmp_path.rglob("*.md")}
+    assert len(written) == 1 + len(stored["tasks"])
+    docs = Path(__file__).parents[2] / "docs"
+    assert written == {path: (docs / path).read_text() for path in written}, "python -m arena page"
