@@ -1,4 +1,4 @@
-"""Table I and Fig. 5 of the SVM-GSU paper: 25 images of 1 and of 7, for docs/papers/gsu-mnist.md.
+"""Table I and Fig. 5 of the SVM-GSU paper: 25 images of 1 and of 7, for docs/papers/gsu-mnist*.md.
 
     python benches/papers/gsu_mnist.py [--data FOLDER] [--quick]
 
@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> str:
         ),
         "literal": literal(train, test, (3,) if options.quick else (0, 3), 1 if options.quick else 3),
     }
-    return page.update("gsu-mnist.md", tables, quick=options.quick)
+    return page.update("gsu-mnist*.md", tables, quick=options.quick)
 
 
 def one(k: int, seed: int, train: Digits, test: Digits, compared: Sequence[str]) -> dict[str, Any]:

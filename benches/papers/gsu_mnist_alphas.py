@@ -1,4 +1,4 @@
-"""What search and scale could change in Table I of the SVM-GSU paper, for docs/papers/gsu-mnist.md.
+"""What search and scale could change in Table I of the SVM-GSU paper, for docs/papers/gsu-mnist*.md.
 
     python benches/papers/gsu_mnist_alphas.py [--data FOLDER] [--quick]
 
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> str:
         "alphas": page.table(["area under ROC", *columns], fixed),
         "bounds": page.table(["accuracy, alpha best on the test images", *columns], bounds),
     }
-    return page.update("gsu-mnist.md", tables, quick=options.quick)
+    return page.update("gsu-mnist*.md", tables, quick=options.quick)
 
 
 def one(k: int, seed: int, train: Digits, test: Digits, areas: Any, best: Any) -> None:

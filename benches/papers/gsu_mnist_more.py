@@ -1,4 +1,4 @@
-"""Better covariances for 25 shifted digits a class, for docs/papers/gsu-mnist.md.
+"""Better covariances for 25 shifted digits a class, for docs/papers/gsu-mnist*.md.
 
     python benches/papers/gsu_mnist_more.py [--data FOLDER] [--quick]
 
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> str:
     train, test = digits(options.data)
     far, draws = (1, 1) if options.quick else (FAR, DRAWS)
     found = [moments(far, seed, train, test) for seed in page.progress(range(draws), "MNIST, more")]
-    return page.update("gsu-mnist.md", {"moments": moments_table(far, found)}, quick=options.quick)
+    return page.update("gsu-mnist*.md", {"moments": moments_table(far, found)}, quick=options.quick)
 
 
 def moments_table(k: int, draws: list[dict[str, float]]) -> str:

@@ -1,4 +1,4 @@
-"""Figure 6 of the SVM-GSU paper: 25 to 6000 training digits a class, for docs/papers/gsu-mnist.md.
+"""Figure 6 of the SVM-GSU paper: 25 to 6000 training digits a class, for docs/papers/gsu-mnist*.md.
 
     python benches/papers/gsu_mnist_sizes.py [--data FOLDER] [--quick]
 
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> str:
             rows.append([f"D{k}, {n}", f"{len(draws)}", *(percent(right[m]) for m in ALL), *gains])
     head = ["set, images a class", "draws", *ALL, "subspaces - linear SVM", "the same of the areas"]
     picture(found, list(sizes), list(sets), options.quick)
-    return page.update("gsu-mnist.md", {"sizes": page.table(head, rows)}, quick=options.quick)
+    return page.update("gsu-mnist*.md", {"sizes": page.table(head, rows)}, quick=options.quick)
 
 
 def gain(a: list[float], b: list[float]) -> str:

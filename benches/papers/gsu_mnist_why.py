@@ -1,4 +1,4 @@
-"""Why D0 to D2 of Table I are not reached: other readings of the recipe, for docs/papers/gsu-mnist.md.
+"""Why D0 to D2 of Table I are not reached: other readings of the recipe, for docs/papers/gsu-mnist*.md.
 
     python benches/papers/gsu_mnist_why.py [--data FOLDER] [--quick]
 
@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> str:
     paper = [f"{100 * gsu_mnist.PAPER[m][k]:g}" for k in sets for m in (LSVM, GSU)]
     rows = [["paper", *paper], *([way, *values] for way, values in cells.items())]
     head = ["", *(f"D{k}, {m}" for k in sets for m in (LSVM, GSU))]
-    return page.update("gsu-mnist.md", {"why": page.table(head, rows)}, quick=options.quick)
+    return page.update("gsu-mnist*.md", {"why": page.table(head, rows)}, quick=options.quick)
 
 
 def readings(train: Digits, test: Digits) -> dict[str, Callable[[int, int, str], float]]:

@@ -104,7 +104,7 @@ def main(argv: Sequence[str] | None = None) -> str:
         "gradient, rounded",
         "w, ours",
     ]
-    return page.update("adaptive-huber.md", {"accuracy": page.table(head, rows)}, quick=quick)
+    return page.update("adaptive-huber*.md", {"accuracy": page.table(head, rows)}, quick=quick)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Crowd counting of the Huber paper, on a simulated crowd: for docs/papers/adaptive-huber.md.
+"""Crowd counting of the Huber paper, on a simulated crowd: for docs/papers/adaptive-huber*.md.
 
     python benches/papers/huber_crowd.py [--quick]
 
@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> str:
         rows.append([name, *printed, f"{mae.mean():.2f} +- {standard_error(mae):.2f}", percent(mre)])
     head = ["method", "paper: UCSD, MAE", "MRE, %", "paper: MALL, MAE", "MRE, %", "simulated: MAE", "MRE, %"]
     note = f"HLR dropped {100 * np.mean(dropped):.1f} % of the labels; {100 * WRONG:g} % were wrong."
-    return page.update("adaptive-huber.md", {"crowd": f"{page.table(head, rows)}\n\n{note}"}, quick=quick)
+    return page.update("adaptive-huber*.md", {"crowd": f"{page.table(head, rows)}\n\n{note}"}, quick=quick)
 
 
 def models() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which flipped labels are found in one dimension, for docs/papers/adaptive-huber.md.
+"""Which flipped labels are found in one dimension, for docs/papers/adaptive-huber*.md.
 
 python benches/papers/huber_flipped.py [--quick]
 """
@@ -101,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> str:
         "reason",
     ]
     picture(curves, quick)
-    return page.update("adaptive-huber.md", {"flipped": page.table(head, rows)}, quick=quick)
+    return page.update("adaptive-huber*.md", {"flipped": page.table(head, rows)}, quick=quick)
 
 
 def picture(curves: dict[tuple[str, int], list[float]], quick: bool) -> None:

@@ -1,4 +1,4 @@
-"""Table I of the Huber paper: classification with noisy labels, for docs/papers/adaptive-huber.md.
+"""Table I of the Huber paper: classification with noisy labels, for docs/papers/adaptive-huber*.md.
 
     python benches/papers/huber_labels.py [--data FOLDER] [--quick]
 
@@ -142,7 +142,7 @@ def main(argv: Sequence[str] | None = None) -> str:
         "labels": page.table([*head, "logistic loss", "SVM"], rows),
         "labels-tried": page.table(["data, flipped +1 / -1", "paper: HLR", *ways], tried),
     }
-    return page.update("adaptive-huber.md", tables, quick=arguments.quick)
+    return page.update("adaptive-huber*.md", tables, quick=arguments.quick)
 
 
 def case(name: str, k: int, folder: Path, quick: bool) -> tuple[list[str], list[list[str]]]:

@@ -1,4 +1,4 @@
-"""Tables II and III, Fig. 1 of the Huber paper on the printed problem, for docs/papers/adaptive-huber.md.
+"""Tables II and III, Fig. 1 of the Huber paper on the printed problem, for docs/papers/adaptive-huber*.md.
 
     python benches/papers/huber_linear.py [--quick]     (Table II and Fig. 1 need cvxpy)
 
@@ -91,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> str:
         "linear-flips": flips,
         "linear-why": why,
     }
-    return page.update("adaptive-huber.md", tables, quick=quick)
+    return page.update("adaptive-huber*.md", tables, quick=quick)
 
 
 def laplacian(x: Floats) -> Floats:

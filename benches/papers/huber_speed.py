@@ -1,4 +1,4 @@
-"""The sizes of Table II of the Huber paper on harder problems, for docs/papers/adaptive-huber.md.
+"""The sizes of Table II of the Huber paper on harder problems, for docs/papers/adaptive-huber*.md.
 
     python benches/papers/huber_speed.py [--quick]     (needs cvxpy)
     python benches/papers/huber_speed.py --rows 20000 --labels 500     (one fit of a size, prints one line)
@@ -193,7 +193,7 @@ def main(argv: Sequence[str] | None = None) -> str:
         "refinements": page.table(["rows", "graph", "one", "ten", "ten / one"], steps, numbers=2),
         "reconstruction": page.table(found, errors),
     }
-    return page.update("adaptive-huber.md", tables, quick=quick)
+    return page.update("adaptive-huber*.md", tables, quick=quick)
 
 
 def compare(n: int, case: str) -> tuple[list[str], list[str]]:

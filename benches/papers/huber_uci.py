@@ -1,4 +1,4 @@
-"""Tables IV, V and Fig. 2 of the Huber paper: four UCI sets, for docs/papers/adaptive-huber.md.
+"""Tables IV, V and Fig. 2 of the Huber paper: four UCI sets, for docs/papers/adaptive-huber*.md.
 
     python benches/papers/huber_uci.py [--data FOLDER] [--quick]
 
@@ -120,7 +120,7 @@ def main(argv: Sequence[str] | None = None) -> str:
     filled = {f"uci-{m.lower()}": page.table(head, rows, numbers=2) for m, rows in tables.items()}
     filled["uci-ways"] = page.table(["data", "method", "paper", *WAYS], ways, numbers=2)
     picture(shown, arguments.quick)
-    return page.update("adaptive-huber.md", filled, quick=arguments.quick)
+    return page.update("adaptive-huber*.md", filled, quick=arguments.quick)
 
 
 def models(short: str) -> dict[str, Any]:

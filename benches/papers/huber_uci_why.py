@@ -1,4 +1,4 @@
-"""Table V of the Huber paper where `huber_uci` misses it: other readings, for docs/papers/adaptive-huber.md.
+"""Table V of the Huber paper where `huber_uci` misses it: other readings, for docs/papers/adaptive-huber*.md.
 
     python benches/papers/huber_uci_why.py [--data FOLDER] [--quick]
 
@@ -102,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> str:
             rows += paths(arguments.data)
     head = ["data", "method", "paper: MAE / MSE", "what is changed", "MAE", "difference", "MSE", "difference"]
     return page.update(
-        "adaptive-huber.md", {"uci-why": page.table(head, rows, numbers=4)}, quick=arguments.quick
+        "adaptive-huber*.md", {"uci-why": page.table(head, rows, numbers=4)}, quick=arguments.quick
     )
 
 

@@ -50,16 +50,17 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int 
     return "\n".join("| " + " | ".join(row) + " |" for row in [header, marks, *rows])
 
 
-def update(name: str, tables: Mapping[str, str], *, quick: bool) -> str:
-    """Print the tables, and put them into a page of docs/papers, each between its two comments."""
+def update(pages: str, tables: Mapping[str, str], *, quick: bool) -> str:
+    """Print the tables, and put each between its two comments in the page that has them, of those named."""
     report = "\n\n".join(tables.values())
     print(report)
     if not quick:
-        text = (PAGES / name).read_text(encoding="utf-8")
         for key, content in tables.items():
-            before, rest = text.split(f"<!-- {key} -->")
-            text = f"{before}<!-- {key} -->\n\n{content}\n\n<!-- end -->{rest.split('<!-- end -->', 1)[1]}"
-        (PAGES / name).write_text(text, encoding="utf-8")
+            mark = f"<!-- {key} -->"
+            (path,) = (path for path in PAGES.glob(pages) if mark in path.read_text(encoding="utf-8"))
+            before, rest = path.read_text(encoding="utf-8").split(mark)
+            text = f"{before}{mark}\n\n{content}\n\n<!-- end -->{rest.split('<!-- end -->', 1)[1]}"
+            path.write_text(text, encoding="utf-8")
     return report
 
 

@@ -1,6 +1,6 @@
 """Further errata: subspaces and the sampling bound of SVM-GSU, scores of PkSVM, units of HLR's table.
 
-docs/guide/from-paper-to-code.md lists them; `test_errata` has the others.
+docs/guide/from-paper-to-code-*.md list them; `test_errata` has the others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docs/guide/from-paper-to-code.md has a row for everything that the four papers number."""
+"""docs/guide/from-paper-to-code-*.md have a row for everything that the four papers number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
-PAGE = (GUIDE / "from-paper-to-code.md").read_text(encoding="utf-8")
 
 NUMBERED = {
     "GSU": {"equation": 18, "algorithm": 1, "theorem": 1, "figure": 6, "table": 6},
@@ -24,8 +23,8 @@ KINDS = "definition|equation|algorithm|theorem|proposition|figure|table"
 
 def rows(paper: str) -> list[list[str]]:
     """The cells of the table "Everything that is numbered" of one paper."""
-    section = re.split(rf"^## \[{paper}\]", PAGE, flags=re.MULTILINE)[1]
-    table = section.split("Everything that is numbered:\n\n")[1].split("\n\n")[0]
+    page = (GUIDE / f"from-paper-to-code-{paper.lower()}.md").read_text(encoding="utf-8")
+    table = page.split("## Everything that is numbered\n\n")[1].split("\n\n")[0]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
 
 

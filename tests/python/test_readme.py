@@ -52,8 +52,9 @@ def test_every_make_command_that_is_named_exists() -> None:
         assert named <= targets, (name(page), named - targets)
 
 
-def test_every_file_and_test_that_the_papers_page_names_exists() -> None:
-    text = (ROOT / "docs" / "guide" / "from-paper-to-code.md").read_text(encoding="utf-8")
+def test_every_file_and_test_that_the_papers_pages_name_exists() -> None:
+    pages = (ROOT / "docs" / "guide").glob("from-paper-to-code*.md")
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
     named = re.findall(r"`([\w/]+\.(?:rs|py))(?:::(\w+))?`", text)
     assert len(named) > 80
     for path, function in named:
