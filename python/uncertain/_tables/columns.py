@@ -153,6 +153,29 @@ def not_numbers(column: NativeColumn, name: str) -> ColumnError:
     )
 
 
+def require_codes(column: NativeColumn, name: str) -> None:
+    """ColumnError for a code without an entry in pyarrow's dictionary, at which Polars panics.
+
+    pyarrow makes such columns where it is told not to look (``safe=False``).
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if not pa.types.is_dictionary(column.type):
+        return
+    first = 0
+    for chunk in [column] if isinstance(column, pa.Array) else column.chunks:
+        codes, count = chunk.indices, len(chunk.dictionary)
+        wrong = compute.or_(compute.less(codes, 0), compute.greater(codes, count - 1))
+        row = compute.index(wrong, True).as_py()
+        if row >= 0:
+            raise ColumnError(
+                f"{name}: row {first + row} has code {codes[row].as_py()} of a dictionary of {count}: "
+                "make the column again, with safe=True"
+            )
+        first += len(chunk)
+
+
 class _Stream:
     """An Arrow column, whose other interfaces Polars is not to see: by this one it keeps the chunks."""
 

@@ -38,9 +38,14 @@ def readable(where: str, kind: str, read: Callable[[], T]) -> T:
     except MemoryError as error:
         raise OutOfMemoryError(f"{where}: there is no memory to read it ({_words(error)})") from error
     except BaseException as error:
-        if not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
+        if not from_library(error):
             raise
         raise TableError(f"{where}: not a readable {kind} file ({_words(error)})") from error
+
+
+def from_library(error: BaseException) -> bool:
+    """An exception, or the panic of a Rust library, and not an interrupt or an exit."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 @contextmanager

@@ -8,6 +8,8 @@ import polars as pl
 
 from .._data.typing import NativeTable
 from ..exceptions import ParameterError
+from .columns import require_codes
+from .damage import from_library
 from .door import BatchSize, Collect, Query, Stream
 from .exits import ArrowExit, PolarsExit
 from .table import Table
@@ -81,7 +83,9 @@ def read_stream(X: NativeTable) -> pl.DataFrame:
         return pl.DataFrame(X)
     except MemoryError:
         raise
-    except Exception as error:
+    except BaseException as error:
+        if not from_library(error):
+            raise
         words = str(error).partition(". Detail: ")[0]  # where pyarrow begins to quote a traceback
         raise ParameterError(
             f"data of type {kind} could not be read through __arrow_c_stream__ "
@@ -104,6 +108,8 @@ def _by_arrow(
 
 
 def _frame(table: NativeTable) -> pl.DataFrame:
+    for name, column in zip(table.schema.names, table.columns, strict=True):
+        require_codes(column, name)
     return pl.DataFrame(pl.from_arrow(table, rechunk=False))
 
 

@@ -122,11 +122,12 @@ def _pandas(X: NativeTable) -> Table:
 def _arrow(X: NativeTable) -> Table:
     def column(place: int) -> NativeColumn:
         """A type that is not registered with pyarrow stands in the field alone."""
+        from .columns import require_codes, to_series
+
         said = X.schema.field(place).metadata or {}
         if said.get(b"ARROW:extension:name", b"")[:10] != b"uncertain.":
+            require_codes(X.column(place), X.schema.names[place])
             return X.column(place)
-        from .columns import to_series
-
         names = [said.get(b"ARROW:extension:" + key, b"").decode() for key in (b"name", b"metadata")]
         return labelled(to_series(X.column(place), X.schema.names[place]), *names)
 
