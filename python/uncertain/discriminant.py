@@ -7,7 +7,6 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ._base.classifiers import single
 from ._base.core import Core
@@ -189,8 +188,8 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n, C)
         """
-        check_is_fitted(self, "means_")
-        return self._model.log_proba(check_readings(self, X, reset=False), self.n_jobs)
+        rows = check_readings(self, X, reset=False)
+        return self._model.log_proba(rows, self.n_jobs)
 
     def predict_proba(self, X: RowsLike) -> Floats:
         """P(c | x_i) of every class under the model, each row with its own noise.
@@ -250,8 +249,8 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
         -------
         mean, std : ndarrays of shape (n,), or (n, C) for more than two classes
         """
-        check_is_fitted(self, "means_")
-        mean, std = self._model.decision_distribution(check_readings(self, X, reset=False), self.n_jobs)
+        rows = check_readings(self, X, reset=False)
+        mean, std = self._model.decision_distribution(rows, self.n_jobs)
         return single(mean), single(std)
 
     def predict(self, X: RowsLike) -> Labels:

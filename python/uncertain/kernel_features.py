@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ._base.core import Core
 from ._base.docs import documented
@@ -164,5 +163,5 @@ class ProbabilisticKernelFeatures(
         UncertainError
             For rows so far away, in units of sigma, that their features overflow.
         """
-        check_is_fitted(self)
-        return self._model.decision(check_gaussians(self, X, reset=False), self.n_jobs)
+        rows = check_gaussians(self, X, reset=False)
+        return self._model.decision(rows, self.n_jobs)

@@ -23,7 +23,7 @@ from uncertain import Columns, GaussianArray, GaussianScaler, GSUClassifier, Inc
 from uncertain._model.fit import fit_rows
 from uncertain._model.plan import Plan
 from uncertain._rows.in_memory import InMemory
-from uncertain._rows.reader import Policy, RowReader, Uses
+from uncertain._rows.reader import RowReader, Uses
 from uncertain._rows.remote import RemoteRows
 from uncertain._rows.sampled import sampled
 from uncertain._rows.training import TrainingRows
@@ -441,7 +441,7 @@ class ThreadReader(RowReader):
         return self._table[self.columns.target].dtype.is_float()
 
     def read(self, uses: Uses) -> InThreads:
-        self.reading = Policy().reading(self.columns)
+        self.reading = uncertain.AsGaussians(columns=self.columns, on_missing="auto")
         y = self._table[self.columns.target].to_numpy()
         whole = TrainingRows(self.reading.fit_transform(self._table), y)
         parts = [whole.take(np.arange(first, len(y), 3)) for first in range(3)]

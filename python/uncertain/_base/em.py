@@ -78,7 +78,8 @@ class MixtureAttributes(TakesGaps, Core):
     def _moved(self, rows: FitRows, X: RowsLike) -> GaussianArray:
         """The transformed rows, with the names of the fit and the unit of X."""
         moved = self._model.transform(rows, getattr(self, "n_jobs", None))
-        unit = X.unit if isinstance(X, (GaussianArray, Incomplete)) else None
+        gaussians = X.gaussians if isinstance(X, Incomplete) else X
+        unit = gaussians._unit if isinstance(gaussians, GaussianArray) else None
         return GaussianArray._from_core(moved, getattr(self, "feature_names_in_", None), unit)
 
     def _set(self, mixture: Mixture) -> Self:

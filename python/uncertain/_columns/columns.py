@@ -232,11 +232,6 @@ class Columns:
         """The names of the features in columns of rows with error bars."""
         return self.found.distributions
 
-    @property
-    def names_of_draws(self) -> list[str]:
-        """The names of the features in the columns of `draws`."""
-        return [name for column in self.draws or () for name in self.distributions.get(column, (column,))]
-
     def with_found(self, **changes: Any) -> Self:
         """The same with other findings, on which no role depends."""
         columns = copy(self)
@@ -269,11 +264,6 @@ class Columns:
         if self.limits:
             roles["limits"] = dict(self.limits) if isinstance(self.limits, Mapping) else self.limits
         return roles
-
-    @cached_property
-    def reads(self) -> bool:
-        """Does it name any column of features?"""
-        return bool(self.mean or self.scalars or self.categorical or self.draws or self.errors)
 
     @cached_property
     def error_bars(self) -> dict[str, ErrorBar]:

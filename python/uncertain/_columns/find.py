@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Protocol
 
 from .._data.options import did_you_mean
@@ -87,11 +86,10 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     # The target's error bars know the answer as well as anybody: no features.
     parsed = ErrorNames(names)
     readable = [name for name in names if name not in empty]
-    of_target = parsed.bars(readable).get(target, []) if target is not None else []
-    like_target = {column for bar in of_target if bar.sure for column in bar.columns}
     flags = {target_limit, *flag_columns(asked.limits, names)}
-    taken = {*empty, *beside.values(), *of_laws, *like_target, *exact, *categorical, *draws, *flags}
-    chosen = _Choice(parsed, [n for n in names if n not in taken], table.types)
+    taken = {*empty, *beside.values(), *of_laws, *exact, *categorical, *draws, *flags}
+    of_target, candidates, bars = parsed.beside_target(target, readable, taken)
+    chosen = _Choice(parsed, candidates, bars, table.types)
     features = asked.features
     if features is not None:
         features = [f for f in features if f not in exact and f not in categorical]
@@ -215,20 +213,23 @@ def flag_columns(limits: Any, names: Iterable[str]) -> set[str]:
 class _Choice:
     """The columns of one table that may become features."""
 
-    def __init__(self, parsed: ErrorNames, candidates: Sequence[str], types: Types) -> None:
+    def __init__(
+        self,
+        parsed: ErrorNames,
+        candidates: Sequence[str],
+        bars: Mapping[str, list[ErrorBar]],
+        types: Types,
+    ) -> None:
         self.names = parsed.names
         self.candidates = candidates
         self.types = types
         self._parsed = parsed
-
-    @cached_property
-    def _bars(self) -> dict[str, list[ErrorBar]]:
+        self._bars = {
+            feature: own
+            for feature, own in bars.items()
+            if own[0].sure or all(types[name] == "number" for name in (feature, *own[0].columns))
+        }
         """The error bars by name; unsure ones are columns of numbers beside columns of numbers."""
-        bars = self._parsed.bars(self.candidates)
-        for feature, own in list(bars.items()):
-            if not own[0].sure and any(self.types[n] != "number" for n in (feature, *own[0].columns)):
-                del bars[feature]
-        return bars
 
     def means_and_errors(self, asked: Columns, features: Sequence[str] | None) -> Keywords:
         """The roles of features, with what the caller left open."""

@@ -15,7 +15,7 @@ rows).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -126,6 +126,16 @@ class ErrorNames:
                 bars[value] = [bar]
                 taken |= {*bar.columns}
         return {name: bars[name] for name in names if name in bars}
+
+    def beside_target(
+        self, target: str | None, readable: Sequence[str], taken: Collection[str]
+    ) -> tuple[list[ErrorBar], list[str], dict[str, list[ErrorBar]]]:
+        """The error bars of the target among the `readable` columns, the columns that are neither these nor
+        `taken`, and the error bars of those."""
+        of_target = [] if target is None else self.bars(readable).get(target, [])
+        own = {column for bar in of_target if bar.sure for column in bar.columns}
+        rest = [name for name in self.names if name not in own and name not in taken]
+        return of_target, rest, self.bars(rest)
 
 
 def error_bars(names: Sequence[str]) -> dict[str, list[ErrorBar]]:

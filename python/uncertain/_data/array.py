@@ -334,6 +334,12 @@ class GaussianArray:
         """tr S_i of every row, shape (n,): the total variance."""
         return self._core.trace()
 
+    def _deviations(self) -> Floats:
+        """Standard deviations of the features of every row, shape (n, d)."""
+        parts = self._core.collapse("diagonal").parts()
+        std = np.sqrt(parts["var"]) if "var" in parts else parts.get("std", np.zeros(1))
+        return np.broadcast_to(std.reshape(-1, std.shape[1] if std.ndim == 2 else 1), self.shape).copy()
+
     def collapse(self, to: Literal["gaussian", "zero", "isotropic", "diagonal"]) -> GaussianArray:
         """The same means with simpler covariances.
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from ..exceptions import ParameterError, ShapeError, UncertainError
 from .numbers import row_numbers
@@ -139,22 +138,11 @@ def prefixed_names(pieces: Mapping[str, HasFeatures]) -> Names:
     return tuple(joined)
 
 
-def check_fitted_names(estimator: BaseEstimator, names: Names | None, *, reset: bool) -> None:
-    """Set, or compare with, ``feature_names_in_``, as scikit-learn does for the columns of a data frame."""
-    if reset:
-        if names is not None:
-            estimator.feature_names_in_ = np.asarray(names, dtype=object)
-        elif hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
-        return
-    fitted = getattr(estimator, "feature_names_in_", None)
-    compare_names(type(estimator).__name__, None if fitted is None else tuple(fitted.tolist()), names)
+def refuse_names(kind: str, fitted: Names | None, names: Names | None) -> None:
+    """UncertainError for other names, or another order, than an estimator of this kind was fitted with.
 
-
-def compare_names(kind: str, fitted: Names | None, names: Names | None) -> None:
-    """UncertainError for other names, or another order, than an estimator of this kind was fitted with."""
-    if fitted == names:
-        return
+    A warning, where one of them has none.
+    """
     if fitted is None or names is None:
         has = "has feature names" if fitted is None else "does not have feature names"
         was = "without" if fitted is None else "with"

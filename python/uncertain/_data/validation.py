@@ -14,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -23,7 +24,7 @@ from .._uncertain import Gaussians, Rows
 from ..exceptions import ParameterError, UncertainError
 from .array import GaussianArray
 from .coded import Coded
-from .features import check_fitted_names
+from .features import Names, refuse_names
 from .incomplete import Incomplete
 from .numbers import find_mask, gaps_as_nan, refuse_masked, refuse_where
 from .typing import (
@@ -66,7 +67,11 @@ def check_gaussians(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> Ga
         said. If features are missing.
     ValueError
         As scikit-learn's ``validate_data``.
+    NotFittedError
+        If the rows are to be compared with those of a fit, and there is none.
     """
+    if not reset:
+        _require_fit(estimator)
     if isinstance(X, Incomplete):
         _refuse_limits(estimator, X.limits)
         gaps = np.argwhere(X.missing)
@@ -117,6 +122,8 @@ def check_readings(
     estimator: BaseEstimator, X: RowsLike, *, reset: bool
 ) -> tuple[Gaussians, Booleans | None, Limits | None]:
     """As `check_rows` for one that takes limits as well: rows, gaps and limits, None where there are none."""
+    if not reset:
+        _require_fit(estimator)
     if isinstance(X, Incomplete):
         _check_features(estimator, X.gaussians, reset=reset)
         limits = X.limits if X.limits is not None and X.limits.any() else None
@@ -138,12 +145,33 @@ def check_readings(
 def _check_features(estimator: BaseEstimator, X: GaussianArray, *, reset: bool) -> None:
     """Set or check ``n_features_in_`` and ``feature_names_in_``."""
     core, names = X._core, X._names
-    # scikit-learn compares the names of data frames only.
     if not reset:
         check_fitted_names(estimator, names, reset=False)
     _check_n_features(estimator, np.broadcast_to(0.0, (core.n_rows, core.n_features)), reset=reset)
     if reset:
         check_fitted_names(estimator, names, reset=True)
+
+
+def check_fitted_names(estimator: BaseEstimator, names: Names | None, *, reset: bool) -> None:
+    """Set, or compare with, ``feature_names_in_``, as scikit-learn does for the columns of data frames."""
+    if not reset:
+        fitted = getattr(estimator, "feature_names_in_", None)
+        known = None if fitted is None else tuple(fitted.tolist())
+        if known != names:
+            refuse_names(type(estimator).__name__, known, names)
+    elif names is not None:
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def _require_fit(estimator: BaseEstimator) -> None:
+    """scikit-learn's own check of a fit asks every class for its tags first."""
+    if not hasattr(estimator, "n_features_in_"):
+        raise NotFittedError(
+            f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate "
+            "arguments before using this estimator."
+        )
 
 
 def refuse_nested_tables(X: RowsLike) -> None:

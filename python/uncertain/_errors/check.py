@@ -27,7 +27,6 @@ from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import find_filled
-from ..preprocessing._error_columns import deviations
 from .estimate import LEVELS, Found, by_model, by_replicates
 
 REPORTED_ROWS = 2_000
@@ -279,7 +278,7 @@ def checked(
     `options` are those of `by_model`.
     """
     gaussians = filled_gaussians(rows)
-    noisy = np.flatnonzero(deviations(gaussians).any(axis=0))
+    noisy = np.flatnonzero(gaussians._deviations().any(axis=0))
     if not noisy.size:
         raise UncertainError("there are no error bars to check: every value is exact")
     rows = rows[:, noisy]

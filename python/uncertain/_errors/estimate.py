@@ -28,7 +28,6 @@ from .._data.typing import Floats, Ints
 from .._held_out.equal import equal_rows
 from ..exceptions import ConvergenceWarning
 from ..preprocessing import GaussianDenoiser
-from ..preprocessing._error_columns import deviations
 from .conditionals import Conditional, conditionals
 from .profile import Interval, Profile
 
@@ -73,7 +72,7 @@ def unknown(note: str) -> Found:
 def by_replicates(rows: GaussianRows, groups: Groups) -> list[Found | None]:
     """The factor of every feature; None where no group has two readings with error bars."""
     gaussians = filled_gaussians(rows)
-    std = deviations(gaussians)
+    std = gaussians._deviations()
     known = (std > 0.0) & ~missing_mask(rows)
     found: list[Found | None] = []
     for j in range(gaussians.n_features):
@@ -119,7 +118,7 @@ def by_model(
     equal = equal_rows(rows) if groups is None else None
     groups = groups if equal is None else equal.groups
     rows = _standardised(rows)
-    std = np.where(missing_mask(rows), np.nan, deviations(filled_gaussians(rows)))
+    std = np.where(missing_mask(rows), np.nan, filled_gaussians(rows)._deviations())
     found = [_not_told(of_feature) for of_feature in std.T]
     count = len(rows) if groups is None else groups.count
     if count < 2 * FOLDS:
@@ -199,7 +198,7 @@ def _standardised(rows: GaussianRows) -> GaussianRows:
     scale = np.where(spread > 0.0, spread, 1.0)
     means = np.where(known, (gaussians.means - center) / scale, 0.0)
     if gaussians.kind in ("zero", "isotropic", "diagonal"):
-        moved = GaussianArray(means, std=deviations(gaussians) / scale)
+        moved = GaussianArray(means, std=gaussians._deviations() / scale)
     else:
         moved = GaussianArray(means, cov=gaussians.covariances() / np.outer(scale, scale))
     return like(rows, moved)
@@ -209,7 +208,7 @@ def _scaled(rows: GaussianRows, factors: Floats) -> GaussianRows:
     """The rows with errors k times as large."""
     gaussians = filled_gaussians(rows)
     if gaussians.kind == "diagonal":
-        moved = GaussianArray(gaussians.means, std=factors * deviations(gaussians))
+        moved = GaussianArray(gaussians.means, std=factors * gaussians._deviations())
     else:
         moved = GaussianArray(gaussians.means, cov=factors[:, None] * gaussians.covariances() * factors)
     return like(rows, moved)

@@ -16,10 +16,9 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, missing_mask
+from .._data.incomplete import GaussianRows, Incomplete
 from .._data.json_numbers import finite_numbers
 from .._data.typing import Booleans, Floats, Header, Keywords
-from ..preprocessing._error_columns import deviations
 
 QUANTILES = (0.01, 0.5, 0.99)
 MOST_ROWS = 20_000
@@ -101,7 +100,10 @@ def value_sizes(rows: GaussianRows | ArrayLike) -> tuple[Floats, Booleans]:
     """Standard deviations of every value (n, d), and which values there are; those of an array are exact."""
     if not isinstance(rows, (GaussianArray, Incomplete)):
         return np.zeros(np.shape(rows)), ~np.isnan(np.asarray(rows, dtype=np.float64))
-    return deviations(filled_gaussians(rows)), ~missing_mask(rows)
+    if isinstance(rows, Incomplete):
+        return rows.gaussians._deviations(), ~rows.missing
+    std = rows._deviations()
+    return std, np.ones(std.shape, dtype=bool)
 
 
 def _rounded(values: Floats) -> Floats:

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from .._base.classifiers import ScoreClassifier, class_arguments
 from .._base.convergence import keep_reports, warn_unless_converged
@@ -41,7 +40,6 @@ class LinearClassifier(Core, ScoreClassifier, BaseEstimator):
         return data
 
     def _to_predict(self, X: RowsLike) -> Gaussians:
-        check_is_fitted(self, "coef_")
         return check_gaussians(self, X, reset=False)
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Literal, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._base.core import Core
 from .._base.sums import BeyondSums, Need
@@ -64,7 +63,6 @@ class Kernelized(Core):
         return data if map_ is None else map_._model.transform(data, self.n_jobs)
 
     def _to_predict(self, X: RowsLike) -> Gaussians:
-        check_is_fitted(self, "coef_")
         return self._mapped(check_gaussians(self, X, reset=False))
 
     def _keep(self, model: Fitted) -> Self:

@@ -17,19 +17,22 @@ def has_density(pipeline: Pipeline) -> bool:
     return isinstance(last, GaussianMixtureRegressor) or getattr(last, "_residuals", None) is not None
 
 
-def answer_from_density(pipeline: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats, Floats]:
-    """Of such a step: the prediction, its whole deviation, and the part that errors make."""
+def moved(pipeline: Pipeline, rows: GaussianRows) -> GaussianRows:
+    """The rows as they come to the last step."""
     for _, step in pipeline.steps[:-1]:
         rows = step.transform(rows)
-    found: tuple[Floats, Floats, Floats] = pipeline[-1]._distribution(rows)
+    return rows
+
+
+def answer_from_density(pipeline: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats, Floats]:
+    """Of such a step: the prediction, its whole deviation, and the part that errors make."""
+    found: tuple[Floats, Floats, Floats] = pipeline[-1]._distribution(moved(pipeline, rows))
     return found
 
 
 def density_of_rows(pipeline: Pipeline, rows: GaussianRows) -> NormalMixtures:
     """Of such a step: the density of each row's true target."""
-    for _, step in pipeline.steps[:-1]:
-        rows = step.transform(rows)
-    return NormalMixtures(*pipeline[-1].predict_mixture(rows))
+    return NormalMixtures(*pipeline[-1].predict_mixture(moved(pipeline, rows)))
 
 
 def from_errors(pipeline: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats]:

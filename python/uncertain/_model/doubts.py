@@ -27,7 +27,7 @@ def warn_of_doubts(reader: RowReader, plan: Plan, some: TrainingRows) -> None:
     """One warning for each thing; none where all is plausible."""
     some = some.sampled(LOOKED_AT)
     rows = gaussian_rows(some.rows)
-    of_table = reader.columns.reads
+    of_table = bool(reader.columns.used)
     if reader.n_indicators:
         rows = rows[:, : -reader.n_indicators]
     names = reader.feature_names()[: rows.n_features] or [f"x{j}" for j in range(rows.shape[1])]

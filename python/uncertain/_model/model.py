@@ -93,12 +93,9 @@ class Model:
         self._seconds = seconds
         self._leaderboard = leaderboard
         self._reader = Reader(pipeline, columns, self._remembered.sizes)
+        self._predictor = Predictor(self._reader, residual_std, self._remembered)
         self.is_regression_ = self._reader.is_regression
         self.classes_: Any = self._reader.classes  # an array for all who ask a classifier
-
-    @property
-    def _predictor(self) -> Predictor:
-        return Predictor(self._reader, self.residual_std_, self._remembered)
 
     @property
     def feature_names_(self) -> list[str]:
@@ -746,8 +743,9 @@ class Model:
 
     def __setstate__(self, state: Keywords) -> None:
         vars(self).update(state)
-        if "_reader" not in state:  # of a version whose models held no parts
-            self._reader = Reader(self.pipeline_, self.columns_, self._remembered.sizes)
+        # Those of another version may have held other parts.
+        self._reader = Reader(self.pipeline_, self.columns_, self._remembered.sizes)
+        self._predictor = Predictor(self._reader, self.residual_std_, self._remembered)
 
     @property
     def _metadata(self) -> ModelMetadata:

@@ -56,7 +56,7 @@ def open_rows(
         if budget is None:
             columns = _load(source, asked, columns, in_parts=in_parts)
     plan = replace(plan, usual="measurement" if are_readings(source, columns) else "spread")
-    per_row = PerRow.from_columns(columns, values)
+    per_row = PerRow(**{role: values.get(role, getattr(columns, role)) for role in PerRow._fields})
     if values:
         columns = columns.changed(**{role: True for role in ("groups", "sample_weight") if role in values})
     reader: RowReader

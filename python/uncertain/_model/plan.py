@@ -88,6 +88,13 @@ class Plan:
     usual: str = "spread"
     """What the meaning "auto" stands for where nothing is tried."""
     indicators: bool | Literal["auto"] = "auto"
+    # What `checked` settles.
+    is_choice: bool = False
+    """Is it `method="auto"`?"""
+    partial: bool = False
+    """May rows have no target?"""
+    policy: Policy = field(default_factory=Policy)
+    """How rows are read."""
     regression: bool = False
     """Are the targets numbers?"""
     # What is settled once it is known what the targets are.
@@ -100,6 +107,16 @@ class Plan:
 
     def checked(self) -> Self:
         """The plan with its parameters as the method takes them; ParameterError for what cannot be."""
+        plan = self._checked()
+        if plan.method == AUTO:
+            partial, automatic = False, plan.effort != "fast"
+        else:
+            partial, automatic = METHODS[plan.method].partial, METHODS[plan.method].indicators
+        indicators = automatic if isinstance(plan.indicators, str) else plan.indicators
+        policy = Policy(plan.on_missing, plan.handle_unknown, indicators and plan.on_missing == "auto")
+        return replace(plan, is_choice=plan.method == AUTO, partial=partial, policy=policy)
+
+    def _checked(self) -> Self:
         check_options(
             method=(self.method, METHOD_NAMES),
             task=(self.task, TASKS),
@@ -121,9 +138,9 @@ class Plan:
         family = self.params.get("family") if self.method == "law" else None
         if family is not None and self.task == "auto":
             task: Any = "classification" if family in OF_CLASSES else "regression"
-            return replace(self, task=task).checked()
+            return replace(self, task=task)._checked()
         if self.method == "law" and "curve" in self.params and self.task == "auto":
-            return replace(self, task="regression").checked()
+            return replace(self, task="regression")._checked()
         if self.effort != "normal":
             raise ParameterError(
                 f'effort={self.effort!r}: method="{self.method}" is one fit; effort is for method="auto"'
@@ -137,23 +154,6 @@ class Plan:
                 '"remeasured" is fitted to a range of errors, and "auto" chooses by one'
             )
         return replace(self, noise=noise, params=re_measured_in(noise, self.params))
-
-    @property
-    def is_choice(self) -> bool:
-        """Is it `method="auto"`?"""
-        return self.method == AUTO
-
-    @property
-    def policy(self) -> Policy:
-        """How rows are read."""
-        automatic = self.effort != "fast" if self.is_choice else METHODS[self.method].indicators
-        indicators = automatic if isinstance(self.indicators, str) else self.indicators
-        return Policy(self.on_missing, self.handle_unknown, indicators and self.on_missing == "auto")
-
-    @property
-    def partial(self) -> bool:
-        """May rows have no target?"""
-        return self.method != AUTO and METHODS[self.method].partial
 
     def settled(self, *, regression: bool) -> Self:
         """The plan for targets that are numbers, or classes."""
@@ -170,7 +170,7 @@ class Plan:
             xy_cov=has_fit_parameter(estimator, "xy_cov"),
             y_limit=has_fit_parameter(estimator, "y_limit"),
             of_laws=tuple(role for role in OF_LAWS if has_fit_parameter(estimator, role)),
-            gaps=takes_gaps(estimator, measured=denoised),
+            gaps=denoised or takes_gaps(estimator, measured=False),
             law=self.method == "law",
         )
         return replace(self, regression=regression, estimator=estimator, denoised=denoised, uses=uses)
@@ -209,7 +209,8 @@ class Plan:
             self.transform, rows, reader.feature_names, automatic=self.method == "remeasured"
         )
         steps = steps_with(
-            self.estimator, measured=self.denoised, scale=self.scale, impute=self._imputes(rows),
+            self.estimator, measured=self.denoised, scale=self.scale,
+            impute=not self.denoised and self._imputes(rows),  # for a denoiser a gap is infinite noise
             softening=softening, limits=reader.columns.flags,
         )  # fmt: skip
         return Fitted(rows.fit_steps(Pipeline(steps)))

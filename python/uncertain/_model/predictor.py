@@ -18,7 +18,7 @@ from ..exceptions import ParameterError
 from .calibrating import log
 from .conformal import Conformal
 from .cross_conformal import CrossConformal, class_shares, set_lists
-from .distribution import density_of_rows, has_density
+from .distribution import density_of_rows, has_density, moved
 from .grid import checked_grid, checked_levels, grid_around, warn_of_narrow
 from .reader import Answer, Reader
 from .remembered import Remembered
@@ -49,16 +49,23 @@ class Predictor:
 
     def predict(self, table: TableLike, *, append: bool, errors: Errors = None) -> NativeColumn | NativeTable:
         """Classes, or numbers."""
-        predicted = self._asked(
-            table, lambda steps, rows: (steps.predict(rows),), [""], append=append, errors=errors
+
+        def predicted(steps: Pipeline, rows: GaussianRows) -> tuple[Array]:
+            return (steps[-1].predict(moved(steps, rows)),)
+
+        return self._one(
+            *self._asked(table, predicted, [""], append=append, errors=errors), "", append=append
         )
-        return self._one(*predicted, "", append=append)
 
     def predict_proba(self, table: TableLike, *, append: bool, errors: Errors = None) -> NativeTable | Floats:
         """Probabilities of the classes."""
         names = self.class_names(append=append)
         source = self._reader.source(table, adds=names if append else None, blocks=True, errors=errors)
-        (shares,) = self._reader.answers(source, lambda steps, rows: (steps.predict_proba(rows),))
+
+        def asked(steps: Pipeline, rows: GaussianRows) -> tuple[Floats]:
+            return (steps[-1].predict_proba(moved(steps, rows)),)
+
+        (shares,) = self._reader.answers(source, asked)
         if source.table is None:
             return shares
         columns = dict(zip(names, shares.T, strict=True))

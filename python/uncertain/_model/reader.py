@@ -16,13 +16,12 @@ from sklearn.pipeline import Pipeline
 from .._columns.bars import listing
 from .._columns.columns import Columns
 from .._data.array import GaussianArray
-from .._data.features import check_fitted_names
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, vstack
 from .._data.numbers import gaps_as_nan
 from .._data.options import check_option
 from .._data.typing import Array, ColumnOrValues, Floats, Indexable, Labels
-from .._data.validation import TableLike
+from .._data.validation import TableLike, check_fitted_names
 from .._data.warn import warn
 from .._errors.sizes import ErrorSizes
 from .._rows.batches import numbered
@@ -60,34 +59,20 @@ class Reader:
         self.columns = columns
         self.sizes = sizes
         """How large errors were in the fit."""
+        self.has_reading_step = isinstance(pipeline[0], AsGaussians)
+        """Is there a step in front that makes Gaussians of what is read?"""
+        self.steps: Pipeline = pipeline[int(self.has_reading_step) :]
+        """The steps behind that one."""
         self.is_regression = is_regressor(pipeline)
         self.classes: Labels | None = getattr(pipeline[-1], "classes_", None)
-        self._has_warned = self._has_warned_of_plain = False
-
-    @property
-    def has_reading_step(self) -> bool:
-        """Is there a step in front that makes Gaussians of what is read?"""
-        return isinstance(self.pipeline[0], AsGaussians)
-
-    @property
-    def steps(self) -> Pipeline:
-        """The steps behind that one."""
-        return self.pipeline[int(self.has_reading_step) :]
-
-    @property
-    def choice(self) -> HduChoice:
+        self.choice = HduChoice(columns=columns, fits=False)
         """The table that is meant of a FITS file with several."""
-        return HduChoice(columns=self.columns, fits=False)
-
-    @property
-    def target_name(self) -> str:
+        self.target_name = columns.target or "prediction"
         """What predictions are called."""
-        return self.columns.target or "prediction"
-
-    @property
-    def target_unit(self) -> str | None:
+        self.target_unit = columns.target_unit if self.is_regression else None
         """The unit of predicted numbers."""
-        return self.columns.target_unit if self.is_regression else None
+        self._tolerated = tolerated(pipeline)
+        self._has_warned = self._has_warned_of_plain = False
 
     @property
     def feature_names(self) -> list[str]:
@@ -116,6 +101,8 @@ class Reader:
         columns, source = self.columns, self.opened(table, errors)
         if adds is not None:
             return source.check_new(adds, "append=False")
+        if source.table is None or not source.table.is_late:
+            return source
         learned = (*columns.beside(), *labelled) if labelled else ()
         if blocks and is_large(source, columns):
             return source.load(learned) if labelled else source
@@ -128,14 +115,14 @@ class Reader:
         source, reads = Source.from_input(table, self.choice), self.columns.needed
         if source.table is None:
             return self._with_errors(source, errors)
-        if not self.columns.reads and not _is_plain(source.table, self.steps.n_features_in_):
+        if not self.columns.used and not _is_plain(source.table, self.steps.n_features_in_):
             raise ParameterError(
                 f"the model was fitted to arrays of {self.steps.n_features_in_} features "
                 f"({listing(self.feature_names)}), so it knows no columns to read from a table: pass a "
                 "GaussianArray, such as uncertain.AsGaussians().fit_transform(table), with these features in "
                 "this order; a model that reads tables is one that was fitted to a table"
             )
-        if {*reads} <= {*source.names}:
+        if {*reads} <= {*source.table.names}:
             return source
         absent, advice = absent_errors(source.table, self.columns), f"the model reads {listing(reads)}"
         source.require([name for name in reads if name not in absent], advice)
@@ -187,10 +174,16 @@ class Reader:
         self, source: Source, ask: Callable[[Source, GaussianRows, int], BlockAnswer], *beside: str
     ) -> list[BlockAnswer]:
         """What `ask` finds in every block, its rows and the number of those before; with these columns."""
+        blocks = self._blocks(source, *beside)
+        if blocks is None:
+            rows = self.rows(source) if self.has_reading_step else self.input(source)
+            answer = ask(source, rows, 0)
+            self._compare_errors(rows)
+            return [answer]
         answers: list[BlockAnswer] = []
         looked: list[GaussianRows] = []
         n_rows = 0
-        for block, every in self._blocks(source, *beside):
+        for block, every in blocks:
             with numbered(n_rows):
                 rows = self.rows(block) if self.has_reading_step else self.input(block)
                 answers.append(ask(block, rows, n_rows))
@@ -201,38 +194,35 @@ class Reader:
             self._compare_errors(vstack(looked))
         return answers
 
-    def _blocks(self, source: Source, *beside: str) -> Iterator[tuple[Source, int]]:
-        """The rows in blocks, with these columns; and one in how many of them is enough to look at."""
+    def _blocks(self, source: Source, *beside: str) -> Iterator[tuple[Source, int]] | None:
+        """The rows in blocks, with these columns; and one in how many of them is enough to look at.
+
+        None for rows that are one block: of a table, these columns are collected.
+        """
         table = source.table
-        names = sorted((self.columns.used | {*beside}) - source.absent)
-        size = BatchSize(in_parts(len(names) or 1, BLOCK_BYTES))
-        if table is not None and self.has_reading_step and names:
-            n_rows = table.counted()
-            if n_rows is None or n_rows > size.rows:
-                every = 1 if n_rows is None else max(n_rows // LOOKED_AT, 1)
-                for block in table.batches(names, size):
-                    yield replace(source, rows=block), every
-                return
-        elif table is None and isinstance(source.data, (GaussianArray, np.ndarray)) and source.data.ndim == 2:
-            n_rows, size.rows = len(source.data), in_parts(_numbers(source.data), BLOCK_BYTES)
-            if n_rows > size.rows:
-                for start in range(0, n_rows, size.rows):
-                    yield (
-                        Source.from_input(source.data[start : start + size.rows]),
-                        max(n_rows // LOOKED_AT, 1),
-                    )
-                return
         if table is not None and self.has_reading_step:
-            table.load(names)
-        yield source, 1
+            names = sorted((self.columns.used | {*beside}) - source.absent)
+            size = BatchSize(in_parts(len(names) or 1, BLOCK_BYTES))
+            n_rows = table.counted()
+            if names and (n_rows is None or n_rows > size.rows):
+                every = 1 if n_rows is None else max(n_rows // LOOKED_AT, 1)
+                return ((replace(source, rows=block), every) for block in table.batches(names, size))
+            if table.is_late:
+                table.load(names)
+        elif table is None and isinstance(source.data, (GaussianArray, np.ndarray)) and source.data.ndim == 2:
+            rows, n_rows = source.data, len(source.data)
+            most, every = in_parts(_numbers(rows), BLOCK_BYTES), max(n_rows // LOOKED_AT, 1)
+            if n_rows > most:
+                starts = range(0, n_rows, most)
+                return ((Source.from_input(rows[start : start + most]), every) for start in starts)
+        return None
 
     def _compare_errors(self, rows: GaussianRows) -> None:
         """Warn, once, of rows whose errors are unlike those of the fit, if this matters to the method."""
         sizes = self.sizes
         if sizes is None or self._has_warned or not isinstance(rows, (GaussianArray, Incomplete)):
             return
-        times = tolerated(self.pipeline)
-        unlike = sizes.warning(rows, lambda: self.feature_names, times)
+        unlike = sizes.warning(rows, lambda: self.feature_names, self._tolerated)
         if unlike is not None:
             self._has_warned = True
             warn(f"{unlike}; {advice(self.pipeline)}", ErrorSizesWarning)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.typing import Floats, Labels
-from ..preprocessing._error_columns import deviations, feature_spread
+from ..preprocessing._error_columns import feature_spread
 from .metrics import Answer
 
 LEVELS = 3
@@ -43,7 +43,7 @@ def noise_levels(
     """None where all errors are equal, or rows are few. `own`, `plain`: the answers of one repeat."""
     gaussians, present = filled_gaussians(rows), ~missing_mask(rows)
     spread = feature_spread(gaussians.means, present)
-    square = np.where(present, (deviations(gaussians) / spread) ** 2, 0.0).sum(axis=1)
+    square = np.where(present, (gaussians._deviations() / spread) ** 2, 0.0).sum(axis=1)
     sizes = np.sqrt(square / np.maximum(present.sum(axis=1), 1))
     held_out, others = (np.concatenate([answer.rows for answer in answers]) for answers in (own, plain))
     if not np.array_equal(held_out, others) or len(held_out) < LEVELS * FEW:

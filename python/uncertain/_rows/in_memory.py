@@ -130,7 +130,7 @@ class MemoryReader(RowReader):
         known = TrainingRows(None, y, weights, groups, y_std, y_limit=y_limit, **self._of_laws(uses))
         if source.table is None and not uses.gaps:
             return InMemory(replace(known, rows=source.rows))
-        self.reading = self._policy.reading(self.columns)
+        self.reading = AsGaussians(columns=self.columns, **self._policy._asdict())
         if self._in_parts:
             with source.named():
                 return InParts(read_in_parts(self.reading, source, sorted(self.columns.used)), known)

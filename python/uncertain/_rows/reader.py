@@ -14,7 +14,7 @@ from typing import NamedTuple
 from .._columns import Columns, left_out
 from .._columns.columns import OF_LAWS
 from .._columns.find import Types
-from .._data.typing import ColumnOrValues, Keywords
+from .._data.typing import ColumnOrValues
 from .._data.warn import warn
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
@@ -34,11 +34,6 @@ class PerRow(NamedTuple):
     event: ColumnOrValues | None = None
     modes: ColumnOrValues | Sequence[str] | None = None
 
-    @classmethod
-    def from_columns(cls, columns: Columns, values: Keywords) -> PerRow:
-        """The values where there are some, else the columns."""
-        return cls(**{role: values.get(role, getattr(columns, role)) for role in cls._fields})
-
 
 class Policy(NamedTuple):
     """How `AsGaussians` reads what is missing or unknown."""
@@ -46,10 +41,6 @@ class Policy(NamedTuple):
     on_missing: str = "auto"
     handle_unknown: str = "error"
     indicators: bool = False
-
-    def reading(self, columns: Columns) -> AsGaussians:
-        """The step that reads these columns, unfitted."""
-        return AsGaussians(columns=columns, **self._asdict())
 
     @property
     def missing_std(self) -> float | None:

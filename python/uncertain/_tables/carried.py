@@ -39,7 +39,7 @@ def with_bars_beside(table: Table) -> Table:
         apart: Foreign | Query = _query(door, found) if found else door
     else:
         if door is None:
-            series = table.series(table.names)
+            series = [*table.columns.values()]
             door = Foreign(table.names, lambda place: series[place], lambda: table.n_rows)
         found = _with_correlations(
             _found((name, door.column(place)) for place, name in enumerate(door.names)), door.names

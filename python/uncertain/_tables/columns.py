@@ -88,7 +88,7 @@ def series_types(columns: Iterable[pl.Series]) -> list[ColumnType]:
 def _series_type(dtype: Any) -> ColumnType:
     if dtype.is_numeric():
         return "number"
-    if struct_type(dtype) is not None:
+    if (dtype.is_nested() or hasattr(dtype, "ext_storage")) and struct_type(dtype) is not None:
         return "distribution"
     return "list" if dtype.is_nested() else "other"
 

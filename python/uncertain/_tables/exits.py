@@ -30,6 +30,11 @@ class Exit:
         arrays = {name: np.asarray(column) for name, column in values.items()}
         return arrays if self.shares_lists else {name: unshared(array) for name, array in arrays.items()}
 
+    def answer(self, values: Mapping[str, Labels], *, beside: bool = False) -> NativeTable:
+        """Arrays as a table of new columns; `beside`: behind the caller's own."""
+        columns = self.columns(values)
+        return self.append(columns) if beside else self.frame(columns)
+
     def frame(self, columns: Mapping[str, Labels]) -> NativeTable:
         """New columns as a table, with the index of the caller's."""
         raise NotImplementedError

@@ -100,13 +100,14 @@ class Source:
         self, target: ColumnOrValues, task: str, *, partial: bool = False, unit: str | None = None
     ) -> tuple[Labels, bool]:
         """(targets, are they quantities?) from a column, by name, or the caller's own values, checked."""
-        return targets_from(*self._values(target, "target", unit), task, self.n_rows, partial=partial)
+        values, what, n_rows = self._values(target, "target", unit)
+        return targets_from(values, what, task, n_rows, partial=partial)
 
     def target_stds(
         self, target_std: ColumnOrValues, missing: float | None = None, *, unit: str | None = None
     ) -> Floats:
         """Standard deviations of the targets from a column, by name, or the caller's own values, checked."""
-        return errors_from(*self._values(target_std, "target_std", unit), self.n_rows, missing=missing)
+        return errors_from(*self._values(target_std, "target_std", unit), missing=missing)
 
     def beside(self, given: ColumnOrValues | Sequence[str], role: str) -> Floats:
         """Finite numbers of each row from a column, several columns, or the caller's own values."""
@@ -117,7 +118,7 @@ class Source:
             if values.ndim == 0 or len(values) != self.n_rows:
                 raise ShapeError(f"{role}: expected {self.n_rows} rows, got an array of shape {values.shape}")
             return values
-        return numbers_from(*self._values(given, role), self.n_rows)
+        return numbers_from(*self._values(given, role))
 
     def unit(self, column: object) -> str | None:
         """The unit of a column that knows its own."""
@@ -127,7 +128,7 @@ class Source:
 
     def weights(self, weights: ColumnOrValues) -> Floats:
         """How much each row counts, from a column, by name, or the caller's own values, checked."""
-        return weights_from(*self._values(weights, "sample_weight"), self.n_rows)
+        return weights_from(*self._values(weights, "sample_weight"))
 
     def groups(self, groups: ColumnOrValues, advice: str = "") -> Groups:
         """The rows' groups from a column, by name, or the caller's own values."""
@@ -135,19 +136,21 @@ class Source:
             return Groups(groups_from(groups, "groups", self.n_rows))
         if self.table is not None:
             require(groups, self.names, advice)
-        values, name = self._values(groups, "groups")
-        return Groups(groups_from(values, name, self.n_rows), name)
+        values, name, n_rows = self._values(groups, "groups")
+        return Groups(groups_from(values, name, n_rows), name)
 
     def _values(
         self, given: ColumnOrValues, role: str, unit: str | None = None
-    ) -> tuple[Sequence[Any] | Labels, str]:
-        """The values that are given, or in the column of that name; and what errors call them."""
+    ) -> tuple[Sequence[Any] | Labels, str, int]:
+        """The values that are given, or in the column of that name; what errors call them; how many there
+        have to be."""
         if not isinstance(given, str):
-            return as_values(given, role), role
+            return as_values(given, role), role, self.n_rows
         if self.table is None:
             raise ParameterError(f"{role}={given!r} names a column of a table, but these rows have none")
         plain = self.table.array(given, unit)
-        return self.table.values(given, unit) if plain is None else plain, given
+        values = self.table.values(given, unit) if plain is None else plain
+        return values, given, len(values)
 
     def answer(self, columns: Mapping[str, Labels]) -> Any:
         """New columns as a table of the caller's kind; needs one."""

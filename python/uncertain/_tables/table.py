@@ -49,8 +49,9 @@ class Table:
         self.is_once = isinstance(door, Query) and door.once
         """Is it a stream that can be read only once?"""
         self.exit = exit
-        self._columns = {**(columns or {})}
-        self.names = [*self._columns] if door is None else door.names
+        self.columns = {**(columns or {})}
+        """Those that are in memory, in Polars."""
+        self.names = [*self.columns] if door is None else door.names
         """Column names, in order."""
         self.origin = origin
         self._own_units = own_units
@@ -87,11 +88,11 @@ class Table:
     def n_rows(self) -> int:
         """Number of rows."""
         known = self.counted()
-        return len(next(iter(self.load(self.names)._columns.values()))) if known is None else known
+        return len(next(iter(self.load(self.names).columns.values()))) if known is None else known
 
     def counted(self) -> int | None:
         """Number of rows, if it is known without reading them."""
-        for column in self._columns.values():
+        for column in self.columns.values():
             return len(column)
         return 0 if self.door is None else self.door.count()
 
@@ -100,7 +101,7 @@ class Table:
         """What each column holds in its rows, by its type; "other" where a name is there twice."""
         from .columns import series_types
 
-        of_columns = series_types(self._columns.values()) if self.door is None else self.door.types()
+        of_columns = series_types(self.columns.values()) if self.door is None else self.door.types()
         types: dict[str, ColumnType] = dict(zip(self.names, of_columns, strict=True))
         if len(types) < len(self.names):
             types |= {name: "other" for name, count in Counter(self.names).items() if count > 1}
@@ -135,7 +136,7 @@ class Table:
         if not units:
             return self
         return Table(
-            self.door, self.exit, self._columns, origin=self.origin, own_units=self.own_units, units=units
+            self.door, self.exit, self.columns, origin=self.origin, own_units=self.own_units, units=units
         )
 
     # -- reading
@@ -147,7 +148,7 @@ class Table:
         """
         if not isinstance(self.door, Query) or self._stands:
             return self
-        known, wanted, present = self.names, set(names), self._columns.keys()
+        known, wanted, present = self.names, set(names), self.columns.keys()
         if not present or wanted & set(known) - present:
             chosen = [name for name in known if name in wanted or name in present]
             # No column at all has no rows, and names that are there twice are told apart by nothing.
@@ -159,17 +160,17 @@ class Table:
                     f"the query gave {before} rows and then {len(read[0])}: collect it once, and pass the "
                     "table"
                 )
-            self._columns = {column.name: column for column in read}
+            self.columns = {column.name: column for column in read}
         return self
 
     def forget(self) -> None:
         """Let go of what was collected of files, which are read again when they are asked."""
         if self.repeats and not self._stands:
-            self._columns = {}
+            self.columns = {}
 
     def collected(self, names: Iterable[str]) -> bool:
         """Are these columns in memory?"""
-        return not self.is_late or {*names} <= self._columns.keys()
+        return not self.is_late or {*names} <= self.columns.keys()
 
     @property
     def streams(self) -> bool:
@@ -190,15 +191,15 @@ class Table:
         """The columns; ColumnError for the first that is not there, or there twice."""
         for name in names:
             self._place(name)
-        unread = [name for name in names if name not in self._columns]
+        unread = [name for name in names if name not in self.columns]
         if unread:
             if self._stands or self.door is None:
                 raise ColumnError(f"column {unread[0]!r} was not read of these rows")
             if isinstance(self.door, Foreign):
-                self._columns |= zip(unread, self.door.read(unread), strict=True)
+                self.columns |= zip(unread, self.door.read(unread), strict=True)
             else:
-                self.load(unread if self._columns else self.names)
-        return [self._columns[name] for name in names]
+                self.load(unread if self.columns else self.names)
+        return [self.columns[name] for name in names]
 
     def block(
         self, names: Sequence[str], missing: str = "nan", *, like: Sequence[str] = (), power: int = 1
@@ -264,7 +265,7 @@ class Table:
         """Rows `start` to `stop` of what is in memory."""
         if isinstance(self.door, Foreign) and not self._stands:
             return Table(self.door.slice(start, stop), self.exit, units=self._units)
-        columns = (self if self._columns else self.load(self.names))._columns
+        columns = (self if self.columns else self.load(self.names)).columns
         return self._with({name: column.slice(start, stop - start) for name, column in columns.items()})
 
     def batches(self, names: Sequence[str], size: BatchSize) -> Iterator[Table]:
@@ -285,10 +286,6 @@ class Table:
     def rows(self, names: Sequence[str], at: Ints) -> Table:
         """These rows of these columns."""
         return self._with({column.name: column.gather(at) for column in self.load(names).series(names)})
-
-    def row_bytes(self, names: Sequence[str]) -> int:
-        """Bytes of the first row of these columns."""
-        return sum(int(column.estimated_size()) for column in self.slice(0, 1).series(names))
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
         """These columns."""
@@ -323,7 +320,7 @@ class Table:
 
     def result(self, columns: Mapping[str, Any]) -> Any:
         """New columns, one value per row, as a table of the same kind, with the index that this one has."""
-        return self.exit.frame(self.exit.columns(columns))
+        return self.exit.answer(columns)
 
     def answer(self, name: str, values: Labels) -> Any:
         """One new column as the table's library has it."""
@@ -333,7 +330,7 @@ class Table:
         """A table of the same kind with this one's columns and the new ones behind them."""
         if self.is_late:
             self.load(self.names)
-        return self.exit.append(self.exit.columns(columns))
+        return self.exit.answer(columns, beside=True)
 
     def take(self, name: str, rows: Ints) -> Any:
         """Some rows of a column, as the table's library has it."""

@@ -24,12 +24,12 @@ from .._columns.bars import limit_columns, listing
 from .._columns.found import Found
 from .._data.array import GaussianArray
 from .._data.choices import HANDLE_UNKNOWN, ON_MISSING
-from .._data.features import check_fitted_names, compare_names
+from .._data.features import refuse_names
 from .._data.incomplete import GaussianRows, Incomplete, hstack
 from .._data.numbers import gaps_as_nan
 from .._data.options import check_options
 from .._data.typing import Array, Keywords, NativeTable
-from .._data.validation import RowsLike
+from .._data.validation import RowsLike, check_fitted_names
 from .._data.warn import warn
 from .._tables import Table
 from .._tables.opening import opened
@@ -214,7 +214,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         """The rows of a table as Gaussians; arrays and GaussianArrays of d features pass through."""
         check_is_fitted(self, "columns_")
         source = _opened(X)
-        if isinstance(source, Table):
+        if self.units_ and isinstance(source, Table):
             source = source.in_units(self.units_)
         gaussians = self._read(source, self.columns_, self.categories_)
         if gaussians.n_features != self.n_features_in_:
@@ -224,16 +224,16 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             )
         names = self._names_out()
         gaussians = gaussians._named(names)
-        if not isinstance(source, Table):  # arrays may have names of their own
-            compare_names("AsGaussians", names, gaussians.feature_names)
+        if not isinstance(source, Table) and names != gaussians.feature_names:  # arrays may have their own
+            refuse_names("AsGaussians", names, gaussians.feature_names)
         return gaussians
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
         """Names of the d means: the scalar columns and categories, and a list column's name with a number."""
         check_is_fitted(self, "columns_")
-        if not self.columns_.reads and hasattr(self, "feature_names_in_"):
+        if not self.columns_.used and hasattr(self, "feature_names_in_"):
             return np.array(self.feature_names_in_, dtype=object)
-        names = [*self.columns_.names_of_draws, *self.columns_.scalars]
+        names = [*_names_of_draws(self.columns_), *self.columns_.scalars]
         for column, known in self.categories_.items():
             names += one_hot_names(column, known)
         if self.columns_.mean is not None or not names:
@@ -255,7 +255,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def _names_out(self) -> tuple[str, ...] | None:
         """Names for the features of the Gaussians; the places in a list have none of their own."""
         columns = self.columns_
-        if not columns.reads:
+        if not columns.used:
             return tuple(getattr(self, "feature_names_in_", ())) or None
         names = tuple(self.get_feature_names_out().tolist())
         of_scalars = columns.scalars or columns.categorical or columns.draws
@@ -338,11 +338,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return guesses.complete
 
     def _learn_sizes(self, census: Census, columns: Columns, *, complete: bool) -> None:
-        sample = census.sample()
-        if sample is not None:
-            self.unknown_ = self.unknown_.with_sizes(
-                sample, columns, complete=complete, indicators=self.indicators and self.on_missing == "auto"
-            )
+        indicators = self.indicators and self.on_missing == "auto"
+        self.unknown_ = census.with_sizes(self.unknown_, columns, complete=complete, indicators=indicators)
 
     def _settle(
         self,
@@ -376,7 +373,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self._keep(columns, categories, gaussians.n_features, units)
         if whole and isinstance(source, Table) and isinstance(gaussians, Incomplete):
             self._refuse_empty(gaussians)
-        if not columns.reads:
+        if not columns.used:
             check_fitted_names(self, gaussians.feature_names, reset=True)
         return gaussians._named(self._names_out())
 
@@ -401,7 +398,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.columns_: Columns = columns
         self.categories_: Categories = categories
         self.n_features_in_: int = n_features
-        scalars = [*columns.names_of_draws, *columns.scalars, *(columns.categorical or ())]
+        scalars = [*_names_of_draws(columns), *columns.scalars, *(columns.categorical or ())]
         if scalars and columns.mean is None:
             self.feature_names_in_: Array = np.asarray(scalars, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -451,7 +448,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             if self.on_missing == "impute":
                 return Incomplete.from_arrays(gaps_as_nan(X, "X"))
             return GaussianArray(X)
-        if not columns.reads:
+        if not columns.used:
             raise ColumnError(
                 "AsGaussians was fitted on an array, so it knows no columns to read from a table"
             )
@@ -484,6 +481,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         tags.input_tags.allow_nan = False
         tags.requires_fit = True
         return tags
+
+
+def _names_of_draws(columns: Columns) -> list[str]:
+    """The names of the features in the columns of `draws`."""
+    return [name for column in columns.draws or () for name in columns.distributions.get(column, (column,))]
 
 
 def _complete(asked: Columns) -> bool:

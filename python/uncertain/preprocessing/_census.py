@@ -57,7 +57,7 @@ class Census:
         side: going through those takes three times as long.)
         """
         columns = self.columns
-        self._sample.add(table, [name for name in self._names if name in table.types], first)
+        self._sample.add(table, [name for name in self._names if name in table.names], first)
         names = [name for name in (*columns.scalars, *self._bars) if table.types.get(name) == "number"]
         self._has_text |= len(names) < len(columns.scalars) + len(self._bars)
         lists = [] if columns.mean is None else [columns.mean]
@@ -127,9 +127,12 @@ class Census:
         """By error column in which a zero is no size how many there are."""
         return {name: zero for name, (zero, n) in self._zeros.items() if 0 < zero < RARE * n}
 
-    def sample(self) -> Table | None:
-        """The rows that a model of sizes is learned from; None if there are none."""
-        return self._sample.table()
+    def with_sizes(self, unknown: Unknown, columns: Columns, *, complete: bool, indicators: bool) -> Unknown:
+        """The same with the model of sizes of the rows of the sample, if there are any."""
+        sample = self._sample.table()
+        if sample is None:
+            return unknown
+        return unknown.with_sizes(sample, columns, complete=complete, indicators=indicators)
 
 
 class Guesses(NamedTuple):
@@ -153,9 +156,11 @@ class _Sample:
 
     def add(self, table: Table, names: Sequence[str], first: int) -> None:
         """Rows of a table, the first of which has this number."""
-        n_rows = table.n_rows if names else 0
+        columns = table.series(names)
+        n_rows = len(columns[0]) if columns else 0
         if not self._most and n_rows:
-            self._most = int(min(MOST_ROWS, max(8 * MOST_NUMBERS / max(table.row_bytes(names), 8), 1)))
+            row_bytes = sum(column[:1].estimated_size() for column in columns)
+            self._most = int(min(MOST_ROWS, max(8 * MOST_NUMBERS / max(row_bytes, 8), 1)))
         for start in range(0, n_rows, BLOCK):
             stop = min(start + BLOCK, n_rows)
             keys = mixed(np.arange(first + start, first + stop, dtype=np.uint64))

@@ -6,7 +6,6 @@ from typing import Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
 from .._base.em import FittedMixture, warn_unless_ended
@@ -128,7 +127,6 @@ class GaussianDenoiser(
         -------
         GaussianArray
         """
-        check_is_fitted(self, "weights_")
         return self._moved(check_readings(self, X, reset=False), X)
 
     def score_samples(self, X: RowsLike) -> Floats:
@@ -136,8 +134,8 @@ class GaussianDenoiser(
 
         Of the features that are present; 0 for a row without any.
         """
-        check_is_fitted(self, "weights_")
-        return self._model.log_likelihood(check_readings(self, X, reset=False), self.n_jobs)
+        rows = check_readings(self, X, reset=False)
+        return self._model.log_likelihood(rows, self.n_jobs)
 
     def score(self, X: RowsLike, y: object = None) -> float:
         """Mean of `score_samples`."""

@@ -96,7 +96,6 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
 
         {Parameters: readings}
         """
-        check_is_fitted(self)
         core, missing = check_rows(self, X, reset=False)
         rows = GaussianArray._from_core(core)
         means = _with_gaps(np.asarray(rows.means), missing)
@@ -133,13 +132,6 @@ def feature_spread(means: Floats, present: Booleans) -> Floats:
 
 def _with_gaps(values: Floats, missing: Booleans | None) -> Floats:
     return values if missing is None else np.where(missing, np.nan, values)
-
-
-def deviations(rows: GaussianArray) -> Floats:
-    """Standard deviations of the features of every row, shape (n, d)."""
-    parts = rows.collapse("diagonal")._core.parts()
-    std = np.sqrt(parts["var"]) if "var" in parts else parts.get("std", np.zeros(1))
-    return np.broadcast_to(std.reshape(-1, std.shape[1] if std.ndim == 2 else 1), rows.shape).copy()
 
 
 def _deviations(rows: GaussianArray, *, correlations: bool) -> tuple[Floats, list[Floats]]:

@@ -6,7 +6,6 @@ from typing import Literal, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
 from .._base.em import MixtureAttributes, warn_unless_ended
@@ -153,5 +152,4 @@ class GaussianImputer(
         -------
         GaussianArray
         """
-        check_is_fitted(self, "weights_")
         return self._moved(check_rows(self, X, reset=False), X)

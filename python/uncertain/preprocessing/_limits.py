@@ -18,7 +18,6 @@ from .._data.typing import Booleans, Floats, Limits, Values
 from .._tables import Table
 from ..exceptions import NullError, UncertainError
 from ._categories import Categories, one_hot_names
-from ._error_columns import deviations
 from ._reading import read_gaussians
 
 SIGNS = {"<": -1, "<=": -1, ">": 1, ">=": 1, "=": 0, "": 0}
@@ -106,7 +105,7 @@ def _with_means(rows: GaussianRows, means: Floats, bare: Booleans) -> GaussianAr
     if not bare.any():
         return gaussians
     if gaussians.kind in ("zero", "isotropic", "diagonal"):
-        return GaussianArray(means, std=deviations(gaussians))
+        return GaussianArray(means, std=gaussians._deviations())
     return GaussianArray(means, cov=gaussians.covariances())
 
 

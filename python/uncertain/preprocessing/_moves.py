@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._set_output import _wrap_data_with_container
-from sklearn.utils.validation import check_is_fitted
 
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
@@ -30,7 +29,6 @@ class Moves:
 
     def transform(self, X: RowsLike) -> Any:
         """The moved rows: an array for an array, a GaussianArray for a GaussianArray."""
-        check_is_fitted(self)
         if self._passes_gaps:
             data, missing = check_rows(self, X, reset=False, limits=True)
         else:
@@ -53,8 +51,8 @@ class Moves:
 
     def _moved_back(self, X: RowsLike) -> Any:
         """What an `inverse_transform` answers."""
-        check_is_fitted(self)
-        moved = self._model.inverse_transform(check_gaussians(self, X, reset=False))
+        rows = check_gaussians(self, X, reset=False)
+        moved = self._model.inverse_transform(rows)
         if isinstance(X, GaussianArray):
             return GaussianArray._from_core(moved, self._names_out())
         return moved.means.copy()

@@ -17,7 +17,6 @@ from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, hstack, missing_mask
 from .._data.typing import Floats, Ints, Labels
 from ._denoiser import GaussianDenoiser
-from ._error_columns import deviations
 
 FEW = 20
 """Classes of fewer rows have no distribution of their own: that of all rows serves them."""
@@ -41,7 +40,7 @@ class Readings:
         self.random = random
         self.truth = truth
         self.diagonal = self.rows.kind in ("diagonal", "isotropic")
-        self.spread = deviations(self.rows) if self.diagonal else self.rows.covariances()
+        self.spread = self.rows._deviations() if self.diagonal else self.rows.covariances()
 
     def again(self, factors: Floats) -> Rows:
         """The rows as read with errors of these sizes, (n, d), in units of their own."""

@@ -104,14 +104,13 @@ class Unknown:
 
     def completed(self, table: Table, columns: Columns) -> Completed:
         """The table with nulls for all that is unknown, and sizes for values without error bar."""
-        table = self.cleaned(table, columns)
-        names = [*_values(columns), *_error_columns(columns)]
+        table, frame = self._cleaned(table, columns)
         whole = [name for name in columns.draws or () if table.types.get(name) == "distribution"]
-        without = any(column.null_count() for column in table.series(whole))
-        if not any(_lacks(name, column) for name, column in zip(names, table.series(names), strict=True)):
+        without = any(frame[name].null_count() for name in whole)
+        if not any(_lacks(name, frame[name]) for name in (*_values(columns), *_error_columns(columns))):
             return Completed(table, has_gaps=without)
         points = [*(columns.scalars if not columns.errors else columns.exact or ())]
-        exact = {name: _count(column) for name, column in zip(points, table.series(points), strict=True)}
+        exact = {name: _count(frame[name]) for name in points}
         bars = BarSizes.from_table(table, columns)
         lacks = _missing_now(table, columns, bars) if self.indicators else {}
         if bars is None:
@@ -131,6 +130,12 @@ class Unknown:
 
     def cleaned(self, table: Table, columns: Columns, *, refuse: bool = True) -> Table:
         """The table with nulls for all that is unknown; `refuse` text that is no number, else it is null."""
+        return self._cleaned(table, columns, refuse=refuse)[0]
+
+    def _cleaned(
+        self, table: Table, columns: Columns, *, refuse: bool = True
+    ) -> tuple[Table, dict[str, Series]]:
+        """The same, and the columns that are used."""
         import polars as pl
 
         used = [name for name in table.names if name in columns.used]
@@ -138,14 +143,13 @@ class Unknown:
         changed: dict[str, Series] = {}
         for name in [*_values(columns), *_error_columns(columns)]:
             column = frame[name]
-            kind = table.types.get(name)
-            if kind == "other" and is_text(column):
+            if is_text(column):
                 numbers, wrong = numbers_from_text(column)
                 if wrong is None or not refuse:
                     column = numbers
                 elif name not in (columns.exact or ()):  # for which reading has better advice
                     raise not_a_number(column, name, wrong)
-            changed[name] = (self._list if kind == "list" else self._scalars)(column, name)
+            changed[name] = (self._list if column.dtype.is_nested() else self._scalars)(column, name)
         for feature, bar in columns.error_bars.items():  # the error bar of a value of zero may be zero
             for name in {*bar.columns} & {*self.zeros}:
                 zero = (changed[name] == 0) & (changed[feature] != 0)
@@ -156,8 +160,9 @@ class Unknown:
             column = self._scalars(frame[name], name)
             changed[name] = column.fill_null(0.0) if column.null_count() else column
         if all(column is frame[name] for name, column in changed.items()):
-            return table
-        return table.standing_for(Table.from_frame(pl.DataFrame([changed.get(n, frame[n]) for n in used])))
+            return table, frame
+        frame |= changed
+        return table.standing_for(Table.from_frame(pl.DataFrame([*frame.values()]))), frame
 
     def _scalars(self, column: Series, name: str) -> Series:
         import polars as pl

@@ -26,7 +26,7 @@ SHIFT = np.sqrt(2.0 / np.pi)
 def read_inputs(g: Graph, reading: AsGaussians | None, d: int) -> Rows:
     """The rows; of a model of arrays ``mean`` and ``std``, (rows, d) each."""
     columns = reading.columns_ if reading is not None else None
-    if reading is None or columns is None or not columns.reads:
+    if reading is None or columns is None or not columns.used:
         return Rows(g, d, g.input("mean", [d]), std=g.input("std", [d]))
     _refuse_roles(columns)
     if columns.mean is not None:
