@@ -92,6 +92,20 @@ def test_nothing_left_over_is_no_scatter() -> None:
     assert 0.0 <= model.residual_std_ < 1e-6
 
 
+def test_targets_that_their_error_bars_explain_leave_predictions_a_width() -> None:
+    rng = np.random.default_rng(9)
+    x = rng.normal(size=(200, 2))
+    truth = x @ [1.0, 2.0]
+    y = truth + 0.3 * rng.normal(size=200)
+    model = uncertain.fit(
+        GaussianArray(x), target=y, target_std=np.full(200, 0.5), loss="squared", alpha=1e-6, method="gsu"
+    )
+    assert model.residual_std_ is not None
+    assert 0.02 < model.residual_std_ < 0.2  # the error bars are too large, so no scatter is more likely
+    std = model.predict_distribution(GaussianArray(x))[1]
+    assert np.mean(np.abs(model.predict(GaussianArray(x)) - truth) < 1.96 * std) > 0.9
+
+
 def test_too_few_rows_or_groups_know_no_scatter() -> None:
     table = linear(30, 8)
     model = uncertain.fit(table, target="y", groups=[1] * 30, method="gsu")

@@ -4,7 +4,8 @@ A method says what it leaves open of a row, u_ij (`left_open`); held-out residua
 
     y_i - prediction_i ~ N(0, V_i + t_i^2),    V_i = a + sum_j b_j u_ij,    a > 0,  b_j >= 0
 
-with the error bar t_i of a target that has one. u is
+with the error bar t_i of a target that has one (where these explain the residuals, a is not below what they
+hide: predictions without any width would be wrong with certainty). u is
 
     GSURegressor    w'S_i w                                      law of its own: b = 1
     mixture         the variance of its conditional density      law of its own: a = 0, b = 1
@@ -81,7 +82,9 @@ class Spread:
 
         start = np.full(1 + x.shape[1], 0.5 / max(x.shape[1], 1))
         start[0] = 0.5
-        bounds = [(LEAST, None)] + [(0.0, None)] * x.shape[1]
+        # What the targets' own error bars hide: the standard error of a mean square of the noise they say.
+        hidden = float(np.sqrt(2.0 * (w @ w) * (w @ np.minimum(own, 1.0) ** 2)))
+        bounds = [(max(LEAST, hidden), None)] + [(0.0, None)] * x.shape[1]
         found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
         slopes = np.zeros(parts.shape[1])
         slopes[used] = found[1:] * size2 / mean[used]
