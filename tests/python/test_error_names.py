@@ -24,6 +24,9 @@ ONE = {
     "Teff_K": "eTeff_K", "V": "eV", "x": "s_x", "X": "X_e", "flux": "Unc_flux", "y": "y_uncertainty",
     "period": "d_period", "pl_orbper": "pl_orbpererr", "mean_radius": "radius_error", "mean_x": "error_x",
     "radius_mean": "radius_se", "Motion_Mean": "Motion_Std", "avg_v": "v_unc",
+    "Mass (kg)": "Standard deviation of Mass (kg)", "size [cm]": "σ(size [cm])", "a b": "a b (SD)",
+    "glucose": "glucose ±", "length": "u(length)", "width": "Uncertainty in width", "t0": "t0_1sigma",
+    "HbA1c (%)": "HbA1c (%) std. dev.", "depth": "δdepth",
 }  # fmt: skip
 ARMS = {
     "mass": ("mass_error_max", "mass_error_min"), "R": ("euR", "edR"), "koi": ("koi_err1", "koi_err2"),
@@ -95,6 +98,7 @@ def test_a_column_with_signs_is_a_value(names: tuple[str, str], error: str) -> N
         ("band_1", "band_16", "band_84"),  # no value
         ("R", "euR"),  # an arm alone
         ("bv", "ebv"),  # an excess
+        ("mass", "mass_2sigma", "mass 3σ"),  # not one standard deviation
     ],
 )
 def test_ordinary_names(names: tuple[str, ...]) -> None:

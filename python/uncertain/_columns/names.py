@@ -20,11 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-WORDS = (
-    *("uncertainty", "uncert", "unc", "errors", "error", "err", "stderr", "stddev", "stdev", "std", "sigma"),
-    *("spread", "variance", "var", "sem", "se", "sd"),
-)
-"""Words for an error bar; the last three only between separators, where they are no part of other words."""
+from .spelling import VARIANCES, WORDS, spelled
 
 SPREAD = "_spread"
 """The ending of columns that say by their name that rows are populations, not readings."""
@@ -32,7 +28,6 @@ MEANS = ("mean_{}", "{}_mean", "avg_{}", "{}_avg", "mean {}", "{} mean")
 """Columns of the mean of a quantity, which is no column itself."""
 OF_POPULATIONS = ("std", "stdev", "stddev", "sd", "variance", "var")
 """Words that beside a mean are about the population that it is the mean of."""
-VARIANCES = ("variance", "var")
 UPPER = ("upper", "plus", "pos", "high", "up", "hi", "max", "1", "p", "u")
 LOWER = ("lower", "minus", "neg", "low", "down", "lo", "min", "2", "m", "l")
 """Which arm of an asymmetric error bar, place by place the opposite of the list above."""
@@ -92,7 +87,7 @@ class ErrorNames:
 
     @cached_property
     def _claims(self) -> dict[str, list[_Claim]]:
-        return {name: _claims(name) for name in self.names}
+        return {name: _claims(spelled(name)) for name in self.names}
 
     def bars(self, among: Sequence[str] | None = None) -> dict[str, list[ErrorBar]]:
         """For every column, the error bars that its name has among these; only those that have some.
@@ -145,6 +140,7 @@ def error_bars(names: Sequence[str]) -> dict[str, list[ErrorBar]]:
 
 def looks_like_error(column: str) -> bool:
     """Does the name have an error word between separators, or at an end?"""
+    column = spelled(column)
     tokens = re.split(r"[_.\- ]", column)
     return any(re.fullmatch(_WORD, token, re.IGNORECASE) for token in tokens) or bool(
         re.search(r"[a-z0-9](?:Err|ERR|Error|Sigma|Std|Unc)(?![a-z])|(?:err|error|sigma)[12pm]?$|^e_", column)
@@ -254,7 +250,7 @@ def _apart(rest: str) -> _Claim | None:
 def _by_letters(names: Sequence[str], known: _Known) -> Iterator[tuple[str, ErrorBar]]:
     """(column, the error bar it may have) by prefixes and suffixes of one or two letters."""
     for column in names:
-        value = known.one(column[1:].lstrip("_")) if column[:1] == "d" else None
+        value = known.one(column[1:].lstrip("_")) if column[:1] in tuple("dδΔ") else None
         if column[:2] == "eu" and "ed" + column[2:] in known.exact and column[2:] in known.exact:
             yield column[2:], ErrorBar("arms", (column, "ed" + column[2:]), sure=False)
         elif column[:1] == "e" and column[1:2].isupper():
