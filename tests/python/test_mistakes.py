@@ -283,3 +283,15 @@ def test_ambiguous_error_columns_are_one_question_and_its_answer_can_be_typed() 
     model = uncertain.fit(table, target="kind", method="gsu", **answer)
     assert model.columns_.features == ("flux", "mag", "size")
     assert model.columns_.error_bars["size"].columns == ("size_err",)
+
+
+def test_arrays_of_errors_beside_arrays_go_into_a_gaussian_array() -> None:
+    means, std, labels = np.zeros((100, 3)), np.ones((100, 3)), np.arange(100) % 2
+    for call in (
+        lambda: uncertain.fit(means, labels, std=std),  # type: ignore[arg-type]
+        lambda: uncertain.fit((means, std), labels),  # type: ignore[arg-type]
+        lambda: uncertain.fit([means, std], labels),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ParameterError, match=r"GaussianArray\(means, std=") as found:
+            call()
+        assert len(str(found.value)) < 200

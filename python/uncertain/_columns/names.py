@@ -87,7 +87,7 @@ class ErrorNames:
 
     @cached_property
     def _claims(self) -> dict[str, list[_Claim]]:
-        return {name: _claims(spelled(name)) for name in self.names}
+        return {name: _claims(words) for name, words in zip(self.names, spelled(self.names), strict=True)}
 
     def bars(self, among: Sequence[str] | None = None) -> dict[str, list[ErrorBar]]:
         """For every column, the error bars that its name has among these; only those that have some.
@@ -140,7 +140,7 @@ def error_bars(names: Sequence[str]) -> dict[str, list[ErrorBar]]:
 
 def looks_like_error(column: str) -> bool:
     """Does the name have an error word between separators, or at an end?"""
-    column = spelled(column)
+    [column] = spelled([column])
     tokens = re.split(r"[_.\- ]", column)
     return any(re.fullmatch(_WORD, token, re.IGNORECASE) for token in tokens) or bool(
         re.search(r"[a-z0-9](?:Err|ERR|Error|Sigma|Std|Unc)(?![a-z])|(?:err|error|sigma)[12pm]?$|^e_", column)

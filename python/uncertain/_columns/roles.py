@@ -71,13 +71,13 @@ def _check_names(name: str, value: object, *, empty: bool) -> None:
         example = f'{name}=["{value}"]' if isinstance(value, str) else f'{name}=["a", "b"]'
         other = ', or "all"' if name == "exact" else ""
         raise ParameterError(
-            f"{name}={value!r}: must be a list of one or more column names, such as {example}{other}"
+            f"{name}={_shown(value)}: must be a list of one or more column names, such as {example}{other}"
         )
     names = list(value)
     if not all(isinstance(n, str) for n in names) or (name == "features" and not names and not empty):
-        raise ParameterError(f"{name}={value!r}: must be a list of one or more column names")
+        raise ParameterError(f"{name}={_shown(value)}: must be a list of one or more column names")
     if len(set(names)) < len(names):
-        raise ParameterError(f"{name}={value!r}: a column is named twice")
+        raise ParameterError(f"{name}={_shown(value)}: a column is named twice")
 
 
 def _check_bars(name: str, value: object, roles: Mapping[str, Any]) -> None:
@@ -89,7 +89,7 @@ def _check_bars(name: str, value: object, roles: Mapping[str, Any]) -> None:
     elif isinstance(value, (list, tuple)):
         if "features" not in roles:
             raise ParameterError(
-                f"{name}={value!r}: a list of columns needs features= in the same order; or pass a "
+                f"{name}={_shown(value)}: a list of columns needs features= in the same order; or pass a "
                 "dictionary {feature: column}"
             )
         items = [("feature", column) for column in value]
@@ -106,7 +106,7 @@ def _check_bars(name: str, value: object, roles: Mapping[str, Any]) -> None:
             if name == "std":
                 what += ", or a pair of columns (upper arm, lower arm)"
             raise ParameterError(
-                f"{name}={value!r}: each feature must have {what}, got {feature!r}: {column!r}"
+                f"{name}={_shown(value)}: each feature must have {what}, got {feature!r}: {_shown(column)}"
             )
 
 
@@ -116,7 +116,7 @@ def _check_pairs(name: str, value: object) -> None:
     )
     if not keys_are_pairs:
         raise ParameterError(
-            f'{name}={value!r}: must be a pattern such as "{{}}_{{}}_{name}", or a dictionary '
+            f'{name}={_shown(value)}: must be a pattern such as "{{}}_{{}}_{name}", or a dictionary '
             f'{{("a", "b"): "a_b_{name}"}}'
             + (", or the name of a column of matrices" if name == "cov" else "")
         )
@@ -128,9 +128,14 @@ def _check_limits(value: object) -> None:
     pairs = list(value.items()) if isinstance(value, Mapping) else []
     if not (pairs and all(isinstance(name, str) for pair in pairs for name in pair)):
         raise ParameterError(
-            f"limits={value!r}: must be a dictionary {{feature: column of flags}}, or a pattern such as "
+            f"limits={_shown(value)}: must be a dictionary {{feature: column of flags}}, or a pattern like "
             '"{}_limit"'
         )
+
+
+def _shown(value: object) -> str:
+    shape = getattr(value, "shape", None)
+    return f"{value!r:.60}" if shape is None else f"<{type(value).__name__} of shape {shape}>"
 
 
 def _two_places(name: str, value: str) -> ParameterError:
@@ -139,6 +144,6 @@ def _two_places(name: str, value: str) -> ParameterError:
 
 def _no_column(name: str, value: object) -> ParameterError:
     return ParameterError(
-        f'{name}={value!r}: must be the name of a column (or a pattern such as "{{}}_err"); '
-        "for arrays build a GaussianArray and pass it instead of a table"
+        f'{name}={_shown(value)}: must be the name of a column (or a pattern such as "{{}}_err"); '
+        "arrays go into GaussianArray(means, std=...), which is passed instead of a table"
     )

@@ -1,13 +1,15 @@
-"""The words for error bars, and names as laboratories and spreadsheets write them in the spelling of catalogues.
+"""The words for error bars, and names of spreadsheets and laboratories in the spelling of catalogues.
 
-``Mass (SD)``, ``Mass standard deviation (kg)``, ``Uncertainty of Mass``, ``σ(Mass)`` and ``Mass ±`` are read as
-``Mass SD``, ``Mass std (kg)``, ``Uncertainty Mass``, ``std Mass`` and ``Mass err``. That such a column is an
-error bar takes more: a column with the rest of its name (`names`).
+``Mass (SD)``, ``Mass standard deviation (kg)``, ``Uncertainty of Mass``, ``σ(Mass)`` and ``Mass ±`` are read
+as ``Mass SD``, ``Mass std (kg)``, ``Uncertainty Mass``, ``std Mass`` and ``Mass err``. That such a column is
+an error bar takes more: a column with the rest of its name (`names`).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import reduce
 
 VARIANCES = ("variance", "var")
 WORDS = (
@@ -31,8 +33,6 @@ _AS_WORDS = (
 )
 
 
-def spelled(name: str) -> str:
-    """The name with a plain word for what it writes as a symbol, a phrase or in brackets."""
-    for pattern, word in _AS_WORDS:
-        name = pattern.sub(word, name)
-    return name.strip()
+def spelled(names: Sequence[str]) -> list[str]:
+    """The names with plain words for what they write as a symbol, a phrase or in brackets."""
+    return [reduce(lambda name, way: way[0].sub(way[1], name), _AS_WORDS, name).strip() for name in names]

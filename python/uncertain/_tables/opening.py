@@ -230,6 +230,11 @@ def refuse_strange(X: NativeTable) -> None:
             f"data of type {type(X).__name__} is no table: pass a table of its dictionaries, such as "
             "polars.DataFrame(rows)"
         )
+    if isinstance(first, np.ndarray) and first.ndim > 1:
+        raise ParameterError(
+            f"a {type(X).__name__} of arrays is no table: pass GaussianArray(means, std=deviations), "
+            "or cov=covariances, and the targets as target="
+        )
     if isinstance(X, Mapping):
         other = type(next((key for key in X if not isinstance(key, str)), "")).__name__
         what = "an empty dict" if not X else f"a dict with a key of type {other}"
