@@ -12,7 +12,7 @@ use uncertain::{Control, Weights};
 
 use crate::error::BorderResult;
 use crate::events::Messenger;
-use crate::gaussians::Gaussians;
+use crate::fitted::{OwnedRows, RowsArgument};
 use crate::{interrupt, threads};
 
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
@@ -92,7 +92,7 @@ pub(crate) fn fit_curve<'py>(
     upper: Vec<f64>,
     fixed: Vec<bool>,
     names: Vec<String>,
-    rows: &Gaussians,
+    rows: RowsArgument<'_>,
     targets: PyReadonlyArray2<'_, f64>,
     covariances: Option<PyReadonlyArrayDyn<'_, f64>>,
     crossed: Option<PyReadonlyArrayDyn<'_, f64>>,
@@ -112,11 +112,11 @@ pub(crate) fn fit_curve<'py>(
         groups: groups.map(|g| g.as_array().to_vec()),
     };
     let start = InitialParameters { values: start, lower, upper, fixed, names };
-    let data = rows.inner.clone();
+    let held = OwnedRows::from(rows);
     let functional = params.params().truth == Truth::Functional;
     let work = move |control: &Control, messenger| {
         let curve = PythonCurve { messenger, functions: Arc::new(Functions { curve, jac }) };
-        curve::fit(&params, &curve, &start, &data, &outputs, control)
+        curve::fit(&params, &curve, &start, held.rows()?, &outputs, control)
     };
     let fit = if functional {
         interrupt::run_here(py, report, work)?
@@ -157,7 +157,7 @@ pub(crate) fn curve_moments<'py>(
     jac: Option<Py<PyAny>>,
     params: Vec<f64>,
     n_outputs: usize,
-    rows: &Gaussians,
+    rows: RowsArgument<'_>,
     density: Option<(Vec<f64>, PyReadonlyArray2<'_, f64>, PyReadonlyArray2<'_, f64>)>,
 ) -> BorderResult<(Matrix<'py>, Matrix<'py>)> {
     let mixture = density.map(|(weights, means, covariances)| {
@@ -165,10 +165,11 @@ pub(crate) fn curve_moments<'py>(
         let flat = |matrix: PyReadonlyArray2<'_, f64>| matrix.as_array().iter().copied().collect();
         Mixture::new(weights, flat(means), flat(covariances), d)
     });
-    let (mixture, data, n) = (mixture.transpose()?, rows.inner.clone(), rows.inner.n_rows());
+    let (mixture, held) = (mixture.transpose()?, OwnedRows::from(rows));
+    let n = held.rows()?.n_rows();
     let (means, stds) = interrupt::run_asking(py, None, None, move |control, messenger| {
         let curve = PythonCurve { messenger, functions: Arc::new(Functions { curve, jac }) };
-        curve::moments(&curve, &params, n_outputs, &data, mixture.as_ref(), control)
+        curve::moments(&curve, &params, n_outputs, held.rows()?, mixture.as_ref(), control)
     })?;
     let matrix = |values: Vec<f64>| -> PyResult<Matrix<'py>> { values.into_pyarray(py).reshape([n, n_outputs]) };
     Ok((matrix(means)?, matrix(stds)?))

@@ -20,6 +20,8 @@ pub struct DensityComponent {
 
 /// Numbers per part, as they are stored: weight, mean, standard deviation.
 pub(crate) const NUMBERS: usize = 3;
+/// A part without share, of rows that have fewer than others: what looks at it divides by its deviation.
+pub(crate) const ABSENT: [f64; NUMBERS] = [0.0, 0.0, 1.0];
 
 readable! {
     /// The densities of many rows, each with as many parts.
@@ -63,9 +65,8 @@ impl Densities {
                     values.extend([weights[component] * part.weight, part.mean, part.std]);
                 }
             }
-            // A normal number as deviation: what looks at parts without share divides by it.
             while values.len() < end {
-                values.extend([0.0, 0.0, 1.0]);
+                values.extend(ABSENT);
             }
         }
         Self::new(self.n_components * most, values)

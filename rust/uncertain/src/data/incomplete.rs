@@ -47,10 +47,14 @@ pub(crate) struct Taken {
     missing: Option<Vec<bool>>,
     limits: Option<Vec<i8>>,
     parts: Option<Vec<u32>>,
+    mixtures: Option<MixtureArray>,
 }
 
 impl Taken {
     pub(crate) fn rows(&self) -> Incomplete<'_> {
+        if let Some(mixtures) = &self.mixtures {
+            return Incomplete::from_mixtures(mixtures);
+        }
         let rows = Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref());
         Incomplete { parts: self.parts.as_deref(), ..rows }
     }
@@ -126,7 +130,8 @@ impl<'a> Incomplete<'a> {
     }
 
     /// Number of rows, whole ones where they are mixtures.
-    pub(crate) fn n_rows(&self) -> usize {
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
         self.mixtures.map_or_else(|| self.gaussians.n_rows(), MixtureArray::n_rows)
     }
 
@@ -180,18 +185,23 @@ impl<'a> Incomplete<'a> {
 
     /// The rows with these numbers, copied, and their marks.
     pub(crate) fn take(&self, rows: &[usize]) -> Result<Taken> {
+        if let Some(mixtures) = self.mixtures {
+            let mixtures = mixtures.take(rows)?;
+            let data = mixtures.components().clone();
+            return Ok(Taken { data, missing: None, limits: None, parts: None, mixtures: Some(mixtures) });
+        }
         let d = self.gaussians.n_features();
         let marks = |m: &[bool]| rows.iter().flat_map(|&i| &m[i * d..(i + 1) * d]).copied().collect();
         let limits = |m: &[i8]| rows.iter().flat_map(|&i| &m[i * d..(i + 1) * d]).copied().collect();
         let data = self.gaussians.take(rows)?;
         let parts = self.parts.map(|parts| rows.iter().map(|&i| parts[i]).collect());
-        Ok(Taken { data, missing: self.missing.map(marks), limits: self.limits.map(limits), parts })
+        Ok(Taken { data, missing: self.missing.map(marks), limits: self.limits.map(limits), parts, mixtures: None })
     }
 
     /// Refuses weights of another number of rows, and a feature that is missing in every row of positive weight:
     /// nothing can be learned about it.
     pub(crate) fn check_with(&self, weights: Option<&Weights>) -> Result<()> {
-        weights.map_or(Ok(()), |w| w.check_rows(self.gaussians.n_rows()))?;
+        weights.map_or(Ok(()), |w| w.check_rows(self.n_rows()))?;
         let counts = |i: &usize| weights.is_none_or(|w| w[*i] > 0.0);
         match self.unseen((0..self.gaussians.n_rows()).filter(counts)) {
             Some(j) if self.limits.is_some() => {

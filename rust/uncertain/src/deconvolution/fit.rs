@@ -23,7 +23,7 @@ impl ValidParams {
         self.fit_rows(rows.into(), weights, false, control)
     }
 
-    /// The same; `unbiased`: with the degrees of freedom that the parameters take ([`Task::spent`]).
+    /// The same, rows being mixtures if they like; `unbiased`: with the degrees of freedom that the parameters take ([`Task::spent`]).
     pub(crate) fn fit_rows(
         &self,
         rows: Incomplete<'_>,
@@ -32,6 +32,12 @@ impl ValidParams {
         control: &Control,
     ) -> Result<FittedMixture> {
         rows.check_with(weights)?;
+        if let Some(mixtures) = rows.mixtures() {
+            let parts = mixtures.row_numbers();
+            let weights = mixtures.weights_of_components(weights)?;
+            let rows = Incomplete::from(mixtures.components()).with_parts(&parts);
+            return self.fit_rows(rows, Some(&weights), unbiased, control);
+        }
         if let Some((weights, kept)) = weights.and_then(|w| Some((w, w.positive_rows()?))) {
             // The start must not see rows without weight either.
             return self.fit_rows(rows.take(&kept)?.rows(), Some(&weights.take(&kept)?), unbiased, control);

@@ -1,8 +1,8 @@
 //! Rows that are mixtures of Gaussians: the one place where they become components before a fit or a question, and
 //! where the answers of a row's components become one.
 //!
-//! Models say what is right for them ([`OfMixtures`]); none has a second code path, but for kernel machines and EM, whose
-//! sums over components are not sums over rows (`Own`). With v_c the weights of a row's components,
+//! Models say what is right for them ([`OfMixtures`]); none has a second code path, but for kernel machines, EM and laws,
+//! whose sums over components are not sums over rows (`Own`). With v_c the weights of a row's components,
 //!
 //! ```text
 //! scores          m = sum v_c m_c,   s^2 = sum v_c (s_c^2 + (m_c - m)^2)
@@ -20,7 +20,7 @@ use ndarray::{Array2, ArrayView2, Axis};
 
 use super::{About, OfMixtures, Predictor, Training, complete};
 use crate::control::Control;
-use crate::data::{GaussianArray, Incomplete, MixtureArray, Weights};
+use crate::data::{GaussianArray, Incomplete, MixtureArray};
 use crate::density::Densities;
 use crate::error::{Error, Result};
 use crate::mixture::log_sum;
@@ -50,10 +50,7 @@ pub(crate) fn for_fit<T>(
 /// Components as rows, with what is known of their rows.
 fn of_components<'a>(training: &Training<'_>, mixtures: &'a MixtureArray) -> Result<Training<'a>> {
     let rows = mixtures.row_numbers();
-    let n = mixtures.n_rows();
     let spread = |values: &Vec<f64>| rows.iter().map(|&i| values[i as usize]).collect::<Vec<f64>>();
-    training.weights.as_ref().map_or(Ok(()), |weights| weights.check_rows(n))?;
-    let own = |(&i, v): (&u32, &f64)| training.weights.as_ref().map_or(1.0, |w| w[i as usize]) * v;
     let groups = |groups: &Vec<u32>| rows.iter().map(|&i| groups[i as usize]).collect::<Vec<u32>>();
     Ok(Training {
         rows: mixtures.components().into(),
@@ -62,7 +59,7 @@ fn of_components<'a>(training: &Training<'_>, mixtures: &'a MixtureArray) -> Res
         offsets: training.offsets.as_ref().map(spread),
         outputs: training.outputs.iter().map(spread).collect(),
         n_classes: training.n_classes,
-        weights: Some(Weights::new(rows.iter().zip(mixtures.weights()).map(own).collect())?),
+        weights: Some(mixtures.weights_of_components(training.weights.as_ref())?),
         // The components of a row are held out together.
         groups: Some(training.groups.as_ref().map_or_else(|| rows.clone(), groups)),
         graphs: vec![],

@@ -95,7 +95,7 @@ impl GaussianImputer {
 impl Fitted for GaussianImputer {
     type Params = Params;
     type Header = Option<ReportHeader>;
-    const OF_MIXTURES: OfMixtures = OfMixtures::Refused;
+    const OF_MIXTURES: OfMixtures = OfMixtures::Likelihood;
 
     fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
         unlimited(training.rows)?;
@@ -127,9 +127,10 @@ impl Fitted for GaussianImputer {
 
 impl Predictor for GaussianImputer {
     fn about(&self) -> About {
-        About::transform(self.mixture.n_features()).with_gaps().with_mixtures(OfMixtures::Refused)
+        About::transform(self.mixture.n_features()).with_gaps()
     }
 
+    /// Mixtures have no gaps: each of their components stays what it is.
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
         self.transform(rows, control)
     }

@@ -20,7 +20,7 @@ use ndarray::{Array2, ArrayView2};
 
 use crate::data::covariance::{Diagonal, packed_len};
 use crate::data::weights::TakeRows;
-use crate::data::{Covariances, GaussianArray, Labels, Rows, Targets, Unit};
+use crate::data::{Covariances, GaussianArray, Labels, Rows, Targets, Unit, Weights};
 use crate::error::{Error, Result};
 use crate::memory;
 
@@ -345,6 +345,16 @@ impl MixtureArray {
     pub fn targets(&self, targets: &Targets) -> Result<Targets> {
         targets.check_rows(self.n_rows())?;
         targets.for_components(&self.row_numbers(), &self.weights)
+    }
+
+    /// Weights of the components: those of their rows (1 if `None`) times their own.
+    ///
+    /// # Errors
+    /// Weights of another number of rows.
+    pub(crate) fn weights_of_components(&self, weights: Option<&Weights>) -> Result<Weights> {
+        weights.map_or(Ok(()), |weights| weights.check_rows(self.n_rows()))?;
+        let own = |row: usize| self.row(row).map(move |c| weights.map_or(1.0, |w| w[row]) * self.weights[c]);
+        Weights::new((0..self.n_rows()).flat_map(own).collect())
     }
 
     /// The sum over every row's components of weight times answer: n x k from (components) x k.

@@ -9,16 +9,17 @@ use crate::data::{Covariances, GaussianArray, Incomplete, Names, Rows, Targets};
 use crate::error::{Error, Result};
 
 /// Rows in d + 1 dimensions, with the gaps and limits of both.
-pub(crate) struct Joint {
+pub(crate) struct Joint<'a> {
     data: GaussianArray,
     missing: Option<Vec<bool>>,
     limits: Option<Vec<i8>>,
+    parts: Option<&'a [u32]>,
 }
 
-impl Joint {
+impl<'a> Joint<'a> {
     /// # Errors
     /// Another number of targets than of rows; errors of a row that are no covariance matrix together.
-    pub(crate) fn new(rows: Incomplete<'_>, targets: &Targets) -> Result<Self> {
+    pub(crate) fn new(rows: Incomplete<'a>, targets: &Targets) -> Result<Self> {
         let (features, n) = (rows.gaussians(), rows.gaussians().n_rows());
         targets.check_rows(n)?;
         let m = features.n_features() + 1;
@@ -38,6 +39,13 @@ impl Joint {
             GaussianArray::from_checked(means, covariances)
         };
         let limited = rows.limits().is_some() || targets.limits().is_some();
+        if limited && rows.parts().is_some() {
+            return Err(Error::Data(
+                "targets that are limits beside rows that are mixtures are not taken: collapse(\"gaussian\") the rows, or \
+                 leave out those with limits"
+                    .into(),
+            ));
+        }
         let of_target = |i: usize| targets.limits().map_or(0, |limits| limits[i]);
         if (0..n).all(|i| of_target(i) != 0 || targets.weight(i) == 0.0) && limited {
             return Err(Error::Data("every target is a limit, so nothing is known of their size".into()));
@@ -50,7 +58,7 @@ impl Joint {
             let own = |i| (0..m - 1).map(move |j| rows.is_missing(i, j)).chain([of_target(i) != 0]);
             (0..n).flat_map(own).collect()
         });
-        Ok(Self { data, missing, limits })
+        Ok(Self { data, missing, limits, parts: rows.parts() })
     }
 
     /// The rows alone.
@@ -59,7 +67,8 @@ impl Joint {
     }
 
     pub(crate) fn rows(&self) -> Incomplete<'_> {
-        Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref())
+        let rows = Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref());
+        self.parts.map_or(rows, |parts| rows.with_parts(parts))
     }
 }
 

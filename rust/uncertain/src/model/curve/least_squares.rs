@@ -115,6 +115,7 @@ pub(super) fn naive(
             rank: 0,
             weight: reading.weight,
             group: None,
+            parts: vec![],
         })
         .collect();
     let mut from = start.clone();

@@ -1,6 +1,6 @@
 //! Fits by the likelihood, integrated over true values: from a naive start to estimates with their errors.
 
-use crate::data::GaussianArray;
+use crate::data::Incomplete;
 use crate::error::{Error, Result};
 use crate::model::noise::Noise;
 use crate::solver::levenberg::{Objective, minimise, movable};
@@ -20,22 +20,23 @@ pub(super) fn fit_structural(
     params: &Params,
     evaluator: &Evaluator<'_>,
     start: &InitialParameters,
-    (data, readings): (&GaussianArray, &[Reading]),
+    (rows, readings): (Incomplete<'_>, &[Reading]),
     outputs: &Outputs,
 ) -> Result<Fit> {
     let (q, p, n) = (outputs.n_outputs, start.values.len(), readings.len());
-    if let Some(reading) = readings.iter().find(|reading| reading.rank > MOST_NOISY) {
+    if let Some(reading) = readings.iter().find(|reading| reading.noisy() > MOST_NOISY) {
         return Err(Error::Data(format!(
             "row {} has {} features with errors, and a curve can be integrated over {MOST_NOISY} at most: call others exact, or \
              take truth=\"functional\"",
-            reading.number, reading.rank
+            reading.number,
+            reading.noisy()
         )));
     }
-    let noisy = readings.iter().any(|reading| reading.rank > 0);
+    let noisy = readings.iter().any(|reading| reading.noisy() > 0 || !reading.parts.is_empty());
     let mixture = noisy
         .then(|| {
             let fitted =
-                params.density().check()?.fit_rows(data.into(), outputs.weights.as_ref(), false, evaluator.control)?;
+                params.density().check()?.fit_rows(rows, outputs.weights.as_ref(), false, evaluator.control)?;
             Ok::<_, Error>(fitted.mixture)
         })
         .transpose()?;
@@ -156,7 +157,7 @@ pub(super) fn fit_structural(
     let parts = objective.parts(&at);
     let mut outlier_probability = vec![];
     if noise != Noise::Normal {
-        outlier_probability = vec![0.0; data.n_rows()];
+        outlier_probability = vec![0.0; rows.n_rows()];
         for (reading, shares) in readings.iter().zip(minimum.state.shares.chunks_exact(parts.len())) {
             outlier_probability[reading.number] = noise.outlying(&parts, shares);
         }

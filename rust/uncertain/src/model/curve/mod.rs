@@ -22,7 +22,7 @@ mod structural;
 mod terms;
 
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::Incomplete;
 use crate::deconvolution::{self, Components, Mixture};
 use crate::error::{Error, Result};
 use crate::model::noise::Noise;
@@ -149,21 +149,28 @@ pub struct Fit {
 /// ```
 ///
 /// # Errors
-/// Sizes that do not fit, a start outside its bounds, errors that are no covariance matrix together, more than three noisy
-/// features in a row of a structural fit, a curve that is not defined at the start or at likely true values, parameters
+/// Sizes that do not fit, a start outside its bounds, errors that are no covariance matrix together, missing features, more
+/// than three noisy ones in a row of a structural fit, rows that are mixtures in a functional one, a curve that is not defined at the start or at likely true values, parameters
 /// that the data do not determine (with their names), and what the curve itself raises.
-pub fn fit(
+pub fn fit<'a>(
     params: &ValidParams,
     curve: &dyn Curve,
     start: &InitialParameters,
-    data: &GaussianArray,
+    rows: impl Into<Incomplete<'a>>,
     outputs: &Outputs,
     control: &Control,
 ) -> Result<Fit> {
-    let params = params.params();
+    let (params, rows) = (params.params(), rows.into());
     start.check()?;
-    let readings = readings::readings(data, outputs)?;
-    let mut evaluator = evaluator(curve, start, &readings, (data.n_features(), outputs.n_outputs), control);
+    if params.truth == Truth::Functional && rows.mixtures().is_some() {
+        return Err(Error::Data(
+            "truth=\"functional\" takes no rows that are mixtures of several Gaussians, whose errors have no square: take \
+             truth=\"structural\", or collapse(\"gaussian\") the rows"
+                .into(),
+        ));
+    }
+    let readings = readings::readings(rows, outputs)?;
+    let mut evaluator = evaluator(curve, start, &readings, (rows.gaussians().n_features(), outputs.n_outputs), control);
     evaluator.typical = check_start(&evaluator, start, &readings)?;
     let (free, numbers) = (start.free(), readings.len() * outputs.n_outputs);
     if numbers < free.len() {
@@ -174,7 +181,7 @@ pub fn fit(
     }
     match params.truth {
         Truth::Functional => fit_functional(params, evaluator, start, &readings, outputs),
-        Truth::Structural => fit_structural(params, &evaluator, start, (data, &readings), outputs),
+        Truth::Structural => fit_structural(params, &evaluator, start, (rows, &readings), outputs),
     }
 }
 
@@ -183,24 +190,27 @@ pub fn fit(
 ///
 /// # Errors
 /// Another number of features than the density's, more than three noisy ones in a row, a curve that is not defined.
-pub fn moments(
+pub fn moments<'a>(
     curve: &dyn Curve,
     parameters: &[f64],
     n_outputs: usize,
-    data: &GaussianArray,
+    rows: impl Into<Incomplete<'a>>,
     mixture: Option<&Mixture>,
     control: &Control,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
-    let outputs = Outputs { values: vec![0.0; data.n_rows() * n_outputs], n_outputs, ..Outputs::default() };
+    let rows = rows.into();
+    let data = rows.gaussians();
+    let outputs = Outputs { values: vec![0.0; rows.n_rows() * n_outputs], n_outputs, ..Outputs::default() };
     let start = InitialParameters::new(parameters.to_vec());
-    let readings = readings::readings(data, &outputs)?;
+    let readings = readings::readings(rows, &outputs)?;
     if let Some(mixture) = mixture {
         data.check_features(mixture.n_features())?;
     }
-    if let Some(reading) = readings.iter().find(|reading| reading.rank > MOST_NOISY && mixture.is_some()) {
+    if let Some(reading) = readings.iter().find(|reading| reading.noisy() > MOST_NOISY && mixture.is_some()) {
         return Err(Error::Data(format!(
             "row {} has {} features with errors; a curve can be integrated over {MOST_NOISY} at most",
-            reading.number, reading.rank
+            reading.number,
+            reading.noisy()
         )));
     }
     let evaluator = evaluator(curve, &start, &readings, (data.n_features(), n_outputs), control);

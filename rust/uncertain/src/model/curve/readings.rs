@@ -4,10 +4,11 @@
 //! ```text
 //! x = z + L u,    y = f(z) + A u + N(0, R),    A = c' L^{+}',   R = C - A A'
 //! ```
-//! so exact features need no inverse, and an exact x has k = 0.
+//! so exact features need no inverse, and an exact x has k = 0. A row that is a mixture has its parts beside it, each one a
+//! reading of the same y; it is then their mean and covariance.
 
 use crate::data::covariance::{Structure, packed_len, unpack_into};
-use crate::data::{GaussianArray, Weights};
+use crate::data::{GaussianArray, Incomplete, MixtureArray, Weights};
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
 
@@ -48,11 +49,38 @@ pub(super) struct Reading {
     pub rank: usize,
     pub weight: f64,
     pub group: Option<u32>,
+    /// Of a mixture the logarithms of its weights, and its components as readings.
+    pub parts: Vec<(f64, Reading)>,
+}
+
+impl Reading {
+    /// The readings of which one is true: this one, or those of a mixture.
+    pub(super) fn alternatives(&self) -> impl Iterator<Item = (f64, &Self)> {
+        let alone = self.parts.is_empty().then_some((0.0, self));
+        alone.into_iter().chain(self.parts.iter().map(|(log, part)| (*log, part)))
+    }
+
+    /// Noisy features, of a mixture those of its components.
+    pub(super) fn noisy(&self) -> usize {
+        self.alternatives().map(|(_, own)| own.rank).max().unwrap_or(0)
+    }
 }
 
 /// All rows of positive weight.
-pub(super) fn readings(data: &GaussianArray, outputs: &Outputs) -> Result<Vec<Reading>> {
+pub(super) fn readings(rows: Incomplete<'_>, outputs: &Outputs) -> Result<Vec<Reading>> {
+    let moments = rows.mixtures().map(MixtureArray::collapse).transpose()?;
+    let data = moments.as_ref().unwrap_or(rows.gaussians());
     let (n, d, q) = (data.n_rows(), data.n_features(), outputs.n_outputs);
+    if rows.missing().is_some() {
+        return Err(Error::Data("a curve needs every feature: impute missing ones, or leave such rows out".into()));
+    }
+    if rows.mixtures().is_some() && outputs.crossed.is_some() {
+        return Err(Error::Data(
+            "xy_cov: rows that are mixtures have no covariance with the errors of y; leave it out, or collapse(\"gaussian\") \
+             the rows"
+                .into(),
+        ));
+    }
     let sized = |what: &str, got: usize, each: usize| {
         if got == n * each { Ok(()) } else { Err(Error::shape(what, format!("{n} x {each}"), got)) }
     };
@@ -88,9 +116,28 @@ pub(super) fn readings(data: &GaussianArray, outputs: &Outputs) -> Result<Vec<Re
             rank,
             weight: outputs.weights.as_ref().map_or(1.0, |w| w[i]),
             group: outputs.groups.as_ref().map(|g| g[i]),
+            parts: vec![],
         })
     };
-    (0..n).filter(counts).map(one).collect()
+    let mut all = (0..n).filter(counts).map(one).collect::<Result<Vec<_>>>()?;
+    let Some(mixtures) = rows.mixtures() else { return Ok(all) };
+    for reading in all.iter_mut().filter(|reading| mixtures.row(reading.number).len() > 1) {
+        for c in mixtures.row(reading.number).filter(|&c| mixtures.weights()[c] > 0.0) {
+            let (root, _, rank) = roots.of_row(mixtures.components(), c)?;
+            let part = Reading {
+                x: mixtures.components().means().row(c).to_vec(),
+                y: reading.y.clone(),
+                crossed: vec![0.0; q * rank],
+                rest: reading.rest.clone(),
+                parts: vec![],
+                root,
+                rank,
+                ..*reading
+            };
+            reading.parts.push((mixtures.weights()[c].ln(), part));
+        }
+    }
+    Ok(all)
 }
 
 struct Roots {

@@ -49,7 +49,7 @@ impl Term {
     }
 }
 
-/// One term per row, whose unknown is the error of x itself.
+/// One term per row, whose unknown is the error of x itself; of a mixture that of its mean and covariance.
 pub(super) fn functional(readings: &[Reading]) -> Vec<Term> {
     let term = |(row, reading): (usize, &Reading)| Term {
         row,
@@ -63,7 +63,8 @@ pub(super) fn functional(readings: &[Reading]) -> Vec<Term> {
     readings.iter().enumerate().map(term).collect()
 }
 
-/// One term per row and component that matters in it, and log p(x) of every row.
+/// One term per row, component of its own that may be true, and component of the density that matters there; and log p(x)
+/// of every row.
 pub(super) fn structural(readings: &[Reading], mixture: &Mixture) -> Result<(Vec<Term>, Vec<f64>)> {
     let d = mixture.n_features();
     let components = (0..mixture.n_components())
@@ -75,25 +76,30 @@ pub(super) fn structural(readings: &[Reading], mixture: &Mixture) -> Result<(Vec
         .collect::<Result<Vec<_>>>()?;
     let (mut terms, mut logs) = (vec![], Vec::with_capacity(readings.len()));
     for (row, reading) in readings.iter().enumerate() {
-        let first = terms.len();
-        for (k, (factor, log_root)) in components.iter().enumerate() {
-            let (mut term, log) = under(reading, mixture.mean(k), factor, *log_root);
-            (term.row, term.log_weight) = (row, mixture.weights()[k].ln() + log);
-            terms.push(term);
+        let mut own = vec![];
+        for (log_share, part) in reading.alternatives() {
+            let first = own.len();
+            for (k, (factor, log_root)) in components.iter().enumerate() {
+                let (mut term, log) = under(part, mixture.mean(k), factor, *log_root);
+                (term.row, term.log_weight) = (row, log_share + mixture.weights()[k].ln() + log);
+                own.push(term);
+            }
+            if part.rank == 0 {
+                // Whatever the components say, z = x.
+                own[first].log_weight = log_sum_of(&own[first..]);
+                own.truncate(first + 1);
+            }
         }
-        let total = log_sum(&terms[first..].iter().map(|term| term.log_weight).collect::<Vec<_>>());
+        let total = log_sum_of(&own);
         logs.push(total);
-        terms[first..].iter_mut().for_each(|term| term.log_weight -= total);
-        if reading.rank == 0 {
-            // Whatever the components say, z = x.
-            terms.truncate(first + 1);
-            terms[first].log_weight = 0.0;
-        } else {
-            let own = terms.split_off(first);
-            terms.extend(own.into_iter().filter(|term| term.log_weight > NOTHING));
-        }
+        own.iter_mut().for_each(|term| term.log_weight -= total);
+        terms.extend(own.into_iter().filter(|term| term.log_weight > NOTHING));
     }
     Ok((terms, logs))
+}
+
+fn log_sum_of(terms: &[Term]) -> f64 {
+    log_sum(&terms.iter().map(|term| term.log_weight).collect::<Vec<_>>())
 }
 
 /// The term of a reading under N(mu, T), T = K K', and log N(x; mu, T + S) without its constant.

@@ -276,28 +276,38 @@ fn scores<S: SecondStage>(
 ) {
     likelihood.look_at(i, theta, row);
     let (truths, d, k) = (likelihood.truths(), mixture.n_features(), mixture.n_components());
-    let mut at = 0;
-    let mut put = |x: f64, y: f64| {
-        (before[at], given[at]) = (x, y - x);
-        at += 1;
-    };
-    for c in 0..k {
-        let (q, along, d_m, d_mm) = likelihood.under(c, row);
-        let (w, mean) = (truths.logs(i)[c].exp(), truths.mean_under(c, i));
-        let covariance = truths.covariance_under(c, i).unwrap_or(&[]);
-        let (mu, t) = (mixture.mean(c), mixture.covariance(c));
-        let to = |j: usize| mean[j] - mu[j];
-        let with = |j: usize| mean[j] + along[j] * d_m - mu[j];
-        for a in 0..d {
-            put(w * to(a), q * with(a));
-            for b in 0..=a {
-                let rest = covariance[packed_index(a, b)] - t[packed_index(a, b)];
-                put(w * (to(a) * to(b) + rest), q * (with(a) * with(b) + rest + along[a] * along[b] * d_mm));
+    before.fill(0.0);
+    given.fill(0.0);
+    let mut first = 0;
+    for of in 0..k {
+        for c in truths.under_density(of, i) {
+            let mut at = first;
+            let mut add = |x: f64, y: f64| {
+                before[at] += x;
+                given[at] += y - x;
+                at += 1;
+            };
+            let (q, along, d_m, d_mm) = likelihood.under(c, row);
+            let (w, mean) = (truths.logs(i)[c].exp(), truths.mean_under(c, i));
+            let covariance = truths.covariance_under(c, i).unwrap_or(&[]);
+            let (mu, t) = (mixture.mean(of), mixture.covariance(of));
+            let to = |j: usize| mean[j] - mu[j];
+            let with = |j: usize| mean[j] + along[j] * d_m - mu[j];
+            for a in 0..d {
+                add(w * to(a), q * with(a));
+                for b in 0..=a {
+                    let rest = covariance[packed_index(a, b)] - t[packed_index(a, b)];
+                    add(w * (to(a) * to(b) + rest), q * (with(a) * with(b) + rest + along[a] * along[b] * d_mm));
+                }
+            }
+            if of + 1 < k {
+                add(w, q);
             }
         }
-        if c + 1 < k {
-            let share = mixture.weights()[c];
-            put(w - share, q - share);
+        first += d + packed_len(d);
+        if of + 1 < k {
+            before[first] -= mixture.weights()[of];
+            first += 1;
         }
     }
 }

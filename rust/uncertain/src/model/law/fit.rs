@@ -43,7 +43,7 @@ impl Observations<'_> {
     }
 
     fn check(&self, kind: FamilyKind) -> Result<()> {
-        let (n, family) = (self.rows.gaussians().n_rows(), kind.name());
+        let (n, family) = (self.rows.n_rows(), kind.name());
         let sizes = [
             ("targets", Some(self.targets.len())),
             ("event", self.censored.as_ref().map(Vec::len)),
@@ -128,7 +128,7 @@ impl ValidParams {
         )?;
         let control = &control.with_task("law");
         let mut truths = Truths::new(problem.rows, &fitted.mixture, control)?;
-        let mut naive = truths.naive(problem.rows);
+        let mut naive = truths.naive(problem.rows)?;
         let mut rows: Vec<Weighted> = (0..truths.n).map(|i| problem.row(i)).collect();
         // Weights are relative: standard errors are those of so many rows.
         let share = rows.len() as f64 / rows.iter().map(|row| row.weight).sum::<f64>();

@@ -73,7 +73,7 @@ impl Likelihood<'_> {
     }
 
     pub(super) fn row(&self) -> Row {
-        let (p, k, d) = (self.p(), self.truths.k, self.truths.d);
+        let (p, k, d) = (self.p(), self.truths.most(), self.truths.d);
         Row {
             gradient: vec![0.0; p],
             hessian: vec![0.0; packed_len(p)],
@@ -119,14 +119,15 @@ impl Likelihood<'_> {
             row.integrals[k] = integral(self.family, seen, (m, v), extra);
             row.logs[k] = log_share + row.integrals[k].log;
         }
-        let log = log_sum(&row.logs);
+        let count = self.truths.logs(i).len();
+        let log = log_sum(&row.logs[..count]);
         row.shares.iter_mut().zip(&row.logs).for_each(|(share, own)| *share = (own - log).exp());
         row.gradient.fill(0.0);
         row.hessian.fill(0.0);
-        for k in 0..self.truths.k {
+        for k in 0..count {
             self.add_component(i, k, beta, row);
         }
-        if self.truths.k > 1 {
+        if count > 1 {
             add_outer(-1.0, &row.gradient, &mut row.hessian);
         }
         log
@@ -171,7 +172,7 @@ impl Likelihood<'_> {
             }
         }
         row.gradient.iter_mut().zip(&row.own).for_each(|(g, own)| *g += q * own);
-        if self.truths.k > 1 {
+        if self.truths.logs(i).len() > 1 {
             add_outer(q, &row.own, &mut row.hessian);
         }
     }

@@ -4,7 +4,7 @@ use ndarray::Array2;
 
 use crate::control::Control;
 use crate::data::Incomplete;
-use crate::density::{Densities, NUMBERS};
+use crate::density::{ABSENT, Densities, NUMBERS};
 use crate::error::{Error, Result};
 use crate::model::law::family::{Family, Observation};
 use crate::model::law::integral::integral;
@@ -22,9 +22,13 @@ impl Model {
     /// Another number of features, [`Error::Interrupted`].
     pub fn predictors<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Densities> {
         let truths = Truths::new(rows.into(), &self.mixture, control)?;
-        let (k, d, beta) = (truths.k, truths.d, self.coef());
+        let (k, d, beta) = (truths.most(), truths.d, self.coef());
         let values = parallel::new_rows(truths.n, k * NUMBERS, |i, out| {
             for (c, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
+                if c >= truths.logs(i).len() {
+                    out.copy_from_slice(&ABSENT);
+                    continue;
+                }
                 let mean = truths.mean_under(c, i);
                 let m = self.intercept() + mean.iter().zip(beta).map(|(x, b)| x * b).sum::<f64>();
                 let v = truths.covariance_under(c, i).map_or(0.0, |p| {

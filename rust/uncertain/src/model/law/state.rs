@@ -30,7 +30,7 @@ const MOST_CLASSES: usize = 1 << 20;
 impl Fitted for Model {
     type Params = Params;
     type Header = Header;
-    const OF_MIXTURES: OfMixtures = OfMixtures::Refused;
+    const OF_MIXTURES: OfMixtures = OfMixtures::Own;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         let (rows, offsets) = (training.rows, training.offsets.clone());
@@ -111,7 +111,7 @@ impl Fitted for Model {
 
 impl Predictor for Model {
     fn about(&self) -> About {
-        About::model(self.mixture().n_features(), self.n_classes()).with_limits().with_mixtures(OfMixtures::Refused)
+        About::model(self.mixture().n_features(), self.n_classes()).with_limits().with_mixtures(OfMixtures::Own)
     }
 
     /// Of two classes the mean predictor; of a regression its prediction.

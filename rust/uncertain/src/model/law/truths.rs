@@ -2,6 +2,11 @@
 //!
 //! Given x_i, the true value z_i is sum_k w_ik N(m_ik, P_ik) under the distribution of all true values, with
 //! w_ik ~ pi_k N(x_i; mu_k, T_k + S_i): the denoiser's answer component by component. Exact rows are one point each.
+//!
+//! Of a row that is a mixture of parts, sum_c v_ic N(x_ic, S_ic), the components are the pairs (c, k), one part's behind
+//! the other's, with weights ~ v_ic pi_k N(x_ic; mu_k, T_k + S_ic).
+
+use std::ops::Range;
 
 use crate::control::Control;
 use crate::data::covariance::packed_len;
@@ -14,33 +19,42 @@ use crate::{memory, parallel};
 pub(in crate::model) struct Truths {
     pub n: usize,
     pub d: usize,
-    /// Components.
-    pub k: usize,
-    /// log w, n x K.
+    /// Components of the density.
+    k: usize,
+    /// Where the parts of every row begin, and the end, where rows are mixtures; else a row is one part.
+    offsets: Option<Vec<usize>>,
+    /// log w, parts x K.
     logs: Vec<f64>,
-    /// m of each component, n x d.
+    /// m of each component of the density, parts x d.
     means: Vec<Vec<f64>>,
-    /// P of each component, n packed triangles; none of exact rows.
+    /// P of each component of the density, one packed triangle per part; none of exact rows.
     covariances: Vec<Vec<f64>>,
 }
 
 impl Truths {
     pub(in crate::model) fn new(rows: Incomplete<'_>, mixture: &Mixture, control: &Control) -> Result<Self> {
         let data = rows.gaussians();
-        let (n, d) = (data.n_rows(), mixture.n_features());
+        let (parts, d) = (data.n_rows(), mixture.n_features());
         data.check_features(d)?;
-        if matches!(data.covariances(), Covariances::Zero) && rows.missing().is_none() {
-            return Ok(Self::points(rows));
+        if matches!(data.covariances(), Covariances::Zero) && rows.missing().is_none() && rows.mixtures().is_none() {
+            return Ok(Self::points(data.n_rows(), d, data.means().to_vec()));
         }
         let k = mixture.n_components();
-        memory::ask(n, size_of::<f64>() * k * (1 + d + packed_len(d)))?;
+        memory::ask(parts, size_of::<f64>() * k * (1 + d + packed_len(d)))?;
         let observed = Observed::from_rows(rows, None);
-        let mut logs = vec![0.0; n];
-        if k > 1 {
+        let offsets = rows.mixtures().map(|mixtures| mixtures.offsets().to_vec());
+        let mut logs = vec![0.0; parts];
+        if k > 1 || offsets.is_some() {
             logs = observed.log_densities(None, mixture, control)?;
-            for row in logs.chunks_exact_mut(k) {
-                let total = log_sum(row);
-                row.iter_mut().for_each(|log| *log -= total);
+            if let Some(mixtures) = rows.mixtures() {
+                let own = logs.chunks_exact_mut(k).zip(mixtures.weights());
+                own.for_each(|(logs, v)| logs.iter_mut().for_each(|log| *log += v.ln()));
+            }
+            for row in 0..rows.n_rows() {
+                let own = offsets.as_ref().map_or(row..row + 1, |at| at[row]..at[row + 1]);
+                let logs = &mut logs[own.start * k..own.end * k];
+                let total = log_sum(logs);
+                logs.iter_mut().for_each(|log| *log -= total);
             }
         }
         let (mut means, mut covariances) = (vec![], vec![]);
@@ -51,43 +65,62 @@ impl Truths {
             means.push(m);
             covariances.push(p);
         }
-        Ok(Self { n, d, k, logs, means, covariances })
+        Ok(Self { n: rows.n_rows(), d, k, offsets, logs, means, covariances })
     }
 
     /// Rows taken for exact.
-    fn points(rows: Incomplete<'_>) -> Self {
-        let data = rows.gaussians();
-        let (n, d) = (data.n_rows(), data.n_features());
-        let means = data.means().to_vec();
-        Self { n, d, k: 1, logs: vec![0.0; n], means: vec![means], covariances: vec![] }
+    fn points(n: usize, d: usize, means: Vec<f64>) -> Self {
+        Self { n, d, k: 1, offsets: None, logs: vec![0.0; n], means: vec![means], covariances: vec![] }
     }
 
-    /// The readings taken for the truth, and where there is none its mean.
-    pub(in crate::model) fn naive(&self, rows: Incomplete<'_>) -> Self {
-        let mut points = Self::points(rows);
+    /// The readings taken for the truth, of mixtures their means, and where there is none its mean.
+    pub(in crate::model) fn naive(&self, rows: Incomplete<'_>) -> Result<Self> {
+        let means = match rows.mixtures() {
+            None => rows.gaussians().means().to_vec(),
+            Some(mixtures) => mixtures.collapse()?.means().to_vec(),
+        };
+        let mut points = Self::points(self.n, self.d, means);
         for i in 0..self.n {
             let mean = self.mean(i);
             for j in (0..self.d).filter(|&j| rows.is_missing(i, j)) {
                 points.means[0][i * self.d + j] = mean[j];
             }
         }
-        points
+        Ok(points)
+    }
+
+    fn parts(&self, row: usize) -> Range<usize> {
+        self.offsets.as_ref().map_or(row..row + 1, |at| at[row]..at[row + 1])
+    }
+
+    /// The components of a row at most.
+    pub(in crate::model) fn most(&self) -> usize {
+        let parts = self.offsets.as_ref().and_then(|at| at.windows(2).map(|own| own[1] - own[0]).max());
+        parts.unwrap_or(1) * self.k
+    }
+
+    /// The components of a row that are a part under this component of the density.
+    pub(in crate::model) fn under_density(&self, k: usize, row: usize) -> impl Iterator<Item = usize> {
+        let of_density = self.k;
+        (0..self.parts(row).len()).map(move |part| part * of_density + k)
     }
 
     /// log w of a row's components.
     pub(in crate::model) fn logs(&self, row: usize) -> &[f64] {
-        &self.logs[row * self.k..(row + 1) * self.k]
+        let own = self.parts(row);
+        &self.logs[own.start * self.k..own.end * self.k]
     }
 
     /// m of a row under a component.
     pub(in crate::model) fn mean_under(&self, component: usize, row: usize) -> &[f64] {
-        &self.means[component][row * self.d..(row + 1) * self.d]
+        let (k, part) = (component % self.k, self.parts(row).start + component / self.k);
+        &self.means[k][part * self.d..(part + 1) * self.d]
     }
 
     /// P of a row under a component; `None`: it is zero.
     pub(in crate::model) fn covariance_under(&self, component: usize, row: usize) -> Option<&[f64]> {
-        let len = packed_len(self.d);
-        self.covariances.get(component).map(|all| &all[row * len..(row + 1) * len])
+        let (k, part, len) = (component % self.k, self.parts(row).start + component / self.k, packed_len(self.d));
+        self.covariances.get(k).map(|all| &all[part * len..(part + 1) * len])
     }
 
     /// Posterior mean of a row.

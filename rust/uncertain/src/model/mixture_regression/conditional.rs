@@ -49,7 +49,7 @@ pub(super) fn densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control
 }
 
 /// The distribution of the features alone.
-fn feature_marginal(joint: &Mixture) -> Result<Mixture> {
+pub(super) fn feature_marginal(joint: &Mixture) -> Result<Mixture> {
     let d = joint.n_features() - 1;
     let components = 0..joint.n_components();
     let means = components.clone().flat_map(|k| &joint.mean(k)[..d]).copied().collect();

@@ -14,19 +14,20 @@ mod beside;
 mod conditional;
 mod information;
 mod law;
-mod limits;
 mod newton;
 mod readings;
+mod scores;
 mod state;
 
 use crate::control::Control;
 use crate::data::{Incomplete, Targets, Weights};
 use crate::deconvolution::RemoteEm;
 use crate::deconvolution::with_target::Joint;
-use crate::deconvolution::{self, FittedMixture, Mixture, Report, ValidParams};
+use crate::deconvolution::{self, Components, FittedMixture, Mixture, Report, ValidParams};
 use crate::density::Densities;
 use crate::error::{Error, Result};
 use crate::parallel;
+use crate::params::Valid;
 use crate::readable::readable;
 use crate::state::RemoteRows;
 
@@ -35,6 +36,9 @@ use readings::{LocalReadings, Readings, RemoteReadings, Total};
 pub use crate::deconvolution::Params;
 pub use beside::Beside;
 pub use law::{Errors, Law};
+
+/// The rise of the log-likelihood per row that ends EM where it has the last word.
+const PRECISE: f64 = 1e-10;
 
 readable! {
     /// A fitted regression.
@@ -74,12 +78,16 @@ fn fit_joint(
     weights: Option<&Weights>,
     control: &Control,
 ) -> Result<(Model, FittedMixture)> {
+    let alone = params.params().components == Components::Fixed(1);
+    let precise = rows.parts().is_some() && alone && params.params().tol.is_none();
+    // No Newton steps follow a fit to mixtures.
+    let params = if precise { &Valid(params.params().clone().tol(PRECISE)) } else { params };
     let fitted = params.fit_rows(rows, weights, false, control)?;
     let mut model = Model { report: Some(fitted.report()), ..Model::new(fitted.mixture.clone())? };
     if fitted.mixture.n_components() == 1 {
         let weight = |i: usize| weights.map_or(1.0, |c| c[i]);
-        if rows.limits().is_some() {
-            let errors = || limits::standard_errors(&fitted.mixture, rows, &weight, control);
+        if rows.limits().is_some() || rows.parts().is_some() {
+            let errors = || scores::standard_errors(&fitted.mixture, rows, &weight, control);
             let errors = parallel::install(params.params().threads, errors)??;
             model.law.iter_mut().for_each(|law| law.errors.clone_from(&errors));
             return Ok((model, fitted));

@@ -4,10 +4,10 @@
 
 use ndarray::Array2;
 
-use super::{Beside, Errors, Law, Model, Params, fit, fit_joint, fit_remote};
+use super::{Beside, Errors, Law, Model, Params, conditional, fit, fit_joint, fit_remote};
 use crate::control::Control;
 use crate::data::Incomplete;
-use crate::deconvolution::{Mixture, ReportHeader, ValidParams};
+use crate::deconvolution::{Mixture, Observed, ReportHeader, ValidParams, log_sum};
 use crate::density::Densities;
 use crate::error::Result;
 use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, RemoteRows, Training, column};
@@ -15,7 +15,7 @@ use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, RemoteRo
 impl Fitted for Model {
     type Params = Params;
     type Header = Option<ReportHeader>;
-    const OF_MIXTURES: OfMixtures = OfMixtures::Refused;
+    const OF_MIXTURES: OfMixtures = OfMixtures::Likelihood;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         // Without targets the last feature is the target.
@@ -72,7 +72,7 @@ impl Fitted for Model {
 
 impl Predictor for Model {
     fn about(&self) -> About {
-        About::model(self.n_features(), 0).with_limits().with_mixtures(OfMixtures::Refused)
+        About::model(self.n_features(), 0).with_limits().with_mixtures(OfMixtures::Likelihood)
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
@@ -86,5 +86,13 @@ impl Predictor for Model {
 
     fn densities(&self, rows: Incomplete<'_>, control: &Control) -> Result<Densities> {
         self.densities(rows, control)
+    }
+
+    /// Of the features.
+    fn log_likelihood(&self, rows: Incomplete<'_>, control: &Control) -> Result<Vec<f64>> {
+        let (features, k) = (conditional::feature_marginal(&self.mixture)?, self.mixture.n_components());
+        rows.gaussians().check_features(features.n_features())?;
+        let logs = Observed::from_rows(rows, None).log_densities(None, &features, control)?;
+        Ok(logs.chunks_exact(k).map(log_sum).collect())
     }
 }

@@ -1,0 +1,262 @@
+"""Laws between true values whose readings are mixtures: against likelihoods by quadrature and by SciPy."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime, minimize
+from scipy.special import expit, gammaln
+from scipy.stats import norm
+from sklearn.base import BaseEstimator
+
+import uncertain
+from uncertain import GaussianArray, GaussianImputer, GaussianMixtureRegressor, MixtureArray, UncertainError
+from uncertain.laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
+
+N = 150
+ONES = np.ones(N)
+
+
+def truths(n: int = N) -> np.ndarray:
+    return np.random.default_rng(5).normal(size=n)
+
+
+def mixtures(n: int = N) -> MixtureArray:
+    """Readings of one feature with one, two and three components in turn."""
+    random = np.random.default_rng(6)
+    counts = 1 + np.arange(n) % 3
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    weights = np.concatenate([random.dirichlet(np.full(k, 3.0)) for k in counts])
+    std = random.uniform(0.2, 0.6, offsets[-1])
+    means = np.repeat(truths(n), counts) + std * random.normal(size=offsets[-1]) + 0.4
+    return MixtureArray(weights, means[:, None], std=std[:, None], offsets=offsets)
+
+
+def deviations(X: MixtureArray) -> np.ndarray:
+    return np.sqrt(X.components.covariances().ravel())
+
+
+def in_halves(X: GaussianArray) -> MixtureArray:
+    """The same rows, each as two equal components."""
+    n = len(X)
+    twice = X[np.repeat(np.arange(n), 2)]
+    return MixtureArray(np.tile([0.3, 0.7], n), twice, offsets=2 * np.arange(n + 1))
+
+
+def decay(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return p[0] * np.exp(p[1] * x)
+
+
+def targets(family: str) -> np.ndarray:
+    random, eta = np.random.default_rng(7), 0.3 + truths()
+    if family == "binomial":
+        return (random.random(N) < expit(eta)).astype(int)
+    if family == "poisson":
+        return random.poisson(np.exp(eta))
+    return np.exp(0.7 * truths()) + 0.1 * random.normal(size=N)
+
+
+CASES = {
+    "law": (lambda: GeneralizedLinearLaw(), targets("binomial")),
+    "two components": (
+        lambda: GeneralizedLinearLaw("poisson", n_components=2, random_state=0),
+        targets("poisson"),
+    ),
+    "curve": (lambda: CurveRegressor(decay, p0=[1.0, 0.5]), targets("curve")),
+    "line": (lambda: LinearLaw(), targets("curve")),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_component_is_a_gaussian_bit_for_bit(case: str) -> None:
+    make, y = CASES[case]
+    G = mixtures().collapse("gaussian")
+    X = MixtureArray(np.ones(N), G, offsets=np.arange(N + 1))
+    plain, mixed = make().fit(G, y), make().fit(X, y)
+    for name in ("coef_", "coef_std_", "params_", "covariance_"):
+        if hasattr(plain, name):
+            np.testing.assert_array_equal(getattr(plain, name), getattr(mixed, name))
+    np.testing.assert_array_equal(plain.predict(G), mixed.predict(X))
+
+
+@pytest.mark.parametrize("case", ["law", "curve", "line"])
+def test_equal_components_are_one(case: str) -> None:
+    make, y = CASES[case]
+    weights = np.random.default_rng(8).uniform(0.5, 2, N)
+    G = mixtures().collapse("gaussian")
+    X = in_halves(G)
+    plain, mixed = (make().fit(rows, y, sample_weight=weights) for rows in (G, X))
+    value = "params_" if case == "curve" else "coef_"
+    # A line of Gaussians alone has the degrees of freedom of its scatter, and Newton's last steps.
+    rtol = 1e-4 if case == "line" else 1e-7
+    np.testing.assert_allclose(getattr(mixed, value), getattr(plain, value), rtol=rtol)
+    if case != "line":
+        np.testing.assert_allclose(mixed.coef_std_, plain.coef_std_, rtol=1e-5)
+        np.testing.assert_allclose(mixed.predict(X), plain.predict(G), rtol=1e-6)
+
+
+GRID = np.linspace(-9, 9, 6001)
+
+
+def posterior(X: MixtureArray, row: int, mean: np.ndarray, var: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Density of a row's true value on the grid, under the density of all true values."""
+    own = X[row]
+    of_reading = sum(
+        v * norm.pdf(GRID, m, s)
+        for v, m, s in zip(own.weights, own.components.means.ravel(), deviations(own), strict=True)
+    )
+    prior = sum(p * norm.pdf(GRID, m, np.sqrt(t)) for p, m, t in zip(share, mean, var, strict=True))
+    return of_reading * prior / np.trapezoid(of_reading * prior, GRID)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("family", ["binomial", "poisson"])
+def test_the_likelihood_of_a_law_is_an_integral_over_mixtures(family: str, k: int) -> None:
+    X, y = mixtures(), targets(family)
+    law = GeneralizedLinearLaw(family, n_components=k, random_state=0).fit(X, y)
+    eta = law.intercept_ + law.coef_[0] * GRID
+    expected, means = 0.0, []
+    for row in range(N):
+        p = posterior(X, row, law.means_.ravel(), law.covariances_.ravel(), law.weights_)
+        if family == "binomial":
+            of_target = expit(eta if y[row] else -eta)
+            means.append(np.trapezoid(p * expit(eta), GRID))
+        else:
+            of_target = np.exp(y[row] * eta - np.exp(eta) - gammaln(y[row] + 1))
+            means.append(np.trapezoid(p * np.exp(eta), GRID))
+        expected += np.log(np.trapezoid(p * of_target, GRID))
+    np.testing.assert_allclose(law.loglikelihood_, expected, rtol=1e-6)
+    found = law.predict_proba(X)[:, 1] if family == "binomial" else law.predict(X)
+    np.testing.assert_allclose(found, means, rtol=1e-6)
+
+
+def test_the_likelihood_of_a_curve_is_an_integral_over_mixtures() -> None:
+    X, y = mixtures(), targets("curve")
+    curve = CurveRegressor(decay, p0=[1.0, 0.5]).fit(X, y, y_std=np.full(N, 0.05))
+    f = decay(GRID, curve.params_)
+    std = np.hypot(0.05, curve.intrinsic_scatter_)
+    expected, means = 0.0, []
+    for row in range(N):
+        p = posterior(X, row, curve.means_.ravel(), curve.covariances_.ravel(), curve.weights_)
+        expected += np.log(np.trapezoid(p * norm.pdf(y[row], f, std), GRID))
+        means.append(np.trapezoid(p * f, GRID))
+    np.testing.assert_allclose(curve.loglikelihood_, expected, rtol=1e-4)
+    np.testing.assert_allclose(curve.predict(X), means, rtol=1e-5)
+
+
+def test_a_line_is_the_maximum_of_the_likelihood_of_mixtures() -> None:
+    X, y, t = mixtures(), 2 * truths() - 1 + 1.0 * np.random.default_rng(9).normal(size=N), 0.2
+    line = LinearLaw().fit(X, y, y_std=np.full(N, t))
+    m, s = X.components.means.ravel(), deviations(X)
+    targets_of = np.repeat(y, np.diff(X.offsets))
+
+    def each(theta: np.ndarray) -> np.ndarray:
+        slope, intercept, scatter, mu, log_std = theta
+        T = np.exp(2 * log_std)
+        a, b, c = T + s**2, slope * T, slope**2 * T + scatter**2 + t**2
+        u, v = m - mu, targets_of - intercept - slope * mu
+        det = a * c - b * b
+        logs = np.log(X.weights) - np.log(2 * np.pi) - np.log(det) / 2
+        logs -= (c * u * u - 2 * b * u * v + a * v * v) / det / 2
+        return np.array([np.logaddexp.reduce(own) for own in np.split(logs, X.offsets[1:-1])])
+
+    best = minimize(lambda theta: -each(theta).sum(), [2, -1, 0.4, 0, 0], method="Nelder-Mead",
+                    options={"xatol": 1e-9, "fatol": 1e-11, "maxiter": 10_000, "maxfev": 10_000})  # fmt: skip
+    found = [line.coef_[0], line.intercept_, line.intrinsic_scatter_]
+    np.testing.assert_allclose(found, best.x[:3], rtol=2e-3)
+    scores = approx_fprime(best.x, each, 1e-6)
+    expected = np.sqrt(np.diag(np.linalg.inv(scores.T @ scores)))
+    found = [line.coef_std_[0], line.intercept_std_, line.intrinsic_scatter_std_]
+    np.testing.assert_allclose(found, expected[:3], rtol=1e-2)
+
+
+def test_predictions_weigh_components_by_what_is_known_of_true_values() -> None:
+    X, y = mixtures(), targets("curve")
+    model = GaussianMixtureRegressor(2, random_state=0).fit(X, y)
+    mean, std = model.predict(X, return_std=True)
+    for row in range(9):
+        moments = np.zeros(3)
+        own = X[row]
+        for v, m, s in zip(own.weights, own.components.means[:, 0], deviations(own), strict=True):
+            for share, mu, T in zip(model.weights_, model.means_, model.covariances_, strict=True):
+                V = T[0, 0] + s**2
+                centre = mu[1] + T[1, 0] / V * (m - mu[0])
+                weight = v * share * norm.pdf(m, mu[0], np.sqrt(V))
+                moments += weight * np.array([1, centre, centre**2 + T[1, 1] - T[1, 0] ** 2 / V])
+        expected = moments[1:] / moments[0]
+        np.testing.assert_allclose(mean[row], expected[0], rtol=1e-9)
+        np.testing.assert_allclose(std[row], np.sqrt(expected[1] - expected[0] ** 2), rtol=1e-7)
+    levels = model.predict_quantiles(X, [0.1, 0.9])
+    assert np.all(levels[:, 0] < mean) and np.all(mean < levels[:, 1])
+
+
+def test_the_imputer_learns_from_mixtures_and_leaves_them_alone() -> None:
+    X = mixtures()
+    imputer = GaussianImputer().fit(X)
+    assert imputer.transform(X) == X
+    assert abs(imputer.means_[0, 0] - X.means.mean()) < 0.1
+
+
+# -- every estimator takes them, or says what to do
+
+
+def estimators() -> list[str]:
+    public = [getattr(uncertain, name) for name in uncertain.__all__]
+    own = [c for c in public if inspect.isclass(c) and issubclass(c, BaseEstimator)]
+    return sorted({c.__name__ for c in own} - {"AsGaussians", "GaussianColumnTransformer"})  # of tables
+
+
+REFUSED = {"AdaptiveHuberClassifier", "AdaptiveHuberRegressor"}
+
+
+@pytest.mark.parametrize("name", estimators())
+def test_every_estimator_takes_mixtures_or_says_what_to_do(name: str) -> None:
+    random = np.random.default_rng(0)
+    X = MixtureArray(
+        np.tile([0.4, 0.6], 40),
+        random.normal(size=(80, 2)) + np.repeat(np.arange(40) % 2, 2)[:, None],
+        std=random.uniform(0.1, 0.5, (80, 2)),
+        offsets=2 * np.arange(41),
+    )
+    cls = getattr(uncertain, name)
+    estimator = cls([[1.0, 2.0], [0.0, 1.0]]) if name == "LinearMap" else cls()
+    y = X.means[:, 0] if name.endswith(("Regressor", "SVR")) else np.arange(40) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if name in REFUSED:
+            with pytest.raises(UncertainError, match=r"collapse\(.gaussian.\)"):
+                estimator.fit(X, y)
+            return
+        estimator.fit(X, y)
+        asked = 0
+        for verb in ("predict", "predict_proba", "decision_function", "decision_distribution", "transform",
+                     "predict_quantiles", "score_samples"):  # fmt: skip
+            if hasattr(estimator, verb):
+                answer = getattr(estimator, verb)(X)
+                asked += 1
+                for part in answer if isinstance(answer, tuple) else (answer,):
+                    assert len(part) == 40
+                    assert (
+                        isinstance(part, GaussianArray)
+                        or np.all(np.isfinite(part))
+                        or np.issubdtype(part.dtype, np.str_)
+                    )
+    assert asked
+
+
+@pytest.mark.parametrize(
+    ("fit", "message"),
+    [
+        (lambda X, y: CurveRegressor(decay, p0=[1.0, 0.5], truth="functional").fit(X, y), "structural"),
+        (lambda X, y: CurveRegressor(decay, [1, 0.5]).fit(X, y, y_std=ONES, xy_cov=ONES[:, None]), "xy_cov"),
+        (lambda X, y: LinearLaw(outliers="student").fit(X, y), "collapse"),
+        (lambda X, y: LinearLaw().fit(X, y, y_limit=np.eye(1, N, dtype=int)[0]), "limits"),
+    ],
+)  # fmt: skip
+def test_what_a_law_of_mixtures_cannot_do_is_refused(fit: object, message: str) -> None:
+    with pytest.raises(UncertainError, match=message) as refused:
+        fit(mixtures(), targets("curve"))  # type: ignore[operator]
+    assert 'collapse("gaussian")' in str(refused.value)
