@@ -50,7 +50,7 @@ def is_type(text: str, rest: list[str]) -> bool:
         return True
     first = next((line.strip() for line in rest if line.strip()), "")
     goes_on = first[:1].islower() or first.startswith(("``", "(", "`")) or text.endswith((",", ";"))
-    return bool(TYPE.search(text)) and not goes_on and len(text) < 90
+    return bool(TYPE.search(text)) and not goes_on and not text.endswith(".") and len(text) < 90
 
 
 def read_entries(lines: list[str]) -> list[list[str]]:
@@ -135,9 +135,15 @@ def group(_app: Any, what: str, name: str, thing: Any, options: Any, lines: list
     lines[start + 1 : end] = [*found, ""]
 
 
+def hide_signature(_app: Any, what: str, name: str, *_: Any) -> tuple[str, str] | None:
+    """Of a class that users get from `uncertain.fit` and never make."""
+    return ("", "") if name == "uncertain.Model" else None
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Around numpydoc, whose own handler has priority 500."""
     app.setup_extension("sphinx.ext.autodoc")
     app.connect("autodoc-process-docstring", describe, priority=400)
     app.connect("autodoc-process-docstring", group, priority=600)
+    app.connect("autodoc-process-signature", hide_signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,6 +15,11 @@
     faults.push(`sideways: ${excess} px, ${last ? last.tagName + " " + brief(last.textContent) : ""}`);
   }
 
+  // -- a page of ours that nobody reads to its end
+
+  const height = document.documentElement.scrollHeight;
+  if (prose && width > 600 && height > 12000) faults.push(`long: ${height} px, split it`);
+
   // -- code that is cut: nothing when wide, the first 60 characters of a line on a phone
 
   for (const block of document.querySelectorAll("article pre, main pre")) {

@@ -10,7 +10,8 @@ from types import ModuleType
 
 import uncertain
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "guide" / "api.md"
+DOCS = Path(__file__).parents[2] / "docs"
+REFERENCE = DOCS / "guide" / "api.md"
 WITH_EXTRAS = ("dask", "plot")
 """Public modules that need an extra, and so are not in ``uncertain.__all__``."""
 
@@ -38,3 +39,9 @@ def test_every_public_object_has_one_page_in_the_reference() -> None:
     assert not wrong, "not on one page of docs/guide/api.md"
     assert {*pages} <= set().union(*names.values()), "on a page, but in no list of public names"
     assert len(pages) == len({*pages})
+
+
+def test_every_member_of_a_model_has_a_page() -> None:
+    template = (DOCS / "_templates" / "autosummary" / "model.rst").read_text(encoding="utf-8")
+    pages = re.findall(r"^   Model\.(\w+)$", template, re.MULTILINE)
+    assert sorted(pages) == [name for name in dir(uncertain.Model) if not name.startswith("_")]

@@ -53,23 +53,29 @@ from .without_errors import Errors
 
 @hinting_methods
 class Model:
-    """A fitted pipeline together with the columns it reads.
+    """What `uncertain.fit` returns: a fitted pipeline together with the columns it reads.
+
+    Tables may be of any library, or a path; they need the columns the model was fitted on, in any order.
 
     Attributes
     ----------
-    pipeline_ : fitted scikit-learn Pipeline: AsGaussians (for tables) -> GaussianImputer (with
-        ``on_missing="impute"``, unless what follows takes gaps) -> GaussianDenoiser (with
-        ``meaning="measurement"``) -> GaussianScaler (with ``scale=True``) -> GaussianCollapser (of a
-        regression with ``meaning="measurement"``) -> GSUClassifier or the estimator of another method.
-    columns_ : which columns are means, errors and target, and which are ignored.
-    is_regression_ : is the last step a regression?
-    has_distribution_ : does it answer `predict_distribution`? A `GSURegressor` does, unless it comes from a
-        file that holds no `residual_std_`.
-    residual_std_ : of a `GSURegressor`, the standard deviation of targets around predictions that no error
-        bar explains, from held-out rows (see `predict_distribution`); None if it is not known.
-    classes_ : the class labels, in the order of the columns of `predict_proba`; None for a regression.
-
-    Tables may be of any library, or a path; they need the columns the model was fitted on, in any order.
+    pipeline_ : sklearn.pipeline.Pipeline
+        The fitted steps: AsGaussians (for tables) -> GaussianImputer (with ``on_missing="impute"``, unless what
+        follows takes gaps) -> GaussianDenoiser (with ``meaning="measurement"``) -> GaussianScaler (with
+        ``scale=True``) -> GaussianCollapser (of a regression with ``meaning="measurement"``) -> GSUClassifier
+        or the estimator of another method.
+    columns_ : Columns
+        Which columns are means, errors and target, and which are ignored.
+    is_regression_ : bool
+        Is the last step a regression?
+    has_distribution_ : bool
+        Does it answer `predict_distribution`? A `GSURegressor` does, unless it comes from a file that holds no
+        `residual_std_`.
+    residual_std_ : float or None
+        Of a `GSURegressor`, the standard deviation of targets around predictions that no error bar explains,
+        from held-out rows (see `predict_distribution`); None if it is not known.
+    classes_ : ndarray or None
+        The class labels, in the order of the columns of `predict_proba`; None for a regression.
     """
 
     def __init__(
