@@ -19,9 +19,10 @@ author = "the uncertain developers"
 project_copyright = "the uncertain developers"
 version = release = installed_version("uncertain-learn")
 
-sys.path.insert(0, str(Path(__file__).parent))  # for mathml.py and docstrings.py beside this
+sys.path.insert(0, str(Path(__file__).parent))  # for the extensions beside this
 
 extensions = [
+    "commands",
     "docstrings",
     "mathml",
     "myst_parser",

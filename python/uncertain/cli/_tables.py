@@ -56,7 +56,7 @@ def format_option(command: Function) -> Function:
         "--format",
         "kind",
         type=click.Choice(FORMATS),
-        help="What to write; by default by the ending of the file, and CSV on standard output.",
+        help="Format to write; by default that of the file's ending, and CSV on standard output.",
     )(command)
 
 

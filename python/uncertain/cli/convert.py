@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     help="Put list columns into scalar columns NAME_0, NAME_1, ... (CSV has no lists).",
 )
 @click.option(
-    "--target", "-t", default="label", show_default=True, help="Column that is no feature (with --pack)."
+    "--target", "-t", default="label", show_default=True, help="Column that --pack leaves as it is."
 )
 @hdu_option
 @format_option

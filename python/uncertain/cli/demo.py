@@ -9,7 +9,7 @@ import click
 
 @click.command(short_help="Real data with error bars, and a picture.")
 @click.option("--out", "-o", default="demo.png", show_default=True, type=click.Path(path_type=Path))
-@click.option("--no-plot", is_flag=True, help="No picture.")
+@click.option("--no-plot", is_flag=True, help="Do not draw the picture.")
 @click.option(
     "--splits", default=5, show_default=True, type=click.IntRange(2), help="Random splits per comparison."
 )

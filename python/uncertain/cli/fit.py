@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     metavar="LOW HIGH",
     help="Errors expected of new rows, as factors of these: 1 4 for up to four times as large.",
 )
-@click.option("--no-scale", is_flag=True, help="Leave the features as they are.")
-@click.option("--no-log", is_flag=True, help="Take no feature as a logarithm.")
+@click.option("--no-scale", is_flag=True, help="Do not standardise the features.")
+@click.option("--no-log", is_flag=True, help="Take no logarithms of features.")
 @on_missing_option
 @choice_option(
     "--handle-unknown",
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 @click.option(
     "--memory",
     metavar="SIZE",
-    help="For tables larger than memory: how much the fit may take, such as 2GB; rows go to a file.",
+    help="For tables larger than memory: how much the fit may use, such as 2GB; rows go to a file.",
 )
-@click.option("--spill", metavar="FOLDER", help="Where that file is, with --memory: a local disk.")
+@click.option("--spill", metavar="FOLDER", help="Folder of that file, on a local disk.")
 @click.option(
     "--time-limit",
     type=float,
@@ -79,7 +79,7 @@ def fit(
     progress: bool | None,
     **given: Any,
 ) -> None:
-    """Fit a classifier (or, to a target of floats, a regression) to TABLE and write it to a model file.
+    """Fit a classifier, or a regression if the target holds floats, to TABLE and write it to a model file.
 
     Columns are found by name: x with its error bar in x_err, x_std, sigma_x, psfMagErr_u (for psfMag_u) and
     the like, or list columns mean and cov. The columns that were found and those left out are printed.

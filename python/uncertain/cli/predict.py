@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 @click.command(short_help="Predict every row of a table.")
 @click.argument("model")
 @table_argument()
-@click.option("--out", "-o", default=STANDARD, help="Table to write; standard output without.")
+@click.option("--out", "-o", default=STANDARD, help="Table to write; by default standard output.")
 @format_option
-@click.option("--append", is_flag=True, help="Write all columns of TABLE in front of the predictions.")
+@click.option("--append", is_flag=True, help="Write all columns of TABLE before the predictions.")
 @click.option(
     "--coverage",
     type=float,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     type=click.Choice(["typical", "zero"]),
     help="For a TABLE without error columns: sizes as in the fit, or exact values.",
 )
-@click.option("--keep", type=names, metavar="A,B,...", help="Write these columns of TABLE in front.")
+@click.option("--keep", type=names, metavar="A,B,...", help="Write these columns of TABLE before the predictions.")
 @progress_option
 def predict(
     model: str,

@@ -22,8 +22,8 @@ from ._tables import opened_for, table_argument
 @click.option(
     "--groups", metavar="NAME", help="Column that rows of one object share; by default that of the fit."
 )
-@click.option("--rows", "by_rows", is_flag=True, help="Hold out single rows, whatever the groups of the fit.")
-@click.option("--scoring", metavar="NAME", help="The measure that ranks: accuracy, log_loss, mae, r2, ...")
+@click.option("--rows", "by_rows", is_flag=True, help="Hold out single rows, even if the fit had groups.")
+@click.option("--scoring", metavar="NAME", help="The measure to compare by: accuracy, log_loss, mae, r2, ...")
 @click.option(
     "--max-rows",
     default=200_000,
