@@ -49,7 +49,7 @@ def test_indicators_are_exact_features_behind_all_others() -> None:
     assert not S[:, 3:].any() and not S[:, :, 3:].any() and not rows.missing[:, 3:].any()
     expected = np.stack([table[name].is_nan().to_numpy() for name in ("flux_err", "color", "mass")], axis=1)
     assert_array_equal(rows.gaussians.means[:, 3:], expected)
-    assert str(reading.unknown_).endswith("3 features of zeros and ones say which")
+    assert str(reading.unknown_).endswith("3 indicators of zeros and ones")
     # New rows, of which nothing is missing, or all error bars.
     whole = observed(50, 1).fill_nan(0.3)
     assert not reading.transform(whole).means[:, 3:].any()

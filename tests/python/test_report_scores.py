@@ -133,6 +133,15 @@ def test_html_has_the_tables_the_pictures_and_the_code(monkeypatch: pytest.Monke
     assert "<img" not in bare and bare.count("<table>") == 3
 
 
+@pytest.mark.parametrize("target", ["kind", "height"])
+def test_a_remeasured_model_is_reported_as_one_of_measurement(target: str) -> None:
+    table = catalogue(90, target=target)
+    model = uncertain.fit(table, target=target, method="remeasured", n_trees=3, error_columns="errors")
+    report = model.report(table, folds=2, repeats=1)
+    assert "measurement: each row is a noisy reading" in repr(model)
+    assert "measurement" in report.board.names and "spread" not in report.board.names
+
+
 def test_the_card_has_three_small_pictures_that_are_svg() -> None:
     for target, method in (("kind", "gsu"), ("height", "mixture")):
         table = catalogue(150, target=target)

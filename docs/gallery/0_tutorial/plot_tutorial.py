@@ -49,7 +49,7 @@ for label, color, marker in (("CONFIRMED", PLANET, "o"), ("FALSE POSITIVE", FALS
     )  # fmt: skip
 ax.set(xscale="log", yscale="log", xlabel="period (days)", ylabel="radius of what passes (earth radii)")
 ax.set_ylim(0.2, 1e3)
-ax.legend()
+fig.legend(loc="outside upper right", ncols=2)
 plt.show()
 
 # %%
@@ -78,7 +78,7 @@ for table, name, color, shift in (
     )
 ax.axhline(1, color=GREY, linewidth=1)
 ax.set_xticks(range(len(shown)), shown)
-ax.set(yscale="log", ylim=(0.1, 50), ylabel="true errors / stated errors")
+ax.set(yscale="log", ylim=(0.05, 50), ylabel="true errors / stated errors")
 ax.legend(loc="lower left")
 plt.show()
 
@@ -182,7 +182,7 @@ probability = model.predict_proba(new)["CONFIRMED"].to_numpy()
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 ax.hist(
     [probability[~is_open], probability[is_open]],
-    bins=20, range=(0, 1), stacked=True, color=[PLANET, FALSE], label=["decided", "open"],
+    bins=20, range=(0, 1), color=[PLANET, FALSE], label=["decided", "open"],
 )  # fmt: skip
 ax.set(xlabel="probability of a planet", ylabel="new objects", yscale="log")
 ax.legend(loc="upper center")

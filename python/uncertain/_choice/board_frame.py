@@ -5,6 +5,7 @@ All columns are there for programs. A selection that lacks one of these prints a
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 import polars
@@ -16,7 +17,7 @@ PARAMETERS = 30
 NOTE = 60
 COLUMNS = ("method", "meaning", "parameters", "score", "behind", "weight")
 PRINTED = {*COLUMNS, "score_se", "behind_se", "note"}
-MORE = 'all columns are in .columns, such as ["accuracy"], ["seconds"], ["gap"] and ["note"]'
+MORE = 'All columns are in .columns, such as ["accuracy"], ["seconds"], ["gap"] and ["note"]'
 
 
 class BoardFrame(polars.DataFrame):
@@ -37,9 +38,9 @@ class BoardFrame(polars.DataFrame):
         rows = [_texts(row) for row in self.iter_rows(named=True)]
         used = [k for k, row in enumerate(rows) if row[5]]
         body = [row[:6] if row[3] else (*row[:3], _cut(row[6], NOTE), "", "") for row in rows]
-        best = "The best candidates, averaged" if len(used) > 1 else "The best candidate"
-        verdict = f"{best}, of {len(rows)} that were compared on the same held-out rows"
-        return card(verdict, [], table(COLUMNS, body, used) + f"<p>{MORE}</p>")
+        best = "The candidates that are averaged" if len(used) > 1 else "The best candidate"
+        verdict = f"{best}, and the others on the same held-out rows"
+        return card(verdict, [], table(COLUMNS, body, used, texts=3) + f"<p>{html.escape(MORE)}</p>")
 
 
 def _line(row: tuple[str, ...], sizes: list[int]) -> str:

@@ -66,20 +66,25 @@ def card(verdict: str, pictures: Sequence[tuple[str, str]], following: str, deta
     return f'<div class="uncertain-card" style="{FRAME}">{"".join(parts)}</div>'
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], strong: Container[int] = ()) -> str:
-    """Texts under titles; the first column to the left, `strong` rows in bold."""
+def table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], strong: Container[int] = (), texts: int = 1
+) -> str:
+    """Texts under titles; the first `texts` columns to the left, `strong` rows in bold."""
+
+    sides = ["left" if k < texts else "right" for k in range(len(head))]
 
     def line(cells: Sequence[str], tag: str, style: str) -> str:
         inner = "".join(
-            f'<{tag} style="text-align:{"right" if k else "left"};{CELL};{style}">{html.escape(cell)}</{tag}>'
-            for k, cell in enumerate(cells)
+            f'<{tag} style="text-align:{side};{CELL};{style}">{html.escape(cell)}</{tag}>'
+            for side, cell in zip(sides, cells, strict=True)
         )
         return f"<tr>{inner}</tr>"
 
     body = "".join(line(r, "td", "font-weight:600" if k in strong else "") for k, r in enumerate(rows))
     return (
-        '<table style="border-collapse:collapse;background:none;font-size:inherit;overflow-x:auto"><thead>'
-        f"{line(head, 'th', 'border-bottom:1px solid #8888')}</thead><tbody>{body}</tbody></table>"
+        '<div style="overflow-x:auto">'
+        '<table style="border-collapse:collapse;background:none;font-size:inherit"><thead>'
+        f"{line(head, 'th', 'border-bottom:1px solid #8888')}</thead><tbody>{body}</tbody></table></div>"
     )
 
 

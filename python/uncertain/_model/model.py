@@ -60,8 +60,8 @@ class Model:
     Attributes
     ----------
     pipeline_ : sklearn.pipeline.Pipeline
-        The fitted steps: AsGaussians (for tables) -> GaussianImputer (with ``on_missing="impute"``, unless what
-        follows takes gaps) -> GaussianDenoiser (with ``meaning="measurement"``) -> GaussianScaler (with
+        The fitted steps: AsGaussians (for tables) -> GaussianImputer (with ``on_missing="impute"``, unless
+        what follows takes gaps) -> GaussianDenoiser (with ``meaning="measurement"``) -> GaussianScaler (with
         ``scale=True``) -> GaussianCollapser (of a regression with ``meaning="measurement"``) -> GSUClassifier
         or the estimator of another method.
     columns_ : Columns
@@ -69,8 +69,8 @@ class Model:
     is_regression_ : bool
         Is the last step a regression?
     has_distribution_ : bool
-        Does it answer `predict_distribution`? A `GSURegressor` does, unless it comes from a file that holds no
-        `residual_std_`.
+        Does it answer `predict_distribution`? A `GSURegressor` does, unless it comes from a file that holds
+        no `residual_std_`.
     residual_std_ : float or None
         Of a `GSURegressor`, the standard deviation of targets around predictions that no error bar explains,
         from held-out rows (see `predict_distribution`); None if it is not known.
@@ -764,7 +764,7 @@ class Model:
 
     def _repr_html_(self) -> str:
         """The same text as a card."""
-        return model_card(repr(self))
+        return model_card(repr(self), regression=self.is_regression_)
 
     def _inspected(
         self,

@@ -51,7 +51,7 @@ def model_text(
     return "\n".join(lines)
 
 
-def model_card(text: str) -> str:
+def model_card(text: str, *, regression: bool) -> str:
     """The same lines as a card for notebooks, and what one does with a model."""
     first, *lines = text.splitlines()
     cells = ((line[:KEY].strip(), line[KEY:]) for line in lines)
@@ -63,7 +63,7 @@ def model_card(text: str) -> str:
     following = (
         f'<table style="border-collapse:collapse;background:none;font-size:inherit">{rows}</table>'
         "<p><b>Next.</b> <code>model.report(table)</code>: what the error bars change; "
-        "<code>model.predict(new)</code>, <code>predict_set</code> or <code>predict_interval</code>; "
+        f"<code>model.predict(new)</code>, <code>predict_{'interval' if regression else 'set'}(new)</code>; "
         "<code>model.save(path)</code></p>"
     )
     return card(first, [], following)

@@ -24,6 +24,7 @@ from ..preprocessing import (
     GaussianLogScaler,
     GaussianScaler,
 )
+from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 from ..svm import GSUClassifier
 from .base import aligned, amount
 from .board import MEANS_ONLY, Board, Difference
@@ -34,6 +35,8 @@ Steps: TypeAlias = list[Step]
 
 AVERAGE = "average"
 """The model itself, if it is an average of several."""
+MEASURED = (Law, RemeasuredClassifier, RemeasuredRegressor)
+"""Models of true values by nature: there are none like them for spread."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +129,8 @@ def own_meaning(pipeline: Pipeline) -> str:
         return AVERAGE
     if isinstance(pipeline[-1], GaussianDiscriminant):
         return "discriminant"
-    denoised = any(isinstance(step, (GaussianDenoiser, Law)) for _, step in pipeline.steps)
-    return "measurement" if denoised else "spread"
+    measured = any(isinstance(step, (GaussianDenoiser, *MEASURED)) for _, step in pipeline.steps)
+    return "measurement" if measured else "spread"
 
 
 def alternatives(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipeline]:
@@ -152,6 +155,8 @@ def alternatives(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipelin
             ]
         ),
     }
+    if isinstance(pipeline[-1], MEASURED):
+        del others["spread"]
     del others[own]
     return others
 
@@ -188,8 +193,8 @@ def regressions(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipeline
     """
     if own_meaning(pipeline) == AVERAGE:
         return _members(pipeline)
-    if isinstance(pipeline[-1], Law):
-        return {}  # by nature
+    if isinstance(pipeline[-1], MEASURED):
+        return {}
     logs, steps, imputer, denoiser = _without_filling(pipeline, gaps)
     if own_meaning(pipeline) == "measurement":
         return {"spread": _scaled_by(Pipeline([*logs, *imputer, *steps]), "means")}

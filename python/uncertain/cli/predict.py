@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     type=click.Choice(["typical", "zero"]),
     help="For a TABLE without error columns: sizes as in the fit, or exact values.",
 )
-@click.option("--keep", type=names, metavar="A,B,...", help="Write these columns of TABLE before the predictions.")
+@click.option(
+    "--keep", type=names, metavar="A,B,...", help="Write these columns of TABLE before the predictions."
+)
 @progress_option
 def predict(
     model: str,

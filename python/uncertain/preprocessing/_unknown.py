@@ -80,9 +80,7 @@ class Unknown:
             texts.append(_counts("error bar", "from a model of sizes", self.n_sized))
         if self.indicators:
             n = len(self.indicators)
-            texts.append(
-                f"{n} features of zeros and ones say which" if n > 1 else "one of zeros and ones says so"
-            )
+            texts.append(f"{n} indicator{'s' * (n > 1)} of zeros and ones")
         return "; ".join(texts)
 
     def with_sizes(
