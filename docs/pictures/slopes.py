@@ -2,8 +2,8 @@
 
     .venv/bin/python docs/pictures/slopes.py
 
-The numbers are those of the first table of "Compared with other methods" in docs/guide/errors-in-both.md, which
-`benches/python/errors_in_both.py supernovae` measures.
+The numbers are those of the first table of "Compared with other methods" in docs/guide/errors-in-both.md,
+which `benches/python/errors_in_both.py supernovae` measures.
 """
 
 import re

@@ -2,7 +2,7 @@
 Errors in x and in y
 ====================
 
-Least squares assumes that x is exact. With errors in x it underestimates the slope, the more the larger they are
+Least squares assumes that x is exact. With errors in x it underestimates the slope, the more so the larger they are
 ("attenuation"). The mixture regression models the true values behind both readings and recovers the law between them,
 with standard errors and the scatter that no error bar explains.
 """

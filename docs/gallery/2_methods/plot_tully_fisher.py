@@ -3,9 +3,9 @@ A relation with outliers and limits
 ===================================
 
 Rotation and luminosity of galaxies follow a line (R. B. Tully and J. R. Fisher, Astronomy and Astrophysics 54, 1977).
-Both are measured with errors, a few galaxies are misidentified, and of the faintest only a limit of the magnitude is
-known. Each of the three bends the line of least squares; the law between true values knows all of them. The galaxies
-are simulated, so that the truth is there to compare with.
+Both are measured with errors, a few galaxies are misidentified, and for the faintest only a limit of the magnitude is
+known. Each of the three bends the line of least squares; the law between true values accounts for all of them. The
+galaxies are simulated, so that the result can be compared with the truth.
 """
 
 import matplotlib.pyplot as plt
@@ -30,7 +30,7 @@ limit = np.where(magnitude > -19.3, 1, 0)
 seen = np.where(limit == 1, -19.3, magnitude)
 
 # %%
-# Three laws of the same readings, each with one thing more.
+# Three fits to the same readings; each accounts for one of these more than the one before.
 law = LinearLaw(outliers="mixture").fit(X, seen, y_std, y_limit=limit)
 for name, other in (
     ("limits taken for readings, no outliers", LinearLaw().fit(X, seen, y_std)),

@@ -25,7 +25,7 @@ check = uncertain.check_errors(stars)
 print(check)
 
 # %%
-# The intervals hold the true factor with 95 %.
+# The 95 % intervals contain the true factors: g has error bars that are half as large as they should be, r twice.
 
 found = check.factor
 arms = np.abs(check.interval_95.T - found)

@@ -71,5 +71,5 @@ ax.legend(loc="upper left")
 plt.show()
 
 # %%
-# ``meaning="auto"`` takes scalar error columns as measurement error, and lists or a ``GaussianArray`` as spread;
-# ``model.report(table)`` compares both on the same folds.
+# The default call tries both. A single ``method=`` takes scalar error columns as measurement error, and list columns or a
+# ``GaussianArray`` as spread, unless ``meaning=`` says otherwise; ``model.report(table)`` compares both on the same folds.

@@ -2,8 +2,9 @@
 What the transformers do
 ========================
 
-Steps in front of a model take Gaussians and give Gaussians: means and covariances go through together. The picture has five of them on the
-same forty objects of NASA's Kepler catalogue, period and radius with their published errors (three times as large, to be seen).
+Steps in front of a model take Gaussians and give Gaussians: means and covariances are transformed together. The picture
+shows five of them on the same forty objects of NASA's Kepler catalogue: duration and radius with their published errors,
+enlarged three times so that they can be seen.
 """
 
 import warnings
@@ -64,8 +65,8 @@ axes[1, 2].set(xlabel="duration (hours)", ylabel="radius (earth radii)")
 plt.show()
 
 # %%
-# Others change the features: a kernel's feature space, the directions in which the rows vary most, each column its own step, and
-# plain columns for a learner that knows no Gaussians.
+# Others change the features: the feature space of a kernel, the directions in which the rows vary most, a step of its own
+# for each column, and plain columns for a learner that knows no Gaussians.
 
 both = GaussianColumnTransformer([("log", GaussianLogScaler(), [1])], remainder="passthrough")
 for name, step in {

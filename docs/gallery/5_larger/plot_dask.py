@@ -3,7 +3,7 @@ On a Dask cluster
 =================
 
 A table on the machines of a cluster is fitted there: parameters are sent to the workers, and a few hundred sums come
-back. The model has the same certificate as a fit in one memory, and it does not depend on the number of workers. Here
+back. The model has the same certificate as a fit on one machine, and it does not depend on the number of workers. Here
 the cluster consists of two threads of this process.
 """
 
@@ -31,7 +31,7 @@ print(there)
 print(type(predicted), "certified within", there.pipeline_[-1].optimality_gap_)
 
 # %%
-# The same fit in one memory.
+# The same fit on one machine.
 
 here = uncertain.fit(stars, target="kind", method="gsu")
 there_giant = predicted["giant"].compute().to_numpy()
@@ -43,5 +43,5 @@ print(f"largest difference of a score's direction: {np.abs(directions[0] - direc
 fig, ax = plt.subplots(figsize=(5, 4.6), layout="constrained")
 ax.plot([0, 1], [0, 1], color="#9a9a9a", linewidth=1)
 ax.plot(here_giant[::10], there_giant[::10], ".", color="#2166ac")
-ax.set(xlabel="probability of a giant, fitted in one memory", ylabel="fitted on the cluster", aspect="equal")
+ax.set(xlabel="probability of a giant, fitted on one machine", ylabel="fitted on the cluster", aspect="equal")
 plt.show()
