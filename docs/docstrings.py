@@ -1,9 +1,10 @@
 """Docstrings for readers of the site: what numpydoc would print as a type, though it is a sentence.
 
 Docstrings say ``name : text that goes on in the next lines``, which reads well in `help()`, and which
-numpydoc takes for a type in bold with a broken end. Before numpydoc reads a docstring, such text becomes the
-description; lines that begin with a value (``"auto": ...``) become a list. Afterwards the parameters of
-`uncertain.fit`, of which there are many, get headings; a parameter without a group comes last.
+numpydoc takes for a type in bold with a broken end. Before numpydoc reads a docstring, such text becomes
+the description; lines that begin with a value (``"auto": ...``) become a list; paragraphs behind the last
+entry of a section go above the first section. Afterwards the parameters of `uncertain.fit`, of which there
+are many, get headings; a parameter without a group comes last.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from typing import Any
 
 SECTIONS = ("Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns", "Other Parameters")
 ENTRY = re.compile(r"(?P<names>[*\w][\w*, ]*?) : (?P<text>.+)")
+NAME = re.compile(r"[*\w]+(, [*\w]+)*")
+"""An entry whose text stands below it."""
 TYPE = re.compile(
     r"^[{(]|\b(float|int|bool|str|dict|list|tuple|array|ndarray|array-like|None|callable|default=|ignored|"
     r"Gaussian\w+|DataFrame|Pipeline|Path|Report|Model|figure|Axes|generator)\b"
 )
+DEFAULT = re.compile(r'.*\bdefault=("[\w-]+"|[\w.+-]+)')
+"""What ends with a default is a type, however the text below it begins."""
 ARRAY = re.compile(r"(float, or )?(ndarray|array-like) of shape \([^)]*\)( or \([^)]*\))*")
 VALUE = re.compile(r'(?:"[\w-]+"(?:, |(?= \()|(?=:)))+(?: \([^)]*\))?: ')
 """What begins a line that explains a value of an option."""
@@ -46,24 +51,27 @@ PARAMETER_GROUPS = {
 
 def is_type(text: str, rest: list[str]) -> bool:
     """Is this the type of a parameter, and not the beginning of a sentence about it?"""
-    if ARRAY.fullmatch(text):
+    if ARRAY.fullmatch(text) or DEFAULT.fullmatch(text):
         return True
     first = next((line.strip() for line in rest if line.strip()), "")
     goes_on = first[:1].islower() or first.startswith(("``", "(", "`")) or text.endswith((",", ";"))
     return bool(TYPE.search(text)) and not goes_on and not text.endswith(".") and len(text) < 90
 
 
-def read_entries(lines: list[str]) -> list[list[str]]:
-    """The lines of a section by entry: a line that is not indented begins one."""
+def read_entries(lines: list[str]) -> tuple[list[list[str]], list[str]]:
+    """The lines of a section by entry, which a line that is not indented begins, and the text behind them."""
     entries: list[list[str]] = []
-    for line in lines:
+    for k, line in enumerate(lines):
         if line.strip() and not line.startswith(" "):
+            after_blank = k > 0 and not lines[k - 1].strip()
+            if after_blank and not ENTRY.fullmatch(line) and not NAME.fullmatch(line):
+                return entries, lines[k:]
             entries.append([line])
         elif entries:
             entries[-1].append(line)
         elif line.strip():
-            return []
-    return entries
+            return [], []
+    return entries, []
 
 
 def with_description(entry: list[str]) -> list[str]:
@@ -101,8 +109,10 @@ def describe(_app: Any, what: str, name: str, thing: Any, options: Any, lines: l
     blocks = [lines[: bounds[0]]]
     for start, end in pairwise(bounds):
         heading, body = lines[start : start + 2], lines[start + 2 : end]
-        if heading[0].strip() in SECTIONS and (entries := read_entries(body)):
-            body = list(chain.from_iterable(map(with_description, entries)))
+        if heading[0].strip() in SECTIONS:
+            entries, text = read_entries(body)
+            body = [*chain.from_iterable(map(with_description, entries)), ""] if entries else body
+            blocks[0] += ["", *text, ""] if text else []
         blocks.append(heading + body)
     lines[:] = chain.from_iterable(blocks)
 

@@ -52,7 +52,7 @@ def slug(name: str) -> str:
 def task_page(name: str, task: Task | None, entry: dict[str, Any]) -> Iterator[str]:
     """What is known of a task, and a line for each method."""
     train, test = entry["rows"]
-    yield f"# {name[0].upper()}{name[1:]}\n"
+    yield f"# Arena: {name}\n"
     if task is not None:
         yield f"{task.columns[0].upper()}{task.columns[1:]}. Published results: {task.published}.\n"
         yield f"Source: {task.source}. Licence: {task.licence}.\n"
@@ -90,4 +90,4 @@ def summary_page(results: dict[str, Any], ours: list[str], described: dict[str, 
             yield PICTURE.format(name=name, alt=alt)
     if absent := [name for name in described if name not in results["tasks"]]:
         yield f"Tasks without a result here: {', '.join(absent)}."
-    yield CONTENTS.format(names="\n".join(f"arena/{slug(name)}" for name in results["tasks"]))
+    yield CONTENTS.format(names="\n".join(f"{name} <arena/{slug(name)}>" for name in results["tasks"]))

@@ -11,7 +11,7 @@ var Scorer = {
     if (/^(start|guide)\/[^/]+$/.test(docname)) score += 6;
     if (docname.startsWith("gallery_pages/")) score += 1;
     if (docname === "changelog" && query !== "changelog") score -= 30;
-    if (docname.startsWith("papers/") || docname.endsWith("from-paper-to-code")) score -= 25;
+    if (/^papers\/|^guide\/(arena\/|from-paper-to-code)/.test(docname)) score -= 25;
     if (kind === "index") score -= 3;
     return score;
   },

@@ -55,9 +55,9 @@ no_groups = groups : ignored
 scores = ndarray of shape (n,), or (n, K) for more than two classes
     Positive for ``classes_[1]`` in the case of two classes.
 kernel : {"linear", "quadratic", "polynomial", "rbf"}, default="linear"
-    x'z, (x'z)^2, (gamma x'z + coef0)^degree, exp(-gamma ||x - z||^2). All but "linear" fit the same
-    problem to the rows in the kernel's feature space, see :class:`~uncertain.KernelMap`: ``coef_`` then
-    belongs to the ``kernel_map_.rank_`` coordinates of that space, and error bars are carried there to
+    The products x'z, (x'z)^2, (gamma x'z + coef0)^degree or exp(-gamma ||x - z||^2). All but "linear" fit
+    the same problem to the rows in the kernel's feature space, see :class:`~uncertain.KernelMap`: ``coef_``
+    then belongs to the ``kernel_map_.rank_`` coordinates of that space, and error bars are carried there to
     first order.
 gamma : float > 0 or "median", default="median"
     Parameter of "polynomial" and "rbf". "median" is 1 / (2 m^2) with the median distance m of two different
