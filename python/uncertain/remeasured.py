@@ -25,6 +25,7 @@ from ._data.validation import (
 )
 from ._trees.remeasured import Remeasured, has_method
 from ._trees.residuals import ResidualForest
+from ._trees.stopped import with_known_columns
 from .exceptions import ParameterError, UncertainError
 from .preprocessing._readings import TruthOfClasses, TruthOfTargets
 
@@ -309,7 +310,8 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
         for fold in folds:
             learner = self._for_fewer_copies(clone(self.estimator_), len(some), len(table))
             left = None if scaled is None else scaled[fold.train]
-            learner = self._trained(learner, some[:, fold.train], y[fold.train], left)
+            columns = with_known_columns(some[:, fold.train])
+            learner = self._trained(learner, columns, y[fold.train], left)
             predicted[:, fold.test] = _predicted(learner, some[:, fold.test])
         self._residuals = ResidualForest.fit(some, predicted, y - predicted, weights, random, self.n_jobs)
 

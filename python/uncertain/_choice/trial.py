@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from .._base.folds import Fold
 from .._data.incomplete import GaussianRows
 from .._data.typing import Floats, Labels
-from .._held_out.fits import certified_gap, ended_early, fit_fold
+from .._held_out.fits import certified_gap, ended_early, fit_fold, for_known_features
 from .._held_out.means import mean_known
 from .._report.pace import Pace
 from .._rows.training import TrainingRows
@@ -168,7 +168,7 @@ def _with_penalty(member: Member, request: Request, comparison: Comparison) -> M
     if most == 0:
         return replace(member, penalty="")
     some = sample(comparison.training, labels, most, np.random.RandomState(0))
-    path = clone(member.pipeline)
+    path, some = for_known_features(clone(member.pipeline), some)
     path[-1].set_params(**{member.penalty: "auto"})
     if "probability" in path[-1].get_params():
         path[-1].set_params(probability=False)

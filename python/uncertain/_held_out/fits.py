@@ -1,10 +1,16 @@
-"""Fits to the rows that folds leave, and the models that come of them."""
+"""Fits to the rows that folds leave, and the models that come of them.
+
+A feature that no row of a fold's training has (of a filter, say, that one survey alone used, where whole
+surveys are held out) is left out there by a `LinearMap`: the fold's model takes rows of all features, as the
+others do, and answers from those that it knows. Held constant it would be a feature without variance, and
+its first value an outlier without end.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import clone
@@ -12,11 +18,15 @@ from sklearn.pipeline import Pipeline
 
 from .._base.folds import Fold
 from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, Incomplete
-from .._data.typing import Keywords
+from .._data.incomplete import GaussianRows, Incomplete, missing_mask
+from .._data.typing import Ints, Keywords
 from .._rows.training import TrainingRows
 from ..exceptions import ConvergenceWarning, UncertainWarning
+from ..preprocessing import GaussianCollapser, GaussianLogScaler, LinearMap
 from ..preprocessing._imputer import GaussianImputer
+
+PASSING = (LinearMap, GaussianLogScaler, GaussianCollapser)
+"""Steps that learn nothing from values, and pass gaps on."""
 
 
 def fit_fold(pipeline: Pipeline, training: TrainingRows, fold: Fold) -> Pipeline:
@@ -28,7 +38,29 @@ def fit_fold(pipeline: Pipeline, training: TrainingRows, fold: Fold) -> Pipeline
         # Held-out rows judge it, whether or not it has converged; the fit to all rows warns.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", UncertainWarning)
-        return training.take(fold.train).fitted(pipeline)
+        pipeline, some = for_known_features(pipeline, training.take(fold.train))
+        return some.fitted(pipeline)
+
+
+def for_known_features(pipeline: Pipeline, some: TrainingRows) -> tuple[Pipeline, TrainingRows]:
+    """The unfitted pipeline, and such rows for it, without the features that no row that counts has."""
+    known = np.flatnonzero(~missing_mask(some.rows)[some.counts > 0.0].all(axis=0))
+    if len(known) in (0, some.rows.shape[1]):
+        return pipeline, some
+    pairs = None if some.xy_cov is None else some.xy_cov[:, known]
+    return _of_features(pipeline, some.rows, known), replace(some, xy_cov=pairs)
+
+
+def _of_features(pipeline: Pipeline, rows: GaussianRows, known: Ints) -> Pipeline:
+    """The unfitted pipeline with a step that leaves the other features out, before one learns from values."""
+    place = next(k for k, (_, step) in enumerate(pipeline.steps) if not isinstance(step, PASSING))
+    n, first = rows.shape[1], pipeline[0]
+    if isinstance(first, LinearMap):  # the first features, without indicators
+        n = np.asarray(first.matrix).shape[1]
+        known = known[known < n]
+    names = rows.feature_names
+    kept = LinearMap(np.eye(n)[:, known], names=None if names is None else [names[j] for j in known])
+    return Pipeline([*pipeline.steps[:place], ("known", kept), *pipeline.steps[place:]])
 
 
 @dataclass(frozen=True)

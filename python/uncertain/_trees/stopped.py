@@ -80,10 +80,16 @@ def _grown(
 ) -> BaseEstimator:
     """The learner with so many trees, on the rows that a fold leaves."""
     copies, _, columns = table.shape
-    rows = table[:, fold.train].reshape(-1, columns)
+    rows = with_known_columns(table[:, fold.train].reshape(-1, columns))
     # Weights, also of 1, make scikit-learn's bins ten times as slow.
     known = None if weights is None else np.tile(weights[fold.train], copies)
     return learner.set_params(max_iter=size).fit(rows, np.tile(y[fold.train], copies), known)
+
+
+def with_known_columns(rows: Floats) -> Floats:
+    """The columns of a fold, in which those that no row has are constant: histograms need a value."""
+    rows[..., np.isnan(rows).all(axis=tuple(range(rows.ndim - 1)))] = 0.0
+    return rows
 
 
 def _losses(learner: BaseEstimator, table: Floats, y: Labels) -> Floats:
