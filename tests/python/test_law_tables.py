@@ -147,6 +147,23 @@ def test_curves(table: pl.DataFrame) -> None:
         model.save("nowhere.safetensors")
 
 
+def test_curves_that_are_given_in_another_way_than_they_are_called(table: pl.DataFrame) -> None:
+    for words, options in (
+        ("curve= needs p0=", {"curve": straight}),
+        (
+            r"called as curve\(x, params\).*f\(x\[:, 0\], \*params\)",
+            {"curve": lambda x, a, b: a, "p0": [0, 1]},
+        ),
+        ("curve raised TypeError: nothing to add", {"curve": refusing, "p0": [0, 1]}),
+    ):
+        with pytest.raises(UncertainError, match=words):
+            uncertain.fit(table, target="y", features=["x"], method="law", **options)
+
+
+def refusing(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    raise TypeError("nothing to add")
+
+
 def test_roles_of_laws_elsewhere_are_refused(table: pl.DataFrame) -> None:
     for words, options in (
         ("modes=.*GSURegressor", {"method": "gsu", "modes": ["zero_a"]}),

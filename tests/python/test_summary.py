@@ -215,3 +215,46 @@ def test_summary_of_exact_rows_and_of_many_features(rng: np.random.Generator) ->
     smallest = int(np.abs(summary.per_std[0]).argmin())
     lines = [line.split()[0] for line in text.splitlines() if line]
     assert f"x{largest}" in lines and f"x{smallest}" not in lines
+
+
+FAMILIES = ["binomial", "poisson", "negative_binomial", "gamma", "ordinal", "weibull", "lognormal"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_summary_of_a_law_of_each_family(family: str, rng: np.random.Generator) -> None:
+    true = rng.normal(size=N)
+    rate = np.exp(0.5 * true)
+    targets = {
+        "binomial": np.where(rng.uniform(size=N) < rate / (1 + rate), "yes", "no"),
+        "ordinal": np.digitize(true + rng.logistic(size=N), [-1.0, 1.0]),
+        "poisson": rng.poisson(3 * rate),
+        "negative_binomial": rng.poisson(3 * rate * rng.gamma(2.0, 0.5, N)),
+    }
+    target = targets.get(family, rate * rng.gamma(2.0, size=N))
+    table = pl.DataFrame({"dose": true + 0.4 * rng.normal(size=N), "dose_err": 0.4, "answer": target})
+    model = uncertain.fit(table, target="answer", method="law", family=family)
+    law, summary = model.pipeline_[-1], model.summary()
+    assert summary.coef_std is not None and summary.intercept_std is not None and summary.naive is not None
+    assert_array_equal(summary.coef_std, law.coef_std_[None])
+    assert_array_equal(summary.naive, law.naive_coef_[None])
+    text = str(summary)
+    assert f"{law.coef_std_[0]:.4g}" in text and f"{law.naive_coef_[0]:.4g}" in text
+    if family == "ordinal":
+        assert "threshold" in text and "intercept" not in text
+    else:
+        assert f"{law.intercept_:.6g}" in text and f"{law.intercept_std_:.4g}" in text
+    for values in law.extra_.values():
+        assert all(f"{value:.4g}" in text for value in values)
+    # The sentence above the table says what the linear predictor is: here its log, there the answer's odds.
+    assert ("log of the mean of answer" in text) == (family in ("poisson", "negative_binomial", "gamma"))
+    assert ("log odds of 'yes' against 'no'" in text) == (family == "binomial")
+
+
+def test_summary_of_a_line_has_its_scatter(rng: np.random.Generator) -> None:
+    true = rng.normal(size=N)
+    y = 1 + 2 * true + 0.3 * rng.normal(size=N)
+    table = pl.DataFrame({"x": true + 0.3 * rng.normal(size=N), "x_err": 0.3, "y": y})
+    model = uncertain.fit(table, target="y", method="law")
+    law, text = model.pipeline_[-1], str(model.summary())
+    assert f"{law.intrinsic_scatter_:.4g} +- {law.intrinsic_scatter_std_:.2g}" in text
+    assert f"{law.intercept_std_:.4g}" in text

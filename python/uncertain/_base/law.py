@@ -20,6 +20,7 @@ class Law:
 
     coef_: Floats
     coef_std_: Floats
+    intercept_std_: float
 
     if TYPE_CHECKING:
 

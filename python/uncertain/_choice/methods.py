@@ -120,6 +120,11 @@ def make_estimator(
     if isinstance(params.get("curve"), CurveRegressor):
         given = {name: value for name, value in params.items() if name != "curve"}
         return clone(params["curve"]).set_params(**given)
+    if kind is CurveRegressor and "p0" not in params:
+        raise ParameterError(
+            "curve= needs p0=, where the fit starts: a number for each parameter of the curve, "
+            "as a list or as a dictionary with their names"
+        )
     usual = EVERYWHERE | {"random_state": random_state}
     everywhere = {name: value for name, value in usual.items() if name in known}
     of_numbers = entry.of_numbers if regression else {}

@@ -20,11 +20,13 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._base.given_x import GivenX
+from .._base.law import Law
 from .._data.array import GaussianArray
 from .._data.incomplete import filled_gaussians
 from .._data.typing import Estimator, Floats, Labels
 from .._held_out.fits import certified_gap
-from ..laws import CurveRegressor
+from ..laws import CurveRegressor, GeneralizedLinearLaw
+from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import GaussianScaler
 from .coefficients import feature_names, hyperplanes, law_of, reading_steps
 
@@ -49,7 +51,9 @@ class Summary:
         not linear.
     per_std : ndarray of shape (K, d): the change of the score per standard deviation of the feature; None
         where the model has not scaled the features and no rows were given.
-    coef_std : ndarray of shape (K, d): standard errors of the coefficients of a law; None of other models.
+    coef_std, intercept_std : ndarrays of shape (K, d) and (K,): standard errors of a law, else None.
+    naive : ndarray of shape (K, d): the coefficients of a fit that takes the readings as exact, of a law that
+        has made one; else None.
     error_share : ndarray of shape (K, d): the part of the score's variance, under the rows' error bars, that
         each feature has; None without rows, NaN where rows are exact.
     facts : lines about the fit.
@@ -65,10 +69,12 @@ class Summary:
     per_std: Floats | None
     error_share: Floats | None
     coef_std: Floats | None
+    intercept_std: Floats | None
+    naive: Floats | None
     facts: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Sequence[object]]:
-        """Columns "score", "feature", "coef", "per_std", "error_share", for a data frame."""
+        """Columns "score", "feature", "coef", and what there is of the others, for a data frame."""
         if self.coef is None:
             return {"feature": list(self.feature_names)}
         k, d = self.coef.shape
@@ -77,7 +83,7 @@ class Summary:
             "feature": list(self.feature_names) * k,
             "coef": self.coef.ravel().tolist(),
         }
-        for name in ("coef_std", "per_std", "error_share"):
+        for name in ("coef_std", "naive", "per_std", "error_share"):
             values = getattr(self, name)
             if values is not None:
                 columns[name] = values.ravel().tolist()
@@ -96,8 +102,13 @@ class Summary:
     def _of_score(self, k: int, score: str) -> list[str]:
         assert self.coef is not None and self.intercept is not None
         columns = [("coefficient", self.coef[k], "{:.6g}")]
-        if self.coef_std is not None:
+        intercept, has_intercept = f"{self.intercept[k]:>16.6g}", True
+        if self.coef_std is not None and self.intercept_std is not None:
             columns.append(("standard error", self.coef_std[k], "{:.4g}"))
+            intercept += f"{self.intercept_std[k]:>16.4g}"
+            has_intercept = not np.isnan(self.intercept_std[k])  # an ordinal law has thresholds
+        if self.naive is not None:
+            columns.append(("naive", self.naive[k], "{:.4g}"))
         if self.per_std is not None:
             columns.append(("per std", self.per_std[k], "{:.4g}"))
         if self.error_share is not None:
@@ -115,7 +126,7 @@ class Summary:
             for name, j in zip(names, order, strict=True)
         ]
         more = [f"... and {d - LISTED} features with smaller coefficients"] if d > LISTED else []
-        return [score, head, *rows, *more, f"{'intercept':<{width}}{self.intercept[k]:>16.6g}"]
+        return [score, head, *rows, *more, *[f"{'intercept':<{width}}{intercept}"] * has_intercept]
 
 
 def summarised(pipeline: Pipeline, target: str, classes: Labels | None, source_rows: Any = None) -> Summary:
@@ -128,7 +139,7 @@ def summarised(pipeline: Pipeline, target: str, classes: Labels | None, source_r
             facts = (*_facts(last, classes), "", *last.summary().splitlines())
         else:
             facts = (*_facts(last, classes), _line("note", str(error)))
-        return Summary(type(last).__name__, (), names, None, None, None, None, None, facts)
+        return Summary(type(last).__name__, (), names, None, None, None, None, None, None, None, facts)
     start = reading_steps(pipeline)
     rows = None
     if source_rows is not None:
@@ -142,27 +153,50 @@ def summarised(pipeline: Pipeline, target: str, classes: Labels | None, source_r
     std = _spread(pipeline, start, rows)
     return Summary(
         estimator=type(last).__name__,
-        scores=_scores(target, classes),
+        scores=_scores(last, target, classes),
         feature_names=names,
         coef=coef,
         intercept=intercept,
         per_std=None if std is None or not same else coef * std,
         error_share=None if rows is None or not same else _shares(coef, rows),
-        coef_std=_standard_errors(pipeline),
+        **_of_law(pipeline),
         facts=_facts(last, classes),
     )
 
 
-def _standard_errors(pipeline: Pipeline) -> Floats | None:
+def _of_law(pipeline: Pipeline) -> dict[str, Floats | None]:
+    """Standard errors, and the fit that takes the readings as exact."""
     try:
-        return np.atleast_2d(law_of(pipeline).coef_std_)
+        law = law_of(pipeline)
     except AttributeError:
-        return None
+        return dict.fromkeys(("coef_std", "intercept_std", "naive"))
+    naive = getattr(law, "naive_coef_", None)
+    return {
+        "coef_std": np.atleast_2d(law.coef_std_),
+        "intercept_std": np.atleast_1d(law.intercept_std_),
+        "naive": None if naive is None else np.atleast_2d(naive),
+    }
 
 
-def _scores(target: str, classes: Labels | None) -> tuple[str, ...]:
+LINE = "coefficients x features + intercept"
+LINKS = {
+    "binomial": f"log odds of {{higher!r}} against {{lower!r}} = {LINE}",
+    "poisson": f"log of the mean of {{target}} = {LINE}",
+    "negative_binomial": f"log of the mean of {{target}} = {LINE}",
+    "gamma": f"log of the mean of {{target}} = {LINE}",
+    "ordinal": "log odds of a class above the k-th = coefficients x features - threshold k",
+    "weibull": f"log of {{target}} = {LINE} + scale x noise",
+    "lognormal": f"log of {{target}} = {LINE} + scale x noise",
+}
+"""What the coefficients of a family belong to."""
+
+
+def _scores(last: Estimator, target: str, classes: Labels | None) -> tuple[str, ...]:
+    if isinstance(last, GeneralizedLinearLaw):
+        lower, higher = ("", "") if classes is None else classes[:2].tolist()
+        return (LINKS[last.family].format(target=target, lower=lower, higher=higher),)
     if classes is None:
-        return (f"{target} = coefficients x features + intercept",)
+        return (f"{target} = {LINE}",)
     labels = classes.tolist()
     if len(labels) == 2:
         return (f"score of {labels[1]!r} (positive) against {labels[0]!r} (negative)",)
@@ -222,12 +256,26 @@ def _facts(last: Estimator, classes: Labels | None) -> tuple[str, ...]:
     if hasattr(last, "worst_case_accuracy_"):
         accuracy = np.atleast_1d(last.worst_case_accuracy_)
         facts.append(_line("worst case", f"accuracy {', '.join(f'{a:.3f}' for a in accuracy)}"))
+    if isinstance(last, Law):
+        facts += _beside_coefficients(last)
     if isinstance(last, GivenX):
         rows = last._rows_of_summary()
         facts += [_line(name, f" {value:.4g} +- {std:.2g}") for name, value, std, _, _ in rows]
     if hasattr(last, "status_"):
         facts.append(_line("fit", describe_ending(last)))
     return tuple(facts)
+
+
+def _beside_coefficients(law: Law) -> list[str]:
+    """Lines about a law's other parameters: its scatter, dispersion or shape, thresholds."""
+    found, stds = dict(getattr(law, "extra_", {})), dict(getattr(law, "extra_std_", {}))
+    if isinstance(law, GaussianMixtureRegressor) and hasattr(law, "coef_"):
+        found["scatter"], stds["scatter"] = [law.intrinsic_scatter_], [law.intrinsic_scatter_std_]
+    return [
+        _line(name, f" {value:.4g}" + ("" if np.isnan(std) else f" +- {std:.2g}"))
+        for name, values in found.items()
+        for value, std in zip(values, stds[name], strict=True)
+    ]
 
 
 def describe_ending(last: Estimator) -> str:

@@ -7,6 +7,7 @@ and the parameters for which it came.
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -58,10 +59,26 @@ def _called(function: Curve, name: str, x: Floats, params: Floats) -> object:
     try:
         return function(x, params.copy())
     except Exception as error:
+        if not _takes_two(function):
+            raise UncertainError(
+                f"{name} is called as {name}(x, params), with x of shape (n, {x.shape[1]}) and params of "
+                f"shape ({len(params)},), and takes other arguments ({error}); one that is written as "
+                f"f(x, a, b) is passed as {name}=lambda x, params: f(x[:, 0], *params)"
+            ) from error
         raise UncertainError(
             f"{name} raised {type(error).__name__}: {error}; at {_first_that_raises(function, x, params)}, "
             f"params = {params.tolist()}"
         ) from error
+
+
+def _takes_two(function: Curve) -> bool:
+    try:
+        signature(function).bind(None, None)
+    except TypeError:
+        return False
+    except ValueError:  # built-in functions may have no signature
+        return True
+    return True
 
 
 def _first_that_raises(function: Curve, x: Floats, params: Floats) -> str:
