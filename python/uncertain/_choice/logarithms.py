@@ -49,21 +49,20 @@ def check_transform(transform: object) -> None:
 
 
 def softening_for(
-    transform: Transform, rows: RowStore, names: Callable[[], list[str]], *, automatic: bool
+    transform: Literal["auto"] | Mapping[str, Literal["log"] | float],
+    rows: RowStore,
+    names: Callable[[], list[str]],
 ) -> Softening | None:
-    """Of each feature; None if none is taken as a logarithm. `automatic`: does "auto" mean the rule?
+    """Of each feature, by the rule or by name; None if none is taken as a logarithm.
 
     `names` gives those of the features.
     """
-    if transform is None or (transform == "auto" and not automatic):
-        return None
     some = rows.sample(LOOKED_AT)
-    if transform == "auto":
+    if isinstance(transform, str):
         if some.xy_cov is not None:  # which would have to move as well
             return None
         softening = GaussianLogScaler().fit(some.rows).softening_
     else:
-        assert isinstance(transform, Mapping)
         softening = _by_name(transform, some.rows, names())
     return tuple(softening.tolist()) if softening.any() else None
 

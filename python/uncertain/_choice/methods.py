@@ -42,7 +42,7 @@ class Method:
     partial: bool = False
     """Whether it learns from rows without a target."""
     measurement: bool = False
-    """Whether it takes error bars for measurement error by itself."""
+    """Whether it takes error bars for measurement error by itself, without a step in front that does."""
     indicators: bool = False
     """Whether it learns from features of zeros and ones that say what is missing without being asked to."""
     asked_by: Mapping[str, type[BaseEstimator]] = field(default_factory=dict)
@@ -84,11 +84,6 @@ ARGUMENTS_OF_FIT = (
 
 AUTO = "auto"
 """The method that is a choice among others."""
-
-
-def is_denoised(method: str, meaning: str, usual: str) -> bool:
-    """Does a step in front take off the noise, in this meaning ("auto": the usual one)?"""
-    return (usual if meaning == "auto" else meaning) == "measurement" and not METHODS[method].measurement
 
 
 def make_estimator(

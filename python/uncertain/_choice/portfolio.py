@@ -24,7 +24,7 @@ from .._rows.left_alone import LeftAlone
 from ..preprocessing import GaussianCollapser, GaussianImputer
 from .budget import Size, with_passes
 from .leaderboard import MEANS_ONLY
-from .methods import METHODS, is_denoised, make_estimator
+from .methods import METHODS, make_estimator
 from .steps import SELECT, Softening, first_features, steps_with, takes_limits
 
 KERNEL_ROWS: dict[str, int] = {"normal": 5_000, "high": 20_000}
@@ -235,7 +235,7 @@ def _member(asked: Request, method: str, meaning: str, parameters: Keywords | No
     )
     if "n_jobs" in asked.settings and "n_jobs" in estimator.get_params(deep=False):
         estimator.set_params(n_jobs=asked.settings["n_jobs"])
-    measured = is_denoised(method, meaning, meaning)
+    measured = meaning == "measurement" and not METHODS[method].measurement
     n = asked.rows.n_features if METHODS[method].indicators else asked.n_features
     softening = None if asked.softening is None else asked.softening[:n]
     steps = steps_with(

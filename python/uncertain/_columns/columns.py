@@ -15,7 +15,17 @@ from typing import Any, Literal, Self
 
 from .._data.typing import Keywords
 from ..exceptions import ParameterError
-from .bars import ARGUMENTS, KINDS, ErrorColumns, error_bars_from, fill, is_list_column, listing, visible
+from .bars import (
+    ARGUMENTS,
+    KINDS,
+    ErrorColumns,
+    arguments_from,
+    error_bars_from,
+    fill,
+    is_list_column,
+    listing,
+    visible,
+)
 from .found import NOTHING, Found
 from .names import ErrorBar
 from .roles import check_roles
@@ -191,6 +201,14 @@ class Columns:
     def for_array(cls) -> Columns:
         """Those of rows without columns."""
         return cls(found=Found(settled=True))
+
+    @classmethod
+    def settled(cls, roles: Mapping[str, Any], bars: Mapping[str, ErrorBar]) -> Columns:
+        """Those that were found, with the error bars of scalar features."""
+        columns = cls(**roles, **arguments_from(bars), found=Found(settled=True))
+        if bars:
+            columns.__dict__["error_bars"] = dict(bars)  # not to be made again of arguments made of them
+        return columns
 
     @property
     def ignored(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from .bars import (
     require_all,
 )
 from .columns import OF_LAWS, OF_ROWS, Columns
-from .found import Found, PairsOfTarget
+from .found import PairsOfTarget
 from .names import ErrorBar, ErrorNames, named_pairs
 from .roles import check_roles
 
@@ -97,7 +97,7 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     roles |= {"exact": (*roles.get("exact", ()), *exact), "categorical": categorical, **beside}
     roles |= {role: getattr(asked, role) for role in OF_LAWS}
     roles["draws"] = (*roles.get("draws", ()), *draws)
-    columns = Columns(**roles, found=Found(settled=True))
+    columns = Columns.settled(roles, chosen.bars)
     if asked.exact == "all":
         more = [n for n in chosen.candidates if n not in columns.used and table.types[n] == "number"]
         columns = replace(columns, exact=(*(columns.exact or ()), *more))
@@ -230,6 +230,8 @@ class _Choice:
             if own[0].sure or all(types[name] == "number" for name in (feature, *own[0].columns))
         }
         """The error bars by name; unsure ones are columns of numbers beside columns of numbers."""
+        self.bars: dict[str, ErrorBar] = {}
+        """Those of scalar features, as they were chosen."""
 
     def means_and_errors(self, asked: Columns, features: Sequence[str] | None) -> Keywords:
         """The roles of features, with what the caller left open."""
@@ -364,7 +366,8 @@ class _Choice:
         if isinstance(errors.get("cov"), Mapping):
             errors = {"cov": {pair: c for pair, c in errors["cov"].items() if pair[0] != pair[1]}}
             errors = errors if errors["cov"] else {}
-        return {"features": features, "corr": corr, **arguments_from(bars), **errors}
+        self.bars = bars
+        return {"features": features, "corr": corr, **errors}
 
     def _one_each(self, found: Mapping[str, Sequence[ErrorBar]]) -> dict[str, ErrorBar]:
         """The only error bar of every feature; one question about all that have several."""

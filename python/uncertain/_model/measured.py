@@ -3,16 +3,11 @@ learned of true values."""
 
 from __future__ import annotations
 
-import re
-
 from sklearn.pipeline import Pipeline
 
 from .._base.em import Mixture
 from .._base.law import Law
-from .._columns.columns import Columns
-from .._columns.names import OF_POPULATIONS, SPREAD
 from .._data.array import GaussianArray
-from .._tables.source import Source
 from ..discriminant import GaussianDiscriminant
 from ..preprocessing import (
     GaussianCollapser,
@@ -77,29 +72,6 @@ def advice(pipeline: Pipeline) -> str:
     return (
         "the model has learned from none like these, and its predictions may be too sure; "
         'method="discriminant", method="remeasured" and meaning="measurement" hold for other errors, too'
-    )
-
-
-def are_readings(source: Source, columns: Columns) -> bool:
-    """Are the features scalar columns with scalar error bars, which are not called spread?"""
-    if source.table is None or not columns.features:
-        return False
-    bars = [(value, column) for value, bar in columns.error_bars.items() for column in bar.columns]
-    if bars and all(_is_spread(value, column) for value, column in bars):
-        return False
-    return all(source.table.types.get(column) != "list" for column in columns.lists.values())
-
-
-def _is_spread(value: str, column: str) -> bool:
-    """Do the names say that the column holds the spread of a population, not the error of a reading?
-
-    That is x_spread, and x_std or x_variance beside x_mean.
-    """
-    if column.endswith(SPREAD):
-        return True
-    words, of_value = (set(re.split(r"[_.\- ]", name.lower())) for name in (column, value))
-    return (
-        bool(words & {*OF_POPULATIONS}) and bool(of_value & {"mean", "avg"}) and not words & {"mean", "avg"}
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from .._columns import Columns, find_columns
 from .._columns.columns import OF_ROWS
 from .._columns.find import Types
+from .._columns.names import OF_POPULATIONS, SPREAD
 from .._data.array import GaussianArray
 from .._data.typing import Keywords, NativeTable
 from .._data.validation import TableLike, seed_from
@@ -23,7 +25,6 @@ from .._tables.hdus import HduChoice
 from .._tables.source import Source
 from ..exceptions import ParameterError
 from ..preprocessing._empty import find_filled
-from .measured import are_readings
 from .plan import Plan
 
 
@@ -55,7 +56,7 @@ def open_rows(
         )
         if budget is None:
             columns = _load(source, asked, columns, in_parts=in_parts)
-    plan = replace(plan, usual="measurement" if are_readings(source, columns) else "spread")
+    plan = replace(plan, usual="measurement" if _are_readings(source, columns) else "spread")
     per_row = PerRow(**{role: values.get(role, getattr(columns, role)) for role in PerRow._fields})
     if values:
         columns = columns.changed(**{role: True for role in ("groups", "sample_weight") if role in values})
@@ -99,7 +100,7 @@ def open_dask_rows(
     cluster = Cluster(current() if client is None else client, timeout=timeout, retries=retries)
     empty = Source.from_input(table._meta)
     columns = _find_columns(empty, asked)
-    plan = replace(plan, usual="measurement" if are_readings(empty, columns) else "spread")
+    plan = replace(plan, usual="measurement" if _are_readings(empty, columns) else "spread")
     reader = DaskReader(
         cluster, table, empty.names, columns, plan.policy, seed=seed_from(plan.random_state),
         group_bytes=GROUP_BYTES if group_bytes is None else group_bytes,
@@ -153,3 +154,26 @@ def _find_columns(source: Source, asked: Columns) -> Columns:
     if asked.target is not None:
         raise ParameterError(f"{kind} has no column {asked.target!r}: pass the labels themselves as target=")
     return Columns.for_array()
+
+
+def _are_readings(source: Source, columns: Columns) -> bool:
+    """Are the features scalar columns with scalar error bars, which are not called spread?"""
+    if source.table is None or not columns.features:
+        return False
+    bars = [(value, column) for value, bar in columns.error_bars.items() for column in bar.columns]
+    if bars and all(_is_spread(value, column) for value, column in bars):
+        return False
+    return all(source.table.types.get(column) != "list" for column in columns.lists.values())
+
+
+def _is_spread(value: str, column: str) -> bool:
+    """Do the names say that the column holds the spread of a population, not the error of a reading?
+
+    That is x_spread, and x_std or x_variance beside x_mean.
+    """
+    if column.endswith(SPREAD):
+        return True
+    words, of_value = (set(re.split(r"[_.\- ]", name.lower())) for name in (column, value))
+    return (
+        bool(words & {*OF_POPULATIONS}) and bool(of_value & {"mean", "avg"}) and not words & {"mean", "avg"}
+    )

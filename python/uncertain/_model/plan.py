@@ -19,7 +19,7 @@ from .._base.sums import Need
 from .._choice.choose import IN_MEMORY, Choice, choose
 from .._choice.leaderboard import Leaderboard
 from .._choice.logarithms import Transform, check_transform, softening_for
-from .._choice.methods import AUTO, METHODS, is_denoised, make_estimator
+from .._choice.methods import AUTO, METHODS, make_estimator
 from .._choice.portfolio import Member, Request
 from .._choice.settings import checked_noise, re_measured_in, settings_of_choice, to_seed
 from .._choice.steps import Softening, behind_selection, steps_with, takes_gaps
@@ -163,7 +163,8 @@ class Plan:
         estimator = make_estimator(
             self.method, regression=regression, params=self.params, random_state=self.random_state
         )
-        denoised = is_denoised(self.method, self.meaning, self.usual)
+        meaning = self.usual if self.meaning == "auto" else self.meaning
+        denoised = meaning == "measurement" and not METHODS[self.method].measurement
         uses = Uses(
             type(estimator).__name__,
             y_std=has_fit_parameter(estimator, "y_std"),
@@ -205,9 +206,7 @@ class Plan:
         """The pipeline behind the reading step, and how it was chosen; the `reader` has read the rows."""
         if self.estimator is None:
             return self._fit_choice(rows, reader, deadline or Deadline())
-        softening = softening_for(
-            self.transform, rows, reader.feature_names, automatic=self.method == "remeasured"
-        )
+        softening = self._softening(rows, reader, automatic=self.method == "remeasured")
         steps = steps_with(
             self.estimator, measured=self.denoised, scale=self.scale,
             impute=not self.denoised and self._imputes(rows),  # for a denoiser a gap is infinite noise
@@ -219,7 +218,7 @@ class Plan:
         """The best of several; fitted to all rows, if it was chosen on a sample."""
         some = rows.sample(len(rows) if Need.MEMORY in rows.gives else CHOSEN_ROWS)
         whole = len(some) == len(rows)
-        softening = softening_for(self.transform, rows, reader.feature_names, automatic=True)
+        softening = self._softening(rows, reader, automatic=True)
 
         def chosen(some: TrainingRows, *, left_alone: bool) -> Choice:
             request = self._request(some, rows, reader, softening, whole=whole)
@@ -239,6 +238,12 @@ class Plan:
             return Fitted(pipeline, board, held_out)
         _warn_of_better(board, len(some))
         return Fitted(rows.fit_steps(clone(pipeline)), board, held_out)
+
+    def _softening(self, rows: RowStore, reader: RowReader, *, automatic: bool) -> Softening | None:
+        """Which features are taken as logarithms. `automatic`: does "auto" mean the rule?"""
+        if self.transform is None or (self.transform == "auto" and not automatic):
+            return None
+        return softening_for(self.transform, rows, reader.feature_names)
 
     def _imputes(self, rows: RowStore) -> bool:
         """Do gaps have to be filled for methods that take none?"""

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
 
 from .._columns.bars import visible
 from .._data.warn import warn
@@ -22,13 +22,6 @@ from .formats import ENDINGS, file_format, is_remote
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One path or several; each the name of a file or folder, a pattern with * or an address."""
-
-
-def are_paths(given: object) -> TypeGuard[Paths]:
-    """Is it a path, or a list of paths?"""
-    if isinstance(given, (list, tuple)):
-        return len(given) > 0 and all(isinstance(path, (str, os.PathLike)) for path in given)
-    return isinstance(given, (str, os.PathLike))
 
 
 def find_files(paths: Paths) -> list[str]:

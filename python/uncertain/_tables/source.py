@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeGuard
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarni
 from .exits import unshared
 from .hdus import ANY_TABLE, HduChoice
 from .opening import opened, refuse_strange
-from .paths import are_paths
+from .paths import Paths
 from .table import Table
 
 
@@ -43,7 +44,7 @@ class Source:
     @classmethod
     def from_input(cls, data: TableLike, choice: HduChoice = ANY_TABLE) -> Source:
         """A table of any library, the path of one, or rows without columns."""
-        if are_paths(data):
+        if _are_paths(data):
             from .files import open_files
 
             table: Table | None = open_files(data, choice)
@@ -176,3 +177,10 @@ class Source:
         """The caller's table with new columns; needs one, see `check_new`."""
         assert self.table is not None
         return self.table.appended(columns)
+
+
+def _are_paths(given: object) -> TypeGuard[Paths]:
+    """Is it a path, or a list of paths?"""
+    if isinstance(given, (list, tuple)):
+        return len(given) > 0 and all(isinstance(path, (str, os.PathLike)) for path in given)
+    return isinstance(given, (str, os.PathLike))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..exceptions import ColumnError
@@ -10,11 +11,11 @@ if TYPE_CHECKING:
     from polars import Series
 
 
-def is_text(column: Series) -> bool:
-    """Does the column hold strings?"""
+def text_columns(columns: Mapping[str, Series]) -> set[str]:
+    """The columns that hold strings."""
     import polars as pl
 
-    return column.dtype in (pl.String, pl.Categorical, pl.Enum)
+    return {name for name, own in columns.items() if own.dtype in (pl.String, pl.Categorical, pl.Enum)}
 
 
 def numbers_from_text(column: Series) -> tuple[Series, int | None]:
