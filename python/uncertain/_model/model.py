@@ -21,8 +21,6 @@ from .._base.progress import shown
 from .._choice.leaderboard import Leaderboard
 from .._columns import Columns
 from .._data.array import GaussianArray
-from .._data.groups import Groups
-from .._data.incomplete import GaussianRows
 from .._data.options import hinting_methods
 from .._data.typing import ColumnOrValues, Floats, Keywords, Labels, RandomState
 from .._data.validation import TableLike
@@ -34,15 +32,15 @@ from .._rows.sampled import REMEMBERED_ROWS
 from .._tables.dask import is_dask, lazily
 from .._tables.source import Source
 from ..exceptions import ModelFileError, UncertainError
+from .asked import Inspected, Pictured, PicturedLaw, asked_rows, inspected, pictured, pictured_law
 from .coefficients import hyperplanes, law_of
-from .drawn import some_rows
 from .file import ModelMetadata, from_bytes, read, to_bytes, write
 from .formula import formula
 from .onnx.export import write_onnx
 from .predictor import Predictor
 from .reader import Reader
 from .remembered import Remembered
-from .report import ReportOptions, about_target, report
+from .report import ReportOptions, report
 from .score import Counts, count_scores
 from .spread import own_law
 from .summary import Summary, summarised
@@ -673,7 +671,7 @@ class Model:
         >>> model.summary(X).error_share.round(2)
         array([[0.76, 0.24]])
         """
-        rows = None if table is None else self._reader.input(self._some(table)[0])
+        rows = None if table is None else self._reader.input(asked_rows(self._reader, table)[0])
         return summarised(self.pipeline_, self._reader.target_name, self.classes_, rows)
 
     def to_code(self, language: str = "python") -> str:
@@ -774,61 +772,17 @@ class Model:
         *,
         labelled: bool,
         max_rows: int | None,
-    ) -> tuple[Pipeline, GaussianRows, Labels | None, Groups | None]:
-        """What `uncertain.inspection` asks: the steps behind the reading ones, rows, targets and groups."""
-        source, y, groups = self._some(table, y, groups, max_rows=max_rows)
-        steps, rows = self._reader.steps, self._reader.rows(source)
-        if not labelled:
-            return steps, rows, None, None
-        return steps, rows, self._reader.truth(source, y), self._reader.groups(source, groups)
+    ) -> Inspected:
+        """For `uncertain.inspection`."""
+        return inspected(self._reader, table, y, groups, labelled=labelled, max_rows=max_rows)
 
-    def _some(
-        self,
-        table: TableLike,
-        y: ColumnOrValues | None = None,
-        groups: ColumnOrValues | bool | None = None,
-        max_rows: int | None = REMEMBERED_ROWS,
-    ) -> tuple[Source, ColumnOrValues | None, ColumnOrValues | bool | None]:
-        """About so many rows of a larger table, and what was given of these."""
-        some = some_rows(self._reader, table, {"y": y, "groups": groups}, max_rows)
-        if some is None:
-            return self._reader.source(table, y, groups), y, groups
-        return some.source, some.beside["y"], some.beside["groups"]
+    def _drawn(self, table: TableLike, y: ColumnOrValues | None, *, filled: bool = True) -> Pictured:
+        """For `uncertain.plot`."""
+        return pictured(self._reader, table, y, filled=filled)
 
-    def _drawn(
-        self, table: TableLike, y: ColumnOrValues | None, *, filled: bool = True
-    ) -> tuple[Pipeline, GaussianRows, Labels | None, list[str]]:
-        """What `uncertain.plot` asks: the steps behind the reading ones, rows (their gaps filled), targets if
-        known, names."""
-        source, y, _ = self._some(table, y)
-        known = y is not None or self.columns_.target in source.names
-        truth = self._reader.truth(source, y) if known else None
-        rows = self._reader.gaussians(source) if filled else self._reader.rows(source)
-        return self._reader.steps, rows, truth, self._reader.feature_names
-
-    def _law_drawn(
-        self, table: TableLike, y: ColumnOrValues | None
-    ) -> tuple[Any, GaussianArray, Floats, Floats | None, Floats | None, tuple[str, ...]]:
-        """What `uncertain.plot.LawDisplay` asks.
-
-        The law, rows, targets less the errors that rows share, the targets' errors, their covariances with
-        those of features, and names, the target's last.
-        """
-        last: Any = self.pipeline_[-1]
-        last = last if hasattr(last, "curve") else law_of(self.pipeline_)
-        source, y, _ = self._some(table, y)
-        reader, rows = self._reader, self._reader.gaussians(source)
-        targets: Any = reader.truth(source, y)
-        shared = self.columns_.modes
-        if shared is True:
-            raise UncertainError(
-                "the fit got modes= as numbers, which are not in the table; give their columns by name"
-            )
-        if shared:
-            targets = targets - source.beside(list(shared), "modes") @ last.modes_
-        known = about_target(reader, source, rows, limited=False)
-        names = (*reader.feature_names, reader.target_name)
-        return last, rows, targets, known["y_std"], known.get("xy_cov"), names
+    def _law_drawn(self, table: TableLike, y: ColumnOrValues | None) -> PicturedLaw:
+        """For `uncertain.plot.LawDisplay`."""
+        return pictured_law(self._reader, table, y)
 
 
 def load(path: str | os.PathLike[str]) -> Model:
