@@ -23,6 +23,8 @@ def columns(*names: str) -> pl.DataFrame:
 ONE = {
     "Teff_K": "eTeff_K", "V": "eV", "x": "s_x", "X": "X_e", "flux": "Unc_flux", "y": "y_uncertainty",
     "period": "d_period", "pl_orbper": "pl_orbpererr", "mean_radius": "radius_error", "mean_x": "error_x",
+    "flux_value": "flux_err", "flux.value": "flux.error", "value_x": "std_x", "x_val": "x_unc",
+    "t value": "t error",
     "radius_mean": "radius_se", "Motion_Mean": "Motion_Std", "avg_v": "v_unc",
     "Mass (kg)": "Standard deviation of Mass (kg)", "size [cm]": "σ(size [cm])", "a b": "a b (SD)",
     "glucose": "glucose ±", "length": "u(length)", "width": "Uncertainty in width", "t0": "t0_1sigma",
@@ -32,6 +34,7 @@ ARMS = {
     "mass": ("mass_error_max", "mass_error_min"), "R": ("euR", "edR"), "koi": ("koi_err1", "koi_err2"),
     "pl_rade": ("pl_radeerr1", "pl_radeerr2"), "z": ("z_err_hi", "z_err_lo"), "w": ("E_w", "e_w"),
     "q": ("err_q_hi", "err_q_lo"), "s": ("sigma_s_plus", "sigma_s_minus"), "teff": ("teff_ep", "teff_em"),
+    "h_mean": ("h_err_upper", "h_err_lower"), "p_value": ("p_err_up", "p_err_down"),
     "logg": ("ehi_logg", "elo_logg"), "fe": ("e_fe_up", "e_fe_low"), "g": ("g_eplus", "g_eminus"),
 }  # fmt: skip
 LIMITS = {

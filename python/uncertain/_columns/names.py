@@ -26,6 +26,8 @@ SPREAD = "_spread"
 """The ending of columns that say by their name that rows are populations, not readings."""
 MEANS = ("mean_{}", "{}_mean", "avg_{}", "{}_avg", "mean {}", "{} mean")
 """Columns of the mean of a quantity, which is no column itself."""
+VALUES = ("{}_value", "{}.value", "{} value", "value_{}", "{}_val", "{}.val", "val_{}")
+"""Columns of its value, as records are called that were flattened: x_value and x_error."""
 OF_POPULATIONS = ("std", "stdev", "stddev", "sd", "variance", "var")
 """Words that beside a mean are about the population that it is the mean of."""
 UPPER = ("upper", "plus", "pos", "high", "up", "hi", "max", "1", "p", "u")
@@ -104,7 +106,7 @@ class ErrorNames:
                 bars.setdefault(owner, []).append(ErrorBar(kind, (column,)))
             for claim in claims:
                 if claim.place is not None:
-                    for base in _present(column, claim, known):
+                    for base in _sided(column, claim, known):
                         arms.setdefault((base, claim.kind, claim.place), {})[claim.upper] = column
         for (base, pair_kind, _), pair in arms.items():
             if len(pair) == 2:
@@ -291,14 +293,20 @@ def _bases(column: str, claims: Iterable[_Claim], known: _Known) -> Iterator[tup
         seen.add(value)
         yield value, "std"
     if not seen:
-        yield from _of_mean(column, claims, known)
+        yield from _of_mean(column, [claim for claim in claims if claim.place is None], known)
+
+
+def _sided(column: str, claim: _Claim, known: _Known) -> list[str]:
+    """The columns that it may be an arm or a limit of; an arm of a mean, too."""
+    found = [*_present(column, claim, known)]
+    return found if found or claim.kind != "arms" else [mean for mean, _ in _of_mean(column, [claim], known)]
 
 
 def _of_mean(column: str, claims: Iterable[_Claim], known: _Known) -> Iterator[tuple[str, Kind]]:
     """The mean that a column is the error of, where the quantity itself is no column: mean_x and x_error."""
     for claim in claims:
-        for base in claim.bases if claim.place is None else ():
-            for form in MEANS:
+        for base in claim.bases:
+            for form in (*MEANS, *VALUES):
                 mean = known.one(form.format(base))
                 if mean is not None and mean != column:
                     yield mean, claim.kind
