@@ -274,7 +274,8 @@ def test_pandas_masked_types(rng: np.random.Generator) -> None:
 
 def test_results_in_the_kind_of_the_table(constructor: Callable[[dict[str, Any]], Any]) -> None:
     table = constructor({"x": np.arange(9.0)})
-    result = open_table(table).result({"label": np.array(["u", "v", "u"] * 3), "p": np.linspace(0, 1, 9)})
+    columns = {"label": np.array(["u", "v", "u"] * 3), "p": np.linspace(0, 1, 9)}
+    result = open_table(table).exit.answer(columns)
     module = type(table).__module__.split(".")[0]
     if module == "pandas":
         assert result.index.equals(table.index) and list(result.columns) == ["label", "p"]

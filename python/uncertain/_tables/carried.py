@@ -19,7 +19,7 @@ from .._data.units import Unit
 from ..exceptions import ColumnError
 from .carriers import Carried, carried, correlations
 from .door import BatchSize, Foreign, Query
-from .exits import ArrowExit, PolarsExit, WrappedExit
+from .exits import ArrowExit, WrappedExit
 from .table import Table
 
 if TYPE_CHECKING:
@@ -47,14 +47,10 @@ def with_bars_beside(table: Table) -> Table:
         apart = _foreign(door, found) if found else door
     if not found:
         return table
-    made = Table(apart, table.exit, origin=table.origin)
-    made.notes = table.notes
+    origin, notes = table.origin, table.notes
     if isinstance(apart, Query):  # which is not to be asked again for the table itself
-        if isinstance(exit, ArrowExit):
-            made.exit = ArrowExit(lambda: made.frame(made.names).to_arrow())
-        else:
-            made.exit = PolarsExit(lambda: made.frame(made.names))
-    return made
+        return Table.from_query(apart, by_arrow=isinstance(exit, ArrowExit), origin=origin, notes=notes)
+    return Table(apart, exit, origin=origin, notes=notes)
 
 
 def _found(columns: Iterable[tuple[str, NativeColumn]]) -> Found:

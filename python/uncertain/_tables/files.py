@@ -16,7 +16,7 @@ from .carried import with_bars_beside
 from .carriers.carrier import FIRST
 from .damage import readable
 from .door import BatchSize, Query
-from .exits import PolarsExit, WrappedExit
+from .exits import AstropyExit, WrappedExit
 from .formats import ASTROPY, TEXT, Format, file_format, is_remote
 from .hdus import ANY_TABLE, HduChoice, refuse_hdu
 from .opening import open_astropy
@@ -46,10 +46,9 @@ def open_files(given: Paths, choice: HduChoice = ANY_TABLE) -> Table:
         if remote is not None:
             raise ParameterError(f"{remote}: {kind.name} files are read from disk only; download it first")
         native, note = read_astropy(files, kind.name, choice)
-        table = open_astropy(native)
-        table.exit = WrappedExit(table.exit, to_polars)
-        table.notes = (note,) if note else ()
-        return _called(describe_paths(given), table)
+        table = open_astropy(native, WrappedExit(AstropyExit(lambda: native), to_polars), note)
+        table.origin = describe_paths(given)
+        return table
     notes: Notes = ()
     refuse_hdu(choice, f"{files[0]}")
     hive, where = is_folder(given), describe_paths(given)
@@ -57,9 +56,7 @@ def open_files(given: Paths, choice: HduChoice = ANY_TABLE) -> Table:
         query = SlicedFiles(files, where, hive).query()
     else:
         query, notes = _open_streamed(files, where, kind, hive=hive)
-    table = Table(query, PolarsExit(lambda: table.frame(table.names)))
-    table.notes = notes
-    return _called(where, with_bars_beside(table))
+    return with_bars_beside(Table.from_query(query, origin=where, notes=notes))
 
 
 def _open_streamed(files: Sequence[str], where: str, kind: Format, *, hive: bool) -> tuple[Query, Notes]:
@@ -126,9 +123,3 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
                 getattr(frame, f"write_{kind}")(draft)
             except pl.exceptions.PolarsError as error:
                 raise UncertainError(f"{path}: cannot be written ({error})") from error
-
-
-def _called(origin: str, table: Table) -> Table:
-    """The table, which errors call by this name."""
-    table.origin = origin
-    return table

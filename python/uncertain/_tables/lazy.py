@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
@@ -10,8 +10,7 @@ from .._data.typing import NativeTable
 from ..exceptions import ParameterError
 from .columns import require_codes
 from .damage import from_library
-from .door import BatchSize, Collect, Query, Stream
-from .exits import ArrowExit, PolarsExit
+from .door import BatchSize, Query
 from .table import Table
 
 FEW_AHEAD: dict[str, int] = {"batch_readahead": 1, "fragment_readahead": 1}
@@ -21,16 +20,17 @@ memory."""
 
 def duckdb_relation(X: NativeTable) -> Table:
     """A relation of DuckDB."""
-    return _by_arrow(
+    query = Query(
         read_stream(X.limit(0)),
         lambda names: read_stream(_projected(X, names)),
         lambda names, size: _frames(_duckdb_reader(_projected(X, names), size.rows), names),
     )
+    return Table.from_query(query, by_arrow=True)
 
 
 def arrow_dataset(X: NativeTable) -> Table:
     """A Dataset of pyarrow."""
-    return _by_arrow(
+    query = Query(
         _frame(X.schema.empty_table()),
         lambda names: _frame(X.to_table(columns=None if names is None else list(names))),
         lambda names, size: _frames(
@@ -38,25 +38,28 @@ def arrow_dataset(X: NativeTable) -> Table:
         ),
         X.count_rows,
     )
+    return Table.from_query(query, by_arrow=True)
 
 
 def arrow_scanner(X: NativeTable) -> Table:
     """A Scanner of pyarrow."""
-    return _by_arrow(
+    query = Query(
         _frame(X.projected_schema.empty_table()),
         lambda names: _frame(X.to_table()),
         lambda names, size: _frames(X.to_batches(), names),
     )
+    return Table.from_query(query, by_arrow=True)
 
 
 def arrow_reader(X: NativeTable) -> Table:
     """A RecordBatchReader of pyarrow, which can be read once."""
-    return _by_arrow(
+    query = Query(
         _frame(X.schema.empty_table()),
         lambda names: _frame(X.read_all()),
         lambda names, size: _frames(X, names),
         once=True,
     )
+    return Table.from_query(query, by_arrow=True)
 
 
 def lazy_polars(frame: pl.LazyFrame) -> Table:
@@ -67,13 +70,13 @@ def lazy_polars(frame: pl.LazyFrame) -> Table:
         blocks = frame.select(names).collect_batches(chunk_size=size.rows, maintain_order=True)
         return (block for block in blocks if block.height)
 
-    query = Query(
-        frame.collect_schema().to_frame(),
-        lambda names: (frame if names is None else frame.select(names)).collect(),
-        batches if hasattr(frame, "collect_batches") else None,
+    return Table.from_query(
+        Query(
+            frame.collect_schema().to_frame(),
+            lambda names: (frame if names is None else frame.select(names)).collect(),
+            batches if hasattr(frame, "collect_batches") else None,
+        )
     )
-    table = Table(query, PolarsExit(lambda: table.frame(table.names)))
-    return table
 
 
 def read_stream(X: NativeTable) -> pl.DataFrame:
@@ -91,20 +94,6 @@ def read_stream(X: NativeTable) -> pl.DataFrame:
             f"data of type {kind} could not be read through __arrow_c_stream__ "
             f"({type(error).__name__}: {words}): pass a table of Polars, pandas or pyarrow instead"
         ) from error
-
-
-def _by_arrow(
-    schema: pl.DataFrame,
-    collect: Collect,
-    batches: Stream,
-    counted: Callable[[], int] | None = None,
-    *,
-    once: bool = False,
-) -> Table:
-    """A query that is answered by pyarrow, as it came."""
-    query = Query(schema, collect, batches, counted, once)
-    table = Table(query, ArrowExit(lambda: table.frame(table.names).to_arrow()))
-    return table
 
 
 def _frame(table: NativeTable) -> pl.DataFrame:

@@ -89,8 +89,8 @@ def _opener(X: object) -> Opener | None:
     return _by_narwhals if hasattr(X, "columns") and _narwhals_knows(X) else None
 
 
-def open_astropy(X: NativeTable, exit: Exit | None = None) -> Table:
-    """A table of astropy."""
+def open_astropy(X: NativeTable, exit: Exit | None = None, note: str = "") -> Table:
+    """A table of astropy; with a note on what was decided about it."""
     from .columns import column_units
 
     names = list(X.colnames)
@@ -100,7 +100,7 @@ def open_astropy(X: NativeTable, exit: Exit | None = None) -> Table:
         lambda: len(X),
         lambda: column_units(names, [X[name] for name in names]),
     )
-    return Table(door, exit or AstropyExit(lambda: X))
+    return Table(door, exit or AstropyExit(lambda: X), notes=(note,) if note else ())
 
 
 def _astropy(X: NativeTable) -> Table:
@@ -108,9 +108,7 @@ def _astropy(X: NativeTable) -> Table:
     from .astropy import clean
 
     native, note = clean(X.copy(copy_data=False), "")
-    table = open_astropy(native, AstropyExit(lambda: X))
-    table.notes = (note,) if note else ()
-    return table
+    return open_astropy(native, AstropyExit(lambda: X), note)
 
 
 def _pandas(X: NativeTable) -> Table:
@@ -138,9 +136,7 @@ def _fits(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table:
     from .astropy import read_fits
 
     native, note = read_fits(X, choice)
-    table = open_astropy(native)
-    table.notes = (note,) if note else ()
-    return table
+    return open_astropy(native, note=note)
 
 
 def _dict(X: Mapping[str, NativeColumn]) -> Table:

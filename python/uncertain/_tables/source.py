@@ -156,13 +156,13 @@ class Source:
     def answer(self, columns: Mapping[str, Labels]) -> Any:
         """New columns as a table of the caller's kind; needs one."""
         assert self.table is not None
-        return self.table.result(columns)
+        return self.table.exit.answer(columns)
 
     def answer_one(self, name: str, values: Labels) -> Any:
         """One new column as the caller's library has it; the values themselves without a table."""
         if self.table is None:
             return unshared(values)
-        return self.table.answer(name, values)
+        return self.table.exit.answer({name: values})[name]
 
     def check_new(self, names: Iterable[str], instead: str) -> Self:
         """Refuse new columns for what is no table, or whose names are taken; load all columns otherwise."""

@@ -23,7 +23,7 @@ from .._data.units import as_unit, converted, unit_name
 from .._uncertain import Rows
 from ..exceptions import ColumnError, ShapeError
 from .door import BatchSize, Foreign, Query
-from .exits import Exit, PolarsExit, take
+from .exits import ArrowExit, Exit, PolarsExit, take
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,6 +39,7 @@ class Table:
         columns: Mapping[str, pl.Series] | None = None,
         *,
         origin: str = "",
+        notes: tuple[str, ...] = (),
         own_units: Mapping[str, Any] | None = None,
         units: Mapping[str, str] | None = None,
     ) -> None:
@@ -57,23 +58,36 @@ class Table:
         self._own_units = own_units
         self._units = units or {}
         self._places = {name: place for place, name in enumerate(self.names)}
-        self.notes: tuple[str, ...] = ()
+        self.notes = notes
         """Sentences on what was decided when it was opened."""
         self._stands = False  # are some rows in the place of a whole table, of which nothing more is read?
 
     @classmethod
     def from_frame(cls, frame: pl.DataFrame) -> Table:
         """A frame of Polars."""
-
         return cls(None, PolarsExit(lambda: frame), {column.name: column for column in frame.get_columns()})
 
-    def _with(self, columns: Mapping[str, pl.Series]) -> Table:
+    @classmethod
+    def from_query(
+        cls, query: Query, *, by_arrow: bool = False, origin: str = "", notes: tuple[str, ...] = ()
+    ) -> Table:
+        """A query, answered by Polars, or by pyarrow."""
+        exit = ArrowExit(lambda: whole().to_arrow()) if by_arrow else PolarsExit(lambda: whole())
+        table = cls(query, exit, origin=origin, notes=notes)
+
+        def whole() -> pl.DataFrame:
+            return table.frame(table.names)
+
+        return table
+
+    def with_columns(self, columns: Iterable[pl.Series]) -> Table:
         """A table of these columns, in the units of this one."""
         import polars as pl
 
-        own = {name: unit for name, unit in self.own_units.items() if name in columns}
-        exit = PolarsExit(lambda: pl.DataFrame([*columns.values()]))
-        return Table(None, exit, columns, own_units=own, units=self._units)
+        own_columns = {column.name: column for column in columns}
+        own = {name: unit for name, unit in self.own_units.items() if name in own_columns}
+        exit = PolarsExit(lambda: pl.DataFrame([*own_columns.values()]))
+        return Table(None, exit, own_columns, own_units=own, units=self._units)
 
     @property
     def native(self) -> Any:
@@ -266,7 +280,7 @@ class Table:
         if isinstance(self.door, Foreign) and not self._stands:
             return Table(self.door.slice(start, stop), self.exit, units=self._units)
         columns = (self if self.columns else self.load(self.names)).columns
-        return self._with({name: column.slice(start, stop - start) for name, column in columns.items()})
+        return self.with_columns(column.slice(start, stop - start) for column in columns.values())
 
     def batches(self, names: Sequence[str], size: BatchSize) -> Iterator[Table]:
         """These columns in batches of rows, in order; queries read one after the other."""
@@ -274,7 +288,7 @@ class Table:
             for name in names:
                 self._place(name)
             for frame in self.door.batches(names, size):
-                yield self._with({column.name: column for column in frame.get_columns()})
+                yield self.with_columns(frame.get_columns())
             return
         self.load(names)
         start, n_rows = 0, self.n_rows
@@ -285,7 +299,7 @@ class Table:
 
     def rows(self, names: Sequence[str], at: Ints) -> Table:
         """These rows of these columns."""
-        return self._with({column.name: column.gather(at) for column in self.load(names).series(names)})
+        return self.with_columns(column.gather(at) for column in self.load(names).series(names))
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
         """These columns."""
@@ -294,10 +308,6 @@ class Table:
         self.load(names)
         return pl.DataFrame(self.series(names))
 
-    def with_columns(self, frame: pl.DataFrame) -> Table:
-        """The table of a frame that has more columns than this one, whose units stay."""
-        return self._with({column.name: column for column in frame.get_columns()})
-
     @classmethod
     def below(cls, tables: Sequence[Table], order: Ints | None = None) -> Table:
         """The rows of tables below each other, which are batches of one stream; in another `order`."""
@@ -305,7 +315,7 @@ class Table:
 
         table, *more = tables
         if more:
-            table = table.with_columns(pl.concat([each.frame(each.names) for each in tables]))
+            table = table.with_columns(pl.concat([each.frame(each.names) for each in tables]).get_columns())
         return table if order is None else table.rows(table.names, order)
 
     def standing_for(self, some: Table) -> Table:
@@ -317,14 +327,6 @@ class Table:
         return table
 
     # -- answers
-
-    def result(self, columns: Mapping[str, Any]) -> Any:
-        """New columns, one value per row, as a table of the same kind, with the index that this one has."""
-        return self.exit.answer(columns)
-
-    def answer(self, name: str, values: Labels) -> Any:
-        """One new column as the table's library has it."""
-        return self.result({name: values})[name]
 
     def appended(self, columns: Mapping[str, Labels]) -> Any:
         """A table of the same kind with this one's columns and the new ones behind them."""
