@@ -31,9 +31,7 @@ LOW = 0.01
 
 
 def check_transform(transform: object) -> None:
-    """ParameterError for what is no `Transform`."""
-    if transform is None or (isinstance(transform, str) and transform == "auto"):
-        return
+    """ParameterError for what names no features."""
     if not isinstance(transform, Mapping):
         raise ParameterError(
             f'transform={transform!r}: must be "auto", None, or a dictionary of features that are taken as '

@@ -207,7 +207,8 @@ class Columns:
         """Those that were found, with the error bars of scalar features."""
         columns = cls(**roles, **arguments_from(bars), found=Found(settled=True))
         if bars:
-            columns.__dict__["error_bars"] = dict(bars)  # not to be made again of arguments made of them
+            # Not to be made again of arguments that were made of them; scalars have no lists.
+            columns.__dict__.update(error_bars=dict(bars), lists={})
         return columns
 
     @property

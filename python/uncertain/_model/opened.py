@@ -47,8 +47,7 @@ def open_rows(
         raise ParameterError(f'spill={spill!r}: is where the rows go with memory=, such as memory="2GB"')
     if budget is not None:
         plan.refuse(InFile)
-    source = Source.from_input(table, HduChoice(hdu, asked))
-    with source.named():
+    with Source.opening(table, HduChoice(hdu, asked)) as source:
         columns = _find_columns(source, asked)
         columns = columns if hdu is None else columns.with_found(hdu=hdu)
         in_parts = (

@@ -125,7 +125,8 @@ class Plan:
             handle_unknown=(self.handle_unknown, HANDLE_UNKNOWN),
             effort=(self.effort, EFFORTS),
         )
-        check_transform(self.transform)
+        if self.transform is not None and not self._transforms_by_rule:
+            check_transform(self.transform)
         if self.time_limit is not None:
             check_limit(self.time_limit)
         if not isinstance(self.scale, bool):
@@ -241,9 +242,13 @@ class Plan:
 
     def _softening(self, rows: RowStore, reader: RowReader, *, automatic: bool) -> Softening | None:
         """Which features are taken as logarithms. `automatic`: does "auto" mean the rule?"""
-        if self.transform is None or (self.transform == "auto" and not automatic):
+        if self.transform is None or (self._transforms_by_rule and not automatic):
             return None
         return softening_for(self.transform, rows, reader.feature_names)
+
+    @property
+    def _transforms_by_rule(self) -> bool:
+        return isinstance(self.transform, str) and self.transform == "auto"
 
     def _imputes(self, rows: RowStore) -> bool:
         """Do gaps have to be filled for methods that take none?"""

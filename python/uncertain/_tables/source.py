@@ -65,6 +65,14 @@ class Source:
             with self.named():  # a column that is asked for, too, was not meant
                 require(missing, [other for other in present if other not in names], advice)
 
+    @classmethod
+    @contextmanager
+    def opening(cls, data: TableLike, choice: HduChoice) -> Iterator[Source]:
+        """`from_input`; errors about columns meanwhile say which file they are about."""
+        source = cls.from_input(data, choice)
+        with source.named():
+            yield source
+
     @contextmanager
     def named(self) -> Iterator[None]:
         """Errors about columns say which file they are about."""
