@@ -41,7 +41,7 @@ class LocalRows(RowStore):
 
     def fit(self, step: BaseEstimator) -> None:
         """By the `fit` of the step."""
-        step.fit(self.rows, self.known.y, **self.known.step_arguments(step))
+        replace(self.known, rows=self.rows).fit_step(step)
 
     def answer(self, requests: bytes) -> list[Floats]:
         """One group, of all rows."""

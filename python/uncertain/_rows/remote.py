@@ -49,7 +49,7 @@ class RemoteRows(RowStore):
         if has_fit_parameter(step, "xy_cov"):
             self.join_target()
         with self._answering(step):
-            step.fit(self.some.rows, self.some.y, **self.some.step_arguments(step))
+            self.some.fit_step(step)
 
     @contextmanager
     def _answering(self, step: BaseEstimator) -> Iterator[None]:

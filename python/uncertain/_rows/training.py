@@ -75,6 +75,10 @@ class TrainingRows:
         """What the `fit` of one step takes."""
         return step_arguments(step, self.arguments)
 
+    def fit_step(self, step: BaseEstimator) -> None:
+        """Fit one step to all of them."""
+        step.fit(self.rows, self.y, **self.step_arguments(step))
+
     def fit(self, pipeline: Pipeline) -> Pipeline:
         """Fit a pipeline to all of them."""
         # Metadata routing would take names without steps.

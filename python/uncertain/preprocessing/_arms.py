@@ -17,8 +17,6 @@ def settled_arms(table: Table, columns: Columns) -> Columns:
     """The columns, where those called upper and lower are what they are by their numbers: limits, or
     lengths."""
     pairs = {feature: bar for feature, bar in columns.error_bars.items() if len(bar.columns) == 2}
-    if not pairs:
-        return columns
     settled: dict[str, ErrorBar] = {}
     below: list[Floats] = []
     above: list[Floats] = []

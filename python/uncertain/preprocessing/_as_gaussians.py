@@ -354,8 +354,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         columns = self._found(source) if columns is None else columns
         if not isinstance(source, Table):
             return columns, {}
-        cleaned = self.on_missing == "auto" and not complete
-        columns = settled_arms(self.unknown_.cleaned(source, columns) if cleaned else source, columns)
+        if any(len(bar.columns) == 2 for bar in columns.error_bars.values()):
+            cleaned = self.on_missing == "auto" and not complete
+            columns = settled_arms(self.unknown_.cleaned(source, columns) if cleaned else source, columns)
         categorical = columns.categorical or ()
         if known is None:
             known = find_categories(source, categorical, self.on_missing) if categorical else {}
