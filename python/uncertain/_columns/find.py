@@ -23,7 +23,7 @@ from .bars import (
 )
 from .columns import OF_LAWS, OF_ROWS, Columns
 from .found import PairsOfTarget
-from .names import ErrorBar, ErrorNames, named_pairs
+from .names import PAIR_WORDS, ErrorBar, ErrorNames, named_pairs
 from .roles import check_roles
 
 SUFFIXES = ("_err", "_error", "_std", "_se", "_sigma")
@@ -187,7 +187,7 @@ def _pairs_by_name(asked: Columns, columns: Columns, names: Sequence[str]) -> Pa
     of_target: dict[str, dict[str, str]] = {"corr": {}, "cov": {}}
     if target is None or not features:
         return PairsOfTarget()
-    by_name = named_pairs(names, [*features, target])
+    by_name = named_pairs(paired, [*features, target]) if (paired := _paired(names)) else {}
     for kind, own in of_target.items():
         argument = getattr(asked, kind)
         if isinstance(argument, str):
@@ -195,12 +195,18 @@ def _pairs_by_name(asked: Columns, columns: Columns, names: Sequence[str]) -> Pa
                 for option in (fill(argument, feature, target), fill(argument, target, feature)):
                     if option in names:
                         own[feature] = option
-        elif argument is None:
+        elif argument is None and by_name:
             pairs = by_name[kind].items()
             own.update({a if b == target else b: c for (a, b), c in pairs if a != b and target in (a, b)})
     for feature in of_target["corr"]:
         of_target["cov"].pop(feature, None)
     return PairsOfTarget(of_target["corr"], of_target["cov"])
+
+
+def _paired(names: Iterable[str]) -> list[str]:
+    """Those that may be called after a pair of features: most tables have none."""
+    words = [word for words in PAIR_WORDS.values() for word in words]
+    return [name for name in names if any(word in name.lower() for word in words)]
 
 
 def flag_columns(limits: Any, names: Iterable[str]) -> set[str]:
@@ -358,8 +364,8 @@ class _Choice:
         if corr is not None:
             pair_columns_from(corr, features, self.names)  # must be there
             corr = corr or None  # {} says that there are none
-        elif "cov" not in errors:
-            by_name = named_pairs(self.candidates, features)
+        elif "cov" not in errors and (paired := _paired(self.candidates)):
+            by_name = named_pairs(paired, features)
             corr = by_name["corr"] or None
             covs = {pair: c for pair, c in by_name["cov"].items() if pair not in by_name["corr"]}
             errors = {"cov": covs}
