@@ -208,7 +208,8 @@ class Columns:
         columns = cls(**roles, **arguments_from(bars), found=Found(settled=True))
         if bars:
             # Not to be made again of arguments that were made of them; scalars have no lists.
-            columns.__dict__.update(error_bars=dict(bars), lists={})
+            chosen = {feature: ErrorBar(bar.kind, bar.columns) for feature, bar in bars.items()}
+            columns.__dict__.update(error_bars=chosen, lists={})
         return columns
 
     @property

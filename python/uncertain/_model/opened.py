@@ -61,7 +61,7 @@ def open_rows(
         columns = columns.changed(**{role: True for role in ("groups", "sample_weight") if role in values})
     reader: RowReader
     if budget is None:
-        reader = MemoryReader(source, columns, per_row, plan.policy, in_parts=in_parts)
+        reader = MemoryReader(source, columns, per_row, plan.policy, in_parts)
     else:
         reader = FileReader(
             source, columns, per_row, plan.policy, budget=budget, spill=spill, may_use=plan.may_use()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -48,31 +48,24 @@ class InMemory(LocalRows):
         self.rows = step.transform(self.rows)
 
 
+@dataclass(eq=False)
 class MemoryReader(RowReader):
     """Reads a table at once, or a large one part by part."""
 
-    def __init__(
-        self,
-        source: Source,
-        columns: Columns,
-        per_row: PerRow,
-        policy: Policy,
-        *,
-        in_parts: bool,
-    ) -> None:
-        self._source = source
-        self.columns = columns
-        self._per_row = per_row
-        self._policy = policy
-        self._in_parts = in_parts
-        self._at: Ints | None = None
-        self.reading: AsGaussians | None = None
+    source: Source
+    columns: Columns
+    per_row: PerRow
+    policy: Policy
+    in_parts: bool
+    reading: AsGaussians | None = field(default=None, init=False)
+    _at: Ints | None = field(default=None, init=False)
+    """The rows with a target, where others are left out."""
 
     def settle(self, task: str, *, partial: bool) -> bool:
         self._leave_out(partial=partial)
-        source = self._source
+        source = self.source
         with self._numbered():
-            self._y, self._regression = source.targets(self._per_row.target, task, partial=partial)
+            self._y, self._regression = source.targets(self.per_row.target, task, partial=partial)
         if self._regression:
             columns = self.columns
             if code := sentinel_warning(sentinels(columns.target or "target", self._y)):
@@ -83,10 +76,10 @@ class MemoryReader(RowReader):
 
     def _leave_out(self, *, partial: bool) -> None:
         """Rows without a target, where they mean that; `partial`: the method learns from them, too."""
-        if self._policy.on_missing != "auto" or partial:
+        if self.policy.on_missing != "auto" or partial:
             return
-        source = self._source
-        at = rows_with_target(source, self._per_row.target)
+        source = self.source
+        at = rows_with_target(source, self.per_row.target)
         if at is None:
             return
         columns, types = self.columns, self.types or {}
@@ -97,16 +90,16 @@ class MemoryReader(RowReader):
             *columns.found.target_pairs.columns,
         ]
         names += [name for name in types if types[name] == "number"]
-        self._source, self._per_row = of_these_rows(source, self._per_row, at, names)
-        self.n_left_out, self._at, self._in_parts = source.n_rows - len(at), at, False
+        self.source, self.per_row = of_these_rows(source, self.per_row, at, names)
+        self.n_left_out, self._at, self.in_parts = source.n_rows - len(at), at, False
 
     def left_alone(self) -> LeftAlone | None:
-        if self.types is None or self._in_parts:
+        if self.types is None or self.in_parts:
             return None
         names = exact_candidates(self.columns, self.types)[0]
         if not names:
             return None
-        return read_left_alone(self._source, names, self._policy.on_missing)
+        return read_left_alone(self.source, names, self.policy.on_missing)
 
     def _numbered(self) -> AbstractContextManager[None]:
         """Errors name rows of the table."""
@@ -117,7 +110,7 @@ class MemoryReader(RowReader):
             return self._read(uses)
 
     def _read(self, uses: Uses) -> LocalRows:
-        source, per_row = self._source, self._per_row
+        source, per_row = self.source, self.per_row
         if uses.y_std and per_row.target_std is None:
             self.columns = of_target.with_target_std(self.columns, law=uses.law)
         y_std = self._y_std(uses)
@@ -125,17 +118,17 @@ class MemoryReader(RowReader):
         y_limit = self._y_limit(uses)
         groups = None if per_row.groups is None else source.groups(per_row.groups)
         weights = None if per_row.sample_weight is None else source.weights(per_row.sample_weight)
-        y: Any = coded(self._y) if self._in_parts else self._y
+        y: Any = coded(self._y) if self.in_parts else self._y
         del self._y  # eight bytes a row
         known = TrainingRows(None, y, weights, groups, y_std, y_limit=y_limit, **self._of_laws(uses))
         if source.table is None and not uses.gaps:
             return InMemory(replace(known, rows=source.rows))
-        self.reading = AsGaussians(columns=self.columns, **self._policy._asdict())
-        if self._in_parts:
+        self.reading = AsGaussians(columns=self.columns, **self.policy._asdict())
+        if self.in_parts:
             with source.named():
                 return InParts(read_in_parts(self.reading, source, sorted(self.columns.used)), known)
         rows = self.reading._fit_columns(source.rows, self.columns)
-        if known.y_std is not None and self._policy.on_missing == "auto":
+        if known.y_std is not None and self.policy.on_missing == "auto":
             y_std = with_sizes(known.y, known.y_std)
             known = replace(known, y_std=y_std)
         if pairs is not None and y_std is not None:
@@ -147,7 +140,7 @@ class MemoryReader(RowReader):
         """Offsets, events and modes, as far as there are any."""
         known = {}
         for role in OF_LAWS:
-            given = getattr(self._per_row, role)
+            given = getattr(self.per_row, role)
             if given is None:
                 continue
             if role not in uses.of_laws:
@@ -155,23 +148,23 @@ class MemoryReader(RowReader):
                     f'{role}=: {uses.name} does not know it; the laws of method="law" do: offset= and event= '
                     "those of family=, modes= lines"
                 )
-            known[role] = self._source.beside(given, role)
+            known[role] = self.source.beside(given, role)
             if getattr(self.columns, role) is None:
                 self.columns = self.columns.changed(**{role: True})
         return known
 
     def _y_std(self, uses: Uses) -> Floats | None:
-        given = self._per_row.target_std
+        given = self.per_row.target_std
         given = self.columns.target_std if given is None else given
         if given is None:
             return None
         if not uses.y_std:
             raise no_target_std(uses)
-        return self._source.target_stds(given, self._policy.missing_std, unit=self.columns.target_unit)
+        return self.source.target_stds(given, self.policy.missing_std, unit=self.columns.target_unit)
 
     def _pairs_of_target(self, uses: Uses, y_std: Floats | None) -> PairsOfTarget | None:
         """Columns of covariances with the target's errors, if the fit uses them."""
-        pairs, target = self.columns.found.target_pairs, self._per_row.target
+        pairs, target = self.columns.found.target_pairs, self.per_row.target
         if not (pairs.corr or pairs.cov):
             return None
         if not uses.xy_cov:
@@ -194,10 +187,10 @@ class MemoryReader(RowReader):
         column = self.columns.found.target_limit
         if column is None:
             return None
-        limits = of_target.limits(self._source, self.columns)
+        limits = of_target.limits(self.source, self.columns)
         if limits is not None and not uses.y_limit:
             raise ParameterError(
-                f"limits={{{self._per_row.target!r}: {column!r}}}: targets may be limits where they are "
+                f"limits={{{self.per_row.target!r}: {column!r}}}: targets may be limits where they are "
                 'numbers, with method="mixture"'
             )
         return limits
