@@ -24,7 +24,8 @@ from numpy.testing import assert_array_equal
 
 from uncertain import Columns
 from uncertain._columns import find_columns
-from uncertain._columns.names import ErrorBar, error_bars, looks_like_error, named_pairs
+from uncertain._columns.claims import looks_like_error
+from uncertain._columns.names import ErrorBar, error_bars, named_pairs
 from uncertain._data.groups import groups_from
 from uncertain._data.replacing import replacing
 from uncertain._data.targets import errors_from, targets_from, weights_from

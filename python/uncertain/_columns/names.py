@@ -18,9 +18,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
-from .spelling import VARIANCES, WORDS, spelled
+from .claims import APART_SIDE, SEPARATORS, SIDE, UPPER, Claim, Kind, claims_in
 
 SPREAD = "_spread"
 """The ending of columns that say by their name that rows are populations, not readings."""
@@ -30,41 +29,15 @@ VALUES = ("{}_value", "{}.value", "{} value", "value_{}", "{}_val", "{}.val", "v
 """Columns of its value, as records are called that were flattened: x_value and x_error."""
 OF_POPULATIONS = ("std", "stdev", "stddev", "sd", "variance", "var")
 """Words that beside a mean are about the population that it is the mean of."""
-UPPER = ("upper", "plus", "pos", "high", "up", "hi", "max", "1", "p", "u")
-LOWER = ("lower", "minus", "neg", "low", "down", "lo", "min", "2", "m", "l")
-"""Which arm of an asymmetric error bar, place by place the opposite of the list above."""
-
-Kind = Literal["std", "var", "arms", "limits"]
-"""What an error column holds: one number, or an arm or a limit, which come in pairs."""
-
 PAIR_WORDS = {"corr": ("correlation", "corr", "rho"), "cov": ("covariance", "covar", "cov")}
 """Words for what two features have in common."""
 
-_SEPARATORS = "_.- "
-_WORD = "|".join(sorted(WORDS, key=len, reverse=True))
-_SIDE = "|".join(sorted((*UPPER, *LOWER), key=len, reverse=True))
-_PLAIN = re.compile(rf"(?=({_WORD}))", re.IGNORECASE)
-_ARMS = (
-    re.compile(rf"(?=((?P<word>{_WORD})[_.\- ]?(?P<side>{_SIDE})(?![a-z0-9])))", re.IGNORECASE),
-    re.compile(rf"(?=((?<![a-z0-9])(?P<side>{_SIDE})[_.\- ]?(?P<word>{_WORD})(?![a-z0-9])))", re.IGNORECASE),
-)
-_APART = "|".join(side for side in sorted((*UPPER, *LOWER), key=len, reverse=True) if len(side) > 1)
-_AT_END = re.compile(rf"^(?P<base>.+)[_.\- ](?P<side>{_APART})$", re.IGNORECASE)
-"""A side at the end of what is left of a name without its error word: err_x_lo, sigma_x_plus."""
 _LETTERS = (
-    re.compile(rf"^(?P<base>.+)_e_?(?P<side>{_SIDE})$", re.IGNORECASE),
-    re.compile(rf"^e_?(?P<side>{_SIDE})_(?P<base>.+)$", re.IGNORECASE),
-    re.compile(rf"^e_(?P<base>.+)_(?P<side>{_APART})$", re.IGNORECASE),
+    re.compile(rf"^(?P<base>.+)_e_?(?P<side>{SIDE})$", re.IGNORECASE),
+    re.compile(rf"^e_?(?P<side>{SIDE})_(?P<base>.+)$", re.IGNORECASE),
+    re.compile(rf"^e_(?P<base>.+)_(?P<side>{APART_SIDE})$", re.IGNORECASE),
 )
 """The letter e and a side: x_ep and x_em, ehi_x and elo_x, e_x_up and e_x_low."""
-_LIMITS = re.compile(r"(?=((?<![a-z0-9])(?P<side>upper|lower|hi|lo)(?![a-z0-9])))", re.IGNORECASE)
-_QUANTILE = re.compile(r"(?<=[_.\- ])(?P<letter>[pq]?)(?P<percent>16|84)$", re.IGNORECASE)
-"""The quantiles of a Gaussian one standard deviation away, behind a separator."""
-_SIDED: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("arms", _ARMS[0]),
-    ("arms", _ARMS[1]),
-    ("limits", _LIMITS),
-)
 
 
 @dataclass(frozen=True)
@@ -88,8 +61,8 @@ class ErrorNames:
     names: Sequence[str]
 
     @cached_property
-    def _claims(self) -> dict[str, list[_Claim]]:
-        return {name: _claims(words) for name, words in zip(self.names, spelled(self.names), strict=True)}
+    def _claims(self) -> dict[str, list[Claim]]:
+        return claims_in(self.names)
 
     def bars(self, among: Sequence[str] | None = None) -> dict[str, list[ErrorBar]]:
         """For every column, the error bars that its name has among these; only those that have some.
@@ -140,15 +113,6 @@ def error_bars(names: Sequence[str]) -> dict[str, list[ErrorBar]]:
     return ErrorNames(names).bars()
 
 
-def looks_like_error(column: str) -> bool:
-    """Does the name have an error word between separators, or at an end?"""
-    [column] = spelled([column])
-    tokens = re.split(r"[_.\- ]", column)
-    return any(re.fullmatch(_WORD, token, re.IGNORECASE) for token in tokens) or bool(
-        re.search(r"[a-z0-9](?:Err|ERR|Error|Sigma|Std|Unc)(?![a-z])|(?:err|error|sigma)[12pm]?$|^e_", column)
-    )
-
-
 def named_pairs(names: Sequence[str], features: Iterable[str]) -> dict[str, dict[tuple[str, str], str]]:
     """Columns of correlations ("corr") and of covariances ("cov") of two features: ``a_b_corr``, ``cov_a_b``.
 
@@ -168,14 +132,14 @@ def _pairs_in(column: str, words: Sequence[str], known: set[str]) -> Iterator[tu
     lower = column.lower()
     for word in words:
         rest = None
-        if lower.startswith(word) and lower[len(word) :][:1] in tuple(_SEPARATORS):
+        if lower.startswith(word) and lower[len(word) :][:1] in tuple(SEPARATORS):
             rest = column[len(word) + 1 :]
-        elif lower.endswith(word) and lower[: -len(word)][-1:] in tuple(_SEPARATORS):
+        elif lower.endswith(word) and lower[: -len(word)][-1:] in tuple(SEPARATORS):
             rest = column[: -len(word) - 1]
         if rest is None:
             continue
         for k in range(1, len(rest)):
-            if rest[k] in _SEPARATORS and rest[:k] in known and rest[k + 1 :] in known:
+            if rest[k] in SEPARATORS and rest[:k] in known and rest[k + 1 :] in known:
                 yield rest[:k], rest[k + 1 :]
         return
 
@@ -194,59 +158,6 @@ class _Known:
             return name
         alike = self.folded.get(name.lower(), [])
         return alike[0] if len(alike) == 1 else None
-
-
-@dataclass(frozen=True)
-class _Claim:
-    """A column may be the error bar of one of these, by a word in its name."""
-
-    bases: tuple[str, ...]
-    kind: Kind
-    place: int | None = None
-    """Which pair of words says that it is one of two columns; None for an error bar of one."""
-    upper: bool = False
-    first: bool = False
-    """Does only the first of the bases count that is there?"""
-
-
-MEDIANS = ("med", "median", "mean")
-QUANTILES = -2
-"""The place of quantiles among the pairs."""
-APART = -3
-"""The place of sides that stand apart from the error word: up has low beside it as well as down."""
-
-
-def _claims(column: str) -> list[_Claim]:
-    claims = []
-    for match in _PLAIN.finditer(column):
-        word, start, end = match[1], match.start(1), match.end(1)
-        if _stands_out(column, word, start, end):
-            kind: Kind = "var" if word.lower() in VARIANCES else "std"
-            rests = _without(column, start, end)
-            claims.append(_Claim(rests, kind))
-            claims += [claim for rest in rests if (claim := _apart(rest))]
-    for pair, pattern in _SIDED:
-        for match in pattern.finditer(column):
-            side, word = match["side"].lower(), match.groupdict().get("word")
-            if word is None or _stands_out(column, word, match.start("word"), match.end("word"), side):
-                upper = side in UPPER
-                place = (UPPER if upper else LOWER).index(side)
-                claims.append(_Claim(_without(column, match.start(1), match.end(1)), pair, place, upper))
-    if quantile := _QUANTILE.search(column):
-        start, upper = quantile.start(), quantile["percent"] == "84"
-        medians = (column[: quantile.start("percent")] + "50", *(column[:start] + word for word in MEDIANS))
-        claims.append(_Claim((*medians, column[: start - 1]), "limits", QUANTILES, upper, first=True))
-    if column[:2] in ("e_", "E_"):
-        claims.append(_Claim((column[2:],), "arms", -1, column[0] == "E"))
-    return claims
-
-
-def _apart(rest: str) -> _Claim | None:
-    """What is left of a name without its error word may end with a side, and is no column itself."""
-    match = _AT_END.match(rest)
-    if match is None:
-        return None
-    return _Claim((rest, match["base"]), "arms", APART, match["side"].lower() in UPPER, first=True)
 
 
 def _by_letters(names: Sequence[str], known: _Known) -> Iterator[tuple[str, ErrorBar]]:
@@ -279,7 +190,7 @@ def _arms_by_letters(names: Sequence[str], known: _Known) -> Iterator[tuple[str,
             yield base, ErrorBar("arms", (pair[True], pair[False]), sure=False)
 
 
-def _bases(column: str, claims: Iterable[_Claim], known: _Known) -> Iterator[tuple[str, Kind]]:
+def _bases(column: str, claims: Iterable[Claim], known: _Known) -> Iterator[tuple[str, Kind]]:
     """(the column it may be the error bar of, kind), once each."""
     seen: set[str] = set()
     for claim in claims:
@@ -296,13 +207,13 @@ def _bases(column: str, claims: Iterable[_Claim], known: _Known) -> Iterator[tup
         yield from _of_mean(column, [claim for claim in claims if claim.place is None], known)
 
 
-def _sided(column: str, claim: _Claim, known: _Known) -> list[str]:
+def _sided(column: str, claim: Claim, known: _Known) -> list[str]:
     """The columns that it may be an arm or a limit of; an arm of a mean, too."""
     found = [*_present(column, claim, known)]
     return found if found or claim.kind != "arms" else [mean for mean, _ in _of_mean(column, [claim], known)]
 
 
-def _of_mean(column: str, claims: Iterable[_Claim], known: _Known) -> Iterator[tuple[str, Kind]]:
+def _of_mean(column: str, claims: Iterable[Claim], known: _Known) -> Iterator[tuple[str, Kind]]:
     """The mean that a column is the error of, where the quantity itself is no column: mean_x and x_error."""
     for claim in claims:
         for base in claim.bases:
@@ -313,7 +224,7 @@ def _of_mean(column: str, claims: Iterable[_Claim], known: _Known) -> Iterator[t
                     return
 
 
-def _present(column: str, claim: _Claim, known: _Known) -> Iterator[str]:
+def _present(column: str, claim: Claim, known: _Known) -> Iterator[str]:
     """The bases that are columns."""
     for option in claim.bases:
         base = known.one(option)
@@ -321,25 +232,6 @@ def _present(column: str, claim: _Claim, known: _Known) -> Iterator[str]:
             yield base
             if claim.first:
                 return
-
-
-def _stands_out(column: str, word: str, start: int, end: int, side: str = "") -> bool:
-    """Is the word a word of its own: between separators, ends and changes of case?"""
-    left = start == 0 or column[start - 1] in _SEPARATORS
-    right = end == len(column) or column[end] in _SEPARATORS or bool(side)
-    if len(word) < 3:
-        return left and right
-    camel = start > 0 and column[start].isupper() and not column[start - 1].isupper()
-    closed = right or (column[end - 1].islower() and column[end].isupper())
-    return (left or camel or closed) and (closed or left or camel)
-
-
-def _without(column: str, start: int, end: int) -> tuple[str, ...]:
-    """What is left of a name when a piece and one separator beside it are taken out."""
-    left, right = column[:start], column[end:]
-    bare_left, bare_right = left.rstrip(_SEPARATORS), right.lstrip(_SEPARATORS)
-    options = (bare_left + right, left + bare_right, bare_left + bare_right)
-    return tuple(filter(None, dict.fromkeys(options)))
 
 
 def _unambiguous(found: dict[str, list[ErrorBar]]) -> dict[str, list[ErrorBar]]:

@@ -7,9 +7,9 @@ is left out, and a warning says so with the argument that would take it.
 from __future__ import annotations
 
 from .bars import listing
+from .claims import looks_like_error
 from .columns import Columns
 from .find import Types
-from .names import looks_like_error
 
 
 def exact_candidates(columns: Columns, types: Types) -> tuple[list[str], list[str]]:

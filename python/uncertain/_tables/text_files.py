@@ -14,7 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from .._columns.bars import listing
-from .._columns.names import looks_like_error
+from .._columns.claims import looks_like_error
 from .._data.installed import installed
 from .._data.typing import Keywords
 from .._spill._budget import format_bytes
