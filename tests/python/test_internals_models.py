@@ -1,5 +1,5 @@
 """What models are made of, against formulas: conformal limits, spreads, scatter, error sizes, re-measured
-readings, checks of error bars."""
+readings, checks of error bars, folds that lack a feature."""
 
 from __future__ import annotations
 
@@ -23,15 +23,28 @@ from test_remeasured import KINDS, drawn_values, noise_of, read, two_classes
 from test_report_meanings_regression import line
 from test_scatter import SIGMA
 from test_trees import CLASSIFIER, REGRESSOR, columns, noisy, target_of
+from test_unread_features import numbers as unread
 
 import uncertain
-from uncertain import GaussianArray, GaussianDenoiser, Incomplete, RemeasuredRegressor, check_errors
-from uncertain._base.folds import split
+from uncertain import (
+    GaussianArray,
+    GaussianDenoiser,
+    GaussianDiscriminant,
+    GaussianImputer,
+    GaussianMixtureRegressor,
+    GaussianScaler,
+    GSUClassifier,
+    Incomplete,
+    RemeasuredClassifier,
+    RemeasuredRegressor,
+    check_errors,
+)
+from uncertain._base.folds import Fold, split
 from uncertain._base.normal_mixtures import NormalMixtures
 from uncertain._data.groups import Groups
 from uncertain._errors.estimate import by_model, by_replicates
 from uncertain._errors.sizes import ErrorSizes
-from uncertain._held_out.fits import fit_folds
+from uncertain._held_out.fits import fit_fold, fit_folds
 from uncertain._model.calibrating import calibrate
 from uncertain._model.conformal import Conformal
 from uncertain._model.cross_conformal import noise_levels, set_lists
@@ -510,3 +523,40 @@ def test_a_choice_learns_a_density_where_it_is_better_than_a_normal_law(peaks: i
     assert left is not None and len(left.models) == (1 if peaks == 2 else 3)
     known = calibrate(found, training, left)
     assert known.conformal is not None
+
+
+WITH_GAPS = {
+    "gsu": Pipeline(
+        [
+            ("impute", GaussianImputer(random_state=0)),
+            ("scale", GaussianScaler()),
+            ("classify", GSUClassifier(probability=True, random_state=0)),
+        ]
+    ),
+    "discriminant": Pipeline([("classify", GaussianDiscriminant())]),
+    "remeasured": Pipeline([("classify", RemeasuredClassifier(random_state=0, n_trees=20))]),
+    "mixture": Pipeline([("regress", GaussianMixtureRegressor(random_state=0))]),
+}
+
+
+@pytest.mark.parametrize("name", WITH_GAPS)
+def test_a_fold_is_a_fit_without_the_feature(name: str) -> None:
+    """Oracle: the same pipeline fitted to rows that do not have it at all."""
+    x, std, y, groups = unread()
+    target = y if name == "mixture" else y > 0
+    rows = Incomplete.from_arrays(x, std=std)
+    fold = Fold(0, np.flatnonzero(groups > 0), np.flatnonzero(groups == 0))
+    answer = "predict" if name == "mixture" else "predict_proba"
+    fitted = fit_fold(WITH_GAPS[name], TrainingRows(rows, target), fold)
+    without = TrainingRows(Incomplete.from_arrays(x[:, :2], std=std[:, :2]), target)
+    oracle = fit_fold(WITH_GAPS[name], without, fold)
+    found = getattr(fitted, answer)(rows[fold.test])
+    np.testing.assert_array_equal(found, getattr(oracle, answer)(without.rows[fold.test]))
+
+
+def test_a_feature_of_rows_without_weight_is_left_out() -> None:
+    x, std, y, groups = unread()
+    training = TrainingRows(Incomplete.from_arrays(x, std=std), y > 0, weights=np.where(groups > 0, 1.0, 0.0))
+    every = np.arange(len(y))
+    model = fit_fold(WITH_GAPS["gsu"], training, Fold(0, every, every[:10]))
+    assert [name for name, _ in model.steps] == ["known", "impute", "scale", "classify"]

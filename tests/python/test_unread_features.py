@@ -7,22 +7,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.pipeline import Pipeline
 
 import uncertain
 from uncertain import (
-    GaussianDiscriminant,
-    GaussianImputer,
-    GaussianMixtureRegressor,
-    GaussianScaler,
-    GSUClassifier,
     Incomplete,
     RemeasuredClassifier,
     RemeasuredRegressor,
 )
-from uncertain._base.folds import Fold
-from uncertain._held_out.fits import fit_fold
-from uncertain._rows.training import TrainingRows
 
 N, GROUPS = 180, 6
 
@@ -70,43 +61,6 @@ def test_models_of_folds_are_kept_in_files(tmp_path: Any) -> None:
     fresh = frame(regression=False, seed=1)
     read = uncertain.load(tmp_path / "model.uncertain")
     assert list(map(list, read.predict_set(fresh))) == list(map(list, model.predict_set(fresh)))
-
-
-PIPELINES = {
-    "gsu": Pipeline(
-        [
-            ("impute", GaussianImputer(random_state=0)),
-            ("scale", GaussianScaler()),
-            ("classify", GSUClassifier(probability=True, random_state=0)),
-        ]
-    ),
-    "discriminant": Pipeline([("classify", GaussianDiscriminant())]),
-    "remeasured": Pipeline([("classify", RemeasuredClassifier(random_state=0, n_trees=20))]),
-    "mixture": Pipeline([("regress", GaussianMixtureRegressor(random_state=0))]),
-}
-
-
-@pytest.mark.parametrize("name", PIPELINES)
-def test_a_fold_is_a_fit_without_the_feature(name: str) -> None:
-    """Oracle: the same pipeline fitted to rows that do not have it at all."""
-    x, std, y, groups = numbers()
-    target = y if name == "mixture" else y > 0
-    rows = Incomplete.from_arrays(x, std=std)
-    fold = Fold(0, np.flatnonzero(groups > 0), np.flatnonzero(groups == 0))
-    answer = "predict" if name == "mixture" else "predict_proba"
-    fitted = fit_fold(PIPELINES[name], TrainingRows(rows, target), fold)
-    without = TrainingRows(Incomplete.from_arrays(x[:, :2], std=std[:, :2]), target)
-    oracle = fit_fold(PIPELINES[name], without, fold)
-    found = getattr(fitted, answer)(rows[fold.test])
-    np.testing.assert_array_equal(found, getattr(oracle, answer)(without.rows[fold.test]))
-
-
-def test_a_feature_of_rows_without_weight_is_left_out() -> None:
-    x, std, y, groups = numbers()
-    training = TrainingRows(Incomplete.from_arrays(x, std=std), y > 0, weights=np.where(groups > 0, 1.0, 0.0))
-    every = np.arange(N)
-    model = fit_fold(PIPELINES["gsu"], training, Fold(0, every, every[:10]))
-    assert [name for name, _ in model.steps] == ["known", "impute", "scale", "classify"]
 
 
 def test_trees_and_densities_are_learned_where_a_fold_lacks_a_feature() -> None:
