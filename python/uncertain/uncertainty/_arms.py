@@ -60,19 +60,30 @@ def shaped(value: Floats, below: Floats, above: Floats) -> MixtureArray:
 
     Of a row at most six features, the most skewed ones, have two components, all others mean and variance.
     """
-    total = below + above
-    skewed = np.abs(above - below) > SYMMETRIC * total
-    if value.shape[1] > MOST_SPLIT:
-        skew = np.where(skewed, np.abs(above - below) / np.where(total > 0, total, 1), 0.0)
-        least = -np.partition(-skew, MOST_SPLIT - 1, axis=1)[:, MOST_SPLIT - 1 : MOST_SPLIT]
-        skewed &= skew >= least
-        skewed &= np.cumsum(skewed, axis=1) <= MOST_SPLIT
+    skewed = split_cells(below, above)
     columns = range(value.shape[1])
-    k = 3 if len(columns) <= FEW else 2
+    k = n_components(len(columns))
     features = [_feature(value[:, j], below[:, j], above[:, j], skewed[:, j], k) for j in columns]
     made = GaussianArray.hstack(features)
     assert isinstance(made, MixtureArray)
     return made
+
+
+def n_components(n_features: int) -> int:
+    """Components of a cell with arms of different lengths."""
+    return 3 if n_features <= FEW else 2
+
+
+def split_cells(below: Floats, above: Floats) -> Booleans:
+    """The cells that become several components: of a row at most six, the most skewed ones."""
+    total = below + above
+    skewed = np.asarray(np.abs(above - below) > SYMMETRIC * total)
+    if below.shape[1] > MOST_SPLIT:
+        skew = np.where(skewed, np.abs(above - below) / np.where(total > 0, total, 1), 0.0)
+        least = -np.partition(-skew, MOST_SPLIT - 1, axis=1)[:, MOST_SPLIT - 1 : MOST_SPLIT]
+        skewed &= skew >= least
+        skewed &= np.cumsum(skewed, axis=1) <= MOST_SPLIT
+    return skewed
 
 
 def _feature(value: Floats, below: Floats, above: Floats, skewed: Booleans, k: int) -> MixtureArray:
