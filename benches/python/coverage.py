@@ -3,6 +3,7 @@
     python benches/python/coverage.py --data ../shared/data      # `Model.predict_distribution`
     python benches/python/coverage.py --conformal                # `predict_interval` and `predict_set`
     python benches/python/coverage.py --kepler                   # sets for Kepler's objects of interest
+    python benches/python/coverage.py --larger                   # sets where errors are larger
 
 Rows made here, of which everything is known; and the Pantheon+ supernovae (Scolnic et al. 2022, Brout et al.
 2022, https://github.com/PantheonPlusSH0ES/DataRelease): the magnitude left over by the distance of the
@@ -16,6 +17,7 @@ import argparse
 import sys
 from pathlib import Path
 
+import archive_tables as archive
 import numpy as np
 import polars as pl
 from archive_tables import supernovae
@@ -134,12 +136,54 @@ def kepler(folder: Path) -> None:
             print(f"| {method} | x {factor:g} | {right:.1f} | {held_} | {sizes} |", flush=True)
 
 
+def larger(folder: Path, repeats: int) -> None:
+    """Print how often sets hold the truth, errors x 1 to 8: models of 800 rows, or of 600 made here."""
+    print("| rows | method | 90 %, errors x 1, 2, 4, 8 | 95 % | size of 95 % sets |\n|---|---|---|---|---|")
+    factors, shares = (1.0, 2.0, 4.0, 8.0), (0.9, 0.95)
+    catalogues = {"Kepler": archive.kepler, "TESS": archive.tess}
+    for name in ("made", "skewed", *catalogues):
+        for method in ("discriminant", "gsu", "remeasured"):
+            found = []
+            for seed in range(repeats):
+                if name in catalogues:
+                    table = catalogues[name](folder)
+                    train, test = (table[rows] for rows in table.folds(3, seed)[0])
+                    train = archive.cut(train, 800, seed)
+                else:
+                    train, test = (logarithmic(n, [seed, n], skewed=name == "skewed") for n in (600, 3_000))
+                how = {} if method == "discriminant" else {"random_state": 0}
+                how |= {"meaning": "measurement"} if method == "gsu" else {}
+                model = uncertain.fit(train.rows(), train.y, groups=train.groups, method=method, **how)
+                for factor in factors:
+                    rows = test.worse(factor, int(100 * factor)).rows(train)
+                    for share in shares:
+                        sets = model.predict_set(rows, coverage=share)
+                        inside = [truth in some for truth, some in zip(test.y.tolist(), sets, strict=True)]
+                        found.append([np.mean(inside), np.mean([len(some) for some in sets])])
+            mean = np.mean(np.reshape(found, (repeats, len(factors), len(shares), 2)), axis=0)
+            texts = [" ".join(f"{100 * x:.1f}" for x in mean[:, k, 0]) for k in range(len(shares))]
+            sizes = " ".join(f"{x:.2f}" for x in mean[:, 1, 1])
+            print(f"| {name} | {method} | {texts[0]} | {texts[1]} | {sizes} |", flush=True)
+
+
+def logarithmic(n: int, seed: list[int], *, skewed: bool) -> archive.Table:
+    """Two classes of 3 features; or of their exponentials, in raw units, with relative errors."""
+    random = np.random.default_rng(seed)
+    z, std = random.normal(size=(n, 3)), random.uniform(0.05, 1.0, (n, 3))
+    y = np.where(2.0 * z[:, 0] - z[:, 1] + 0.5 * z[:, 2] + 0.64 * random.normal(size=n) > 0.0, "yes", "no")
+    if skewed:
+        z = np.exp(1.2 * z)
+        std = 0.5 * std * z + 0.02
+    return archive.Table("made", z + std * random.normal(size=z.shape), std, std, y, np.arange(n))
+
+
 def main() -> None:
     """Print coverage."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--conformal", action="store_true")
     parser.add_argument("--kepler", action="store_true")
+    parser.add_argument("--larger", action="store_true")
     parser.add_argument("--rows", type=int, default=2_000)
     parser.add_argument("--repeats", type=int, default=5)
     given = parser.parse_args()
@@ -147,6 +191,9 @@ def main() -> None:
         conformal(given.rows, given.repeats)
         return
     folder = given.data
+    if given.larger:
+        larger(folder, given.repeats)
+        return
     if given.kepler:
         kepler(folder)
         return

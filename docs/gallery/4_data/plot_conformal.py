@@ -4,7 +4,7 @@ Sets and intervals with a given coverage
 
 Conformal prediction gives a *set* of classes that contains the true one in 90 % of the rows, and an *interval* for
 numbers. It is calibrated by noise level, and on rows re-measured with larger errors, so that the coverage also holds
-when tomorrow's errors are somewhat larger. Objects that are sure get one class, the others both.
+when tomorrow's errors are larger. Objects that are sure get one class, the others both.
 """
 
 import warnings
@@ -50,8 +50,7 @@ for k in factors:
     )
 
 # %%
-# The coverage holds within its standard error up to errors four times as large, while more sets have both classes. At eight
-# times it does not.
+# The coverage holds, within its standard error, up to errors eight times as large: more sets have both classes.
 
 factors_at = range(len(factors))
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
@@ -62,7 +61,7 @@ axes[0].errorbar(
 axes[0].axhline(90, color="#7a7a7a", linewidth=1)
 axes[0].set(ylabel="sets that hold the truth (%)", ylim=(70, 100))
 axes[1].bar(factors_at, 100 * np.array(both), color="#d6604d", width=0.6)
-axes[1].set(ylabel="sets with both classes (%)", ylim=(0, 20))
+axes[1].set(ylabel="sets with both classes (%)", ylim=(0, 40))
 for ax in axes:
     ax.set_xticks(factors_at, [f"x {k}" for k in factors])
     ax.set_xlabel("errors of the new objects")

@@ -41,12 +41,14 @@ LEAST_SCORES = 10
 """Fewer held-out rows say nothing."""
 MOST_NUMBERS = 20_000_000
 """Of the covariance matrices of rows that are read again."""
-LARGER = {"numbers": ((1.0, 4.0),), "classes": ((1.0, 8.0**0.5), (8.0**0.5, 8.0))}
+LARGER = {
+    "numbers": ((1.0, 4.0),),
+    "classes": ((1.0, 2.0), (2.0, 4.0), (4.0, 8.0), (8.0, 16.0)),
+}
 """Held-out rows are read again with errors larger by factors between these ends. A number is judged in units
 of its own predicted width. A class has no such unit: the rows of the noisiest bin, whose scores a noisy row
-is compared with, are nearly all less noisy than it, unless there are still noisier ones. (Catalogue of the
-tutorial with errors x 4: 95 % sets held 93.6 % with one copy up to 4, 94.5 % with one up to 8, 96.3 % with
-these two, 95.7 % with three.)"""
+is compared with, are nearly all less noisy than it, unless there are still noisier ones. So each octave up to
+sixteen has a copy of every row (docs/decisions/2026-11-22-conformal.md)."""
 ENOUGH_SCORES = 100, 400
 """Of classes a third of the rows or groups is scored, but no fewer, and no more are needed. The models of
 more folds would make file and answers larger, and where labels are nearly noise, and they disagree, sets that
