@@ -34,6 +34,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
+from .._data.incomplete import filled_gaussians, like
 from .._data.typing import Floats
 from .._held_out.equal import equal_rows
 from .._held_out.fits import FoldModels, certified_gap, ended_early
@@ -87,6 +88,11 @@ def choose(request: Request, training: TrainingRows) -> Choice:
 
 def _choose(request: Request, training: TrainingRows) -> Choice:
     refuse_too_many(request.size)
+    if (
+        request.exact and not request.limits
+    ):  # error bars of zero: solvers of exact points are ten times as fast
+        points = like(training.rows, filled_gaussians(training.rows).collapse("zero"))
+        request, training = replace(request, rows=points), training.instead(points)
     settings = request.settings
     pace = Pace(verbose=settings.get("verbose", 0), callback=settings.get("callback"), title="fit")
     members = portfolio(request)
