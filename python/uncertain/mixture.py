@@ -16,12 +16,13 @@ from ._base.em import FittedMixture, Mixture, warn_unless_ended
 from ._base.given_x import GivenX
 from ._base.law import Law, law_table
 from ._base.progress import Callback
+from ._data.groups import groups_from
 from ._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from ._data.numbers import refuse_where
 from ._data.typing import Booleans, Floats, Header, Keywords, Limits, RandomState
 from ._data.validation import RowsLike, check_numbers, check_readings, check_sample_weight, check_stds
 from ._uncertain import Gaussians
-from .exceptions import UncertainError
+from .exceptions import ParameterError, UncertainError
 
 __all__ = ["GaussianMixtureRegressor"]
 
@@ -57,9 +58,9 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
     reading x is first shrunk towards the population, more strongly the larger its error, so that predictions
     are right on average. With more components the law is a curve.
 
-    With ``outliers``, ``error_scale`` or errors that rows share (``modes`` of `fit`), the line is found by
-    the likelihood of the target given the reading, and the density of true features from the readings of
-    features alone (one component):
+    With ``outliers``, ``error_scale`` or errors that rows share (``modes`` or ``y_cov`` of `fit`), the line
+    is found by the likelihood of the target given the reading, and the density of true features from the
+    readings of features alone (one component):
 
     .. code-block:: text
 
@@ -121,12 +122,16 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
     error_scale_, error_scale_std_ : float
         With ``error_scale``: the factor of the target's error bars, and its standard error.
     modes_, modes_std_ : ndarrays of shape (k,)
-        With ``modes``: the errors that rows share in units of their standard deviations, and their standard
-        errors. Model files hold them, as all that is known of outliers.
+        With ``modes`` or ``y_cov``: the errors that rows share in units of their standard deviations, and
+        their standard errors. Model files hold them, as all that is known of outliers.
+    y_modes_ : ndarray of shape (n, k)
+        With ``y_cov``: the modes that it became, for `predict`.
+    y_cov_loss_ : float
+        What these and the diagonal leave out of ``y_cov``, relative to it (Frobenius norms).
     covariance_ : ndarray of shape (1 + d, 1 + d)
-        With any of the three: covariance of intercept and coefficients.
+        Covariance of intercept and coefficients, for one component.
     loglikelihood_ : float
-        With any of the three: sum of log p(y_i | x_i).
+        With ``outliers``, ``error_scale``, ``modes`` or ``y_cov``: sum of log p(y_i | x_i).
     {held_out_log_likelihoods_, em_n_iter_, em_status_, n_features_in_, feature_names_in_}
 
     {Raises: refused}
@@ -140,7 +145,9 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
     S. T. Roweis, Extreme deconvolution, Annals of Applied Statistics 5, 2011, doi 10.1214/10-AOAS439. T.
     Amemiya, Tobit models: a survey, Journal of Econometrics 24, 1984, doi 10.1016/0304-4076(84)90074-5. K. L.
     Lange, R. J. A. Little, J. M. G. Taylor, Robust statistical modeling using the t distribution, JASA 84,
-    1989. D. W. Hogg, J. Bovy, D. Lang, Data analysis recipes: fitting a model to data, 2010, arXiv:1008.4686.
+    1989. K.-Y. Liang, S. L. Zeger, Longitudinal data analysis using generalized linear models, Biometrika 73,
+    1986, doi 10.1093/biomet/73.1.13. D. W. Hogg, J. Bovy, D. Lang, Data analysis recipes: fitting a model to
+    data, 2010, arXiv:1008.4686.
 
     Examples
     --------
@@ -204,6 +211,7 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
         sample_weight: ArrayLike | None = None,
         *,
         y_limit: ArrayLike | None = None,
+        y_cov: ArrayLike | None = None,
         modes: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
@@ -222,13 +230,26 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
             target. Such rows contribute the probability of their side (truncated moments in EM, as in a tobit
             model). With one component, s is then that of maximum likelihood, and the standard errors come
             from the squared gradients of the rows' log-likelihoods.
+        y_cov : array-like of shape (n, n), default=None
+            The covariance matrix of all targets' errors, own ones and those that rows share. It becomes a
+            diagonal and as many modes as leave out 1e-6 of it, as by `uncertain.laws.shared_modes`;
+            ``y_cov_loss_`` is what they leave out, and nothing after that is n x n. ``y_std`` is then the
+            part that no other row shares, if it is known.
         modes : array-like of shape (n, k), default=None
             Errors of the target that rows share, such as calibration: row i has the error ``modes[i] @ a``
-            with one draw a of k standard normal numbers for all rows. `shared_modes` makes them from a dense
-            covariance matrix of all rows.
+            with one draw a of k standard normal numbers for all rows.
         groups : array-like of shape (n,), default=None
-            The object that each row belongs to: with ``outliers``, ``error_scale`` or ``modes``, standard
-            errors are those of independent groups. Without them it is ignored.
+            The object that each row belongs to, for one component: standard errors are then those of
+            independent groups, the sandwich
+
+            .. code-block:: text
+
+                V = H^-1 M H^-1,    M = G / (G - 1) sum_g u_g u_g'
+
+            with the information H and the sums u_g of the G groups' scores (Liang and Zeger 1986). Fewer than
+            10 groups are refused: with ``outliers``, ``error_scale``, ``modes`` or ``y_cov`` by the fit,
+            otherwise by ``coef_std_`` and all that needs it. With limits or rows that are mixtures, H is the
+            sum of the rows' squared scores.
 
         {Returns: self}
 
@@ -236,8 +257,8 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
         ------
         UncertainError
             If a feature is missing in every row, if the errors of a row together are no covariance matrix, if
-            every target is a limit, if modes are combinations of one another, or if the rows do not determine
-            ``error_scale``.
+            every target is a limit, if modes are combinations of one another, if ``y_cov`` is no covariance
+            matrix, or if the rows do not determine ``error_scale``.
         """
         parameters = self._parameters()
         rows = check_readings(self, X, reset=True)
@@ -258,13 +279,22 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
             if y_limit is not None:
                 arguments["limits"] = _checked_limits(y_limit, len(targets))
         self._forget_given_x()
-        if modes is not None or self._is_given_x:
-            return self._fit_given_x(rows, arguments, modes, groups)
+        if modes is not None or y_cov is not None or self._is_given_x:
+            return self._fit_given_x(rows, arguments, modes, groups, y_cov)
+        if groups is not None:
+            arguments["groups"] = groups_from(groups, "groups", len(targets))
         self._keep(self._fitted(parameters, rows, **arguments))
         warn_unless_ended(self)
         return self
 
-    def predict(self, X: RowsLike, return_std: bool = False, *, modes: ArrayLike | None = None) -> Any:
+    def predict(
+        self,
+        X: RowsLike,
+        return_std: bool = False,
+        *,
+        modes: ArrayLike | None = None,
+        return_cov: bool = False,
+    ) -> Any:
         """Mean of each row's true target given its reading, and its standard deviation.
 
         {Parameters: readings}
@@ -274,12 +304,29 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
             measured to +- t, add t in quadrature.
         modes : array-like of shape (n, k), default=None
             Errors that these rows share with those of the fit: the mean of the target *as it is measured*,
-            with what the fit has learned about them. None: of the true target.
+            with what the fit has learned about them. Its deviation counts what the fit does not know of these
+            errors and of the law, which go together. None: of the true target.
+        return_cov : bool, default=False
+            In place of the deviations, the covariance matrix (n, n) of the rows' targets, with ``modes``
 
-        {Returns: mean_or_both}
+            .. code-block:: text
+
+                diag(std^2) + J V J',    row i of J = (1, E z_i, modes_i)
+
+            where std is that of a known law, z_i are the true features given the reading, and V is the
+            covariance of intercept, coefficients and shared errors; without them the first part of it.
+
+        Returns
+        -------
+        ndarray of shape (n,), or with `return_std` or `return_cov` (mean, std) or (mean, cov)
         """
-        found = predicted(self, self._rows(X), return_std)
-        return found if modes is None else self._with_modes(found, modes, return_std)
+        if return_std and return_cov:
+            raise ParameterError("return_std and return_cov: ask for one of them")
+        rows = self._rows(X)
+        if modes is not None:
+            return self._with_modes(rows, modes, return_std, return_cov)
+        found = predicted(self, rows, return_std or return_cov)
+        return (found[0], np.diag(found[1] ** 2)) if return_cov else found
 
     def predict_mixture(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
         """The density of each row's true target: a mixture of K normal distributions.
@@ -359,7 +406,7 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
         ]
         rows.append(("scatter", self.intrinsic_scatter_, self.intrinsic_scatter_std_, None, None))
         rows += self._rows_of_summary()
-        return law_table(rows, level)
+        return law_table(rows, level) + self._about_modes()
 
     def _distribution(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
         """Mean, standard deviation, and what errors add to the scatter of the components' laws."""
@@ -381,15 +428,17 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         super()._attributes(arrays, header)
-        self._read_beside(arrays)
         for name in LAW:
             self.__dict__.pop(name, None)  # of an earlier fit
+        self._read_beside(arrays)
         if "coef" in arrays:
             self.coef_ = arrays["coef"]
             self.intercept_ = float(arrays["intercept"][0])
             self.intrinsic_scatter_ = float(arrays["scatter"][0])
         if "coef_std" in arrays:
             self.coef_std_ = arrays["coef_std"]
+            if "covariance" in arrays:
+                self.covariance_ = arrays["covariance"]
             self.intercept_std_ = float(arrays["intercept_std"][0])
             self.intrinsic_scatter_std_ = float(arrays.get("scatter_std", [np.nan])[0])
 
@@ -399,14 +448,16 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
                 reason = f"a line belongs to one component, but there are {self.n_components_}"
             else:
                 reason = (
-                    "the rows do not determine all parameters of the law, or have more than 50 features: "
-                    "refit to resampled rows (bootstrap) for its standard errors"
+                    "the rows do not determine all parameters of the law, have more than 50 features, or are "
+                    "of fewer than 10 groups (or held by a cluster): refit to resampled rows (bootstrap) for "
+                    "its standard errors, with groups= to whole groups"
                 )
             raise AttributeError(f"{name}: {reason}")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 LAW = (
+    "covariance_",
     "coef_",
     "intercept_",
     "intrinsic_scatter_",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import optimize
 
 from uncertain import GaussianArray, UncertainError
-from uncertain.laws import LinearLaw, shared_modes
+from uncertain.exceptions import ParameterError
+from uncertain.laws import CurveRegressor, LinearLaw, shared_modes
 
 
 def surveys(n: int, seed: int, sizes: tuple[float, ...] = (0.5, 0.3, 0.4)) -> tuple[np.ndarray, ...]:
@@ -151,3 +154,96 @@ def test_factor_of_error_bars_is_found_where_it_can_be() -> None:
         LinearLaw(error_scale="fit").fit(x, y)
     with pytest.raises(UncertainError, match="error_scale"):
         LinearLaw(error_scale="both").fit(x, y, y_std=t)
+
+
+def test_dense_covariance_is_generalised_least_squares() -> None:
+    n, new = 500, 20
+    x, y, t, modes = surveys(n + new, 8)
+    whole = np.diag(t**2) + modes @ modes.T
+    C = whole[:n, :n]
+    one = LinearLaw().fit(x[:n], y[:n], y_cov=C)
+    assert one.y_cov_loss_ < 1e-12 and one.y_modes_.shape == (n, 3)
+    S = whole + one.scatter_**2 * np.eye(n + new)
+    A = np.column_stack([np.ones(n + new), x])
+    W = np.linalg.inv(S[:n, :n])
+    covariance = np.linalg.inv(A[:n].T @ W @ A[:n])
+    estimate = covariance @ A[:n].T @ W @ y[:n]
+    np.testing.assert_allclose(np.r_[one.intercept_, one.coef_], estimate, rtol=1e-10)
+    np.testing.assert_allclose(one.covariance_, covariance, rtol=2e-2)
+    told = LinearLaw().fit(x[:n], y[:n], t[:n], y_cov=C)
+    np.testing.assert_allclose(told.coef_, one.coef_, rtol=1e-10)
+    assert "3 modes and a diagonal, which leave out" in one.summary()
+    again = LinearLaw()._loaded(pickle.loads(pickle.dumps(one._model)))
+    assert again.y_cov_loss_ == one.y_cov_loss_
+    np.testing.assert_array_equal(again.y_modes_, one.y_modes_)
+    np.testing.assert_array_equal(again.covariance_, one.covariance_)
+    # New rows of the same surveys: a Gaussian given the others, the line unknown before.
+    law = LinearLaw().fit(x[:n], y[:n], t[:n], modes=modes[:n])
+    mean, cov = law.predict(x[n:], modes=modes[n:], return_cov=True)
+    K = modes[n:] @ modes[:n].T
+    np.testing.assert_allclose(mean, A[n:] @ estimate + K @ W @ (y[:n] - A[:n] @ estimate), rtol=1e-9)
+    turn = A[n:] - K @ W @ A[:n]
+    own = law.scatter_**2 * np.eye(new) + modes[n:] @ modes[n:].T
+    dense = own - K @ W @ K.T + turn @ covariance @ turn.T
+    np.testing.assert_allclose(cov, dense, atol=1e-4 * dense.max())
+    std = law.predict(x[n:], modes=modes[n:], return_std=True)[1]
+    np.testing.assert_allclose(std**2, np.diag(cov))
+    alone = law.predict(x[n:], return_cov=True)[1]
+    np.testing.assert_allclose(alone, np.diag(law.predict(x[n:], return_std=True)[1] ** 2))
+    with pytest.raises(ParameterError, match="one of them"):
+        law.predict(x, return_std=True, return_cov=True)
+
+
+def test_joint_predictions_know_errors_of_features() -> None:
+    # The true features stand in for their readings by the means that are left of them.
+    x, y, t, modes = surveys(300, 9)
+    rng = np.random.default_rng(9)
+    X = GaussianArray(x + 0.3 * rng.normal(size=x.shape), std=np.full(x.shape, 0.3))
+    law = LinearLaw().fit(X, y, t, modes=modes)
+    mean, cov = law.predict(X[:4], modes=modes[:4], return_cov=True)
+    _, std = law.predict(X[:4], return_std=True)
+    T, mu = law.covariances_[0, :2, :2], law.means_[0, :2]
+    true = mu + (X.means[:4] - mu) @ np.linalg.solve(T + 0.09 * np.eye(2), T)
+    np.testing.assert_allclose(mean, law.intercept_ + true @ law.coef_ + modes[:4] @ law.modes_, rtol=1e-7)
+    by = np.column_stack([np.ones(4), true])
+    assert np.all(np.linalg.eigvalsh(cov) > 0)
+    # With the shared errors known (all but), what is left is that of the law.
+    rest = cov - np.diag(std**2)
+    assert np.linalg.matrix_rank(rest, tol=1e-10) <= 6
+    one = law.predict(X[:4], modes=np.zeros((4, 3)), return_cov=True)[1] - np.diag(std**2)
+    np.testing.assert_allclose(one, by @ law.covariance_ @ by.T, atol=1e-12)
+
+
+def test_dense_covariances_that_cannot_be_are_refused() -> None:
+    x, y, t, modes = surveys(40, 4)
+    C = np.diag(t**2) + modes @ modes.T
+    for bad, words in (
+        (C[:39, :39], r"y_cov: expected \(40, 40\)"),
+        (np.diag(C), r"y_cov: expected the shape \(40, 40\)"),
+        (np.where(np.eye(40) > 0, np.nan, C), "y_cov: row 0.*finite"),
+        (np.triu(C), "y_cov: row 0.*symmetric"),
+        (C - np.eye(40), "y_cov: its smallest eigenvalue"),
+    ):
+        with pytest.raises(UncertainError, match=words):
+            LinearLaw().fit(x, y, y_cov=bad)
+    with pytest.raises(UncertainError, match=r"y_std: row 0.*diagonal of y_cov"):
+        LinearLaw().fit(x, y, 3.0, y_cov=C)
+    with pytest.raises(UncertainError, match="part of y_cov"):
+        LinearLaw().fit(x, y, y_cov=C, modes=modes)
+    with pytest.raises(UncertainError, match="LinearLaw"):
+        CurveRegressor(lambda x, p: p[0] + x @ p[1:], [1.0, 1.0, 1.0]).fit(x, y, y_cov=C)
+    # Without errors that rows share there are no modes.
+    law = LinearLaw().fit(x, y, y_cov=np.diag(t**2))
+    np.testing.assert_allclose(law.coef_, LinearLaw(error_scale=None).fit(x, y, t).coef_, rtol=1e-3)
+    assert "0 modes" in law.summary() and not hasattr(law, "modes_")
+
+
+def test_tails_of_eigenvalues_are_left_out_as_far_as_asked() -> None:
+    far = np.abs(np.subtract.outer(np.arange(150), np.arange(150)))
+    for C in (np.exp(-((far / 30) ** 2)) + 0.01 * np.eye(150), np.exp(-far / 30), np.eye(150)):
+        for loss in (0.1, 1e-3, 1e-6):
+            found = shared_modes(C, loss=loss)
+            left = C - np.diag(found.std**2) - found.modes @ found.modes.T
+            assert (
+                found.loss == pytest.approx(np.linalg.norm(left) / np.linalg.norm(C)) and found.loss <= loss
+            )

@@ -16,11 +16,13 @@ from .._data.groups import groups_from
 from .._data.numbers import refuse_where
 from .._data.typing import Booleans, Floats, Keywords, Limits
 from .._data.warn import warn
-from .._uncertain import Gaussians, fit_line
+from .._uncertain import Fitted, Gaussians, fit_line
 from ..exceptions import ConvergenceWarning, UncertainError
+from .classifiers import predicted
 from .core import Core, encoded
-from .em import packed, unpacked
+from .em import Mixture, packed, unpacked
 from .progress import reporter
+from .shared_modes import modes_of_fit
 from .sums import BeyondSums, Need
 
 Readings: TypeAlias = tuple[Gaussians, Booleans | None, Limits | None]
@@ -37,7 +39,9 @@ ATTRIBUTES = (
     "modes_std_",
     "covariance_",
     "loglikelihood_",
-    "_modes_covariance",
+    "y_modes_",
+    "y_cov_loss_",
+    "_joint_covariance",
 )
 """What such a fit leaves behind beside a law."""
 
@@ -49,7 +53,10 @@ class GivenX(Core):
         outliers: str | None
         error_scale: str | None
         modes_: Floats
+        y_cov_loss_: float
         _joint: object
+
+        def _mixture(self) -> Mixture: ...
 
     @property
     def _is_given_x(self) -> bool:
@@ -60,18 +67,38 @@ class GivenX(Core):
             self.__dict__.pop(name, None)
 
     def _fit_given_x(
-        self, rows: Readings, arguments: Keywords, modes: ArrayLike | None, groups: ArrayLike | None
+        self,
+        rows: Readings,
+        arguments: Keywords,
+        modes: ArrayLike | None,
+        groups: ArrayLike | None,
+        y_cov: ArrayLike | None,
     ) -> Self:
         """The fit; `arguments` are the targets and what is known of each."""
         if self._joint is not None:
-            raise UncertainError("outliers=, modes= and error_scale= need features and target as columns")
+            raise UncertainError(
+                "outliers=, modes=, y_cov= and error_scale= need features and target as columns"
+            )
         n = len(arguments["targets"])
+        of_rows: dict[str, Floats] = {}
+        if y_cov is not None:
+            if modes is not None:
+                raise UncertainError(
+                    "modes= beside y_cov=: errors that rows share are part of y_cov; add modes @ modes.T to "
+                    "it, or give modes= and y_std= from uncertain.laws.shared_modes"
+                )
+            own = arguments["variances"]
+            found_modes = modes_of_fit(y_cov, None if own is None else np.sqrt(own), n)
+            arguments["variances"] = found_modes.std**2
+            of_rows = {"modes_of_rows": found_modes.modes, "modes_loss": np.array([found_modes.loss])}
+            modes = found_modes.modes if found_modes.modes.shape[1] else None
         arguments["modes"] = None if modes is None else checked_modes(modes, n)
         arguments["groups"] = None if groups is None else groups_from(groups, "groups", n)
         parameters = encoded(self._core_parameters() | {name: getattr(self, name) for name in OPTIONS})
         n_jobs = getattr(self, "n_jobs", None)
         found = fit_line(parameters, rows, **arguments, n_jobs=n_jobs, report=reporter(self))
-        state = _joint_state(found) | _beside(found, self.outliers is not None, self.error_scale is not None)
+        beside = _beside(found, self.outliers is not None, self.error_scale is not None)
+        state = _joint_state(found) | beside | {name: x for name, x in of_rows.items() if x.size}
         self._made(state, {"n_iter": found["n_iter"], "status": found["status"]})
         for what, status in (("law", found["status"]), ("true features", found["density_status"])):
             if status != "converged":
@@ -98,23 +125,44 @@ class GivenX(Core):
             self.outlier_probability_ = arrays["outlier_probability"]
         if "error_scale" in arrays:
             self.error_scale_, self.error_scale_std_ = [*arrays["error_scale"].tolist(), np.nan][:2]
+        if "modes_loss" in arrays:
+            self.y_cov_loss_ = float(arrays["modes_loss"][0])
+            self.y_modes_ = arrays.get("modes_of_rows", np.zeros((0, 0)))
         if "modes" in arrays:
-            self.modes_, self._modes_covariance = arrays["modes"], arrays["modes_covariance"]
-            self.modes_std_ = np.sqrt(np.diag(self._modes_covariance))
+            own = arrays["modes_covariance"]
+            self.modes_, self.modes_std_ = arrays["modes"], np.sqrt(np.diag(own))
+            crossed = arrays.get("modes_law_covariance")
+            if crossed is not None and "covariance" in arrays:
+                self._joint_covariance = np.block([[arrays["covariance"], crossed.T], [crossed, own]])
 
-    def _with_modes(self, found: Any, modes: ArrayLike, return_std: bool) -> Any:
+    def _with_modes(self, rows: Readings, modes: ArrayLike, return_std: bool, return_cov: bool) -> Any:
         """Predictions of targets as they are measured, with what the fit knows of the errors they share."""
         if "modes_" not in self.__dict__:
             raise UncertainError("modes=: this law was fitted without modes")
-        mean, std = found if return_std else (found, None)
+        mean, std = predicted(self, rows, True)
         shared = checked_modes(modes, len(mean))
         if shared.shape[1] != len(self.modes_):
             k = len(self.modes_)
             raise UncertainError(f"modes: expected {k} columns, as in the fit, got {shared.shape[1]}")
         mean = mean + shared @ self.modes_
-        if std is None:
+        if not (return_std or return_cov):
             return mean
-        return mean, np.sqrt(std**2 + ((shared @ self._modes_covariance) * shared).sum(axis=1))
+        if "_joint_covariance" not in self.__dict__:
+            raise UncertainError("modes=: the law was saved without the errors of its modes; fit it again")
+        # The law's own part is that of the true features given their readings.
+        true = self._true_features(rows)
+        by = np.column_stack([np.ones(len(mean)), true, shared])
+        if return_std:
+            return mean, np.sqrt(std**2 + ((by @ self._joint_covariance) * by).sum(axis=1))
+        cov: Floats = by @ self._joint_covariance @ by.T
+        cov[np.diag_indices_from(cov)] += std**2
+        return mean, cov
+
+    def _true_features(self, rows: Readings) -> Floats:
+        """(n, d): means of the true features given their readings, under the density of the fit."""
+        weights, means, covariances = self._mixture()
+        arrays = {"weights": weights, "means": means, "covariances": packed(covariances)}
+        return Fitted.from_arrays("denoiser", "{}", "null", arrays).transform(rows).means
 
     def _rows_of_summary(self) -> list[tuple[str, float, float, None, None]]:
         state, rows = self.__dict__, []
@@ -125,6 +173,14 @@ class GivenX(Core):
         for k, value in enumerate(state.get("modes_", ())):
             rows.append((f"mode {k}", float(value), float(self.modes_std_[k])))
         return [(*row, None, None) for row in rows]
+
+    def _about_modes(self) -> str:
+        """What became of ``y_cov``."""
+        if "y_cov_loss_" not in self.__dict__:
+            return ""
+        k = len(self.__dict__.get("modes_", ()))
+        of_rows = f"{k} mode{'s' * (k != 1)} and a diagonal"
+        return f"\ny_cov is {of_rows}, which leave out {self.y_cov_loss_:.1e} of it (Frobenius norms)"
 
     def _beyond_sums(self) -> Iterator[BeyondSums]:
         yield from super()._beyond_sums()
@@ -172,7 +228,7 @@ def _beside(found: Keywords, outliers: bool, error_scale: bool) -> dict[str, Flo
     if error_scale:
         arrays["error_scale"] = [number for number in found["error_scale"] if np.isfinite(number)]
     if len(found["modes"]):
-        arrays |= {"modes": found["modes"], "modes_covariance": found["modes_covariance"]}
+        arrays |= {name: found[name] for name in ("modes", "modes_covariance", "modes_law_covariance")}
     numbers = {name: np.asarray(values, dtype=np.float64) for name, values in arrays.items()}
     return {name: values for name, values in numbers.items() if np.all(np.isfinite(values))}
 

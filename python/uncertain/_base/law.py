@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy.special import ndtri
+from sklearn.utils.validation import check_is_fitted
 
-from .._data.typing import Floats
+from .._data.typing import Booleans, Floats, RandomState
+from .._data.validation import generator_from
 from ..exceptions import ParameterError
 from .docs import documented
 from .em import Mixture
@@ -21,6 +23,8 @@ class Law:
     coef_: Floats
     coef_std_: Floats
     intercept_std_: float
+    intercept_: float
+    covariance_: Floats
 
     if TYPE_CHECKING:
 
@@ -62,6 +66,51 @@ class Law:
             raise ParameterError(f'method = {method!r}: must be "wald"')
         ends: Floats = self.coef_[:, None] + np.outer(self.std_, ndtri((1 + level) / 2) * np.array([-1, 1]))
         return ends
+
+    def sample_posterior(self, n_samples: int = 1, random_state: RandomState = 0) -> Floats:
+        """Draws of the estimates (Laplace's approximation of their posterior under a flat prior).
+
+        .. code-block:: text
+
+            theta ~ N(estimates, covariance_)
+
+        Dispersions and scales, which are positive, are drawn likewise by their logarithms. An estimate
+        whose standard error is not known stays as it is.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of draws.
+        random_state : int, RandomState or None, default=0
+            Seed of the draws.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, p)
+            In the order of ``covariance_``: intercept (not of the family "ordinal"), coefficients, and what
+            a family has beside.
+        """
+        check_is_fitted(self, "means_")
+        return self._draw(generator_from(random_state), n_samples)
+
+    def _draw(self, rng: np.random.RandomState, n_samples: int) -> Floats:
+        values = np.append(self.intercept_, self.coef_)
+        return draws_of(values, self.covariance_, np.zeros(len(values), dtype=bool), rng, n_samples)
+
+
+def draws_of(
+    values: Floats, covariance: Floats, positive: Booleans, rng: np.random.RandomState, n_samples: int
+) -> Floats:
+    """Normal draws of estimates, of the positive ones by their logarithms; without a variance they stay."""
+    if n_samples < 1:
+        raise ParameterError(f"n_samples = {n_samples!r}: must be an integer of at least 1")
+    known = np.isfinite(np.diag(covariance)) & (np.diag(covariance) > 0.0)
+    logs = positive & known
+    scale = np.where(logs, np.where(values != 0.0, values, 1.0), 1.0)
+    of_known = np.where(np.outer(known, known), covariance, 0.0) / np.outer(scale, scale)
+    moved = rng.multivariate_normal(np.zeros(len(values)), of_known, size=int(n_samples))
+    drawn: Floats = np.where(logs, values * np.exp(np.where(logs, moved, 0.0)), values + moved)
+    return drawn
 
 
 def law_table(rows: Sequence[tuple[str, float, float, float | None, float | None]], level: float) -> str:

@@ -4,7 +4,7 @@
 and times, `CurveRegressor` any curve. `shared_modes` makes errors that rows share from a covariance matrix.
 """
 
-from ._modes import SharedModes, shared_modes
+from .._base.shared_modes import SharedModes, shared_modes
 from .curve import CurveRegressor
 from .generalized import GeneralizedLinearLaw
 from .linear import LinearLaw

@@ -92,6 +92,11 @@ def covariances_of_targets(
     if y_cov is None:
         return None
     cov = np.asarray(y_cov, dtype=np.float64)
+    if cov.shape == (n, n) and n != m:
+        raise UncertainError(
+            f"y_cov: {(n, n)} is a covariance of all rows, which LinearLaw takes; a curve takes {(m, m)} or "
+            f"{(n, m, m)}, those of each row's outputs"
+        )
     if cov.shape not in {(m, m), (n, m, m)}:
         raise UncertainError(f"y_cov: expected the shape {(n, m, m)} or {(m, m)}, got {cov.shape}")
     full: Floats = np.ascontiguousarray(np.broadcast_to(cov, (n, m, m)))

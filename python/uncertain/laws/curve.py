@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.core import encoded
 from .._base.docs import documented
 from .._base.em import unpacked
+from .._base.law import draws_of
 from .._base.progress import Callback, reporter
 from .._data.groups import groups_from
 from .._data.typing import Floats, Keywords, RandomState
@@ -158,8 +159,10 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
     ----------
     R. J. Carroll, D. Ruppert, L. A. Stefanski, C. M. Crainiceanu, Measurement Error in Nonlinear Models,
     2006. P. T. Boggs, R. H. Byrd, R. B. Schnabel, A stable and efficient algorithm for nonlinear orthogonal
-    distance regression, SIAM Journal on Scientific and Statistical Computing 8, 1987, doi 10.1137/0908085. T.
-    A. Louis, Finding the observed information matrix when using the EM algorithm, JRSS B 44, 1982.
+    distance regression, SIAM Journal on Scientific and Statistical Computing 8, 1987, doi 10.1137/0908085.
+    K.-Y. Liang, S. L. Zeger, Longitudinal data analysis using generalized linear models, Biometrika 73, 1986,
+    doi 10.1093/biomet/73.1.13. T. A. Louis, Finding the observed information matrix when using the EM
+    algorithm, JRSS B 44, 1982.
 
     Examples
     --------
@@ -247,7 +250,14 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
             Covariance matrices of the targets' errors, in place of ``y_std``.
         groups : array-like of shape (n,), default=None
             The object that each row belongs to: standard errors then hold for errors that rows of a group
-            share.
+            share, by the sandwich
+
+            .. code-block:: text
+
+                V = H^-1 M H^-1,    M = G / (G - 1) sum_g u_g u_g'
+
+            with the information H (functional: J'WJ) and the sums u_g of the G groups' scores (Liang and
+            Zeger 1986). Fewer than 10 groups are refused.
 
         {Returns: self}
         """
@@ -376,12 +386,24 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
         return distance
 
     def sample_posterior(self, n_samples: int = 1, random_state: RandomState = 0) -> Floats:
-        """Draws of the parameters from N(theta, covariance), (n_samples, p); those at bounds stay there."""
+        """Draws of the parameters from the normal distribution with their covariance (Laplace).
+
+        Those that are fixed or at a bound stay there.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of draws.
+        random_state : int, RandomState or None, default=0
+            Seed of the draws.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, p)
+        """
         check_is_fitted(self, "params_")
-        rng = generator_from(random_state)
-        covariance = np.nan_to_num(self.covariance_)
-        drawn: Floats = rng.multivariate_normal(self.params_, covariance, size=n_samples)
-        return drawn
+        none = np.zeros(len(self.params_), dtype=bool)
+        return draws_of(self.params_, self.covariance_, none, generator_from(random_state), n_samples)
 
     def summary(self) -> str:
         """Parameters with standard errors and 95 % intervals, beside least squares that takes x as exact."""

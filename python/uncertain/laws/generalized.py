@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.core import decoded
 from .._base.docs import documented
 from .._base.em import FittedMixture
-from .._base.law import Law, law_table
+from .._base.law import Law, draws_of, law_table
 from .._base.penalty import FitRows
 from .._base.progress import Callback
 from .._base.sums import BeyondSums, Need
@@ -153,8 +153,10 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
     References
     ----------
     R. J. Carroll, D. Ruppert, L. A. Stefanski, C. M. Crainiceanu, Measurement Error in Nonlinear Models, 2nd
-    ed., 2006, chapter 8. K. M. Murphy, R. H. Topel, Estimation and inference in two-step econometric models,
-    Journal of Business and Economic Statistics 3, 1985, doi 10.1080/07350015.1985.10509471.
+    ed., 2006, chapter 8. K.-Y. Liang, S. L. Zeger, Longitudinal data analysis using generalized linear
+    models, Biometrika 73, 1986, doi 10.1093/biomet/73.1.13. K. M. Murphy, R. H. Topel, Estimation and
+    inference in two-step econometric models, Journal of Business and Economic Statistics 3, 1985, doi
+    10.1080/07350015.1985.10509471.
 
     Examples
     --------
@@ -242,7 +244,14 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
             The same as flags of limits: +1 where the time is longer than `y`, 0 where it is `y`. In
             `uncertain.fit` these are ``limits={target: column}``.
         groups : array-like of shape (n,), default=None
-            The object that each row belongs to: standard errors are those of independent groups.
+            The object that each row belongs to: standard errors are those of independent groups, the sandwich
+
+            .. code-block:: text
+
+                V = H^-1 M H^-1,    M = G / (G - 1) sum_g u_g u_g'
+
+            with the information H and the sums u_g of the G groups' scores, less what these owe to the
+            density of z (Liang and Zeger 1986). Fewer than 10 groups are refused.
 
         {Returns: self}
         """
@@ -300,7 +309,9 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
             return np.append(law[:first], turn(law[first:]))
 
         def fitted(stays: Floats) -> Floats:
-            some = self._fitted(parameters, rows, **arguments | {"weights": weights * stays})
+            # Groups are for standard errors.
+            fewer = {"weights": weights * stays, "groups": None}
+            some = self._fitted(parameters, rows, **arguments | fewer)
             if decoded(some.header)["status"] != "converged":
                 raise UncertainError(
                     'bias_correction="jackknife": the law has no end without a tenth of the rows; leave it '
@@ -482,6 +493,12 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
         )
         head = f"{self.family}, log-likelihood {self.loglikelihood_:.6g}, {self.status_}"
         return f"{head}\n{law_table(rows, level)}"
+
+    def _draw(self, rng: np.random.RandomState, n_samples: int) -> Floats:
+        positive = np.zeros(len(self._law), dtype=bool)
+        if self.family != "ordinal":
+            positive[1 + self.n_features_in_ :] = True
+        return draws_of(self._law, self.covariance_, positive, rng, n_samples)
 
     def _beyond_sums(self) -> Iterator[BeyondSums]:
         yield BeyondSums(

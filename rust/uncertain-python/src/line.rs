@@ -63,6 +63,7 @@ pub(crate) fn fit_line<'py>(
     found.set_item("outlier_probability", fit.outlier_probability.into_pyarray(py))?;
     found.set_item("modes", fit.modes.into_pyarray(py))?;
     found.set_item("modes_covariance", fit.modes_covariance.into_pyarray(py).reshape([k, k])?)?;
+    found.set_item("modes_law_covariance", fit.modes_law_covariance.into_pyarray(py).reshape([k, p])?)?;
     found.set_item("log_likelihood", fit.log_likelihood)?;
     found.set_item("mean", fit.mixture.means().to_vec().into_pyarray(py))?;
     found.set_item("triangle", fit.mixture.covariances().to_vec().into_pyarray(py))?;

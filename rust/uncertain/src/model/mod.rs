@@ -1,6 +1,7 @@
 //! Models: what is fitted, what it predicts, what it remembers.
 
 mod calibration;
+mod clusters;
 pub mod curve;
 pub mod discriminant;
 pub mod feature_svc;

@@ -1,11 +1,12 @@
 //! Covariances of the estimates.
 
-use crate::data::covariance::packed_len;
+use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
+use crate::model::clusters;
 
-use super::readings::Reading;
+use super::readings::{Reading, groups};
 use super::structural::Structural;
 use super::terms::structural;
 
@@ -73,26 +74,16 @@ pub(super) fn spread_out(covariance: &[f64], free: &[usize], some: &[usize], p: 
     out
 }
 
-/// B A B' of symmetric B (p x p) and the sum A of outer products of rows (each p), summed within groups first.
+/// B A B' of symmetric B (p x p) and A of the rows' scores (each p), by their groups ([`clusters`]).
 pub(super) fn sandwich(bread: &[f64], rows: &[Vec<f64>], readings: &[Reading]) -> Vec<f64> {
     let p = rows.first().map_or(0, Vec::len);
-    let mut groups: std::collections::BTreeMap<u32, Vec<f64>> = std::collections::BTreeMap::new();
-    for (i, (row, reading)) in rows.iter().zip(readings).enumerate() {
-        let key = reading.group.unwrap_or(i as u32);
-        let sum = groups.entry(key).or_insert_with(|| vec![0.0; p]);
-        sum.iter_mut().zip(row).for_each(|(sum, s)| *sum += s);
-    }
-    // As many groups as there are only; one of them is a matter of the others.
-    let count = groups.len() as f64;
-    let correction = if count > 1.0 { count / (count - 1.0) } else { 1.0 };
-    let mut out = vec![0.0; p * p];
-    for sum in groups.values() {
-        let moved: Vec<f64> = (0..p).map(|a| (0..p).map(|b| bread[a * p + b] * sum[b]).sum()).collect();
-        for (a, b) in (0..p).flat_map(|a| (0..p).map(move |b| (a, b))) {
-            out[a * p + b] += correction * moved[a] * moved[b];
-        }
-    }
-    out
+    let middle = clusters::middle(&rows.concat(), p, groups(readings).as_deref());
+    let product = |at: usize, with: &dyn Fn(usize, usize) -> f64| -> f64 {
+        (0..p).map(|k| bread[at / p * p + k] * with(k, at % p)).sum()
+    };
+    let half: Vec<f64> = (0..p * p).map(|at| product(at, &|k, b| middle[packed_index(k.max(b), k.min(b))])).collect();
+    // B A is half; B (B A)' = B A B.
+    (0..p * p).map(|at| product(at, &|k, b| half[b * p + k])).collect()
 }
 
 /// Minus the second derivatives of the log-likelihood, by differences of the gradient.

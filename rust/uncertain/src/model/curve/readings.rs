@@ -11,6 +11,7 @@ use crate::data::covariance::{Structure, packed_len, unpack_into};
 use crate::data::{GaussianArray, Incomplete, MixtureArray, Weights};
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
+use crate::model::clusters;
 
 /// Eigenvalues of S below this part of the largest are rounding.
 const RANK: f64 = 1e-13;
@@ -32,6 +33,11 @@ pub struct Outputs {
     pub weights: Option<Weights>,
     /// Rows that belong together, for standard errors.
     pub groups: Option<Vec<u32>>,
+}
+
+/// Their groups.
+pub(super) fn groups(readings: &[Reading]) -> Option<Vec<u32>> {
+    readings.iter().map(|reading| reading.group).collect()
 }
 
 /// One row that counts.
@@ -120,6 +126,7 @@ pub(super) fn readings(rows: Incomplete<'_>, outputs: &Outputs) -> Result<Vec<Re
         })
     };
     let mut all = (0..n).filter(counts).map(one).collect::<Result<Vec<_>>>()?;
+    clusters::check(groups(&all).as_deref())?;
     let Some(mixtures) = rows.mixtures() else { return Ok(all) };
     for reading in all.iter_mut().filter(|reading| mixtures.row(reading.number).len() > 1) {
         for c in mixtures.row(reading.number).filter(|&c| mixtures.weights()[c] > 0.0) {

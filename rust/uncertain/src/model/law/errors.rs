@@ -7,8 +7,7 @@
 //! V = H^-1 (I + C A^-1 C') H^-1,    A = sum s1 s1',   C = sum s2 r',   I = H without the penalty
 //! ```
 //! since the mean of d s2 / d theta is -s2 r' for a conditional density (Murphy, Topel 1985, doi 10.1080/07350015.1985.10509471).
-//! With weights or groups it is the sandwich of the rows' influences (of each group together)
-//! s2 - C A^-1 s1, times G / (G - 1).
+//! With weights or groups it is the sandwich ([`clusters`]) of the rows' influences s2 - C A^-1 s1.
 //!
 //! Scores of the density by Fisher's identity: of component k, up to a linear map that cancels,
 //! w (m - mu) and w [(m - mu)(m - mu)' + P - T] with the moments of the posterior, and w - pi; s1 has the posterior given x, r
@@ -20,6 +19,7 @@ use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::Mixture;
 use crate::error::Result;
 use crate::linalg::{Eigh, cholesky, cholesky_solve};
+use crate::model::clusters;
 use crate::model::law::likelihood::{Likelihood, Row};
 use crate::model::law::newton::{Maximum, square};
 use crate::model::law::truths::{Truths, add_outer, added};
@@ -49,6 +49,9 @@ pub(in crate::model) trait SecondStage: Sync {
 
     /// s2 of the row that was looked at.
     fn gradient<'r>(&self, row: &'r Self::Row) -> &'r [f64];
+
+    /// The information of parameters that are draws themselves, such as errors that rows share, for a sandwich.
+    fn add_prior(&self, _middle: &mut [f64]) {}
 
     /// Of a component its share given y, the covariance of z and eta given x, D_m and D_mm.
     fn under<'r>(&self, component: usize, row: &'r Self::Row) -> (f64, &'r [f64], f64, f64);
@@ -127,7 +130,9 @@ pub(in crate::model) fn two_stages<S: SecondStage>(
     let stage = density.map(|mixture| Stage::new(likelihood, mixture, theta, control)).transpose()?;
     let weighted = (1..n).any(|i| likelihood.weight_of(i) != likelihood.weight_of(0));
     let middle = if weighted || groups.is_some() {
-        influences(likelihood, mixture.zip(stage.as_ref()), theta, groups, control)?
+        let mut middle = influences(likelihood, mixture.zip(stage.as_ref()), theta, groups, control)?;
+        likelihood.add_prior(&mut middle);
+        middle
     } else {
         let mut middle = information.to_vec();
         stage.iter().for_each(|stage| stage.add_spread(p, &mut middle));
@@ -246,16 +251,7 @@ fn influences<S: SecondStage>(
     })?;
     let rows: Vec<Vec<f64>> = rows.into_iter().collect::<Result<_>>()?;
     let rows = rows.concat();
-    let n_groups = groups.map_or(n, |groups| groups.iter().max().map_or(0, |most| *most as usize + 1));
-    let mut sums = vec![0.0; n_groups * p];
-    for (i, influence) in rows.chunks_exact(p).enumerate() {
-        let group = groups.map_or(i, |groups| groups[i] as usize);
-        sums[group * p..(group + 1) * p].iter_mut().zip(influence).for_each(|(s, x)| *s += x);
-    }
-    let counted = sums.chunks_exact(p).filter(|sum| sum.iter().any(|x| *x != 0.0)).count() as f64;
-    let mut middle = vec![0.0; packed_len(p)];
-    sums.chunks_exact(p).for_each(|sum| add_outer(counted / (counted - 1.0).max(1.0), sum, &mut middle));
-    Ok(middle)
+    Ok(clusters::middle(&rows, p, groups))
 }
 
 /// Parameters of the density.

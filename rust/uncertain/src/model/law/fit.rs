@@ -3,6 +3,7 @@
 use crate::control::Control;
 use crate::data::{Incomplete, Weights};
 use crate::error::{Error, Result};
+use crate::model::clusters;
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::errors::covariance;
 use crate::model::law::family::{Observation, Weighted};
@@ -119,6 +120,7 @@ impl ValidParams {
     }
 
     fn fit_all(&self, problem: &Observations<'_>, control: &Control) -> Result<Model> {
+        clusters::check(problem.groups.as_deref())?;
         let kind = self.0.family;
         let fitted = crate::params::Valid(self.0.em.clone()).fit_rows(
             problem.rows,

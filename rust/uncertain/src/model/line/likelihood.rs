@@ -395,6 +395,10 @@ impl SecondStage for Line<'_> {
         &row.gradient
     }
 
+    fn add_prior(&self, middle: &mut [f64]) {
+        (self.first_mode()..self.width()).for_each(|a| middle[packed_index(a, a)] += 1.0);
+    }
+
     fn under<'r>(&self, _: usize, row: &'r LineRow) -> (f64, &'r [f64], f64, f64) {
         (1.0, &row.along, row.at.gradient[0], row.at.hessian[0][0])
     }
@@ -478,13 +482,22 @@ impl Found {
         let (d, at, width) = (self.d, &self.minimum.at, self.minimum.at.len());
         let element = |a: usize, b: usize| self.covariance[a * width + b];
         let std = |a: usize| element(a, a).sqrt();
-        // b and beta turn as in every law; the rest of the matrix stays as it is.
-        let head = 1 + d;
-        let square: Vec<f64> = (0..head * head).map(|at| element(at / head, at % head)).collect();
+        let place = d + 2 + usize::from(self.scaled);
+        let first = place + noise.n();
+        let k = width - first;
+        // b and beta turn as in every law, and with them what they share with the modes, which stay as they are.
+        let (head, kept) = (1 + d, (0..=d).chain(first..width).collect::<Vec<usize>>());
+        let m = kept.len();
+        let square: Vec<f64> = (0..m * m).map(|at| element(kept[at / m], kept[at % m])).collect();
         let known = square.iter().all(|x| x.is_finite());
-        let turned = coordinates.restored(&at[..head], &square, &[], true);
-        let covariance = if known { turned.covariance().to_vec() } else { square };
-        let law = turned.values().to_vec();
+        let values: Vec<f64> = kept.iter().map(|&a| at[a]).collect();
+        let modes: Vec<(f64, f64)> = at[first..].iter().map(|&a| (a, 1.0)).collect();
+        let turned = coordinates.restored(&values, &square, &modes, true);
+        let whole = if known { turned.covariance() } else { &square };
+        let block = |rows: std::ops::Range<usize>, columns: std::ops::Range<usize>| -> Vec<f64> {
+            rows.flat_map(|a| columns.clone().map(move |b| whole[a * m + b])).collect()
+        };
+        let law = turned.values()[..head].to_vec();
         let variance = at[d + 1];
         let floor = self.lower[d + 1];
         let scatter = if variance > floor * (1.0 + 1e-6) { variance.sqrt() } else { 0.0 };
@@ -492,25 +505,23 @@ impl Found {
             let root = at[d + 2].sqrt();
             (root, std(d + 2) / (2.0 * root))
         });
-        let place = d + 2 + usize::from(self.scaled);
         let natural = noise.natural(&at[place..place + noise.n()]);
         let noise_std = |(e, (value, slope)): (usize, (f64, f64))| {
             (value, if noise.n() > 0 { slope * std(place + e) } else { f64::NAN })
         };
-        let first = place + noise.n();
-        let k = width - first;
         let mut outlier_probability = if self.outlying.is_empty() { vec![] } else { vec![0.0; n] };
         self.outlying.iter().zip(&rows.numbers).for_each(|(p, &i)| outlier_probability[i] = *p);
         LineFit {
             law,
-            covariance,
+            covariance: block(0..head, 0..head),
             scatter,
             scatter_std: if scatter > 0.0 { std(d + 1) / (2.0 * scatter) } else { f64::NAN },
             error_scale,
             noise: natural.into_iter().enumerate().map(noise_std).collect(),
             outlier_probability,
             modes: at[first..].to_vec(),
-            modes_covariance: (0..k * k).map(|at| element(first + at / k, first + at % k)).collect(),
+            modes_covariance: block(head..head + k, head..head + k),
+            modes_law_covariance: block(head..head + k, 0..head),
             log_likelihood: self.log_likelihood,
             mixture,
             report,

@@ -112,6 +112,8 @@ pub struct LineFit {
     pub modes: Vec<f64>,
     /// See `modes`.
     pub modes_covariance: Vec<f64>,
+    /// Covariance of a with intercept and coefficients, k x (1 + d).
+    pub modes_law_covariance: Vec<f64>,
     /// log p(y | x), a integrated out.
     pub log_likelihood: f64,
     /// The density of true features.
@@ -144,6 +146,9 @@ impl Valid<Params> {
         targets.check_rows(n)?;
         if scaled {
             check_scale(targets)?;
+        }
+        if let Some(groups) = shared.groups.as_ref().filter(|groups| groups.len() != n) {
+            return Err(Error::shape("groups", format!("{n}, one per row of data"), groups.len()));
         }
         if shared.modes.len() != n * shared.n_modes {
             return Err(Error::shape("modes", format!("{n} rows of {}", shared.n_modes), shared.modes.len()));

@@ -6,6 +6,7 @@ use crate::data::{Incomplete, Targets};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
 use crate::linalg::{Eigh, cholesky, cholesky_solve};
+use crate::model::clusters;
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::truths::Truths;
 
@@ -69,6 +70,8 @@ impl LineRows {
         let own = taken.as_ref().map_or(rows, |taken| taken.rows());
         let total: f64 = kept.iter().map(|&i| targets.weight(i)).sum();
         let unit = kept.len() as f64 / total;
+        let groups: Option<Vec<u32>> = shared.groups.as_ref().map(|g| kept.iter().map(|&i| g[i]).collect());
+        clusters::check(groups.as_deref())?;
         let pick = |values: &[f64]| -> Vec<f64> { kept.iter().map(|&i| values[i]).collect() };
         let k = shared.n_modes;
         let modes: Vec<f64> = kept.iter().flat_map(|&i| &shared.modes[i * k..(i + 1) * k]).copied().collect();
@@ -92,7 +95,7 @@ impl LineRows {
             known,
             limits,
             weights: kept.iter().map(|&i| targets.weight(i) * unit).collect(),
-            groups: shared.groups.as_ref().map(|g| kept.iter().map(|&i| g[i]).collect()),
+            groups,
             modes,
             k,
             numbers: kept,

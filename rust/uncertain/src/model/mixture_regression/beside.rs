@@ -6,8 +6,6 @@ use crate::state::{Arrays, Parts};
 /// Estimates beside the law; lists are empty where the fit had no such thing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Beside {
-    /// Of intercept and coefficients, (1 + d) x (1 + d).
-    pub covariance: Vec<f64>,
     /// Sum of log p(y | x).
     pub log_likelihood: Option<f64>,
     /// Degrees of freedom, or share and width of bad data.
@@ -22,6 +20,12 @@ pub struct Beside {
     pub modes: Vec<f64>,
     /// Their covariance, k x k.
     pub modes_covariance: Vec<f64>,
+    /// Their covariance with intercept and coefficients, k x (1 + d).
+    pub modes_law_covariance: Vec<f64>,
+    /// Of modes that were made from a covariance of all rows: those of the rows of the fit, n x k.
+    pub modes_of_rows: Vec<f64>,
+    /// The share of that matrix which they leave out.
+    pub modes_loss: Option<f64>,
 }
 
 impl Beside {
@@ -32,8 +36,11 @@ impl Beside {
                 arrays.put(name, shape, values);
             }
         };
-        put("covariance", &square(&self.covariance), &self.covariance);
         put("log_likelihood", &[1], self.log_likelihood.as_slice());
+        let k = self.modes.len().max(1);
+        put("modes_law_covariance", &[k, self.modes_law_covariance.len() / k], &self.modes_law_covariance);
+        put("modes_of_rows", &[self.modes_of_rows.len() / k, k], &self.modes_of_rows);
+        put("modes_loss", &[1], self.modes_loss.as_slice());
         put("modes_covariance", &square(&self.modes_covariance), &self.modes_covariance);
         for (name, values) in [
             ("outlier_law", &self.outlier_law),
@@ -58,12 +65,22 @@ impl Beside {
         let outlier_law = any(parts, "outlier_law", 1..=2)?;
         let modes = any(parts, "modes", 1..=usize::MAX)?;
         let (laws, k) = (outlier_law.len(), modes.len());
+        let modes_of_rows = match parts.optional("modes_of_rows")? {
+            Some(tensor) if tensor.shape.len() == 2 && tensor.shape[1] == k => tensor.values,
+            Some(tensor) => {
+                let shape = tensor.shape;
+                return Err(Error::ModelFile(format!("the tensor `modes_of_rows` has the shape {shape:?}")));
+            }
+            None => vec![],
+        };
         let known = Self {
-            covariance: parts.optional_shaped("covariance", &[d + 1, d + 1])?.unwrap_or_default(),
             log_likelihood: parts.optional_shaped("log_likelihood", &[1])?.map(|log| log[0]),
             outlier_law_std: parts.optional_shaped("outlier_law_std", &[laws])?.unwrap_or_default(),
             outlier_probability: any(parts, "outlier_probability", 1..=usize::MAX)?,
             error_scale: any(parts, "error_scale", 1..=2)?,
+            modes_law_covariance: parts.optional_shaped("modes_law_covariance", &[k, d + 1])?.unwrap_or_default(),
+            modes_of_rows,
+            modes_loss: parts.optional_shaped("modes_loss", &[1])?.map(|loss| loss[0]),
             modes_covariance: parts.optional_shaped("modes_covariance", &[k, k])?.unwrap_or_default(),
             outlier_law,
             modes,

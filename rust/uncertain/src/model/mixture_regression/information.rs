@@ -22,19 +22,17 @@ use crate::linalg::{cholesky, cholesky_solve};
 use crate::model::mixture_regression::law::{Errors, Law};
 use crate::model::mixture_regression::readings::{MOST_FEATURES, Readings};
 
-/// Of rows whose component is `joint` with this law; `None` where they do not determine all parameters, or there are too
-/// many features.
-pub(super) fn standard_errors(
+/// Of rows whose component is `joint` with this law; `None` where there are too many features.
+pub(super) fn information(
     law: &Law,
     joint: &Mixture,
     readings: &dyn Readings,
     control: &Control,
-) -> Result<Option<Errors>> {
+) -> Result<Option<Information>> {
     if law.coef.len() > MOST_FEATURES {
         return Ok(None);
     }
-    let sums = readings.informative(&law.coef, joint, control)?;
-    Ok(errors(law, joint, &sums.information(joint)))
+    Ok(Some(readings.informative(&law.coef, joint, control)?.information(joint)))
 }
 
 impl Sums {
@@ -190,22 +188,40 @@ fn half(j: usize, k: usize) -> f64 {
     if j == k { 0.5 } else { 1.0 }
 }
 
-pub(super) fn errors(law: &Law, joint: &Mixture, information: &Information) -> Option<Errors> {
-    let (d, mean) = (law.coef.len(), joint.mean(0));
+/// From the information H, or from H^-1 M H^-1 of a sandwich with `middle` M (q x q).
+pub(super) fn errors(law: &Law, joint: &Mixture, information: &Information, middle: Option<&[f64]>) -> Option<Errors> {
+    let (d, mean, q) = (law.coef.len(), joint.mean(0), information.q);
     let boundary = law.scatter == 0.0;
-    let free: Vec<usize> = (0..information.q).filter(|&p| p != d + 1 || !boundary).collect();
+    let free: Vec<usize> = (0..q).filter(|&p| p != d + 1 || !boundary).collect();
     let factor = information.factor(&free)?;
     let column = |p: usize| {
         let mut one = vec![0.0; free.len()];
         one[p] = 1.0;
         factor.solve(&one)
     };
-    let columns: Vec<Vec<f64>> = (0..=d).map(column).collect();
-    let coef = (0..d).map(|j| columns[j][j].sqrt()).collect();
-    // alpha + beta'mu_x was the parameter.
-    let spread: f64 = (0..d).map(|j| (0..d).map(|k| mean[j] * columns[j][k] * mean[k]).sum::<f64>()).sum();
-    let crossed: f64 = (0..d).map(|j| mean[j] * columns[d][j]).sum();
-    let intercept = (columns[d][d] + spread - 2.0 * crossed).sqrt();
-    let scatter = (!boundary).then(|| column(d + 1)[d + 1].sqrt() / (2.0 * law.scatter));
-    Some(Errors { coef, intercept, scatter })
+    // beta, alpha + beta'mu_x and, where it is free, s^2.
+    let n = if boundary { d + 1 } else { d + 2 };
+    let columns: Vec<Vec<f64>> = (0..n).map(column).collect();
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let turned: Option<Vec<Vec<f64>>> = middle.map(|middle| {
+        let row = |p: &usize, own: &[f64]| free.iter().zip(own).map(|(r, x)| middle[p * q + r] * x).sum::<f64>();
+        columns.iter().map(|own| free.iter().map(|p| row(p, own)).collect()).collect()
+    });
+    let v =
+        |p: usize, r: usize| turned.as_ref().map_or_else(|| columns[p][r], |turned| product(&columns[p], &turned[r]));
+    // alpha is the second less mu_x'beta.
+    let crossed: Vec<f64> = (0..d).map(|j| v(j, d) - (0..d).map(|k| v(j, k) * mean[k]).sum::<f64>()).collect();
+    let of_level: f64 = v(d, d) - (0..d).map(|k| v(d, k) * mean[k]).sum::<f64>();
+    let element = |a: usize, b: usize| match (a, b) {
+        (0, 0) => of_level - product(&crossed, &mean[..d]),
+        (0, j) | (j, 0) => crossed[j - 1],
+        (i, j) => v((i - 1).max(j - 1), (i - 1).min(j - 1)),
+    };
+    let covariance: Vec<f64> = (0..(d + 1) * (d + 1)).map(|at| element(at / (d + 1), at % (d + 1))).collect();
+    Some(Errors {
+        coef: (1..=d).map(|j| element(j, j).sqrt()).collect(),
+        intercept: covariance[0].sqrt(),
+        scatter: (!boundary).then(|| v(d + 1, d + 1).sqrt() / (2.0 * law.scatter)),
+        covariance,
+    })
 }

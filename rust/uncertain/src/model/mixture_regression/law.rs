@@ -42,6 +42,8 @@ pub struct Law {
 /// Standard errors of a [`Law`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Errors {
+    /// Covariance of intercept and coefficients, (1 + d) x (1 + d); empty where it is not known (in older files).
+    pub covariance: Vec<f64>,
     /// Of the d coefficients.
     pub coef: Vec<f64>,
     /// Of the intercept.

@@ -22,7 +22,7 @@ mod state;
 use crate::control::Control;
 use crate::data::{Incomplete, Targets, Weights};
 use crate::deconvolution::RemoteEm;
-use crate::deconvolution::with_target::Joint;
+use crate::deconvolution::with_target::{Joint, Weight};
 use crate::deconvolution::{self, Components, FittedMixture, Mixture, Report, ValidParams};
 use crate::density::Densities;
 use crate::error::{Error, Result};
@@ -32,6 +32,7 @@ use crate::readable::readable;
 use crate::state::RemoteRows;
 
 use readings::{LocalReadings, Readings, RemoteReadings, Total};
+use scores::Scores;
 
 pub use crate::deconvolution::Params;
 pub use beside::Beside;
@@ -67,8 +68,22 @@ pub fn fit<'a>(
     targets: &Targets,
     control: &Control,
 ) -> Result<(Model, FittedMixture)> {
+    fit_grouped(params, rows, targets, None, control)
+}
+
+/// [`fit`] with standard errors of independent groups of rows; fewer than ten groups have none.
+///
+/// # Errors
+/// Groups of other rows, and those of [`fit`].
+pub fn fit_grouped<'a>(
+    params: &ValidParams,
+    rows: impl Into<Incomplete<'a>>,
+    targets: &Targets,
+    groups: Option<&[u32]>,
+    control: &Control,
+) -> Result<(Model, FittedMixture)> {
     let joint = Joint::new(rows.into(), targets)?;
-    fit_joint(params, joint.rows(), targets.weights(), control)
+    fit_joint(params, joint.rows(), targets.weights(), groups, control)
 }
 
 /// [`fit`] to rows whose last feature is the target.
@@ -76,8 +91,13 @@ fn fit_joint(
     params: &ValidParams,
     rows: Incomplete<'_>,
     weights: Option<&Weights>,
+    groups: Option<&[u32]>,
     control: &Control,
 ) -> Result<(Model, FittedMixture)> {
+    let n = rows.gaussians().n_rows();
+    if let Some(groups) = groups.filter(|groups| groups.len() != n) {
+        return Err(Error::shape("groups", format!("{n}, one per row of data"), groups.len()));
+    }
     let alone = params.params().components == Components::Fixed(1);
     let precise = rows.parts().is_some() && alone && params.params().tol.is_none();
     // No Newton steps follow a fit to mixtures.
@@ -87,12 +107,23 @@ fn fit_joint(
     if fitted.mixture.n_components() == 1 {
         let weight = |i: usize| weights.map_or(1.0, |c| c[i]);
         if rows.limits().is_some() || rows.parts().is_some() {
-            let errors = || scores::standard_errors(&fitted.mixture, rows, &weight, control);
-            let errors = parallel::install(params.params().threads, errors)??;
-            model.law.iter_mut().for_each(|law| law.errors.clone_from(&errors));
+            let law = Law::from_joint(&fitted.mixture)?;
+            let look = || -> Result<Option<Errors>> {
+                let scores = Scores::new(&fitted.mixture, rows, &weight, groups);
+                let Some(information) = scores.information(control)? else { return Ok(None) };
+                scores.errors(&law, &information, control)
+            };
+            let errors = parallel::install(params.params().threads, look)??;
+            model.law = Some(Law { errors, ..law });
             return Ok((model, fitted));
         }
-        let finish = || model.finished(&LocalReadings::new(rows, &weight), control);
+        let finish = || {
+            model.finished(
+                &LocalReadings::new(rows, &weight),
+                groups.map(|g| (rows, &weight as Weight<'_>, g)),
+                control,
+            )
+        };
         parallel::install(params.params().threads, finish)??;
     }
     Ok((model, fitted))
@@ -110,15 +141,24 @@ fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) 
         let weight = |i: usize| targets.weight(i);
         let total = Total { rows: rows.n_rows(0), weight: rows.weight(0), squares: rows.squares(0) };
         let least = law::least_variance(&fitted.mixture);
-        model
-            .finished(&RemoteReadings::new(remote.rows, LocalReadings::new(sample, &weight), total, least), control)?;
+        let readings = RemoteReadings::new(remote.rows, LocalReadings::new(sample, &weight), total, least);
+        model.finished(&readings, None, control)?;
+        if remote.sample.groups.is_some() {
+            // Those of independent rows would be too small.
+            model.law.iter_mut().for_each(|law| law.errors = None);
+        }
     }
     Ok(model)
 }
 
 impl Model {
     /// From where EM has ended to the law, its scatter and standard errors.
-    fn finished(&mut self, readings: &dyn Readings, control: &Control) -> Result<()> {
+    fn finished(
+        &mut self,
+        readings: &dyn Readings,
+        grouped: Option<(Incomplete<'_>, Weight<'_>, &[u32])>,
+        control: &Control,
+    ) -> Result<()> {
         let (mixture, _) = law::with_best_scatter(&self.mixture, readings, 0, control)?;
         let (mixture, way) = newton::climbed(mixture, readings, control)?;
         let degrees = mixture.n_features();
@@ -127,7 +167,14 @@ impl Model {
         if exact {
             law.scatter = 0.0;
         }
-        law.errors = information::standard_errors(&law, &mixture, readings, control)?;
+        if let Some(information) = information::information(&law, &mixture, readings, control)? {
+            law.errors = match grouped {
+                None => information::errors(&law, &mixture, &information, None),
+                Some((rows, weight, groups)) => {
+                    Scores::new(&mixture, rows, weight, Some(groups)).errors(&law, &information, control)?
+                }
+            };
+        }
         (self.mixture, self.law) = (mixture, Some(law));
         if let Some(report) = &mut self.report {
             way.add_to(report);

@@ -1,4 +1,5 @@
-//! Standard errors where some numbers are limits, or rows are mixtures: the information is the sum over rows of the squared
+//! Gradients of the rows' log-likelihoods: for standard errors of groups of rows, and for those where some numbers are
+//! limits, or rows are mixtures. There the information is the sum over rows of the squared
 //! gradients of their log-likelihoods (Berndt, Hall, Hall, Hausman, "Estimation and inference in nonlinear structural
 //! models", Annals of Economic and Social Measurement 3, 1974), for which moments of truncated numbers are enough. The
 //! gradient of a mixture is the average of its parts', with the weights that these have given the reading.
@@ -10,6 +11,7 @@ use crate::deconvolution::with_target::Weight;
 use crate::deconvolution::{Expected, Mixture, log_sum};
 use crate::error::Result;
 use crate::linalg::gemm_tn_lower;
+use crate::model::clusters::{LEAST, correction, places};
 use crate::model::mixture_regression::information::{Information, errors};
 use crate::model::mixture_regression::law::{Errors, Law};
 use crate::model::mixture_regression::readings::MOST_FEATURES;
@@ -19,58 +21,111 @@ use crate::parallel;
 const BLOCK: usize = 64;
 const PARTS: usize = 4;
 
-/// Of one component; `None` where the rows do not determine all parameters, or there are too many features.
-pub(super) fn standard_errors(
-    joint: &Mixture,
-    rows: Incomplete<'_>,
-    weight: Weight<'_>,
-    control: &Control,
-) -> Result<Option<Errors>> {
-    let law = Law::from_joint(joint)?;
-    let (d, m) = (law.coef.len(), joint.n_features());
-    if d > MOST_FEATURES {
-        return Ok(None);
+/// Rows whose component is `joint`, and their gradients.
+pub(super) struct Scores<'a> {
+    joint: &'a Mixture,
+    rows: Incomplete<'a>,
+    weight: Weight<'a>,
+    /// Rows that count, the parts of a mixture together.
+    counted: Vec<usize>,
+    starts: Vec<usize>,
+    /// The group of each, where they have some.
+    groups: Option<(Vec<usize>, usize)>,
+    /// Weights are brought to a sum of as many rows as they are worth.
+    unit: f64,
+}
+
+impl<'a> Scores<'a> {
+    pub(super) fn new(joint: &'a Mixture, rows: Incomplete<'a>, weight: Weight<'a>, groups: Option<&[u32]>) -> Self {
+        let counted: Vec<usize> = (0..rows.gaussians().n_rows()).filter(|&i| weight(i) > 0.0).collect();
+        let together = |a: &usize, b: &usize| rows.parts().is_some_and(|parts| parts[*a] == parts[*b]);
+        let mut starts = vec![0];
+        counted.chunk_by(together).for_each(|row| starts.push(starts[starts.len() - 1] + row.len()));
+        let own = starts.windows(2).map(|ends| counted[ends[0]..ends[1]].iter().map(|&i| weight(i)).sum::<f64>());
+        let (total, squares) = own.fold((0.0, 0.0), |(t, s), c| (t + c, s + c * c));
+        let of_rows = |groups: &[u32]| {
+            places(&starts[..starts.len() - 1].iter().map(|&at| groups[counted[at]]).collect::<Vec<u32>>())
+        };
+        // A mixture is a group of its parts without being told.
+        let alone = |found: &(Vec<usize>, usize)| rows.parts().is_some() && found.1 == found.0.len();
+        let groups = groups.map(of_rows).filter(|found| !alone(found));
+        Self { joint, rows, weight, counted, starts, groups, unit: total / squares }
     }
-    let q = m + packed_len(m);
-    let counted: Vec<usize> = (0..rows.gaussians().n_rows()).filter(|&i| weight(i) > 0.0).collect();
-    let together = |a: &usize, b: &usize| rows.parts().is_some_and(|parts| parts[*a] == parts[*b]);
-    let whole: Vec<&[usize]> = counted.chunk_by(together).collect();
-    let own = |parts: &[usize]| parts.iter().map(|&i| weight(i)).sum::<f64>();
-    let (total, squares) = whole.iter().fold((0.0, 0.0), |(t, s), row| (t + own(row), s + own(row).powi(2)));
-    let parts = parallel::map_parts_at_most(whole.len(), PARTS, |part| -> Result<Vec<f64>> {
-        let mut expected = Expected::new(m);
-        let (mut gradients, mut sum) = (vec![0.0; BLOCK * q], vec![0.0; q * q]);
-        let mut found: Vec<(f64, Vec<f64>)> = vec![];
-        for block in whole[part].chunks(BLOCK) {
-            control.check()?;
-            for (&row, out) in block.iter().zip(gradients.chunks_exact_mut(q)) {
-                found.resize(row.len(), (0.0, vec![0.0; q]));
-                for (&i, (log, gradient)) in row.iter().zip(&mut found) {
-                    expected.update(joint, 0, rows, i)?;
-                    gradient_of_row(&law.coef, joint, &expected, gradient);
-                    *log = weight(i).ln() + expected.log_density;
-                }
-                let all = log_sum(&found.iter().map(|(log, _)| *log).collect::<Vec<_>>());
-                // Weights are brought to a sum of as many rows as they are worth.
-                let root = (own(row) * total / squares).sqrt();
-                out.fill(0.0);
-                for (log, gradient) in &found {
-                    let share = root * (log - all).exp();
-                    out.iter_mut().zip(gradient).for_each(|(sum, x)| *sum += share * x);
-                }
-            }
-            gemm_tn_lower(&gradients, &gradients, block.len(), q, &mut sum);
+
+    /// Information from squared gradients; `None` where there are too many features.
+    pub(super) fn information(&self, control: &Control) -> Result<Option<Information>> {
+        let (m, coef) = (self.joint.n_features(), Law::from_joint(self.joint)?.coef);
+        if coef.len() > MOST_FEATURES {
+            return Ok(None);
         }
-        Ok(sum)
-    })?;
-    let mut h = vec![0.0; q * q];
-    for part in parts {
-        h.iter_mut().zip(&part?).for_each(|(h, x)| *h += x);
+        let rows: Vec<usize> = (0..self.starts.len() - 1).collect();
+        let h = self.squares(&coef, &rows, &|c| (c * self.unit).sqrt(), control)?;
+        Ok(Some(Information::new(h, m + packed_len(m))))
     }
-    for i in 0..q {
-        (0..i).for_each(|j| h[j * q + i] = h[i * q + j]);
+
+    /// Standard errors, those of groups where there are any: the sandwich of [`clusters`](crate::model::clusters). `None` where
+    /// the rows do not determine all parameters, or the groups are too few.
+    pub(super) fn errors(&self, law: &Law, information: &Information, control: &Control) -> Result<Option<Errors>> {
+        let Some((groups, count)) = &self.groups else { return Ok(errors(law, self.joint, information, None)) };
+        if *count < LEAST {
+            return Ok(None);
+        }
+        let mut middle = self.squares(&law.coef, groups, &|c| c * self.unit, control)?;
+        middle.iter_mut().for_each(|x| *x *= correction(*count));
+        Ok(errors(law, self.joint, information, Some(&middle)))
     }
-    Ok(errors(&law, joint, &Information::new(h, q)))
+
+    /// The sum over groups of the squares of their rows' sums of weight times gradient, q x q.
+    fn squares(
+        &self,
+        coef: &[f64],
+        groups: &[usize],
+        weighted: &(dyn Fn(f64) -> f64 + Sync),
+        control: &Control,
+    ) -> Result<Vec<f64>> {
+        let m = self.joint.n_features();
+        let q = m + packed_len(m);
+        let mut order: Vec<usize> = (0..groups.len()).collect();
+        order.sort_by_key(|&row| groups[row]);
+        let whole: Vec<&[usize]> = order.chunk_by(|a, b| groups[*a] == groups[*b]).collect();
+        let parts = parallel::map_parts_at_most(whole.len(), PARTS, |part| -> Result<Vec<f64>> {
+            let mut expected = Expected::new(m);
+            let (mut gradients, mut sum) = (vec![0.0; BLOCK * q], vec![0.0; q * q]);
+            let mut found: Vec<(f64, Vec<f64>)> = vec![];
+            for block in whole[part].chunks(BLOCK) {
+                control.check()?;
+                for (group, out) in block.iter().zip(gradients.chunks_exact_mut(q)) {
+                    out.fill(0.0);
+                    for &row in *group {
+                        let row = &self.counted[self.starts[row]..self.starts[row + 1]];
+                        found.resize(row.len(), (0.0, vec![0.0; q]));
+                        let mut own = 0.0;
+                        for (&i, (log, gradient)) in row.iter().zip(&mut found) {
+                            expected.update(self.joint, 0, self.rows, i)?;
+                            gradient_of_row(coef, self.joint, &expected, gradient);
+                            *log = (self.weight)(i).ln() + expected.log_density;
+                            own += (self.weight)(i);
+                        }
+                        let all = log_sum(&found.iter().map(|(log, _)| *log).collect::<Vec<_>>());
+                        for (log, gradient) in &found {
+                            let share = weighted(own) * (log - all).exp();
+                            out.iter_mut().zip(gradient).for_each(|(sum, x)| *sum += share * x);
+                        }
+                    }
+                }
+                gemm_tn_lower(&gradients, &gradients, block.len(), q, &mut sum);
+            }
+            Ok(sum)
+        })?;
+        let mut h = vec![0.0; q * q];
+        for part in parts {
+            h.iter_mut().zip(&part?).for_each(|(h, x)| *h += x);
+        }
+        for i in 0..q {
+            (0..i).for_each(|j| h[j * q + i] = h[i * q + j]);
+        }
+        Ok(h)
+    }
 }
 
 /// By beta (d), alpha at the mean of x, s^2, mu_x (d), T_xx, as in [`Information`]: in the coordinates y - beta'x.

@@ -4,7 +4,7 @@
 
 use ndarray::Array2;
 
-use super::{Beside, Errors, Law, Model, Params, conditional, fit, fit_joint, fit_remote};
+use super::{Beside, Errors, Law, Model, Params, conditional, fit_grouped, fit_joint, fit_remote};
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::deconvolution::{Mixture, Observed, ReportHeader, ValidParams, log_sum};
@@ -19,9 +19,10 @@ impl Fitted for Model {
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         // Without targets the last feature is the target.
+        let groups = training.groups.as_deref();
         Ok(match &training.targets {
-            Some(targets) => fit(params, training.rows, targets, control)?.0,
-            None => fit_joint(params, training.rows, training.weights.as_ref(), control)?.0,
+            Some(targets) => fit_grouped(params, training.rows, targets, groups, control)?.0,
+            None => fit_joint(params, training.rows, training.weights.as_ref(), groups, control)?.0,
         })
     }
 
@@ -37,6 +38,9 @@ impl Fitted for Model {
             arrays.vector("scatter", &[law.scatter]);
             if let Some(errors) = &law.errors {
                 arrays.vector("coef_std", &errors.coef);
+                if !errors.covariance.is_empty() {
+                    arrays.put("covariance", &[law.coef.len() + 1; 2], errors.covariance.as_slice());
+                }
                 arrays.vector("intercept_std", &[errors.intercept]);
                 errors.scatter.iter().for_each(|std| arrays.vector("scatter_std", &[*std]));
             }
@@ -58,7 +62,8 @@ impl Fitted for Model {
             if let Some(coef) = parts.optional_shaped("coef_std", &[d])? {
                 let intercept = parts.shaped("intercept_std", &[1])?[0];
                 let scatter = parts.optional_shaped("scatter_std", &[1])?.map(|std| std[0]);
-                law.errors = Some(Errors { coef, intercept, scatter });
+                let covariance = parts.optional_shaped("covariance", &[d + 1, d + 1])?.unwrap_or_default();
+                law.errors = Some(Errors { covariance, coef, intercept, scatter });
             }
         }
         if model.law.is_some() {

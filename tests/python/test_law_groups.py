@@ -1,0 +1,195 @@
+"""Standard errors of laws by groups of rows, against brute force and by coverage; draws of the estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from uncertain import GaussianArray, UncertainError
+from uncertain.laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
+
+
+def in_groups(seed: int, n_groups: int = 40, size: int = 8) -> tuple[np.ndarray, ...]:
+    """True feature (the same in a group), its group, and noise of which half is the group's."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(n_groups), size)
+    z = rng.normal(size=n_groups)[group]
+    return z, group, 0.4 * rng.normal(size=n_groups)[group] + 0.4 * rng.normal(size=len(group))
+
+
+def sandwich(bread: np.ndarray, scores: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """bread (inverse information) and scores, row by row."""
+    names = np.unique(groups)
+    sums = np.array([scores[groups == name].sum(axis=0) for name in names])
+    return len(names) / (len(names) - 1) * bread @ sums.T @ sums @ bread
+
+
+def differences(log: Callable[[np.ndarray], np.ndarray], at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of the rows, and the information, of row log-likelihoods."""
+    p, h = len(at), 1e-4
+
+    def moved(*steps: tuple[int, float]) -> np.ndarray:
+        here = at.copy()
+        for j, by in steps:
+            here[j] += by
+        return log(here)
+
+    scores = np.column_stack([(moved((j, h)) - moved((j, -h))) / (2 * h) for j in range(p)])
+    second = np.empty((p, p))
+    for i in range(p):
+        for j in range(p):
+            signs = [(a, b) for a in (h, -h) for b in (h, -h)]
+            second[i, j] = sum(np.sign(a * b) * moved((i, a), (j, b)).sum() for a, b in signs) / (4 * h * h)
+    return scores, -second
+
+
+def test_of_exact_numbers_it_is_that_of_least_squares() -> None:
+    z, group, noise = in_groups(0)
+    y = 1 + 2 * z + noise
+    A = np.column_stack([np.ones(len(z)), z])
+    left = y - A @ np.linalg.lstsq(A, y, rcond=None)[0]
+    dense = sandwich(np.linalg.inv(A.T @ A), A * left[:, None], group)
+    law = LinearLaw().fit(z[:, None], y, groups=group)
+    np.testing.assert_allclose(law.covariance_, dense, rtol=1e-6)
+    np.testing.assert_allclose([law.intercept_std_, *law.coef_std_], np.sqrt(np.diag(dense)), rtol=1e-6)
+    # Names of groups, and the order of rows, do not matter.
+    mixed = np.random.default_rng(0).permutation(len(z))
+    other = LinearLaw().fit(z[mixed, None], y[mixed], groups=[f"g{k}" for k in group[mixed]])
+    np.testing.assert_allclose(other.covariance_, law.covariance_, rtol=1e-6)
+
+    def line(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        return p[0] + p[1] * x[:, 0]
+
+    kinds: list[Any] = ["functional", "structural"]
+    for truth in kinds:
+        curve = CurveRegressor(line, [1.0, 2.0], truth=truth).fit(z[:, None], y, groups=group)
+        np.testing.assert_allclose(curve.covariance_, dense, rtol=1e-5)
+    counts = np.random.default_rng(1).poisson(np.exp(0.3 + 0.5 * z + noise))
+    count = GeneralizedLinearLaw("poisson").fit(z[:, None], counts, groups=group)
+    mean = np.exp(A @ [count.intercept_, *count.coef_])
+    bread = np.linalg.inv(A.T @ (A * mean[:, None]))
+    dense = sandwich(bread, A * (counts - mean)[:, None], group)
+    np.testing.assert_allclose(count.covariance_, dense, rtol=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_with_errors_in_both_it_is_that_of_the_likelihood(weighted: bool) -> None:
+    z, group, noise = in_groups(1)
+    rng = np.random.default_rng(1)
+    n = len(z)
+    s, t = rng.uniform(0.2, 0.5, n), rng.uniform(0.1, 0.3, n)
+    x = z + s * rng.normal(size=n)
+    y = 1 + 2 * z + noise + t * rng.normal(size=n)
+    c = rng.uniform(0.5, 2.0, n) if weighted else np.ones(n)
+    X = GaussianArray(x[:, None], std=s[:, None])
+    law = LinearLaw().fit(X, y, t, sample_weight=c if weighted else None, groups=group)
+
+    def log(p: np.ndarray) -> np.ndarray:
+        alpha, beta, variance, mu, T = p
+        both = np.column_stack([x - mu, y - alpha - beta * mu])
+        V = (
+            np.array([[T, beta * T], [beta * T, beta**2 * T + variance]])
+            + np.eye(2) * np.c_[s, t][:, None] ** 2
+        )
+        return c * np.array([multivariate_normal.logpdf(u, cov=v) for u, v in zip(both, V, strict=True)])
+
+    at = np.array(
+        [law.intercept_, law.coef_[0], law.scatter_**2, law.means_[0, 0], law.covariances_[0, 0, 0]]
+    )
+    scores, information = differences(log, at)
+    dense = sandwich(np.linalg.inv(information), scores, group)
+    np.testing.assert_allclose(law.covariance_, dense[:2, :2], rtol=1e-3)
+    assert law.intrinsic_scatter_std_ == pytest.approx(np.sqrt(dense[2, 2]) / (2 * law.scatter_), rel=1e-3)
+    assert law.intercept_std_ > 1.3 * LinearLaw().fit(X, y, t, sample_weight=c).intercept_std_
+
+
+def test_limits_have_errors_by_groups() -> None:
+    z, group, noise = in_groups(2, n_groups=60)
+    y = 1 + 2 * z + noise
+    low = y < -2.0
+    law = LinearLaw().fit(z[:, None], np.maximum(y, -2.0), y_limit=np.where(low, -1, 0), groups=group)
+    full = LinearLaw().fit(z[:, None], y, groups=group)
+    assert low.any() and law.coef_std_[0] == pytest.approx(full.coef_std_[0], rel=0.35)
+
+
+CASES: dict[str, Any] = {
+    "linear": lambda X, y, groups: LinearLaw().fit(X, y, groups=groups),
+    "student": lambda X, y, groups: LinearLaw(outliers="student", degrees_of_freedom=100).fit(
+        X, y, groups=groups
+    ),
+    "lognormal": lambda X, y, groups: GeneralizedLinearLaw("lognormal").fit(X, np.exp(y), groups=groups),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_intervals_cover_where_rows_come_in_groups(name: str) -> None:
+    inside = {True: 0, False: 0}
+    for seed in range(150):
+        z, group, noise = in_groups(100 + seed)
+        x = z + 0.3 * np.random.default_rng(seed).normal(size=len(z))
+        X = GaussianArray(x[:, None], std=np.full((len(x), 1), 0.3))
+        for grouped in inside:
+            low, high = CASES[name](X, 1 + 2 * z + noise, group if grouped else None).conf_int()[0]
+            inside[grouped] += low <= 2.0 <= high
+    assert 0.88 <= inside[True] / 150 <= 0.99
+    assert inside[False] / 150 < 0.8
+
+
+def test_shared_errors_stay_draws_beside_groups() -> None:
+    # With every row a group of its own the sandwich is about the information.
+    rng = np.random.default_rng(3)
+    n = 600
+    survey = np.arange(n) % 3
+    modes = 0.5 * (survey[:, None] == np.arange(3))
+    x = rng.normal(size=(n, 1))
+    y = 1 + 2 * x[:, 0] + modes @ rng.normal(size=3) + 0.2 * rng.normal(size=n)
+    own = LinearLaw().fit(x, y, modes=modes, groups=np.arange(n))
+    plain = LinearLaw().fit(x, y, modes=modes)
+    np.testing.assert_allclose(own.coef_std_, plain.coef_std_, rtol=0.15)
+    np.testing.assert_allclose(own.intercept_std_, plain.intercept_std_, rtol=0.05)
+    np.testing.assert_allclose(own.modes_std_, plain.modes_std_, rtol=0.05)
+
+
+def test_few_groups_are_refused() -> None:
+    z, group, noise = in_groups(4, n_groups=9, size=20)
+    y, X = 1 + 2 * z + noise, z[:, None]
+    few = r"at least 10 of them, but the rows are of 9"
+    with pytest.raises(UncertainError, match=few):
+        GeneralizedLinearLaw("lognormal").fit(X, np.exp(y), groups=group)
+    with pytest.raises(UncertainError, match=few):
+        LinearLaw(outliers="mixture").fit(X, y, groups=group)
+    with pytest.raises(UncertainError, match=few):
+        CurveRegressor(lambda x, p: p[0] + p[1] * x[:, 0], [1.0, 1.0]).fit(X, y, groups=group)
+    law = LinearLaw().fit(X, y, groups=group)
+    np.testing.assert_array_equal(law.predict(X), LinearLaw().fit(X, y).predict(X))
+    for ask in (lambda: law.coef_std_, law.conf_int, law.summary, law.sample_posterior):
+        with pytest.raises(AttributeError, match="fewer than 10 groups"):
+            ask()
+
+
+def test_draws_have_the_covariance_of_the_estimates() -> None:
+    z, group, noise = in_groups(5)
+    y, X = 1 + 2 * z + noise, z[:, None]
+    laws: list[Any] = [
+        LinearLaw().fit(X, y, groups=group),
+        LinearLaw(outliers="student").fit(X, y),
+        GeneralizedLinearLaw("lognormal").fit(X, np.exp(y)),
+        GeneralizedLinearLaw("ordinal").fit(X, np.digitize(y, [0.0, 2.0])),
+        CurveRegressor(lambda x, p: p[0] + p[1] * x[:, 0], [1.0, 1.0]).fit(X, y),
+    ]
+    for law in laws:
+        draws = law.sample_posterior(20_000)
+        assert draws.shape == (20_000, len(law.covariance_))
+        std = np.sqrt(np.diag(law.covariance_))
+        np.testing.assert_allclose(
+            np.cov(draws.T) / np.outer(std, std), law.covariance_ / np.outer(std, std), atol=0.04
+        )
+        np.testing.assert_array_equal(draws[:3], law.sample_posterior(20_000)[:3])
+        assert np.any(draws[:3] != law.sample_posterior(20_000, random_state=1)[:3])
+        with pytest.raises(ValueError, match="n_samples"):
+            law.sample_posterior(0)
+    assert np.all(laws[2].sample_posterior(1000)[:, 2] > 0)
