@@ -2,43 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.core import encoded
 from .._base.docs import documented
-from .._base.em import unpacked
-from .._base.law import draws_of
-from .._base.progress import Callback, reporter
+from .._base.progress import Callback
 from .._data.groups import groups_from
 from .._data.typing import Floats, Keywords, RandomState
 from .._data.validation import (
     RowsLike,
     check_gaussians,
-    check_numbers,
     check_sample_weight,
-    generator_from,
-    seed_from,
 )
 from .._data.warn import warn
-from .._uncertain import Gaussians, curve_moments, fit_curve
-from ..exceptions import ConvergenceWarning, ParameterError, UncertainError
-from ._arguments import Start, covariances_of_targets, crossed_covariances, start_from
+from .._uncertain import curve_moments
+from ..exceptions import ConvergenceWarning, ParameterError
+from ._arguments import covariances_of_targets, crossed_covariances, start_from
 from ._calls import Curve, curve_calls, jac_calls
-from ._profile import ends_of_all
+from ._curve_summary import CurveSummary
 
 __all__ = ["CurveRegressor"]
 
 
 @documented
-class CurveRegressor(RegressorMixin, BaseEstimator):
+class CurveRegressor(CurveSummary, RegressorMixin, BaseEstimator):
     """A curve y = f(z; theta) + scatter between true values, from readings with errors in x and y.
 
     Row i is a reading x_i = z_i + e_i, y_i = f(z_i; theta) + N(0, sigma^2) + error, with known covariances
@@ -178,15 +170,6 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
     True
     """
 
-    params_: Floats
-    std_: Floats
-    covariance_: Floats
-    scatter_: float | Floats
-    _problem: tuple[Start, Gaussians, Floats, Keywords] | None = None
-    """What it was fitted to."""
-    _naive: tuple[Floats, Floats] | None = None
-    """Parameters and standard errors of least squares that takes x as exact, once somebody has asked."""
-
     def __init__(
         self,
         curve: Curve,
@@ -315,129 +298,10 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
         std = np.hypot(spread, self.scatter_)
         return (mean[:, 0], std[:, 0]) if self._is_flat else (mean, std)
 
-    def conf_int(self, level: float = 0.95, method: Literal["wald", "profile"] = "wald") -> Floats:
-        """Confidence intervals of the parameters.
-
-        .. code-block:: text
-
-            "wald":     theta -+ t std
-            "profile":  all c with 2 (log L - max log L given theta_j = c) <= t^2
-
-        t is a quantile of the normal distribution, or of Student's with n - p degrees of freedom where the
-        errors of y were estimated from the residuals of a functional fit (whose profile is that of the sum of
-        squares over ``residual_variance_``).
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Coverage, between 0 and 1.
-        method : {{"wald", "profile"}}, default="wald"
-            "profile" fits again with fixed parameters, some ten times each, and needs the readings of the
-            fit: it is not for pickled laws. It does not count the uncertainty of the density of true x.
-
-        Returns
-        -------
-        ndarray of shape (p, 2)
-            Lower and upper ends; infinite where there is none, a bound where it is within, NaN where a
-            parameter is fixed or held by a bound.
-        """
-        check_is_fitted(self, "params_")
-        if not 0.0 < level < 1.0:
-            raise ParameterError(f"level = {level!r}: must be between 0 and 1")
-        if method not in ("wald", "profile"):
-            raise ParameterError(f'method = {method!r}: must be "wald" or "profile"')
-        upper = 0.5 + level / 2
-        t = special.ndtri(upper) if self._degrees is None else special.stdtrit(self._degrees, upper)
-        if method == "profile":
-            return self._profile(float(t))
-        ends: Floats = self.params_[:, None] + t * self.std_[:, None] * np.array([-1.0, 1.0])
-        return ends
-
-    def _profile(self, quantile: float) -> Floats:
-        start, *_ = self._readings()
-        return ends_of_all(self._distance, self.params_, self.std_, quantile, (start.lower, start.upper))
-
-    def _readings(self) -> tuple[Start, Gaussians, Floats, Keywords]:
-        if self._problem is None:
-            raise UncertainError("a profile needs the readings of the fit, which pickles do not hold")
-        return self._problem
-
-    def _distance(self, j: int) -> Callable[[float], float]:
-        """The root of the deviance where parameter j is held at a number and the others are fitted again."""
-        start, rows, targets, known = self._readings()
-        parameters = self._parameters()
-        fixed = [held or k == j for k, held in enumerate(start.fixed)]
-
-        def distance(c: float) -> float:
-            values = self.params_.tolist()
-            values[j] = c
-            from_here = start._replace(values=values, fixed=fixed)
-            try:
-                found = self._found(from_here, parameters, rows, targets, known)
-            except UncertainError:
-                return np.inf
-            if self._degrees is None:
-                return float(np.sqrt(max(2 * (self.loglikelihood_ - found["loglikelihood"]), 0.0)))
-            free = fixed.count(False)
-            squares = found["residual_variance"] * (targets.size - free)
-            mine = self.residual_variance_ * self._degrees
-            return float(np.sqrt(max(squares - mine, 0.0) / self.residual_variance_))
-
-        return distance
-
-    def sample_posterior(self, n_samples: int = 1, random_state: RandomState = 0) -> Floats:
-        """Draws of the parameters from the normal distribution with their covariance (Laplace).
-
-        Those that are fixed or at a bound stay there.
-
-        Parameters
-        ----------
-        n_samples : int, default=1
-            Number of draws.
-        random_state : int, RandomState or None, default=0
-            Seed of the draws.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, p)
-        """
-        check_is_fitted(self, "params_")
-        none = np.zeros(len(self.params_), dtype=bool)
-        return draws_of(self.params_, self.covariance_, none, generator_from(random_state), n_samples)
-
-    def summary(self) -> str:
-        """Parameters with standard errors and 95 % intervals, beside least squares that takes x as exact."""
-        ends = self.conf_int()
-        width = max(len(name) for name in [*self.param_names_, "scatter"])
-        lines = [
-            f"{'':{width}}  {'estimate':>12} {'std':>10} {'95 % interval':>25}   {'naive':>12} {'std':>10}"
-        ]
-        for j, name in enumerate(self.param_names_):
-            interval = f"{ends[j, 0]:12.5g} {ends[j, 1]:12.5g}"
-            naive = f"{self.naive_params_[j]:12.5g} {self.naive_std_[j]:10.3g}"
-            lines.append(f"{name:{width}}  {self.params_[j]:12.5g} {self.std_[j]:10.3g} {interval}   {naive}")
-        for scatter, std in zip(np.ravel(self.scatter_), np.ravel(self.scatter_std_), strict=True):
-            if self.truth == "structural":
-                lines.append(f"{'scatter':{width}}  {scatter:12.5g} {std:10.3g}")
-        for name, (value, std) in self.__dict__.get("outlier_law_", {}).items():
-            lines.append(f"outliers: {name.replace('_', ' ')} {value:.4g} +- {std:.2g}")
-        about = f"{self.truth}, log-likelihood {self.loglikelihood_:.6g}, {self.status_}"
-        return "\n".join([*lines, f"{about}; naive: least squares, x as exact"])
-
     @property
     def coef_std_(self) -> Floats:
         """``std_``."""
         return self.std_
-
-    @property
-    def naive_params_(self) -> Floats:
-        """Parameters by least squares that takes x as exact, fitted when asked for; NaN if that fails."""
-        return self._fit_naively()[0]
-
-    @property
-    def naive_std_(self) -> Floats:
-        """Their standard errors."""
-        return self._fit_naively()[1]
 
     @property
     def intrinsic_scatter_(self) -> float | Floats:
@@ -456,97 +320,3 @@ class CurveRegressor(RegressorMixin, BaseEstimator):
         # The curve is the user's: it may be of no use for other data.
         tags.regressor_tags.poor_score = True
         return tags
-
-    def _targets(self, X: RowsLike, y: ArrayLike) -> Floats:
-        """(n, m) finite numbers."""
-        if y is not None:
-            targets: Floats = check_array(
-                y, dtype=np.float64, input_name="y", estimator=self, order="C", ensure_2d=False
-            )
-            if targets.ndim == 2 and targets.shape[1] > 1:
-                check_consistent_length(X, targets)
-                return targets
-        return check_numbers(y, X, self)[:, None]
-
-    def _parameters(self, **changed: object) -> Keywords:
-        names = (
-            "truth",
-            "scatter",
-            "outliers",
-            "degrees_of_freedom",
-            "n_components",
-            "reg_covar",
-            "max_iter",
-        )
-        return (
-            {name: getattr(self, name) for name in names} | {"seed": seed_from(self.random_state)} | changed
-        )
-
-    def _found(
-        self, start: Start, parameters: Keywords, rows: Gaussians, targets: Floats, known: Keywords
-    ) -> Keywords:
-        """What the core finds."""
-        m = targets.shape[1]
-        return fit_curve(
-            encoded(parameters),
-            curve_calls(self.curve, m),
-            jac_calls(self.jac, m),
-            start.values,
-            start.lower,
-            start.upper,
-            start.fixed,
-            start.names,
-            rows,
-            targets,
-            **known,
-            n_jobs=self.n_jobs,
-            report=reporter(self),
-        )
-
-    def _keep(self, start: Start, found: Keywords) -> None:
-        per_fit = ("weights_", "means_", "covariances_", "residual_variance_")
-        for name in (*per_fit, "outlier_law_", "outlier_probability_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-        if self.outliers is not None:
-            names = ("share", "width") if self.outliers == "mixture" else ("degrees_of_freedom",)
-            self.outlier_law_ = dict(zip(names, found["noise"], strict=True))
-            self.outlier_probability_ = found["outlier_probability"]
-        self._n_outputs = len(found["scatter"])
-        is_flat = self._is_flat = self._n_outputs == 1
-        self.param_names_ = start.names
-        self.params_, self.covariance_ = found["params"], found["covariance"]
-        self.std_ = np.sqrt(np.diag(self.covariance_))
-        scatter, scatter_std = found["scatter"], found["scatter_std"]
-        self.scatter_ = float(scatter[0]) if is_flat else scatter
-        self.scatter_std_ = float(scatter_std[0]) if is_flat else scatter_std
-        self.loglikelihood_ = found["loglikelihood"]
-        self.integration_error_ = found["integration_error"]
-        self.n_iter_, self.status_ = found["n_iter"], found["status"]
-        self._degrees: float | None = found["degrees"]
-        if found["residual_variance"] is not None:
-            self.residual_variance_ = found["residual_variance"]
-        self._triangles: Floats | None = found.get("covariances")
-        if self._triangles is not None:
-            self.weights_, self.means_ = found["weights"], found["means"]
-            self.covariances_ = unpacked(self._triangles, self.means_.shape[1])
-
-    def _fit_naively(self) -> tuple[Floats, Floats]:
-        """Least squares that takes x as exact, weighted by the errors of y where all have some."""
-        check_is_fitted(self, "params_")
-        if self._naive is not None:
-            return self._naive
-        assert self._problem is not None  # pickles hold the answer
-        start, rows, targets, known = self._problem
-        covariances = known["covariances"]
-        if covariances is not None and not np.all(np.linalg.eigvalsh(covariances)[:, 0] > 0.0):
-            covariances = None
-        try:
-            parameters = self._parameters(truth="functional", outliers=None, degrees_of_freedom=None)
-            only_y = known | {"covariances": covariances, "crossed": None}
-            found = self._found(start, parameters, rows.collapse("zero"), targets, only_y)
-        except ValueError:
-            # The fit itself went well; this one is for comparison.
-            self._naive = np.full(len(start.values), np.nan), np.full(len(start.values), np.nan)
-        else:
-            self._naive = found["params"], np.sqrt(np.diag(found["covariance"]))
-        return self._naive

@@ -3,63 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils._tags import ClassifierTags, RegressorTags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from .._base.core import decoded
 from .._base.docs import documented
-from .._base.em import FittedMixture
-from .._base.law import Law, draws_of, law_table
 from .._base.penalty import FitRows
 from .._base.progress import Callback
 from .._base.sums import BeyondSums, Need
 from .._data.groups import groups_from
 from .._data.options import check_options
-from .._data.typing import Floats, Header, Keywords, Labels, RandomState
+from .._data.typing import Floats, Keywords, RandomState
 from .._data.validation import RowsLike, check_labels, check_numbers, check_readings, check_sample_weight
-from .._data.warn import warn
 from .._uncertain import Fitted
-from ..exceptions import ConvergenceWarning, ParameterError, UncertainError
+from ..exceptions import UncertainError
+from ._answers import CLASSES, TIMES, Answers, Family
+from ._estimates import EXTRA, Estimates
 from ._jackknife import parts_of_rows, without_bias
 from ._per_row import censored, predictor_offset
 
 __all__ = ["GeneralizedLinearLaw"]
 
-Family = Literal["binomial", "poisson", "negative_binomial", "gamma", "ordinal", "weibull", "lognormal"]
-
-CLASSES = ("binomial", "ordinal")
-TIMES = ("weibull", "lognormal")
-EXTRA = {
-    "negative_binomial": "dispersion",
-    "gamma": "dispersion",
-    "weibull": "scale",
-    "lognormal": "scale",
-    "ordinal": "thresholds",
-}
-"""What a family has beside a linear predictor."""
-
-
-def _of_classes(law: GeneralizedLinearLaw) -> bool:
-    if law.family not in CLASSES:
-        raise AttributeError(f"family={law.family!r} has no classes: use predict")
-    return True
-
-
-def _of_two_classes(law: GeneralizedLinearLaw) -> bool:
-    if law.family != "binomial":
-        raise AttributeError(f"family={law.family!r} has no score: use predict")
-    return True
-
 
 @documented
-class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
+class GeneralizedLinearLaw(Answers, Estimates, BaseEstimator):
     """Classes, counts, sizes or times given features that were read with errors.
 
     The target y depends on the *true* features z by a linear predictor; row i is a reading x_i of z_i with
@@ -176,10 +148,6 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
 
     _kinds = ("law",)
     __metadata_request__fit: ClassVar = {"groups": True}
-
-    classes_: Labels
-    _problem: tuple[FitRows, Keywords] | None = None
-    """What it was fitted to."""
 
     def __init__(
         self,
@@ -326,226 +294,12 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
             self._kind, parameters, model.header, arrays | {"law": working(law, np.exp)}
         )
 
-    def predict(
-        self, X: RowsLike, *, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
-    ) -> Any:
-        """The most probable class, the mean count or size, or the median time, given each row's reading.
-
-        The average over what the reading leaves open of the true features: not the law at the reading.
-
-        {Parameters: readings}
-        offset, exposure : array-like of shape (n,), default=None
-            As in `fit`; 0 and 1 if not given. Not for classes.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        check_is_fitted(self, "coef_")
-        if self.family in CLASSES:
-            if offset is not None or exposure is not None:
-                raise UncertainError("offset and exposure are not for predictions of classes")
-            return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
-        values = self._model.decision(check_readings(self, X, reset=False), self.n_jobs)[:, 0]
-        shift = predictor_offset(offset, exposure, len(values))
-        return values if shift is None else values * np.exp(shift)
-
-    @available_if(_of_classes)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: RowsLike) -> Floats:
-        """P(class | reading), averaged over what the reading leaves open of the true features.
-
-        {Parameters: readings}
-
-        {Returns: class_probabilities}
-        """
-        check_is_fitted(self, "coef_")
-        return self._model.predict_proba(check_readings(self, X, reset=False), self.n_jobs)
-
-    @available_if(_of_classes)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: RowsLike) -> Floats:
-        """Mean of the linear predictor given each row's reading; of "ordinal", logarithms of probabilities.
-
-        {Parameters: readings}
-
-        Returns
-        -------
-        ndarray of shape (n,), or (n, C) for more than two classes
-        """
-        if self.family == "binomial":
-            mean: Floats = self.decision_distribution(X)[0]
-            return mean
-        logs = np.log(np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny))
-        scores: Floats = logs if len(self.classes_) > 2 else logs[:, 1] - logs[:, 0]
-        return scores
-
-    @available_if(_of_two_classes)  # type: ignore[untyped-decorator]
-    def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of the linear predictor given each row's reading.
-
-        {Parameters: readings}
-
-        Returns
-        -------
-        mean, std : ndarrays of shape (n,)
-        """
-        check_is_fitted(self, "coef_")
-        mean, std = self._model.decision_distribution(check_readings(self, X, reset=False), self.n_jobs)
-        return mean[:, 0], std[:, 0]
-
-    def predict_distribution(
-        self, X: RowsLike, *, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
-    ) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of a count or size given each row's reading.
-
-        The deviation has the law's own and what the reading leaves open of the true features.
-
-        {Parameters: readings}
-        offset, exposure : array-like of shape (n,), default=None
-            As in `fit`. Only for "gamma", whose deviation is proportional to its mean.
-
-        Returns
-        -------
-        mean, std : ndarrays of shape (n,)
-
-        Raises
-        ------
-        UncertainError
-            For classes, which have `predict_proba`, and for times, which have a median.
-        """
-        check_is_fitted(self, "coef_")
-        if self.family in CLASSES or self.family in TIMES:
-            instead = "predict_proba" if self.family in CLASSES else "predict, which gives the median"
-            raise UncertainError(f"predict_distribution: not for family={self.family!r}; use {instead}")
-        mean, std = self._model.decision_distribution(check_readings(self, X, reset=False), self.n_jobs)
-        shift = predictor_offset(offset, exposure, len(mean))
-        if shift is None:
-            return mean[:, 0], std[:, 0]
-        if self.family != "gamma":
-            raise UncertainError(f"offset and exposure: not for the deviations of family={self.family!r}")
-        return mean[:, 0] * np.exp(shift), std[:, 0] * np.exp(shift)
-
-    def conf_int(self, level: float = 0.95, method: Literal["wald", "profile"] = "wald") -> Floats:
-        """Confidence intervals of the coefficients.
-
-        .. code-block:: text
-
-            "wald":     coef -+ z std,    z the normal quantile of (1 + level) / 2
-            "profile":  all c with 2 (log L - max log L given coef_j = c) V2 / V <= z^2
-
-        V is the square of ``coef_std_``, V2 the part of it without the uncertainty of the true features'
-        density, which the profile of the second stage does not know.
-
-        Parameters
-        ----------
-        level : float in (0, 1), default=0.95
-            Probability that an interval covers the true coefficient.
-        method : {"wald", "profile"}, default="wald"
-            "profile" fits again with fixed coefficients, and needs the readings of the fit: it is not for
-            laws from files.
-
-        Returns
-        -------
-        ndarray of shape (d, 2)
-            Lower and upper ends; infinite where there is none, NaN where the standard error is not known.
-
-        Raises
-        ------
-        ParameterError
-            For a level outside (0, 1), or another method.
-        UncertainError
-            For the profile of a law from a file.
-        """
-        check_is_fitted(self, "coef_")
-        if method != "profile":
-            return super().conf_int(level, method)
-        if not 0 < level < 1:
-            raise ParameterError(f"level = {level!r}: must be between 0 and 1")
-        if self._problem is None:
-            raise UncertainError('method="profile" needs the readings of the fit, which files do not hold')
-        rows, arguments = self._problem
-        ends = self._fitted(self._parameters(profile=level), rows, **arguments).arrays()["profile"]
-        return np.asarray(ends.reshape(-1, 2))
-
-    def summary(self, level: float = 0.95) -> str:
-        """Estimates with standard errors and intervals, beside the fit to readings as if they were exact.
-
-        Parameters
-        ----------
-        level : float in (0, 1), default=0.95
-            Of the intervals.
-
-        Returns
-        -------
-        str
-            A table, one line per estimate.
-        """
-        check_is_fitted(self, "coef_")
-        d = self.n_features_in_
-        names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(d)])]
-        if self.family != "ordinal":
-            names = ["intercept", *names]
-        extra = self._law[len(names) :]
-        what = EXTRA.get(self.family, "")
-        own = [what] if len(extra) == 1 else [f"threshold {k + 1}" for k in range(len(extra))]
-        std, naive_std = _deviations(self.covariance_), _deviations(self._naive_covariance)
-        rows = list(
-            zip([*names, *own], self._law, std, self._naive, naive_std, strict=True)  # one line per estimate
-        )
-        head = f"{self.family}, log-likelihood {self.loglikelihood_:.6g}, {self.status_}"
-        return f"{head}\n{law_table(rows, level)}"
-
-    def _draw(self, rng: np.random.RandomState, n_samples: int) -> Floats:
-        positive = np.zeros(len(self._law), dtype=bool)
-        if self.family != "ordinal":
-            positive[1 + self.n_features_in_ :] = True
-        return draws_of(self._law, self.covariance_, positive, rng, n_samples)
-
     def _beyond_sums(self) -> Iterator[BeyondSums]:
         yield BeyondSums(
             Need.MEMORY,
             "a law integrates over each row's true features",
             "fit a sample of the rows",
         )
-
-    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
-        super()._attributes(arrays, header["progress"])
-        self._density_status = getattr(self, "status_", "converged")
-        self.n_iter_, self.status_ = header["n_iter"], header["status"]
-        self._law, self._naive = arrays["law"], arrays["naive"]
-        self.covariance_, self._naive_covariance = arrays["covariance"], arrays["naive_covariance"]
-        first = 0 if self.family == "ordinal" else 1
-        own = slice(first, first + arrays["means"].shape[1])
-        std = _deviations(self.covariance_)
-        self.coef_, self.coef_std_ = self._law[own], std[own]
-        self.intercept_ = float(self._law[0]) if first else 0.0
-        self.intercept_std_ = float(std[0]) if first else float("nan")
-        extra = EXTRA.get(self.family)
-        self.extra_: dict[str, Floats] = {extra: self._law[own.stop :]} if extra else {}
-        self.extra_std_: dict[str, Floats] = {extra: std[own.stop :]} if extra else {}
-        self.naive_coef_, self.naive_std_ = self._naive[own], _deviations(self._naive_covariance)[own]
-        self.loglikelihood_ = float(arrays["log_likelihood"][0])
-
-    def _warn_unless_ended(self) -> None:
-        name = type(self).__name__
-        if self._density_status != "converged":
-            warn(
-                f"{name}: the density of true features did not converge ({self._density_status}); raise "
-                "max_iter or tol",
-                ConvergenceWarning,
-            )
-        if self.status_ == "separated":
-            warn(
-                f"{name}: the likelihood rises for ever along some direction (a plane separates the classes, "
-                "or a part of the rows has no events), so that coefficients and standard errors have no end; "
-                "alpha > 0 keeps them finite",
-                ConvergenceWarning,
-            )
-        elif self.status_ != "converged":
-            warn(
-                f"{name} did not converge ({self.status_} after {self.n_iter_} iterations); alpha > 0, or "
-                "fewer features, may help",
-                ConvergenceWarning,
-            )
 
     def __getstate__(self) -> Keywords:
         state: Keywords = dict(super().__getstate__())
@@ -567,23 +321,3 @@ class GeneralizedLinearLaw(Law, FittedMixture, BaseEstimator):
             tags.regressor_tags = RegressorTags()
             tags.target_tags.positive_only = True
         return tags
-
-    def score(self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy of classes; of other targets, the coefficient of determination of `predict`.
-
-        {Parameters: readings, targets, sample_weight}
-
-        Returns
-        -------
-        float
-        """
-        from sklearn.metrics import accuracy_score, r2_score
-
-        measure = accuracy_score if self.family in CLASSES else r2_score
-        return float(measure(y, self.predict(X), sample_weight=sample_weight))
-
-
-def _deviations(covariance: Floats) -> Floats:
-    """Square roots of variances; NaN where one is 0, for it is not known."""
-    variances = np.diag(covariance)
-    return np.sqrt(np.where(variances > 0.0, variances, np.nan))
