@@ -11,9 +11,8 @@
 
 use std::collections::HashMap;
 
-use crate::data::covariance::packed_len;
+use crate::data::covariance::{packed_index, packed_len};
 use crate::error::{Error, Result};
-use crate::model::law::truths::add_outer;
 
 /// Groups that a covariance by groups needs.
 pub(in crate::model) const LEAST: usize = 10;
@@ -47,12 +46,19 @@ pub(in crate::model) fn correction(count: usize) -> f64 {
     count as f64 / (count as f64 - 1.0).max(1.0)
 }
 
+/// M += c u u'
+fn add_square(c: f64, u: &[f64], middle: &mut [f64]) {
+    for i in 0..u.len() {
+        (0..=i).for_each(|j| middle[packed_index(i, j)] += c * u[i] * u[j]);
+    }
+}
+
 /// M of scores (n x p), a packed triangle; without groups every row is one.
 pub(in crate::model) fn middle(scores: &[f64], p: usize, groups: Option<&[u32]>) -> Vec<f64> {
     let mut middle = vec![0.0; packed_len(p)];
     let Some(groups) = groups else {
         let by = correction(scores.len() / p);
-        scores.chunks_exact(p).for_each(|score| add_outer(by, score, &mut middle));
+        scores.chunks_exact(p).for_each(|score| add_square(by, score, &mut middle));
         return middle;
     };
     let (places, count) = places(groups);
@@ -60,7 +66,7 @@ pub(in crate::model) fn middle(scores: &[f64], p: usize, groups: Option<&[u32]>)
     for (place, score) in places.iter().zip(scores.chunks_exact(p)) {
         sums[place * p..(place + 1) * p].iter_mut().zip(score).for_each(|(sum, u)| *sum += u);
     }
-    sums.chunks_exact(p).for_each(|sum| add_outer(correction(count), sum, &mut middle));
+    sums.chunks_exact(p).for_each(|sum| add_square(correction(count), sum, &mut middle));
     middle
 }
 
