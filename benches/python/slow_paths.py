@@ -1,6 +1,7 @@
 """Processor time of fits that once took long: AUSVC and MPSVC, EM of wide rows, probabilities, a report.
 
 python benches/python/slow_paths.py [--report]
+python benches/python/slow_paths.py --classes 100 [--exact]  # the default call, 10,000 x 400; 0 for numbers
 
 Data from fixed seeds; one thread. To compare two versions, run it under both, in turn.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import functools
 import itertools
+import time
 import warnings
 from typing import Any
 
@@ -38,11 +40,32 @@ def wide(n: int, d: int, noise: float) -> tuple[GaussianArray, Any]:
     return GaussianArray(z + std * rng.normal(size=(n, d)), std=std), (z.sum(axis=1) > 0).astype(int)
 
 
+def default_call(classes: int, *, exact: bool) -> None:
+    """Processor time of all threads, and that of the clock."""
+    rng, n, d = np.random.default_rng(0), 10_000, 400
+    codes = np.arange(n) % max(classes, 1)
+    z = rng.normal(size=(n, d)) + (0.5 * rng.normal(size=(max(classes, 1), d)))[codes]
+    y, task = (codes, "classification") if classes else (z[:, 0] + 0.3 * rng.normal(size=n), "regression")
+    std = np.zeros((n, d)) if exact else rng.uniform(0.1, 1.0, (n, d))
+    X = GaussianArray(z + std * rng.normal(size=z.shape), std=std)
+    clock, processor = time.perf_counter(), time.process_time()
+    model = uncertain.fit(X, y, task=task, random_state=0)
+    clock, processor = time.perf_counter() - clock, time.process_time() - processor
+    print(
+        f"{n} x {d}, {classes} classes: {processor:.1f} s of processors, {clock:.1f} s; {model.leaderboard_}"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--report", action="store_true", help="also a report on 80 rows of 44 features")
-    report = parser.parse_args().report
+    parser.add_argument("--classes", type=int, help="only the default call on a wide table")
+    parser.add_argument("--exact", action="store_true", help="without errors")
+    given = parser.parse_args()
     warnings.simplefilter("ignore")
+    if given.classes is not None:
+        default_call(given.classes, exact=given.exact)
+        return
     for n in (500, 5_000):
         X, y = overlapping(n)
         for C, method in itertools.product((1.0, 100.0), ("usvc", "ausvc", "mpsvc")):
@@ -64,7 +87,7 @@ def main() -> None:
         s = seconds(functools.partial(GSUClassifier(n_jobs=1).fit, X, y))
         p = seconds(functools.partial(GSUClassifier(probability=True, n_jobs=1).fit, X, y))
         print(f"GSUClassifier 60000 x {d}: {s:.4f} s, with probabilities {p:.4f} s", flush=True)
-    if report:
+    if given.report:
         X, y = wide(80, 44, 0.5)
         model = uncertain.fit(X, y, method="gsu")
         s = seconds(functools.partial(model.report, X, y), repeats=1)
