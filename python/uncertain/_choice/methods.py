@@ -77,7 +77,7 @@ EVERYWHERE = {"probability": True}
 
 ARGUMENTS_OF_FIT = (
     *OF_ROWS, *OF_LAWS, *ARGUMENTS, "columns", "hdu", "task", "method", "meaning", "scale", "transform",
-    "on_missing", "indicators", "handle_unknown", "effort", "noise", "memory", "spill", "time_limit",
+    "on_missing", "indicators", "arms", "handle_unknown", "effort", "noise", "memory", "spill", "time_limit",
     "random_state",
 )  # fmt: skip
 """What an unknown parameter may have been meant to be, beside those of the method."""

@@ -36,6 +36,11 @@ def takes_gaps(estimator: BaseEstimator, *, measured: bool) -> bool:
     return measured or bool(get_tags(estimator).input_tags.allow_nan)
 
 
+def takes_shapes(law: Law) -> bool:
+    """May its rows be mixtures? Not those of a line with outliers or factors, and of a functional curve."""
+    return not getattr(law, "_is_given_x", False) and getattr(law, "truth", "structural") == "structural"
+
+
 def takes_limits(estimator: BaseEstimator, *, measured: bool) -> bool:
     """May features be limits? They are truncated Gaussians for EM, which the steps with a mixture do."""
     return measured or isinstance(estimator, (GaussianDiscriminant, Law))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..exceptions import UncertainWarning
 from .typing import Floats
-from .warn import warn
 
 ASYMMETRIC = 0.1
 """Relative difference of the two arms above which a cell counts as asymmetric in the warning."""
@@ -23,15 +21,15 @@ def split_normal(value: Floats, below: Floats, above: Floats) -> tuple[Floats, F
     return value + np.sqrt(2 / np.pi) * shift, (1 - 2 / np.pi) * shift**2 + below * above
 
 
-def warn_if_skewed(
+def what_is_lost(
     below: Floats, above: Floats, kept: str = "mean and variance", *, what: str = "the error bars"
-) -> None:
-    """Say for how much of the data a Gaussian loses skewness; NaN does not count."""
+) -> str | None:
+    """A sentence that says for how much of the data a Gaussian loses skewness; NaN does not count."""
     skewed = np.abs(above - below) > ASYMMETRIC * (above + below)
-    if skewed.any():
-        warn(
-            f"{100 * skewed.mean():.0f} % of {what} are asymmetric by more than {ASYMMETRIC:.0%}; "
-            f"a Gaussian keeps their {kept}, not their skewness (a logarithm of the quantity is often more "
-            "symmetric)",
-            UncertainWarning,
-        )
+    if not skewed.any():
+        return None
+    return (
+        f"{100 * skewed.mean():.0f} % of {what} are asymmetric by more than {ASYMMETRIC:.0%}; "
+        f"a Gaussian keeps their {kept}, not their skewness (a logarithm of the quantity is often more "
+        "symmetric)"
+    )

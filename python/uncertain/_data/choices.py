@@ -18,6 +18,8 @@ OnMissing = Literal["auto", "error", "point", "impute"]
 """What a missing value or error bar may mean."""
 HandleUnknown = Literal["error", "ignore"]
 """What to do with a category that was not in the fit."""
+Arms = Literal["auto", "moments", "shape"]
+"""What is kept of asymmetric error bars."""
 Effort = Literal["fast", "normal", "high"]
 
 METHOD_NAMES: tuple[str, ...] = get_args(MethodName)
@@ -25,4 +27,5 @@ TASKS: tuple[str, ...] = get_args(Task)
 MEANINGS: tuple[str, ...] = get_args(Meaning)
 ON_MISSING: tuple[str, ...] = get_args(OnMissing)
 HANDLE_UNKNOWN: tuple[str, ...] = get_args(HandleUnknown)
+ARMS: tuple[str, ...] = get_args(Arms)
 EFFORTS: tuple[str, ...] = get_args(Effort)

@@ -123,6 +123,8 @@ def _reading(
         found["handle_unknown"] = reading.handle_unknown
     if reading is not None and reading._indicators:
         found["indicators"] = True
+    if reading is not None and reading.arms == "shape":
+        found["arms"] = "shape"
     imputes = any(isinstance(step, GaussianImputer) for _, step in pipeline.steps)
     if imputes and (reading is None or on_missing != "auto"):
         on_missing = "impute"

@@ -39,7 +39,7 @@ from .remembered import Remembered
 
 NOTHING = Remembered()
 NOTHING_UNKNOWN = Unknown()
-OPTIONS = ("on_missing", "handle_unknown", "indicators")
+OPTIONS = ("on_missing", "handle_unknown", "indicators", "arms")
 """Parameters of `AsGaussians` beside its columns, which the file holds once."""
 
 

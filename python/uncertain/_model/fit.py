@@ -24,7 +24,7 @@ from .._choice.logarithms import Transform
 from .._choice.steps import reads_all
 from .._columns import Columns
 from .._columns.bars import ErrorColumns
-from .._data.choices import Effort, HandleUnknown, Meaning, MethodName, OnMissing, Task
+from .._data.choices import Arms, Effort, HandleUnknown, Meaning, MethodName, OnMissing, Task
 from .._data.typing import ColumnOrValues, RandomState
 from .._data.validation import TableLike
 from .._rows.reader import RowReader
@@ -70,6 +70,7 @@ def fit(
     transform: Transform = "auto",
     on_missing: OnMissing = "auto",
     indicators: bool | Literal["auto"] = "auto",
+    arms: Arms = "auto",
     handle_unknown: HandleUnknown = "error",
     effort: Effort = "normal",
     noise: tuple[float, float] | None = None,
@@ -183,6 +184,11 @@ def fit(
         and error bars (``x_error_missing``) are missing, of scalar columns where this is so in a hundredth of
         the rows, and in ten. "auto": for re-measured learners, also as candidates of ``method="auto"``; True:
         for any method, and all candidates; False: none.
+    arms : what is kept of asymmetric error bars. "moments": mean and variance, with a warning; "shape": a
+        mixture of two or three Gaussians (`uncertain.uncertainty.from_bounds`), for rows without gaps and
+        correlations; a row of many such features may be 64 Gaussians, which cost what 64 rows cost. "auto":
+        the shape for ``method="law"`` of up to three such features, without ``outliers``, ``error_scale``,
+        `modes` and covariances with the target; else moments.
     handle_unknown : what to do with a category that was not in the fit: "error" refuses it, "ignore" treats
         it as none of the known ones.
     effort : of ``method="auto"``: "fast" follows a rule and fits once (the linear SVM-GSU); "normal" is
@@ -263,7 +269,7 @@ def fit(
     """
     plan = Plan(
         task, method, meaning, scale, transform, on_missing, handle_unknown, effort, noise,
-        random_state, time_limit, params, indicators=indicators,
+        random_state, time_limit, params, indicators=indicators, arms=arms,
     ).checked()  # fmt: skip
     roles: dict[str, object] = {
         "target": target, "target_std": target_std, "groups": groups, "sample_weight": sample_weight,

@@ -22,16 +22,18 @@ from .._choice.logarithms import Transform, check_transform, softening_for
 from .._choice.methods import AUTO, METHODS, make_estimator
 from .._choice.portfolio import Member, Request
 from .._choice.settings import checked_noise, re_measured_in, settings_of_choice, to_seed
-from .._choice.steps import Softening, behind_selection, steps_with, takes_gaps
+from .._choice.steps import Softening, behind_selection, steps_with, takes_gaps, takes_shapes
 from .._columns.bars import listing
 from .._columns.columns import OF_LAWS
 from .._data.choices import (
+    ARMS,
     EFFORTS,
     HANDLE_UNKNOWN,
     MEANINGS,
     METHOD_NAMES,
     ON_MISSING,
     TASKS,
+    Arms,
     Effort,
     HandleUnknown,
     Meaning,
@@ -88,6 +90,7 @@ class Plan:
     usual: str = "spread"
     """What the meaning "auto" stands for where nothing is tried."""
     indicators: bool | Literal["auto"] = "auto"
+    arms: Arms = "auto"
     # What `checked` settles.
     is_choice: bool = False
     """Is it `method="auto"`?"""
@@ -113,7 +116,8 @@ class Plan:
         else:
             partial, automatic = METHODS[plan.method].partial, METHODS[plan.method].indicators
         indicators = automatic if isinstance(plan.indicators, str) else plan.indicators
-        policy = Policy(plan.on_missing, plan.handle_unknown, indicators and plan.on_missing == "auto")
+        indicators = indicators and plan.on_missing == "auto"
+        policy = Policy(plan.on_missing, plan.handle_unknown, indicators, plan.arms)
         return replace(plan, is_choice=plan.method == AUTO, partial=partial, policy=policy)
 
     def _checked(self) -> Self:
@@ -123,6 +127,7 @@ class Plan:
             meaning=(self.meaning, MEANINGS),
             on_missing=(self.on_missing, ON_MISSING),
             handle_unknown=(self.handle_unknown, HANDLE_UNKNOWN),
+            arms=(self.arms, ARMS),
             effort=(self.effort, EFFORTS),
         )
         if self.transform is not None and not self._transforms_by_rule:
@@ -174,6 +179,7 @@ class Plan:
             of_laws=tuple(role for role in OF_LAWS if has_fit_parameter(estimator, role)),
             gaps=denoised or takes_gaps(estimator, measured=False),
             law=self.method == "law",
+            shapes=self.method == "law" and takes_shapes(estimator),
         )
         return replace(self, regression=regression, estimator=estimator, denoised=denoised, uses=uses)
 
@@ -184,6 +190,8 @@ class Plan:
 
     def refuse(self, kind: type[RowStore]) -> None:
         """ParameterError for a method that no store of this kind can fit, whatever the targets."""
+        if self.arms == "shape":
+            raise ParameterError(f'{kind.where}: arms="shape" is for rows in one memory; leave it out')
         if self.is_choice:
             if self.effort == "high" and Need.MEMORY not in kind.gives:
                 raise ParameterError(

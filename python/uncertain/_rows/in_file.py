@@ -111,7 +111,9 @@ class FileReader(RowReader):
         if self._given_std and not may_use.y_std:
             raise no_target_std(may_use)
         self.columns = with_target_std(columns) if may_use.y_std else columns
-        self.reading: AsGaussians = AsGaussians(columns=self.columns, **policy._asdict())
+        self.reading: AsGaussians = AsGaussians(
+            columns=self.columns, **policy._asdict() | {"arms": "moments"}
+        )
 
     def settle(self, task: str, *, partial: bool) -> bool:
         with self._source.named():

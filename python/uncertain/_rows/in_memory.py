@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from .._columns import Columns, exact_candidates
 from .._columns.columns import OF_LAWS
 from .._columns.found import PairsOfTarget
+from .._data.choices import Arms
 from .._data.coded import coded
 from .._data.typing import Floats, Ints, Limits
 from .._data.warn import warn
@@ -27,6 +28,9 @@ from .local import LocalRows
 from .reader import PerRow, Policy, RowReader, Uses, no_target_std
 from .target_sizes import with_sizes
 from .training import TrainingRows
+
+SHAPED = 3
+"""Features with asymmetric error bars of which a law keeps the shape by default: 27 Gaussians of a row."""
 
 
 class InMemory(LocalRows):
@@ -123,7 +127,9 @@ class MemoryReader(RowReader):
         known = TrainingRows(None, y, weights, groups, y_std, y_limit=y_limit, **self._of_laws(uses))
         if source.table is None and not uses.gaps:
             return InMemory(replace(known, rows=source.rows))
-        self.reading = AsGaussians(columns=self.columns, **self.policy._asdict())
+        self.reading = AsGaussians(
+            columns=self.columns, **self.policy._asdict() | {"arms": self._arms(uses, pairs)}
+        )
         if self.in_parts:
             with source.named():
                 return InParts(read_in_parts(self.reading, source, sorted(self.columns.used)), known)
@@ -182,6 +188,14 @@ class MemoryReader(RowReader):
             )
         self.columns = of_target.with_pairs_of_target(self.columns, pairs)
         return pairs
+
+    def _arms(self, uses: Uses, pairs: PairsOfTarget | None) -> Arms:
+        """What is kept of asymmetric error bars."""
+        if self.policy.arms != "auto":
+            return self.policy.arms
+        n_arms = sum(len(bar.columns) == 2 for bar in self.columns.error_bars.values())
+        shapes = uses.shapes and 0 < n_arms <= SHAPED and pairs is None and self.per_row.modes is None
+        return "shape" if shapes else "moments"
 
     def _y_limit(self, uses: Uses) -> Limits | None:
         column = self.columns.found.target_limit

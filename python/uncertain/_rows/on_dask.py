@@ -130,7 +130,7 @@ class DaskReader(RowReader):
             raise no_target_std(uses)
         self._rows.roles = replace(self._rows.roles, target_std=self.columns.target_std)
         sample = self._rows.sample()
-        self.reading = AsGaussians(columns=self.columns, **self._policy._asdict())
+        self.reading = AsGaussians(columns=self.columns, **self._policy._asdict() | {"arms": "moments"})
         self.n_left_out = self._rows.n_left_out
         census = self._rows.census(self.columns) if self._policy.on_missing == "auto" else None
         with sample.with_row_locations():

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from .._columns import Columns, left_out
 from .._columns.columns import OF_LAWS
 from .._columns.find import Types
+from .._data.choices import Arms
 from .._data.typing import ColumnOrValues
 from .._data.warn import warn
 from ..exceptions import ParameterError, UncertainWarning
@@ -41,6 +42,7 @@ class Policy(NamedTuple):
     on_missing: str = "auto"
     handle_unknown: str = "error"
     indicators: bool = False
+    arms: Arms = "auto"
 
     @property
     def missing_std(self) -> float | None:
@@ -61,6 +63,8 @@ class Uses:
     """Those of `offset`, `event` and `modes` that it knows."""
     law: bool = False
     """Is it the method "law"?"""
+    shapes: bool = False
+    """Is it a law that integrates over the shape of error bars?"""
     gaps: bool = True
     """May features of arrays be NaN?"""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._base.progress import Shown
-from .._data.choices import EFFORTS, HANDLE_UNKNOWN, MEANINGS, METHOD_NAMES, TASKS
+from .._data.choices import ARMS, EFFORTS, HANDLE_UNKNOWN, MEANINGS, METHOD_NAMES, TASKS
 from ._columns import column_options
 from ._options import choice_option, on_missing_option, parameter, progress_option
 from ._tables import STANDARD, called, hdu_option, read, table_argument
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 @choice_option("--task", TASKS, "What the target is.")
 @choice_option("--method", METHOD_NAMES, "Which model to fit.")
 @choice_option("--meaning", MEANINGS, "What error bars mean.")
+@choice_option("--arms", ARMS, "What is kept of asymmetric error bars.")
 @choice_option("--effort", EFFORTS, "How much to compare, with --method auto.", "normal")
 @click.option(
     "--noise",

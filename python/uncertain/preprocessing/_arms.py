@@ -7,15 +7,15 @@ import numpy as np
 from .._columns import Columns
 from .._columns.bars import OF_SCALARS, arguments_from, listing
 from .._columns.names import ErrorBar
-from .._data.asymmetric import warn_if_skewed
+from .._data.asymmetric import what_is_lost
 from .._data.typing import Floats
 from .._tables import Table
 from ..exceptions import UncertainError
 
 
-def settled_arms(table: Table, columns: Columns) -> Columns:
+def settled_arms(table: Table, columns: Columns) -> tuple[Columns, str | None]:
     """The columns, where those called upper and lower are what they are by their numbers: limits, or
-    lengths."""
+    lengths; and what a Gaussian loses of them."""
     pairs = {feature: bar for feature, bar in columns.error_bars.items() if len(bar.columns) == 2}
     settled: dict[str, ErrorBar] = {}
     below: list[Floats] = []
@@ -30,11 +30,12 @@ def settled_arms(table: Table, columns: Columns) -> Columns:
         lengths = arm_lengths(value, arms, feature, bar)
         below.append(lengths[0])
         above.append(lengths[1])
-    warn_if_skewed(np.concatenate(below), np.concatenate(above), what=f"the error bars of {listing(pairs)}")
+    what = f"the error bars of {listing(pairs)}"
+    lost = what_is_lost(np.concatenate(below), np.concatenate(above), what=what)
     if settled == pairs:
-        return columns
+        return columns, lost
     rest = {kind: value for kind, value in columns.errors.items() if kind not in OF_SCALARS}
-    return columns.with_errors(rest | arguments_from(columns.error_bars | settled))
+    return columns.with_errors(rest | arguments_from(columns.error_bars | settled)), lost
 
 
 def arm_lengths(value: Floats, arms: Floats, feature: str, bar: ErrorBar) -> tuple[Floats, Floats]:

@@ -23,9 +23,10 @@ from .._columns import Columns, find_columns
 from .._columns.bars import limit_columns, listing
 from .._columns.found import Found
 from .._data.array import GaussianArray
-from .._data.choices import HANDLE_UNKNOWN, ON_MISSING
+from .._data.choices import ARMS, HANDLE_UNKNOWN, ON_MISSING
 from .._data.features import refuse_names
 from .._data.incomplete import GaussianRows, Incomplete, hstack
+from .._data.mixture_array import MixtureArray
 from .._data.numbers import gaps_as_nan
 from .._data.options import check_options
 from .._data.typing import Array, Keywords, NativeTable
@@ -111,6 +112,10 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         which a hundredth of the rows, and ten of them, lack it in `fit`.
     handle_unknown : {"error", "ignore"}
         What an unknown category means after `fit`: refused, or zeros for all categories.
+    arms : {"moments", "shape"}
+        What is kept of asymmetric error bars of scalar columns: mean and variance, or their shape, as
+        mixtures of two or three Gaussians per feature (`uncertain.uncertainty.from_bounds` with
+        ``rule="shape"``). The shape of rows with gaps, and of columns with correlations, is not kept.
     on_missing : {"error", "auto", "point", "impute"}
         "error": a null or NaN is refused. "auto": nulls, NaN, infinities, blanks, codes such as -9999
         (repeated values far outside the rest of a column) and rare error bars of zero are what they are:
@@ -155,6 +160,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     """
 
     _counts, _completes = False, True
+    _lost: str | None = None
+    """What a Gaussian loses of the asymmetric error bars of the fit."""
 
     def __init__(
         self,
@@ -176,6 +183,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         on_missing: str = "error",
         indicators: bool = False,
         handle_unknown: str = "error",
+        arms: str = "moments",
     ) -> None:
         self.mean = mean
         self.std = std
@@ -194,6 +202,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.on_missing = on_missing
         self.indicators = indicators
         self.handle_unknown = handle_unknown
+        self.arms = arms
 
     def fit(self, X: RowsLike, y: object = None) -> AsGaussians:
         """Settle the columns and check that they can be read.
@@ -356,7 +365,10 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             return columns, {}
         if any(len(bar.columns) == 2 for bar in columns.error_bars.values()):
             cleaned = self.on_missing == "auto" and not complete
-            columns = settled_arms(self.unknown_.cleaned(source, columns) if cleaned else source, columns)
+            numbers = self.unknown_.cleaned(source, columns) if cleaned else source
+            columns, self._lost = settled_arms(numbers, columns)
+            if self._lost is not None and self.arms == "moments":
+                warn(self._lost, UncertainWarning)
         categorical = columns.categorical or ()
         if known is None:
             known = find_categories(source, categorical, self.on_missing) if categorical else {}
@@ -367,6 +379,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     ) -> GaussianRows:
         """The rows, all of them or the first part, and what a fit leaves behind."""
         gaussians = self._read(source, columns, categories)
+        if self.arms == "shape" and self._lost is not None and not isinstance(gaussians, MixtureArray):
+            warn(f"{self._lost}; arms='shape' is for rows without gaps and correlations", UncertainWarning)
         if isinstance(source, Table) and columns.draws:
             columns = columns.with_found(distributions=distributions_of(source, columns.draws))
         values = [*(columns.draws or ()), *columns.scalars, *([] if columns.mean is None else [columns.mean])]
@@ -409,6 +423,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         check_options(
             on_missing=(self.on_missing, ON_MISSING),
             handle_unknown=(self.handle_unknown, HANDLE_UNKNOWN),
+            arms=(self.arms, ARMS[1:]),
         )
 
     def _asked(self) -> Columns:
@@ -468,6 +483,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             rows = read(
                 X, columns, on_missing=policy, categories=categories, handle_unknown=self.handle_unknown,
                 impossible=SHRINK if self.on_missing == "auto" else REFUSE,
+                arms="moments" if columns.flags else self.arms,
             )  # fmt: skip
             if not self._indicators.names:
                 return rows

@@ -18,6 +18,7 @@ from .._columns.names import ErrorBar
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal
 from .._data.incomplete import GaussianRows, Incomplete, hstack
+from .._data.mixture_array import MixtureArray
 from .._data.numbers import refuse_where
 from .._data.targets import is_missing
 from .._data.typing import Booleans, Floats, Keywords
@@ -57,6 +58,7 @@ def read_gaussians(
     categories: Categories | None = None,
     handle_unknown: str = "error",
     impossible: str = REFUSE,
+    arms: str = "moments",
 ) -> GaussianRows:
     """The Gaussians in the columns, of which nothing is left open."""
     indicators = one_hot(table, categories, handle_unknown) if categories else None
@@ -82,7 +84,7 @@ def read_gaussians(
             own: dict[str, list[str]] = {plain.pop(): [bar.columns[0] for bar in bars.values()]}
             parts.append(_gaussians(table, list(bars), own, columns, on_missing, impossible))
         else:
-            parts.append(_mixed(table, bars, points, indicators, columns, on_missing, impossible))
+            parts.append(_mixed(table, bars, points, indicators, columns, on_missing, impossible, arms))
     return parts[0] if len(parts) == 1 else hstack(parts)
 
 
@@ -97,10 +99,14 @@ def _mixed(
     columns: Columns,
     on_missing: str,
     impossible: str,
+    arms: str,
 ) -> GaussianRows:
     """Scalar features with error bars of several kinds, exact ones, and categories."""
     policy = Missing.from_option(on_missing)
-    values, variances, names = [], [], []
+    values: list[Floats] = []
+    variances: list[Floats] = []
+    names: list[str] = []
+    lengths: dict[int, tuple[Floats, Floats, Floats]] = {}
     for feature, bar in bars.items():
         value = _numbers(table, feature, policy.values)
         if bar.kind in ("std", "var"):
@@ -110,8 +116,9 @@ def _mixed(
             refuse_where(error < 0, error, bar.columns[0], f"{what} must be >= 0")
             variance = error if bar.kind == "var" else error**2
         else:
-            arms = table.block(bar.columns, policy.error_bars, like=[feature] * 2).to_numpy()
-            below, above = arm_lengths(value, arms, feature, bar)
+            both = table.block(bar.columns, policy.error_bars, like=[feature] * 2).to_numpy()
+            below, above = arm_lengths(value, both, feature, bar)
+            lengths[len(values)] = value, below, above
             value, variance = split_normal(value, below, above)
         values.append(value)
         variances.append(variance)
@@ -135,8 +142,21 @@ def _mixed(
     places = {"means": means_of, "covariances": names}
     known: Keywords = {"var": Rows.from_numpy(np.ascontiguousarray(var), n, d)} if var.any() or bars else {}
     core = Gaussians(Rows.from_numpy(np.ascontiguousarray(means), n, d), names=places, **known)
+    complete = missing is None or not missing.any()
+    if arms == "shape" and lengths and complete and columns.corr is None and columns.cov is None:
+        return _shaped(means, np.sqrt(var), lengths)
     core = _related(core, table, list(bars), columns, places, missing, impossible)
     return _finished(core, missing)
+
+
+def _shaped(means: Floats, std: Floats, lengths: dict[int, tuple[Floats, Floats, Floats]]) -> MixtureArray:
+    """Rows that keep the shape of the error bars with these (values, arms below, arms above), by feature."""
+    from ..uncertainty._arms import shaped
+
+    values, below, above = means.copy(), std.copy(), std.copy()
+    for j, own in lengths.items():
+        values[:, j], below[:, j], above[:, j] = own
+    return shaped(values, below, above)
 
 
 def _numbers(table: Table, column: str, missing: str, like: Sequence[str] = (), power: int = 1) -> Floats:

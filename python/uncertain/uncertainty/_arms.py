@@ -20,7 +20,7 @@ from ._draws import from_pdf
 
 STEPS = 200
 SYMMETRIC = 0.1
-"""Cells whose arms differ by no more than this part of their sum are Gaussians (as in `warn_if_skewed`)."""
+"""Cells whose arms differ by no more than this part of their sum are Gaussians (as in `what_is_lost`)."""
 MOST_SPLIT = 6
 """Features of a row that may have two components each, which makes 2^6 of the row."""
 FEW = 3

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
-from .._data.asymmetric import split_normal, warn_if_skewed
+from .._data.asymmetric import split_normal, what_is_lost
 from .._data.numbers import first_place, float_array, pair_of_arrays, refuse_not_finite, refuse_where
 from .._data.options import check_option
 from .._data.typing import Floats
-from ..exceptions import ParameterError, ShapeError, UncertainError
+from .._data.warn import warn
+from ..exceptions import ParameterError, ShapeError, UncertainError, UncertainWarning
 from ._arms import shaped
 from ._copula import correlated
 
@@ -115,7 +116,8 @@ def from_bounds(
             return shaped(middle, below, above)
         return correlated(middle, below, above, related)
     kept = "mean and variance" if rule == "moments" else "average width"
-    warn_if_skewed(below, above, kept)
+    if lost := what_is_lost(below, above, kept):
+        warn(lost, UncertainWarning)
     if rule == "average":
         return _gaussians(middle, (below + above) / 2, related)
     mean, var = split_normal(middle, below, above)

@@ -28,7 +28,7 @@ def read_inputs(g: Graph, reading: AsGaussians | None, d: int) -> Rows:
     columns = reading.columns_ if reading is not None else None
     if reading is None or columns is None or not columns.used:
         return Rows(g, d, g.input("mean", [d]), std=g.input("std", [d]))
-    _refuse_roles(columns)
+    _refuse_roles(columns, reading.arms)
     if columns.mean is not None:
         return _of_lists(g, columns, d)
     auto = reading.on_missing == "auto"
@@ -92,10 +92,12 @@ def _lacking(features: Iterable[str], values: list[Value], bars: list[tuple[Valu
     return lacks
 
 
-def _refuse_roles(columns: Columns) -> None:
+def _refuse_roles(columns: Columns, arms: str) -> None:
     """Roles without a translation."""
     if columns.flags:
         refuse("columns of limits (limits=) have no translation")
+    if arms == "shape" and any(len(bar.columns) == 2 for bar in columns.error_bars.values()):
+        refuse('arms="shape" has no translation (a fit with arms="moments" has)')
     if columns.draws:
         refuse("columns of draws (draws=) have no translation")
     if columns.corr is not None or (columns.cov is not None and "cov" not in columns.lists):

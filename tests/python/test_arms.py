@@ -1,0 +1,141 @@
+"""What is kept of asymmetric error bars of a table: mean and variance, or their shape."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose, assert_array_equal
+
+import uncertain
+from uncertain import AsGaussians, MixtureArray
+from uncertain.cli import main
+from uncertain.exceptions import ParameterError, UncertainError, UncertainWarning
+from uncertain.laws import GeneralizedLinearLaw
+from uncertain.uncertainty import from_bounds
+
+N = 400
+RANDOM = np.random.default_rng(3)
+TRUE = RANDOM.normal(size=N)
+UP = RANDOM.uniform(0.4, 1.2, N)
+DOWN = UP / 3
+IS_LOW = RANDOM.uniform(size=N) < DOWN / (UP + DOWN)
+READ = TRUE - np.where(IS_LOW, -DOWN, UP) * np.abs(RANDOM.normal(size=N))
+TABLE = pl.DataFrame({
+    "x": READ, "x_err1": UP, "x_err2": -DOWN, "z": RANDOM.normal(size=N), "z_err": 0.3,
+    "kind": np.where(RANDOM.uniform(size=N) < 1 / (1 + np.exp(-2 * TRUE)), "yes", "no"),
+    "y": 1.0 + 2.0 * TRUE + 0.3 * RANDOM.normal(size=N),
+})  # fmt: skip
+ONE = TABLE[["x", "x_err1", "x_err2", "kind"]]
+LOST = "asymmetric by more than 10%"
+
+
+def shaped() -> Any:
+    return from_bounds((READ - DOWN)[:, None], (READ + UP)[:, None], value=READ[:, None], rule="shape")
+
+
+def test_the_columns_give_the_mixtures_of_from_bounds() -> None:
+    rows = AsGaussians(features=["x"], std={"x": ("x_err1", "x_err2")}, arms="shape").fit_transform(TABLE)
+    assert isinstance(rows, MixtureArray)
+    expected = shaped()
+    assert_allclose(rows.components.means, expected.components.means, rtol=1e-12)
+    assert_allclose(rows.components.covariances(), expected.components.covariances(), rtol=1e-12)
+    assert_array_equal(rows.weights, expected.weights)
+
+
+def test_other_columns_beside_them_are_gaussian() -> None:
+    columns = {"features": ["z", "x"], "std": {"z": "z_err", "x": ("x_err1", "x_err2")}, "exact": ["y"]}
+    rows = AsGaussians(**columns, arms="shape").fit_transform(TABLE)
+    moments = AsGaussians(features=["z"], std="{}_err", exact=["y"]).fit_transform(TABLE)
+    assert isinstance(rows, MixtureArray) and rows.shape == (N, 3)
+    both = rows.collapse("gaussian")[:, [0, 2]]
+    assert_allclose(both.means, moments.means, rtol=1e-12, atol=1e-12)
+    assert_allclose(both.covariances(), moments.covariances(), atol=1e-12)
+
+
+def test_a_law_keeps_the_shape_and_warns_of_nothing() -> None:
+    model = uncertain.fit(ONE, target="kind", method="law")
+    own = GeneralizedLinearLaw().fit(shaped(), TABLE["kind"].to_numpy())
+    assert model.pipeline_[0].arms == "shape"
+    assert_allclose(model.coef_[0], own.coef_, rtol=1e-9)
+    with pytest.warns(UncertainWarning, match=LOST):
+        moments = uncertain.fit(ONE, target="kind", method="law", arms="moments")
+    assert abs(moments.coef_[0, 0] - model.coef_[0, 0]) > 1e-4
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "gsu"},
+        {"method": "law", "target": "y", "outliers": "student"},
+        {"method": "law", "target": "y", "curve": lambda x, p: p[0] + p[1] * x[:, 0], "p0": [1.0, 2.0],
+         "truth": "functional", "target_std": np.full(N, 0.3)},
+        {"method": "law", "target": "y", "modes": np.ones((N, 1))},
+    ],
+)  # fmt: skip
+def test_where_mixtures_are_not_taken_or_not_by_default_there_are_moments(options: dict[str, Any]) -> None:
+    with pytest.warns(UncertainWarning, match=LOST):
+        model = uncertain.fit(TABLE, **{"target": "kind", "features": ["x"], **options})
+    assert model.pipeline_[0].arms == "moments"
+
+
+def test_a_law_of_many_asymmetric_features_takes_moments() -> None:
+    many = {f"x{j}": READ + j for j in range(4)}
+    arms = {f"x{j}_err{k + 1}": (UP, DOWN)[k] for j in range(4) for k in range(2)}
+    table = pl.DataFrame(many | arms | {"kind": TABLE["kind"]})
+    with pytest.warns(UncertainWarning, match=LOST):
+        model = uncertain.fit(table, target="kind", method="law", alpha=0.1)
+    assert model.pipeline_[0].arms == "moments"
+
+
+@pytest.mark.parametrize("method", ["gsu", "discriminant", "remeasured", "auto"])
+def test_any_method_takes_the_shape_that_is_asked_for(method: str, tmp_path: Path) -> None:
+    model = uncertain.fit(ONE[:150], target="kind", method=method, arms="shape")
+    assert isinstance(model.gaussians(ONE[:5]), MixtureArray)
+    model.save(tmp_path / "model")
+    again = uncertain.load(tmp_path / "model")
+    assert again.pipeline_[0].arms == "shape"
+    assert again.predict_proba(ONE).equals(model.predict_proba(ONE))
+
+
+def test_without_asymmetric_columns_there_is_nothing_to_keep() -> None:
+    model = uncertain.fit(TABLE[["z", "z_err", "kind"]], target="kind", method="law")
+    assert model.pipeline_[0].arms == "moments"
+    assert not isinstance(model.gaussians(TABLE), MixtureArray)
+
+
+def test_gaps_leave_mean_and_variance() -> None:
+    gaps = ONE.with_columns(x=pl.when(pl.int_range(N) % 40 == 0).then(None).otherwise(pl.col("x")))
+    with pytest.warns(UncertainWarning, match=f"{LOST}.*rows without gaps"):
+        model = uncertain.fit(gaps, target="kind", method="law")
+    assert not isinstance(model.gaussians(gaps), MixtureArray)
+    whole = uncertain.fit(ONE, target="kind", method="law")
+    assert len(whole.predict(gaps)) == N
+
+
+def test_refusals(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="did you mean 'shape'"):
+        uncertain.fit(ONE, target="kind", arms="shapes")
+    with pytest.raises(ParameterError, match='memory=: arms="shape"'):
+        uncertain.fit(ONE, target="kind", method="gsu", arms="shape", memory="1GB")
+    with pytest.raises(ParameterError, match="arms='auto'"):
+        AsGaussians(features=["x"], std={"x": ("x_err1", "x_err2")}, arms="auto").fit(TABLE)
+    model = uncertain.fit(ONE, target="kind", method="discriminant", arms="shape")
+    with pytest.raises(UncertainError, match='arms="shape" has no translation'):
+        model.to_onnx(tmp_path / "model.onnx")
+    assert 'arms="shape"' in model.report(ONE, folds=2, repeats=1).code
+
+
+def test_command_line(tmp_path: Path) -> None:
+    ONE.write_parquet(tmp_path / "rows.parquet")
+    out = tmp_path / "model.safetensors"
+    run = CliRunner().invoke(
+        main, ["fit", f"{tmp_path / 'rows.parquet'}", "-t", "kind", "--method", "gsu", "--arms", "shape",
+               "-o", f"{out}"],
+    )  # fmt: skip
+    assert run.exit_code == 0, run.output
+    assert uncertain.load(out).pipeline_[0].arms == "shape"
