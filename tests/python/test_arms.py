@@ -57,6 +57,22 @@ def test_other_columns_beside_them_are_gaussian() -> None:
     assert_allclose(both.covariances(), moments.covariances(), atol=1e-12)
 
 
+def test_correlations_join_the_arms() -> None:
+    rho = RANDOM.uniform(-0.8, 0.8, N)
+    table = TABLE.with_columns(z_err1=pl.lit(0.6), z_err2=pl.lit(-0.2), rho=pl.Series(rho), one=pl.lit(1.0))
+    columns = {"features": ["x", "z"], "std": {n: (f"{n}_err1", f"{n}_err2") for n in "xz"}}
+    rows = AsGaussians(**columns, corr={("x", "z"): "rho"}, exact=["one"], arms="shape").fit_transform(table)
+    value, below = np.c_[READ, TABLE["z"]], np.c_[DOWN, np.full(N, 0.2)]
+    above = np.c_[UP, np.full(N, 0.6)]
+    expected = from_bounds(value - below, value + above, value=value, rule="shape", corr=rho)
+    assert isinstance(rows, MixtureArray)
+    both = rows[:, :2]
+    assert_allclose(both.weights, expected.weights, rtol=1e-9)
+    assert_allclose(both.components.means, expected.components.means, rtol=1e-9, atol=1e-12)
+    assert_allclose(both.components.covariances(), expected.components.covariances(), rtol=1e-9, atol=1e-12)
+    assert_allclose(rows.components.covariances()[:, 2], 0.0)
+
+
 def test_a_law_keeps_the_shape_and_warns_of_nothing() -> None:
     model = uncertain.fit(ONE, target="kind", method="law")
     own = GeneralizedLinearLaw().fit(shaped(), TABLE["kind"].to_numpy())

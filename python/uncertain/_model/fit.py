@@ -185,10 +185,10 @@ def fit(
         the rows, and in ten. "auto": for re-measured learners, also as candidates of ``method="auto"``; True:
         for any method, and all candidates; False: none.
     arms : what is kept of asymmetric error bars. "moments": mean and variance, with a warning; "shape": a
-        mixture of two or three Gaussians (`uncertain.uncertainty.from_bounds`), for rows without gaps and
-        correlations; a row of many such features may be 64 Gaussians, which cost what 64 rows cost. "auto":
-        the shape for ``method="law"`` of up to three such features, without ``outliers``, ``error_scale``,
-        `modes` and covariances with the target; else moments.
+        mixture of two or three Gaussians (`uncertain.uncertainty.from_bounds`), for rows without gaps; a row
+        of many such features may be 64 Gaussians, which cost what 64 rows cost. "auto": the shape for
+        ``method="law"`` of up to three such features, without ``outliers``, ``error_scale``, `modes` and
+        covariances with the target; else moments.
     handle_unknown : what to do with a category that was not in the fit: "error" refuses it, "ignore" treats
         it as none of the known ones.
     effort : of ``method="auto"``: "fast" follows a rule and fits once (the linear SVM-GSU); "normal" is

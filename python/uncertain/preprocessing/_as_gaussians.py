@@ -115,7 +115,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     arms : {"moments", "shape"}
         What is kept of asymmetric error bars of scalar columns: mean and variance, or their shape, as
         mixtures of two or three Gaussians per feature (`uncertain.uncertainty.from_bounds` with
-        ``rule="shape"``). The shape of rows with gaps, and of columns with correlations, is not kept.
+        ``rule="shape"``), with the correlations of `corr` and `cov`. That of rows with gaps is not kept.
     on_missing : {"error", "auto", "point", "impute"}
         "error": a null or NaN is refused. "auto": nulls, NaN, infinities, blanks, codes such as -9999
         (repeated values far outside the rest of a column) and rare error bars of zero are what they are:
@@ -380,7 +380,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         """The rows, all of them or the first part, and what a fit leaves behind."""
         gaussians = self._read(source, columns, categories)
         if self.arms == "shape" and self._lost is not None and not isinstance(gaussians, MixtureArray):
-            warn(f"{self._lost}; arms='shape' is for rows without gaps and correlations", UncertainWarning)
+            warn(f"{self._lost}; arms='shape' is for rows without gaps", UncertainWarning)
         if isinstance(source, Table) and columns.draws:
             columns = columns.with_found(distributions=distributions_of(source, columns.draws))
         values = [*(columns.draws or ()), *columns.scalars, *([] if columns.mean is None else [columns.mean])]

@@ -17,9 +17,11 @@ from .._columns.bars import listing, pair_columns_from
 from .._columns.names import ErrorBar
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal
-from .._data.incomplete import GaussianRows, Incomplete, hstack
+from .._data.copula import correlated
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, hstack
 from .._data.mixture_array import MixtureArray
 from .._data.numbers import refuse_where
+from .._data.split_normals import shaped
 from .._data.targets import is_missing
 from .._data.typing import Booleans, Floats, Keywords
 from .._data.units import POWERS
@@ -142,21 +144,25 @@ def _mixed(
     places = {"means": means_of, "covariances": names}
     known: Keywords = {"var": Rows.from_numpy(np.ascontiguousarray(var), n, d)} if var.any() or bars else {}
     core = Gaussians(Rows.from_numpy(np.ascontiguousarray(means), n, d), names=places, **known)
-    complete = missing is None or not missing.any()
-    if arms == "shape" and lengths and complete and columns.corr is None and columns.cov is None:
-        return _shaped(means, np.sqrt(var), lengths)
     core = _related(core, table, list(bars), columns, places, missing, impossible)
-    return _finished(core, missing)
+    rows = _finished(core, missing)
+    if arms == "shape" and lengths and (missing is None or not missing.any()):
+        return _shaped(filled_gaussians(rows), np.sqrt(var), lengths)
+    return rows
 
 
-def _shaped(means: Floats, std: Floats, lengths: dict[int, tuple[Floats, Floats, Floats]]) -> MixtureArray:
-    """Rows that keep the shape of the error bars with these (values, arms below, arms above), by feature."""
-    from ..uncertainty._arms import shaped
-
-    values, below, above = means.copy(), std.copy(), std.copy()
+def _shaped(
+    rows: GaussianArray, std: Floats, lengths: Mapping[int, tuple[Floats, Floats, Floats]]
+) -> MixtureArray:
+    """The rows with the shape of these (values, arms below, arms above), by feature."""
+    values, below, above = rows.means.copy(), std.copy(), std.copy()
     for j, own in lengths.items():
         values[:, j], below[:, j], above[:, j] = own
-    return shaped(values, below, above)
+    if rows.kind != "full":
+        return shaped(values, below, above)
+    widths = np.where(std > 0, std, 1.0)
+    corr = rows.covariances() / (widths[:, :, None] * widths[:, None])
+    return correlated(values, below, above, np.where(np.eye(rows.n_features, dtype=bool), 1.0, corr))
 
 
 def _numbers(table: Table, column: str, missing: str, like: Sequence[str] = (), power: int = 1) -> Floats:

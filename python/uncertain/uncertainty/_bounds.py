@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal, what_is_lost
+from .._data.copula import correlated
 from .._data.numbers import first_place, float_array, pair_of_arrays, refuse_not_finite, refuse_where
 from .._data.options import check_option
+from .._data.split_normals import shaped
 from .._data.typing import Floats
 from .._data.warn import warn
 from ..exceptions import ParameterError, ShapeError, UncertainError, UncertainWarning
-from ._arms import shaped
-from ._copula import correlated
 
 
 def from_bounds(

@@ -1,7 +1,7 @@
 """Arms of different lengths that are correlated: split normal distributions joined by a Gaussian copula.
 
-z ~ N(0, R), and x_j = F_j^-1(Phi(z_j)), where F_j is the mixture of k components that `_arms` makes of the
-arms. Compressed to the k^q components that uncorrelated rows have (q features with skewness):
+z ~ N(0, R), and x_j = F_j^-1(Phi(z_j)), where F_j is the mixture of k components that `split_normals` makes
+of the arms. Compressed to the k^q components that uncorrelated rows have (q features with skewness):
 
 - inside a component errors have the correlations R, so nothing has to be made positive definite;
 - which components go together is a copula of its own: the components of a feature, in the order of their
@@ -26,11 +26,11 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermevander
 from scipy.special import gammaln, ndtr, ndtri
 
-from .._data.array import GaussianArray
-from .._data.asymmetric import split_normal
-from .._data.mixture_array import MixtureArray
-from .._data.typing import Floats, Ints
-from ._arms import STEPS, fitted, n_components, split_cells
+from .array import GaussianArray
+from .asymmetric import split_normal
+from .mixture_array import MixtureArray
+from .split_normals import STEPS, fitted, n_components, split_cells
+from .typing import Floats, Ints
 
 TERMS = 24
 """Hermite coefficients of a feature: what is left is below 1e-5 of the variance."""

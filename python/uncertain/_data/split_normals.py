@@ -12,11 +12,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from .._data.array import GaussianArray
-from .._data.asymmetric import split_normal
-from .._data.mixture_array import MixtureArray
-from .._data.typing import Booleans, Floats
-from ._draws import from_pdf
+from .array import GaussianArray
+from .asymmetric import split_normal
+from .draws import Lists, fitted_mixtures
+from .mixture_array import MixtureArray
+from .typing import Booleans, Floats
 
 STEPS = 200
 SYMMETRIC = 0.1
@@ -33,7 +33,8 @@ def fitted(step: int, n_components: int) -> tuple[Floats, Floats, Floats, float]
     a, b = step / STEPS, 1 - step / STEPS
     x = np.linspace(-6 * a - 0.02, 6 * b + 0.02, 4001)
     density = split_density(x, a, b)
-    mixture = from_pdf(x, [density], n_components=n_components)
+    grid = Lists(x[:, None], np.array([0, len(x)]))
+    mixture = fitted_mixtures(grid, density * np.gradient(x), n_components, "shape", None, None)
     shares, means = mixture.weights, mixture.components.means.ravel()
     std = np.sqrt(mixture.components.covariances().ravel())
     x = np.linspace(-6 * a - 1, 6 * b + 1, 4001)
