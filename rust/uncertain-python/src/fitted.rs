@@ -4,7 +4,7 @@
 //! no array. Both are defined in the core ([`Step`]), so that a new model needs nothing here.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ndarray::Array2;
 use numpy::{
@@ -117,11 +117,12 @@ impl From<Graph<'_>> for SquareMatrix {
 #[pyclass(frozen, module = "uncertain._uncertain")]
 pub struct Fitted {
     pub inner: Arc<Step>,
+    n_numbers: OnceLock<usize>,
 }
 
 impl From<Step> for Fitted {
     fn from(step: Step) -> Self {
-        Self { inner: Arc::new(step) }
+        Self { inner: Arc::new(step), n_numbers: OnceLock::new() }
     }
 }
 
@@ -519,9 +520,19 @@ impl Fitted {
         question: impl Fn(&dyn Predictor, Incomplete<'_>, &Control) -> Result<T, Error> + Send + Sync + 'static,
     ) -> PyResult<T> {
         let (threads, step) = (threads::resolve(n_jobs)?, self.inner.clone());
-        interrupt::run(py, None, move |control| {
-            parallel::install(threads, || question(&Folding(step.predictor()), held.rows()?, control))?
+        interrupt::run_or_stay(py, self.operations(&held.data), move |control| {
+            parallel::offer(threads, || question(&Folding(step.predictor()), held.rows()?, control))
         })
+    }
+
+    /// Of a question about these rows, roughly: each row meets every number of the model, in d dimensions.
+    fn operations(&self, rows: &OwnedArray) -> f64 {
+        let rows = match rows {
+            OwnedArray::Gaussians(rows) => rows,
+            OwnedArray::Mixtures(rows) => rows.components(),
+        };
+        let (n, d) = (rows.n_rows() as f64, rows.n_features() as f64);
+        n * d * (d * d + *self.n_numbers.get_or_init(|| self.inner.n_numbers()) as f64)
     }
 
     fn matrix<'py>(

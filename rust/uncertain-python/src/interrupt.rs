@@ -9,6 +9,8 @@
 //! the linear algebra library, which looks at no flag, is left alone: it owns all that it uses, ends when that call
 //! does, and frees its memory then.
 //!
+//! What takes no longer than starting the worker, such as the prediction of a few rows, is done by the calling thread.
+//!
 //! Rejected: a signal handler of our own (it would fight the caller's), and `check_signals` from
 //! inside the solvers (the pure crate knows nothing of Python, and the pool's threads could not
 //! run the handlers anyway).
@@ -38,6 +40,9 @@ const STEP: Duration = Duration::from_millis(20);
 
 /// Operations that take longer than a moment.
 const WORTH_A_WORKER: f64 = 3e7;
+
+/// Operations, estimated roughly, that may be over before a worker has begun.
+const FEW: f64 = 3e6;
 
 /// How long the worker may take to notice, and how often it is looked at.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -105,6 +110,19 @@ pub(crate) fn run_asking<T: Send + 'static>(
             Err(panic) => Err(internal(panic.as_ref())),
         }
     })
+}
+
+/// [`run`] of work that the calling thread does itself if it has about so few operations to do.
+pub(crate) fn run_or_stay<T: Send + 'static>(
+    py: Python<'_>,
+    operations: f64,
+    work: impl FnOnce(&Control) -> uncertain::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    if operations > FEW {
+        return run(py, None, work);
+    }
+    let done = py.detach(|| panic::catch_unwind(AssertUnwindSafe(|| work(&Control::new()))));
+    done.map_err(|panic| internal(panic.as_ref()))?.map_err(core_error)
 }
 
 /// [`run_asking`] of work that calls Python often and takes moments between two calls, on the calling thread: a call of a

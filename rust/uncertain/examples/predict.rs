@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p uncertain-learn --example predict -- model.safetensors new.csv`
 //!
+//! It reads the file itself, so it needs none of the crate's features (`--no-default-features`).
+//!
 //! Each feature is a column, and its standard deviation the column with `_err` behind the name; an empty cell is a
 //! missing value. Without arguments a small model is fitted, written and used.
 #![allow(clippy::print_stdout)]
@@ -15,7 +17,7 @@ use uncertain::{Control, Covariances, GaussianArray, Incomplete, Labels, Rows, d
 
 /// The answers for the rows of a CSV file, a line each.
 fn predict(model: &Path, csv: &Path) -> Result<Vec<String>, Box<dyn Error>> {
-    let saved = file::read(model)?;
+    let saved = file::load_from_bytes(&std::fs::read(model)?)?;
     let text = std::fs::read_to_string(csv)?;
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap_or("").split(',').collect();
@@ -60,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (fitted, _) = params.fit(&rows, &Labels::new(vec![0, 0, 0, 1, 1, 1, 0, 1], 2)?, &Control::new())?;
     let mut saved = Saved::new(vec![Step::new(fitted, params)], vec![Class::from("dwarf"), Class::from("giant")]);
     saved.features = vec!["flux".to_owned()];
-    file::write(&model, &saved)?;
+    std::fs::write(&model, file::save_to_bytes(&saved)?)?;
     std::fs::write(&csv, "name,flux,flux_err\nsharp,2.0,0.1\nblurred,2.0,5.0\nlost,,\n")?;
     let answers = predict(&model, &csv)?;
     answers.iter().for_each(|line| println!("{line}"));

@@ -5,7 +5,7 @@
 //! data without holes; what it leaves open is checked here: repeated names (its map keeps the last),
 //! element type, shape, finite numbers, and that no tensor is missing or unasked for.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use safetensors::tensor::{Dtype, SafeTensorError, TensorView};
@@ -46,7 +46,8 @@ pub(super) fn pack(metadata: String, tensors: &[(String, Tensor)]) -> Result<Vec
             Ok((name.as_str(), TensorView::new(Dtype::F64, tensor.shape.clone(), bytes).map_err(internal)?))
         })
         .collect::<Result<Vec<_>>>()?;
-    serialize(views, Some(HashMap::from([(KEY.to_owned(), metadata)]))).map_err(internal)
+    let texts = [(KEY.to_owned(), metadata)].into_iter().collect();
+    serialize(views, Some(texts)).map_err(internal)
 }
 
 /// A file whose outer shell is sound.

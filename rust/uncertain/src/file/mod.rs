@@ -16,11 +16,13 @@
 mod checksum;
 mod class;
 mod container;
+#[cfg(feature = "files")]
 mod disk;
 mod header;
 mod saved;
 
 pub use class::Class;
+#[cfg(feature = "files")]
 pub use disk::{read, write};
 pub use header::FORMAT_VERSION;
 pub use saved::Saved;

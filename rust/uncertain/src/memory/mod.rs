@@ -5,10 +5,12 @@
 //! fewer faults. Linux gives them for the asking (NumPy asks for its arrays, too); where it does not, or on
 //! other systems, nothing changes but the time. What must not grow with the rows at all goes into files: [`Spilling`].
 
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "files", target_os = "linux"))]
 pub mod malloc;
+#[cfg(feature = "files")]
 mod spilling;
 
+#[cfg(feature = "files")]
 pub use spilling::{LARGE, Spill, Spilling};
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,6 +43,17 @@ pub fn ask(n_rows: usize, row_bytes: usize) -> Result<()> {
 /// Could so many bytes be had right now?
 fn is_there(bytes: usize) -> bool {
     Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
+}
+
+/// Bytes of memory that the system has left (`MemAvailable` of /proc/meminfo), where it tells and files may be read.
+pub(crate) fn left() -> Option<u64> {
+    if !cfg!(feature = "files") {
+        return None;
+    }
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kib.saturating_mul(1024))
 }
 
 /// Give free memory back to the system.

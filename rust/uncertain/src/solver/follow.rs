@@ -17,14 +17,13 @@
 //! it as to start anew), or from the last point alone (in NumPy 307 iterations for 28 rounds of AUSVC with 500 rows of 10
 //! features, each to 1e-6; this one takes 100, all but the last to 1e-4).
 
-use rayon::prelude::*;
-
 use super::interior::{Factored, LARGEST};
 use super::{Best, Options, Solution, Status, assess};
 use crate::control::Control;
 use crate::error::Result;
 use crate::loss::Dual;
 use crate::objective::{LinearObjective, NewtonSystem, Problem, RowMotion, RowTerms};
+use crate::parallel::iter::*;
 
 /// Newton steps and changes of the duals at most.
 const STEPS: usize = 40;

@@ -19,8 +19,6 @@
 //! Rejected: lowering eps in steps of 0.1 with primal Newton (hundreds of iterations, or none that
 //! succeeds, on one exact row in seven).
 
-use rayon::prelude::*;
-
 use super::stop_rule::{StopRule, Verdict};
 use super::trust_region::step;
 use super::{Options, Solution};
@@ -29,6 +27,7 @@ use crate::error::{Error, Result};
 use crate::linalg;
 use crate::loss::{Dual, LossEval, Scores};
 use crate::objective::{LinearObjective, NewtonSystem, RowMotion, RowTerms};
+use crate::parallel::iter::*;
 use crate::simd;
 use crate::special::{cdf, pdf, quantile};
 

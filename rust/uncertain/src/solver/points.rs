@@ -16,14 +16,13 @@
 //! Rejected: the method of [`super::interior`] alone, which spreads need: its safeguards cost up to 500 iterations
 //! on a hundred points with features of size 300.
 
-use rayon::prelude::*;
-
 use super::interior::Factored;
 use super::stop_rule::{StopRule, Verdict};
 use super::{Options, Solution};
 use crate::control::Control;
 use crate::error::Result;
 use crate::objective::{LinearObjective, NewtonSystem, RowTerms};
+use crate::parallel::iter::*;
 
 /// Part of the way to the nearest border that a step may go.
 const FRACTION: f64 = 0.995;

@@ -81,6 +81,12 @@ impl Step {
         Ok(StepHeader { kind: self.kind().to_owned(), params, state, rows })
     }
 
+    /// How many numbers it is made of, which says how long a row may take.
+    #[must_use]
+    pub fn n_numbers(&self) -> usize {
+        self.tensors().iter().map(|named| named.tensor.values.len()).sum()
+    }
+
     /// Its tensors in a file.
     pub(crate) fn tensors(&self) -> Vec<NamedTensor> {
         let mut arrays = Arrays::default();

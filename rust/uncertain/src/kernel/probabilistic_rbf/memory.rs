@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::Coupling;
 use crate::kernel::probabilistic_rbf::form::Form;
 use crate::kernel::probabilistic_rbf::tiles;
-use crate::parallel;
+use crate::{memory, parallel};
 
 /// Where the system does not say how much memory it has left.
 const FALLBACK: u64 = 4 << 30;
@@ -14,10 +14,7 @@ const FALLBACK: u64 = 4 << 30;
 /// (`MemAvailable` of /proc/meminfo), or 4 GiB where the system does not tell.
 #[must_use]
 pub fn default_max_bytes() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
-    kib.map_or(FALLBACK, |kib| kib.saturating_mul(1024) / 2)
+    memory::left().map_or(FALLBACK, |bytes| bytes / 2)
 }
 
 /// Bytes that the Gram matrix of `x` and the work on it take.

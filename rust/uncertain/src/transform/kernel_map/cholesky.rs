@@ -13,13 +13,12 @@
 
 use std::cmp::Ordering;
 
-use rayon::prelude::*;
-
 use super::KernelMapOptions;
 use super::vectors::{Pivot, Vectors};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::memory::{afford, zeros};
+use crate::parallel::iter::*;
 use crate::simd::{self, Power};
 
 /// Rows of the data per block.

@@ -1,32 +1,39 @@
 //! Threads: own pools, fixed partitions, results that do not depend on the number of threads.
 //!
-//! Why not rayon's global pool: it does not survive `fork()` (the child hangs without a word) and
-//! cannot be resized, so `n_jobs` would mean nothing. Pools here are kept by (process id, size);
-//! a forked child finds none under its own id and builds its own, and the inherited one is never
-//! touched (dropping it would join threads that do not exist in the child).
-//!
 //! Why the sums are reproducible: rows are cut into parts by their number alone, every part is
 //! summed in row order, and the parts are added in order. Threads only decide who computes what.
 //!
-//! Why `indexed` and `enter` take `dyn` closures: every closure type that reaches rayon compiles a copy of its
-//! joins, jobs and collectors, which was more than a quarter of this crate's LLVM IR. A virtual call per part of the
-//! rows does not show in the benches; inside a part the work is as concrete as it was.
+//! So it may be decided late. Waking a pool takes longer than predicting a few rows: a pass over [`FEW_ROWS`] or fewer
+//! that is not on a pool yet begins on the calling thread, and hands over what is left after a [`MOMENT`].
+//! Rejected: an estimate of each pass's operations, which every caller would have to know.
+//!
+//! Without the feature `threads` the calling thread does it all (`alone.rs`).
 
-use std::collections::HashMap;
-use std::fmt::Display;
+#[cfg(not(feature = "threads"))]
+#[path = "alone.rs"]
+mod pool;
+#[cfg(feature = "threads")]
+mod pool;
+
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use uncertain_simd::{Level, SWITCH};
 
 use crate::error::{Error, Result};
 use crate::memory;
 
+pub(crate) use pool::iter;
+
 /// Rows below which a part of its own is not worth waking a thread for.
 const MIN_PART_ROWS: usize = 256;
+/// Rows up to which a pass may be over before a pool has woken.
+const FEW_ROWS: usize = 512;
+/// How long it may take on the calling thread: several times what waking a pool does.
+const MOMENT: Duration = Duration::from_micros(100);
 /// At most so many parts: enough to balance 16 threads, few enough that their partial sums
 /// (one gradient or Hessian each) stay small.
 const MAX_PARTS: usize = 64;
@@ -34,17 +41,13 @@ const MAX_PARTS: usize = 64;
 /// What a thread takes to start: its stack, and a little.
 pub const THREAD_BYTES: usize = 3 << 20;
 
-/// Pools by (process id, threads).
-type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
-
-static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
 /// The number of threads used when nobody asks for another: the smallest of the processors this
 /// process may use, `UNCERTAIN_NUM_THREADS`, `OMP_NUM_THREADS`, and [`set_thread_limit`].
 #[must_use]
 pub fn default_threads() -> usize {
-    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    let available = pool::available();
     let from_environment = ["UNCERTAIN_NUM_THREADS", "OMP_NUM_THREADS"]
         .iter()
         .filter_map(|name| std::env::var(name).ok()?.trim().parse::<usize>().ok())
@@ -62,7 +65,7 @@ pub fn set_thread_limit(limit: usize) {
 /// -1 every processor this process may use, -2 all but one and so on; 0 is refused. An explicit wish
 /// wins over the environment and over [`set_thread_limit`], as OpenMP's `num_threads` clause does.
 pub fn threads_for(n_jobs: i64) -> Result<usize> {
-    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    let available = pool::available();
     let size = usize::try_from(n_jobs.unsigned_abs()).unwrap_or(usize::MAX);
     let wish = match n_jobs {
         0 => return Err(Error::parameter("n_jobs", 0, "a number of threads, -1 for all processors, or None")),
@@ -75,23 +78,39 @@ pub fn threads_for(n_jobs: i64) -> Result<usize> {
 
 /// Run `work` on a pool of `threads` (`None`: [`default_threads`]); parallel loops inside use it.
 pub fn install<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T> {
-    let pool = pool(threads.unwrap_or_else(default_threads).max(1))?;
+    instruction_set()?;
     let (mut work, mut result) = (Some(work), None);
-    enter(&pool, &mut || result = work.take().map(|work| work()));
+    let threads = threads.unwrap_or_else(default_threads).max(1);
+    pool::enter(threads, &mut || result = work.take().map(|work| work()))?;
     result.ok_or_else(|| Error::Internal("a pool returned without a result".into()))
 }
 
-fn enter(pool: &ThreadPool, work: &mut (dyn FnMut() + Send)) {
-    pool.install(work);
+thread_local! {
+    /// The threads that passes which begin on this thread may use.
+    static OFFERED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// `work(0)`, ..., `work(count - 1)`, on the threads of the pool that this is called on.
-fn indexed(count: usize, work: &(dyn Fn(usize) + Sync)) {
-    (0..count).into_par_iter().for_each(work);
+/// Run `work` on this thread; those of its parallel loops that are worth it use a pool of `threads`. For predictions,
+/// whose rows may be few.
+pub fn offer<T>(threads: Option<usize>, work: impl FnOnce() -> T) -> T {
+    /// Puts it back, also while a panic unwinds.
+    struct Before(Option<usize>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            OFFERED.set(self.0);
+        }
+    }
+    let _before = Before(OFFERED.replace(threads));
+    work()
 }
 
 /// `work` on each of some jobs, the results in their order, on the pool of the enclosing [`install`] or the default one.
 pub(crate) fn map_jobs<J: Send, T: Send>(jobs: Vec<J>, work: impl Fn(J) -> T + Sync) -> Result<Vec<T>> {
+    map_jobs_of(usize::MAX, jobs, work)
+}
+
+/// [`map_jobs`] that are a pass over so many rows.
+fn map_jobs_of<J: Send, T: Send>(n_rows: usize, jobs: Vec<J>, work: impl Fn(J) -> T + Sync) -> Result<Vec<T>> {
     // A slot is locked by one thread only: that which computes its part.
     let jobs: Vec<Mutex<Option<J>>> = jobs.into_iter().map(|job| Mutex::new(Some(job))).collect();
     let results: Vec<Mutex<Option<T>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
@@ -99,10 +118,24 @@ pub(crate) fn map_jobs<J: Send, T: Send>(jobs: Vec<J>, work: impl Fn(J) -> T + S
         let job = jobs[k].lock().unwrap_or_else(PoisonError::into_inner).take();
         *results[k].lock().unwrap_or_else(PoisonError::into_inner) = job.map(&work);
     };
-    run(|| indexed(jobs.len(), &one))?;
+    let begun = if n_rows <= FEW_ROWS && !pool::is_inside() { begin(jobs.len(), &one)? } else { 0 };
+    if begun < jobs.len() {
+        run(|| pool::indexed(begun..jobs.len(), &one))?;
+    }
     let result = |slot: Mutex<Option<T>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
     let done: Option<Vec<T>> = results.into_iter().map(result).collect();
     done.ok_or_else(|| Error::Internal("a part of the work was not done".into()))
+}
+
+/// The first jobs on this thread, for a [`MOMENT`]: how many they were.
+fn begin(count: usize, work: &dyn Fn(usize)) -> Result<usize> {
+    instruction_set()?;
+    let start = Instant::now();
+    let last = (0..count).find(|k| {
+        work(*k);
+        start.elapsed() > MOMENT
+    });
+    Ok(last.map_or(count, |k| k + 1))
 }
 
 /// The name of the instruction set whose kernels are used: `avx512`, `avx2`, or `scalar` for what every machine of the
@@ -117,30 +150,6 @@ pub fn instruction_set() -> Result<&'static str> {
     Level::asked().map(Level::name).map_err(refused)
 }
 
-fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
-    let key = (std::process::id(), threads);
-    let mut guard = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
-    let pools = guard.get_or_insert_with(HashMap::new);
-    if let Some(pool) = pools.get(&key) {
-        return Ok(Arc::clone(pool));
-    }
-    let no_pool = |why: &dyn Display| {
-        let few = "there is too little memory, or there are too many threads; n_jobs=1 needs the fewest";
-        Error::OutOfMemory(format!("no pool of {threads} threads ({why}): {few}"))
-    };
-    instruction_set()?;
-    // A thread that starts without any memory ends the process: its own variables are the C library's business.
-    memory::afford("threads", threads * THREAD_BYTES).map_err(|why| no_pool(&why))?;
-    let pool = ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|i| format!("uncertain-{i}"))
-        .build()
-        .map_err(|e| no_pool(&e))?;
-    let pool = Arc::new(pool);
-    pools.insert(key, Arc::clone(&pool));
-    Ok(pool)
-}
-
 /// Cut `0..n_rows` into at most `most` parts, the same for any number of threads.
 #[must_use]
 pub fn parts(n_rows: usize, most: usize) -> Vec<Range<usize>> {
@@ -150,7 +159,7 @@ pub fn parts(n_rows: usize, most: usize) -> Vec<Range<usize>> {
 
 /// `work` on every part of `0..n_rows` in parallel, the results in row order.
 ///
-/// Runs on the pool of the enclosing [`install`], or on the default one.
+/// Runs on the pool of the enclosing [`install`], or on that which is offered ([`offer`]), or on the default one.
 pub fn map_parts<T: Send>(n_rows: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Result<Vec<T>> {
     map_parts_at_most(n_rows, MAX_PARTS, work)
 }
@@ -161,12 +170,12 @@ pub fn map_parts_at_most<T: Send>(
     most: usize,
     work: impl Fn(Range<usize>) -> T + Sync,
 ) -> Result<Vec<T>> {
-    map_jobs(parts(n_rows, most), work)
+    map_jobs_of(n_rows, parts(n_rows, most), work)
 }
 
-/// `work` on the pool of the enclosing [`install`], or on the default one.
+/// `work` on the pool of the enclosing [`install`], or on that which is offered ([`offer`]), or on the default one.
 pub(crate) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
-    if rayon::current_thread_index().is_some() { Ok(work()) } else { install(None, work) }
+    if pool::is_inside() { Ok(work()) } else { install(OFFERED.get(), work) }
 }
 
 /// `work` on each of some jobs of their own (tiles of a matrix); the first error in their order wins.
@@ -177,7 +186,7 @@ pub(crate) fn for_each<J: Send>(jobs: Vec<J>, work: impl Fn(J) -> Result<()> + S
 /// [`map_parts`] for work that is heavy per row and not summed over rows (eigendecompositions):
 /// the parts are cut down to single rows. The first error in row order wins.
 pub fn map_fine<T: Send>(n_rows: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) -> Result<Vec<T>> {
-    map_jobs(fine_parts(n_rows), work)?.into_iter().collect()
+    map_jobs_of(n_rows, fine_parts(n_rows), work)?.into_iter().collect()
 }
 
 /// Fill a row-major matrix of `width` columns in parallel: `work` gets a range of rows and their
@@ -187,14 +196,15 @@ pub fn fill_rows(
     width: usize,
     work: impl Fn(Range<usize>, &mut [f64]) -> Result<()> + Sync,
 ) -> Result<()> {
+    let n_rows = out.len() / width.max(1);
     let mut rest = out;
     let mut pieces = vec![];
-    for part in fine_parts(rest.len() / width.max(1)) {
+    for part in fine_parts(n_rows) {
         let (piece, later) = rest.split_at_mut(part.len() * width);
         pieces.push((part, piece));
         rest = later;
     }
-    for_each(pieces, |(part, piece)| work(part, piece))
+    map_jobs_of(n_rows, pieces, |(part, piece)| work(part, piece))?.into_iter().collect()
 }
 
 /// A new row-major matrix of `width` columns, made in parallel: `write` puts one row into zeros. The first error in row
@@ -244,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_signed_wish_is_counted_from_both_ends() {
-        let available = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_PARTS);
+        let available = pool::available().min(MAX_PARTS);
         assert_eq!(threads_for(3), Ok(3));
         assert_eq!(threads_for(-1), Ok(available));
         assert_eq!(threads_for(-2), Ok((available - 1).max(1)));
@@ -259,5 +269,62 @@ mod tests {
             |threads| install(Some(threads), || map_parts(10_000, |r| r.map(|i| (i as f64).sqrt()).sum::<f64>()));
         assert_eq!(sums(1), sums(2));
         assert_eq!(sums(1), sums(5));
+    }
+
+    /// Rows around [`FEW_ROWS`], quick ones and those that the calling thread hands over.
+    #[test]
+    fn few_rows_have_the_same_results_wherever_they_are_computed() {
+        let value = |i: usize, wait: bool| {
+            if wait {
+                std::thread::sleep(MOMENT / 4);
+            }
+            (i as f64 + 0.5).ln()
+        };
+        for n in [0, 1, 2, 63, 64, 65, 255, 256, FEW_ROWS - 1, FEW_ROWS, FEW_ROWS + 1] {
+            for wait in [false, n <= 65] {
+                let rows = || {
+                    new_rows(n, 1, |i, out| {
+                        out[0] = value(i, wait);
+                        Ok(())
+                    })
+                };
+                let sums = || map_parts(n, |part| part.map(|i| value(i, false)).sum::<f64>()).unwrap();
+                let both = || (rows().unwrap(), sums());
+                let inside = install(Some(2), both).unwrap();
+                let expected: Vec<f64> = (0..n).map(|i| value(i, false)).collect();
+                assert_eq!(inside.0, expected);
+                assert_eq!(both(), inside);
+                assert_eq!(offer(Some(3), both), inside);
+            }
+        }
+    }
+
+    #[cfg(feature = "threads")]
+    #[test]
+    fn few_quick_rows_stay_on_the_calling_thread_and_slow_ones_leave_it() {
+        let here = std::thread::current().id();
+        let threads = |n: usize, pause: Duration| {
+            let seen = map_fine(n, |rows| {
+                std::thread::sleep(pause);
+                Ok(rows.map(|_| std::thread::current().id()).collect::<Vec<_>>())
+            });
+            seen.unwrap().concat()
+        };
+        assert_eq!(threads(1, 2 * MOMENT), [here]);
+        assert_eq!(threads(3, Duration::ZERO)[0], here);
+        let slow = threads(3, 2 * MOMENT);
+        assert!(slow[0] == here && !slow[1..].contains(&here));
+        assert!(!threads(FEW_ROWS + 1, Duration::ZERO).contains(&here));
+    }
+
+    #[test]
+    fn an_offer_ends_with_its_work() {
+        offer(Some(3), || {
+            assert_eq!(OFFERED.get(), Some(3));
+            offer(None, || assert_eq!(OFFERED.get(), None));
+            assert!(std::panic::catch_unwind(|| offer(Some(5), || panic!("of a job"))).is_err());
+            assert_eq!(OFFERED.get(), Some(3));
+        });
+        assert_eq!(OFFERED.get(), None);
     }
 }
