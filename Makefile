@@ -59,7 +59,7 @@ dev: ## build the extension in place, incrementally: for work on the Rust code, 
 lint: install ## rustfmt, clippy (also without optional features) and rustdoc with warnings as errors, ruff, docstrings, torn sentences
 	cargo fmt --all --check
 	$(CHECK_ENV) cargo clippy --locked --workspace --all-targets -- -D warnings
-	cargo clippy --locked -p uncertain-learn --no-default-features -- -D warnings
+	cargo clippy --locked -p uncertain-learn --no-default-features --lib --example predict -- -D warnings
 	$(CHECK_ENV) RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check

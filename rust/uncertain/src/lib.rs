@@ -107,3 +107,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/rust.md")]
 struct Guide;
+
+/// The guide's page on small devices, as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/devices.md")]
+struct Devices;

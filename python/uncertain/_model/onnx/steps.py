@@ -39,8 +39,8 @@ class Answer(NamedTuple):
 def refuse(what: str) -> NoReturn:
     """UncertainError with what cannot be written, and a way out."""
     raise UncertainError(
-        f'to_onnx: {what}. Of the methods, "gsu", "discriminant", "mixture" and "remeasured" with their '
-        "defaults can be written; the Rust crate predicts from any model file without Python"
+        f'to_onnx: {what}. Of the methods, all but "huber" and "kernel" of classes can be written with '
+        "their defaults; the Rust crate predicts from any model file without Python"
     )
 
 
@@ -230,6 +230,8 @@ def _trees(rows: Rows, step: Step) -> Answer:
     g, state = rows.graph, step.state
     if state["columns"] not in ("errors", "means", "none", None):
         refuse(f"re-measured learners with error_columns={state['columns']!r} have no translation")
+    if "residual_shares" in step.arrays:
+        refuse(f"the density of a {step.name} (density=True) has no translation")
     mean = rows.mean if rows.gaps is None else g.where(rows.gaps, np.nan, rows.mean)
     columns = [mean]
     if state["columns"] == "errors":

@@ -3,8 +3,8 @@
 //! Why the sums are reproducible: rows are cut into parts by their number alone, every part is
 //! summed in row order, and the parts are added in order. Threads only decide who computes what.
 //!
-//! So it may be decided late. Waking a pool takes longer than predicting a few rows: a pass over [`FEW_ROWS`] or fewer
-//! that is not on a pool yet begins on the calling thread, and hands over what is left after a [`MOMENT`].
+//! So it may be decided late. Waking a pool takes longer than predicting a few rows: a pass over `FEW_ROWS` or fewer
+//! that is not on a pool yet begins on the calling thread, and hands over what is left after a `MOMENT`.
 //! Rejected: an estimate of each pass's operations, which every caller would have to know.
 //!
 //! Without the feature `threads` the calling thread does it all (`alone.rs`).
