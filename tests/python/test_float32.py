@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from uncertain import AsGaussians, GaussianArray, GSUClassifier, MixtureArray
+from uncertain import AsGaussians, GaussianArray, GaussianScaler, GSUClassifier, MixtureArray
 from uncertain.exceptions import NotFiniteError, ParameterError, UncertainError
 
 RNG = np.random.default_rng(0)
@@ -76,6 +76,30 @@ def test_what_is_computed_or_mixed_is_float64() -> None:
     assert np.array_equal(pa.table(both.to_arrow())["std"].to_pylist(), np.concatenate([STD, STD]))
     beside = GaussianArray(X32, std=STD.astype(float))
     assert beside == X and pa.table(beside.to_arrow()).schema.field("std").type.value_type == pa.float64()
+
+
+def test_scaled_rows_read_as_scaled_copies() -> None:
+    for errors in ERRORS.values():
+        narrow, other = GaussianArray(X32, **errors), wide(errors)
+        scaler = GaussianScaler().fit(other)
+        scaled, expected = scaler.transform(narrow), scaler.transform(other)
+        assert scaled.dtype == expected.dtype == np.float64
+        assert scaled == expected and np.array_equal(scaled.covariances(), expected.covariances())
+        for change in (
+            lambda X: X[[5, 3, 200]],
+            lambda X: X[10:20][:, [2, 0]],
+            lambda X: GaussianArray.concat([X, GaussianArray(X32)]),
+            scaler.inverse_transform,
+            scaler.transform,
+            lambda X: X.astype(np.float32),
+            lambda X: pickle.loads(pickle.dumps(X)),
+        ):
+            assert change(scaled) == change(expected)
+        assert np.array_equal(scaled.means, expected.means)
+        assert pa.table(scaled.to_arrow()) == pa.table(expected.to_arrow())
+        for loss in ("expected_hinge", "squared_hinge"):
+            found = [GSUClassifier(loss=loss, alpha=0.01).fit(X, Y).coef_ for X in (scaled, expected)]
+            assert np.array_equal(*found)
 
 
 def test_other_orders_of_bytes_and_of_memory() -> None:

@@ -125,7 +125,7 @@ fn side_by_side<T>(columns: &[Rows], mut values: Vec<T>, to: impl Fn(f64) -> T) 
         for (j, rows) in columns.iter().enumerate() {
             for (first, piece) in rows.stored_segments(block..n.min(block + 1024)) {
                 let rows = values[first * d..].chunks_exact_mut(d);
-                of_type!(piece, piece => rows.zip(piece).for_each(|(row, value)| row[j] = to(value.wide())));
+                of_type!(piece.stored(), piece => rows.zip(piece).for_each(|(row, value)| row[j] = to(value.wide())));
             }
         }
     }

@@ -8,10 +8,12 @@
 //! This file is where the core knows the type. To all others the numbers are float64: lent where they are stored so,
 //! else widened, row by row or in short runs. The passes that need the speed take them as they are stored
 //! ([`Rows::stored_segments`]) to kernels that widen in the load. Either way nothing is rounded, and no sum changes
-//! its order. What is computed is written as float64; what is only moved keeps its type.
+//! its order. What is computed is written as float64, but scaled float32 rows, which are scaled as they are read
+//! (`change.rs`); what is only moved keeps its type.
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use ndarray::Array2;
 
@@ -22,8 +24,11 @@ use crate::readable::readable;
 use uncertain_simd::{Element, LANES, Stored, of_type};
 
 mod buffer;
+mod change;
 
 pub use buffer::{ElementType, SharedBuffer};
+use change::Change;
+pub use change::Run;
 
 /// Numbers of a run that is widened at a time.
 const RUN: usize = 8192;
@@ -36,6 +41,26 @@ struct Chunk {
     /// First row of the chunk inside the matrix.
     start: usize,
     n_rows: usize,
+    /// What is done to the numbers as they are read.
+    change: Option<Arc<Change>>,
+}
+
+impl Chunk {
+    /// Rows `rows` of the matrix, of this width.
+    #[inline]
+    fn run(&self, rows: Range<usize>, width: usize) -> Run<'_> {
+        let place = |row: usize| self.offset + (row - self.start) * width;
+        let stored = self.buffer.stored().part(place(rows.start)..place(rows.end));
+        match &self.change {
+            None => Run::Lent(stored),
+            Some(change) => Run::Written(of_type!(stored, values => change.written(values, width))),
+        }
+    }
+
+    /// The type of the numbers as they are read in place.
+    fn element_type(&self) -> ElementType {
+        if self.change.is_some() { ElementType::F64 } else { self.buffer.element_type() }
+    }
 }
 
 readable! {
@@ -75,7 +100,7 @@ impl Rows {
         if width == 0 || needed.is_none_or(|needed| needed > len) {
             return Err(Error::shape("rows", format!("{n_rows} x {width} elements from {offset} on"), len));
         }
-        let chunk = Chunk { buffer, offset, start: 0, n_rows };
+        let chunk = Chunk { buffer, offset, start: 0, n_rows, change: None };
         Ok(Self { chunks: if n_rows == 0 { vec![] } else { vec![chunk] }, n_rows, width })
     }
 
@@ -102,17 +127,21 @@ impl Rows {
     /// One row as it is stored.
     #[must_use]
     #[inline]
-    pub(crate) fn stored_row(&self, i: usize) -> Stored<'_> {
-        let chunk = &self.chunks[self.find_chunk(i)];
-        let at = chunk.offset + (i - chunk.start) * self.width;
-        chunk.buffer.stored().part(at..at + self.width)
+    pub(crate) fn stored_row(&self, i: usize) -> Run<'_> {
+        self.chunks[self.find_chunk(i)].run(i..i + 1, self.width)
     }
 
     /// Element j of row i.
     #[must_use]
     #[inline]
     pub fn at(&self, i: usize, j: usize) -> f64 {
-        of_type!(self.stored_row(i), row => row[j].wide())
+        let chunk = &self.chunks[self.find_chunk(i)];
+        let at = chunk.offset + (i - chunk.start) * self.width + j;
+        of_type!(chunk.buffer.stored(), values => chunk.change.as_ref().map_or(values[at].wide(), |change| {
+            let mut out = [0.0];
+            change.write(j, &values[at..=at], &mut out);
+            out[0]
+        }))
     }
 
     fn find_chunk(&self, row: usize) -> usize {
@@ -121,27 +150,24 @@ impl Rows {
 
     /// The rows of `range` as contiguous runs in order: (number of the first row, its elements on).
     pub fn segments(&self, range: Range<usize>) -> impl Iterator<Item = (usize, Cow<'_, [f64]>)> {
-        let width = self.width;
-        self.stored_segments(range).flat_map(move |(first, values)| {
-            // Packs of rows (eight matrices are factored together) are cut alike in either type.
-            let run = match values {
-                Stored::F64(_) => values.len().max(1),
-                Stored::F32(_) => (RUN / width).max(1).next_multiple_of(LANES) * width,
-            };
-            let cut = move |at: usize| (first + at / width, values.part(at..values.len().min(at + run)).wide());
-            (0..values.len()).step_by(run).map(cut)
-        })
+        self.runs(range, true).map(|(first, run)| (first, run.wide()))
     }
 
     /// [`Self::segments`] as they are stored, each as long as it is.
-    pub fn stored_segments(&self, range: Range<usize>) -> impl Iterator<Item = (usize, Stored<'_>)> {
+    pub fn stored_segments(&self, range: Range<usize>) -> impl Iterator<Item = (usize, Run<'_>)> {
+        self.runs(range, false)
+    }
+
+    /// Runs that are as long as they are, or short if they are written for the read, or `widened` by the caller.
+    fn runs(&self, range: Range<usize>, widened: bool) -> impl Iterator<Item = (usize, Run<'_>)> {
         let width = self.width;
         let first = if range.is_empty() { self.chunks.len() } else { self.find_chunk(range.start) };
-        self.chunks[first..].iter().take_while(move |c| c.start < range.end).map(move |c| {
-            let from = range.start.max(c.start);
-            let to = range.end.min(c.start + c.n_rows);
-            let at = c.offset + (from - c.start) * width;
-            (from, c.buffer.stored().part(at..at + (to - from) * width))
+        self.chunks[first..].iter().take_while(move |c| c.start < range.end).flat_map(move |c| {
+            let (from, to) = (range.start.max(c.start), range.end.min(c.start + c.n_rows));
+            let long = c.change.is_none() && (!widened || c.element_type() == ElementType::F64);
+            // Packs of rows (eight matrices are factored together) are cut alike in either type.
+            let run = if long { (to - from).max(1) } else { (RUN / width).max(1).next_multiple_of(LANES) };
+            (from..to).step_by(run).map(move |at| (at, c.run(at..to.min(at + run), width)))
         })
     }
 
@@ -150,7 +176,7 @@ impl Rows {
     pub fn as_stored(&self) -> Option<Stored<'_>> {
         match self.chunks.as_slice() {
             [] => Some(Stored::F64(&[])),
-            [c] => Some(c.buffer.stored().part(c.offset..c.offset + c.n_rows * self.width)),
+            [c] if c.change.is_none() => Some(c.buffer.stored().part(c.offset..c.offset + c.n_rows * self.width)),
             _ => None,
         }
     }
@@ -161,10 +187,10 @@ impl Rows {
         self.as_stored().map_or_else(|| self.to_vec().into(), Stored::wide)
     }
 
-    /// The type that they are stored in: float32 if all pieces are.
+    /// The type that they are stored in: float32 if all pieces are. Rows that change as they are read are float64.
     #[must_use]
     pub fn element_type(&self) -> ElementType {
-        let narrow = |c: &Chunk| c.buffer.element_type() == ElementType::F32;
+        let narrow = |c: &Chunk| c.element_type() == ElementType::F32;
         if !self.chunks.is_empty() && self.chunks.iter().all(narrow) { ElementType::F32 } else { ElementType::F64 }
     }
 
@@ -181,7 +207,7 @@ impl Rows {
         let chunks = self.chunks.iter().filter_map(|c| {
             let (a, b) = (from.max(c.start), to.min(c.start + c.n_rows));
             let offset = c.offset + a.saturating_sub(c.start) * self.width;
-            (a < b).then(|| Chunk { buffer: c.buffer.clone(), offset, start: a - from, n_rows: b - a })
+            (a < b).then(|| Chunk { offset, start: a - from, n_rows: b - a, ..c.clone() })
         });
         Self { chunks: chunks.collect(), n_rows: to.saturating_sub(from), width: self.width }
     }
@@ -189,28 +215,32 @@ impl Rows {
     /// The rows with these numbers, copied. Panics when one is out of range.
     #[must_use]
     pub fn take(&self, rows: &[usize]) -> Self {
-        self.gathered(rows.len(), self.width, rows.iter().map(|&i| self.stored_row(i)))
+        self.gathered(rows.iter().copied(), std::slice::from_ref(&(0..self.width)))
     }
 
     /// Some groups of `size` neighbouring elements of every row, copied.
     pub(crate) fn columns(&self, columns: &[usize], size: usize) -> Self {
-        let groups = (0..self.n_rows)
-            .map(|i| self.stored_row(i))
-            .flat_map(|row| columns.iter().map(move |&c| row.part(c * size..(c + 1) * size)));
-        self.gathered(self.n_rows, columns.len() * size, groups)
+        let parts: Vec<_> = columns.iter().map(|&c| c * size..(c + 1) * size).collect();
+        self.gathered(0..self.n_rows, &parts)
     }
 
-    /// Some of the numbers one after the other in new memory, of the same type.
-    fn gathered<'a>(&'a self, n_rows: usize, width: usize, pieces: impl Iterator<Item = Stored<'a>>) -> Self {
-        let count = n_rows * width;
+    /// Parts of rows one after the other in new memory, of the same type.
+    fn gathered(&self, rows: impl ExactSizeIterator<Item = usize>, parts: &[Range<usize>]) -> Self {
+        let (n_rows, width) = (rows.len(), parts.iter().map(ExactSizeIterator::len).sum());
+        let runs = rows.map(|i| self.stored_row(i));
         let buffer = if self.element_type() == ElementType::F32 {
-            let mut values = Vec::with_capacity(count);
-            let narrow = |piece| if let Stored::F32(piece) = piece { piece } else { &[] };
-            pieces.for_each(|piece| values.extend_from_slice(narrow(piece)));
+            let mut values = Vec::with_capacity(n_rows * width);
+            for run in runs {
+                let row = if let Run::Lent(Stored::F32(row)) = run { row } else { &[] };
+                parts.iter().for_each(|part| values.extend_from_slice(&row[part.clone()]));
+            }
             SharedBuffer::from(values)
         } else {
-            let mut values = Vec::with_capacity(count);
-            pieces.for_each(|piece| values.extend_from_slice(&piece.wide()));
+            let mut values = Vec::with_capacity(n_rows * width);
+            for run in runs {
+                let row = run.wide();
+                parts.iter().for_each(|part| values.extend_from_slice(&row[part.clone()]));
+            }
             SharedBuffer::from(values)
         };
         Self::from_buffer(buffer, n_rows, width)
@@ -219,7 +249,7 @@ impl Rows {
     /// The same numbers all stored in one type: themselves if they are, else copied, as float32 rounded.
     #[must_use]
     pub fn stored_as(&self, to: ElementType) -> Self {
-        if self.chunks.iter().all(|c| c.buffer.element_type() == to) {
+        if self.chunks.iter().all(|c| c.change.is_none() && c.element_type() == to) {
             return self.clone();
         }
         if to == ElementType::F64 {
@@ -265,7 +295,22 @@ impl Rows {
 
     /// Every row times `c`, element by element.
     pub(crate) fn times(&self, c: &[f64]) -> Result<Self> {
-        self.mapped(self.width, |x, out| (0..out.len()).for_each(|j| out[j] = x[j] * c[j]))
+        self.changed(Change::Times(c.into()))
+    }
+
+    /// (x - mean) / scale of every row, element by element.
+    pub(crate) fn standardised(&self, mean: &[f64], scale: &[f64]) -> Result<Self> {
+        self.changed(Change::Standardised(mean.into(), scale.into()))
+    }
+
+    /// New float64 rows; float32 rows stay where they are, and change as they are read.
+    fn changed(&self, change: Change) -> Result<Self> {
+        if self.element_type() == ElementType::F64 {
+            return self.mapped(self.width, |x, out| change.write(0, x, out));
+        }
+        let change = Some(Arc::new(change));
+        let chunks = self.chunks.iter().map(|c| Chunk { change: change.clone(), ..c.clone() }).collect();
+        Ok(Self { chunks, n_rows: self.n_rows, width: self.width })
     }
 
     /// A matrix of the same shape class from freshly computed elements (`values.len() = n_rows * width`).
@@ -275,7 +320,7 @@ impl Rows {
     }
 
     fn from_buffer(buffer: SharedBuffer, n_rows: usize, width: usize) -> Self {
-        let chunk = Chunk { buffer, offset: 0, start: 0, n_rows };
+        let chunk = Chunk { buffer, offset: 0, start: 0, n_rows, change: None };
         Self { chunks: if n_rows == 0 { vec![] } else { vec![chunk] }, n_rows, width }
     }
 

@@ -3,26 +3,26 @@
 
 pub(crate) use uncertain_simd::*;
 
-use crate::rows::Rows;
+use crate::rows::{Rows, Run};
 
 /// `out[k] = rows[first + k]'w`, or with the squares of the rows' elements.
 pub(crate) fn dots(rows: &Rows, first: usize, w: &[f64], power: Power, out: &mut [f64]) {
     for (start, values) in rows.stored_segments(first..first + out.len()) {
-        let n = values.len() / w.len();
-        uncertain_simd::dots(values, w, power, &mut out[start - first..][..n]);
+        let n = values.stored().len() / w.len();
+        uncertain_simd::dots(values.stored(), w, power, &mut out[start - first..][..n]);
     }
 }
 
 /// x'w of one row.
-pub(crate) fn row_dot(row: Stored<'_>, w: &[f64]) -> f64 {
+pub(crate) fn row_dot(row: &Run<'_>, w: &[f64]) -> f64 {
     let mut out = [0.0];
-    uncertain_simd::dots(row, w, Power::One, &mut out);
+    uncertain_simd::dots(row.stored(), w, Power::One, &mut out);
     out[0]
 }
 
 /// `sum += c x` of one row.
-pub(crate) fn add_row(c: f64, row: Stored<'_>, sum: &mut [f64]) {
-    uncertain_simd::add_rows(row, 0, &[0], &[c], Power::One, sum);
+pub(crate) fn add_row(c: f64, row: &Run<'_>, sum: &mut [f64]) {
+    uncertain_simd::add_rows(row.stored(), 0, &[0], &[c], Power::One, sum);
 }
 
 /// [`dots`] of rows in one slice.
@@ -42,10 +42,10 @@ fn picked_segments(rows: &Rows, first: usize, picks: &[u32], mut work: impl FnMu
     let (Some(&low), Some(&high)) = (picks.first(), picks.last()) else { return };
     let mut rest = picks;
     for (start, values) in rows.stored_segments(first + low as usize..first + high as usize + 1) {
-        let end = start - first + values.len() / rows.width();
+        let end = start - first + values.stored().len() / rows.width();
         let (here, later) = rest.split_at(rest.partition_point(|&k| (k as usize) < end));
         rest = later;
-        work(start - first, values, here);
+        work(start - first, values.stored(), here);
     }
 }
 
@@ -58,16 +58,16 @@ pub(crate) fn add_slices(values: &[f64], width: usize, picks: &[u32], coef: &[f6
 pub(crate) fn symmetric_images(rows: &Rows, layout: Layout, first: usize, w: &[f64], out: &mut [f64]) {
     let d = w.len();
     for (start, values) in rows.stored_segments(first..first + out.len() / d) {
-        let n = values.len() / rows.width();
-        uncertain_simd::symmetric_images(values, layout, w, &mut out[(start - first) * d..][..n * d]);
+        let n = values.stored().len() / rows.width();
+        uncertain_simd::symmetric_images(values.stored(), layout, w, &mut out[(start - first) * d..][..n * d]);
     }
 }
 
 /// `out[k r ..] = F_{first + k}'w` for factors of `rank` columns.
 pub(crate) fn factor_products(rows: &Rows, rank: usize, first: usize, w: &[f64], out: &mut [f64]) {
     for (start, values) in rows.stored_segments(first..first + out.len() / rank) {
-        let n = values.len() / rows.width();
-        uncertain_simd::factor_products(values, rank, w, &mut out[(start - first) * rank..][..n * rank]);
+        let n = values.stored().len() / rows.width();
+        uncertain_simd::factor_products(values.stored(), rank, w, &mut out[(start - first) * rank..][..n * rank]);
     }
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn elements(values: &Rows, what: &str, rule: Rule) -> Result<()> {
     let width = values.width();
     let results = parallel::map_parts(values.n_rows(), |part| {
         for (first, segment) in values.stored_segments(part) {
-            let wrong = of_type!(segment, segment => match rule {
+            let wrong = of_type!(segment.stored(), segment => match rule {
                 Rule::Finite => first_wrong(segment, |x| Rule::Finite.holds(x)),
                 Rule::Variance => first_wrong(segment, |x| Rule::Variance.holds(x)),
                 Rule::StandardDeviation => first_wrong(segment, |x| Rule::StandardDeviation.holds(x)),

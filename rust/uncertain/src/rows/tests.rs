@@ -64,7 +64,37 @@ fn float32_rows_read_as_the_same_numbers() {
     let mixed = Rows::concat([narrow.clone(), other.clone()], 2).unwrap();
     assert_eq!(mixed.element_type(), ElementType::F64);
     assert_eq!(*mixed.take(&[1, 15_002]).contiguous(), [wide[2], wide[3], wide[2], wide[3]]);
-    assert_eq!(narrow.times(&[1.0, 1.0]).unwrap().element_type(), ElementType::F64);
     assert_eq!(other.stored_as(ElementType::F32).element_type(), ElementType::F32);
     assert_eq!(other.stored_as(ElementType::F32), narrow.stored_as(ElementType::F64));
+}
+
+#[test]
+fn scaled_float32_rows_stay_where_they_are_and_read_as_scaled_copies() {
+    let numbers: Vec<f32> = (0..30_003).map(|k| 0.1 * k as f32 - 7.0).collect();
+    let wide = Rows::from_vec(numbers.iter().map(|x| f64::from(*x)).collect(), 3).unwrap();
+    let buffer = SharedBuffer::from(numbers);
+    let narrow = Rows::from_shared(buffer.clone(), 0, 10_001, 3).unwrap();
+    let (m, s) = ([0.1, -0.2, 1e-300], [3.0, 0.7, 1e3]);
+    for shifted in [false, true] {
+        let change = |rows: &Rows| if shifted { rows.standardised(&m, &s) } else { rows.times(&s) }.unwrap();
+        let (copy, seen) = (change(&wide), change(&narrow));
+        let SharedBuffer::F32(buffer) = &buffer else { unreachable!() };
+        assert!(seen.chunks.iter().all(|c| matches!(&c.buffer, SharedBuffer::F32(own) if Arc::ptr_eq(own, buffer))));
+        assert_eq!((seen.element_type(), seen.as_stored().is_none()), (ElementType::F64, true));
+        assert!(seen == copy && seen.to_vec() == copy.to_vec() && seen.at(77, 2) == copy.at(77, 2));
+        assert!(
+            seen.stored_segments(5..10_001)
+                .flat_map(|(_, run)| run.wide().into_owned())
+                .eq(copy.to_vec()[15..].to_vec())
+        );
+        assert_eq!(seen.slice(9000..9003).take(&[2, 0]), copy.take(&[9002, 9000]));
+        assert_eq!(seen.columns(&[2, 0], 1), copy.columns(&[2, 0], 1));
+        assert_eq!(
+            Rows::concat([seen.clone(), narrow.clone()], 3).unwrap(),
+            Rows::concat([copy.clone(), wide.clone()], 3).unwrap()
+        );
+        assert_eq!(seen.times(&s).unwrap(), copy.times(&s).unwrap());
+        assert!(seen.stored_as(ElementType::F64).as_stored().is_some());
+        assert_eq!(seen.stored_as(ElementType::F32), copy.stored_as(ElementType::F32));
+    }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::control::Control;
 use crate::data::validate::{Rule, elements};
-use crate::data::{GaussianArray, Incomplete, Weights};
+use crate::data::{GaussianArray, Incomplete, Rows, Weights};
 use crate::error::{Error, Result};
 use crate::named::named;
 use crate::partition::{Moments, moments};
@@ -122,23 +122,24 @@ impl GaussianScaler {
     /// (x - mean) / scale, and the covariances with it, as [`Covariances::scaled`](crate::Covariances::scaled) says.
     pub fn transform(&self, data: &GaussianArray) -> Result<GaussianArray> {
         let factor: Vec<f64> = self.scale.iter().map(|s| 1.0 / s).collect();
-        self.moved(data, &factor, |x, j| (x - self.mean[j]) / self.scale[j])
+        self.moved(data, &factor, |means| means.standardised(&self.mean, &self.scale))
     }
 
     /// x scale + mean, and the covariances with it.
     pub fn inverse_transform(&self, data: &GaussianArray) -> Result<GaussianArray> {
-        self.moved(data, &self.scale, |x, j| x * self.scale[j] + self.mean[j])
+        let d = self.mean.len();
+        let back = |x: &[f64], out: &mut [f64]| (0..d).for_each(|j| out[j] = x[j] * self.scale[j] + self.mean[j]);
+        self.moved(data, &self.scale, |means| means.mapped(d, back))
     }
 
     fn moved(
         &self,
         data: &GaussianArray,
         factor: &[f64],
-        point: impl Fn(f64, usize) -> f64 + Sync,
+        points: impl Fn(&Rows) -> Result<Rows>,
     ) -> Result<GaussianArray> {
         data.check_features(self.mean.len())?;
-        let d = data.n_features();
-        let means = data.means().mapped(d, |x, out| (0..d).for_each(|j| out[j] = point(x[j], j)))?;
+        let means = points(data.means())?;
         elements(&means, "scaled means", Rule::Finite)?;
         Ok(GaussianArray::from_checked(means, data.covariances().scaled(factor)?))
     }

@@ -79,7 +79,7 @@ impl BlockVerbs for Diagonal {
     }
 
     fn variances(&self, row: usize, out: &mut [f64]) {
-        of_type!(self.values.stored_row(row), values => {
+        of_type!(self.values.stored_row(row).stored(), values => {
             out.iter_mut().zip(values).for_each(|(o, x)| *o = self.unit.variance(x.wide()));
         });
     }

@@ -54,7 +54,7 @@ impl BlockVerbs for Full {
             Layout::Square => {
                 for &k in picks {
                     let c = coef[k as usize];
-                    of_type!(self.values.stored_row(first + k as usize), s => for i in 0..d {
+                    of_type!(self.values.stored_row(first + k as usize).stored(), s => for i in 0..d {
                         let target = &mut sum[packed_len(i)..packed_len(i) + i + 1];
                         target.iter_mut().zip(&s[i * d..]).for_each(|(t, s)| *t += c * s.wide());
                     });

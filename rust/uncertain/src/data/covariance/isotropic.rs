@@ -38,6 +38,7 @@ impl BlockVerbs for Isotropic {
 
     fn quads(&self, first: usize, along: &Direction, _: &mut [f64], out: &mut [f64]) {
         for (start, values) in self.values.stored_segments(first..first + out.len()) {
+            let values = values.stored();
             let out = &mut out[start - first..][..values.len()];
             of_type!(values, values => match self.unit {
                 Unit::Variance => out.iter_mut().zip(values).for_each(|(v, x)| *v = x.wide() * along.norm2),

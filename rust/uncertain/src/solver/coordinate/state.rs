@@ -143,7 +143,7 @@ impl<'a> Descent<'a> {
     /// The derivative in a row's g, over its weight, without the kink.
     pub(super) fn slope(&self, i: usize) -> f64 {
         let row = &self.rows[i];
-        let m = simd::row_dot(self.means.stored_row(i), &self.u)
+        let m = simd::row_dot(&self.means.stored_row(i), &self.u)
             - self.along
             - self.sum / self.alpha * (row.along - self.square);
         m + self.b + self.rho * self.sum - row.loss.target
@@ -154,7 +154,7 @@ impl<'a> Descent<'a> {
         let row = &mut self.rows[i];
         let change = row.c * (g - row.g);
         row.g = g;
-        simd::add_row(change / self.alpha, self.means.stored_row(i), &mut self.u);
+        simd::add_row(change / self.alpha, &self.means.stored_row(i), &mut self.u);
         self.along += change / self.alpha * row.along;
         self.sum += change;
         self.spent += 1.0;
@@ -229,7 +229,7 @@ impl<'a> Descent<'a> {
             let class = &mut classes[usize::from(row.g > 0.0)];
             class.constant += row.c * (row.g * row.loss.target - row.loss.kink * row.g.abs());
             class.bias -= row.c * row.g;
-            simd::add_row(-row.c * row.g, self.means.stored_row(i as usize), &mut class.gradient);
+            simd::add_row(-row.c * row.g, &self.means.stored_row(i as usize), &mut class.gradient);
             self.spent += 0.5;
         }
         self.u = (0..d).map(|j| -(classes[0].gradient[j] + classes[1].gradient[j]) / self.alpha).collect();
