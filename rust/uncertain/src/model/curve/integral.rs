@@ -82,11 +82,31 @@ pub(super) struct Integrand<'a> {
     pub parameters: &'a [f64],
 }
 
-/// A node on its way: its case (a term under a part of the noise), v, and log of the rule's weight (with the prior's density in it once asked).
+/// Nodes on their way, of cases (a term under a part of the noise) of one rank k.
+#[derive(Default)]
 struct Asked {
-    case: usize,
+    cases: Vec<usize>,
+    /// k numbers each.
     v: Vec<f64>,
-    log: f64,
+    /// log of the rule's weight.
+    logs: Vec<f64>,
+    k: usize,
+}
+
+impl Asked {
+    fn new(k: usize) -> Self {
+        Self { k, ..Self::default() }
+    }
+
+    fn push(&mut self, case: usize, v: &[f64], log: f64) {
+        self.cases.push(case);
+        self.v.extend_from_slice(v);
+        self.logs.push(log);
+    }
+
+    fn at(&self, node: usize) -> &[f64] {
+        &self.v[node * self.k..(node + 1) * self.k]
+    }
 }
 
 impl Integrand<'_> {
@@ -118,8 +138,9 @@ impl Integrand<'_> {
                 continue;
             }
             if k == 0 {
-                let exact = |case: &usize| Asked { case: *case, v: vec![], log: 0.0 };
-                nodes.extend(self.asked(own.iter().map(exact).collect())?);
+                let mut exact = Asked::new(0);
+                own.iter().for_each(|&case| exact.push(case, &[], 0.0));
+                nodes.extend(self.nodes(&exact)?);
                 continue;
             }
             let modes = self.modes(&own, k)?;
@@ -135,35 +156,49 @@ impl Integrand<'_> {
         Ok(Integrals { logs, nodes, disagreement })
     }
 
-    /// The integrand at some nodes; those without any mass are left out.
-    fn asked(&self, asked: Vec<Asked>) -> Result<Vec<Node>> {
-        let (d, q, mut z) = (self.evaluator.d, self.evaluator.q, vec![]);
-        asked.iter().for_each(|node| self.term(node.case).place(&node.v, &mut z));
+    /// The integrand at some nodes.
+    fn nodes(&self, asked: &Asked) -> Result<Vec<Node>> {
+        let mut nodes = Vec::with_capacity(asked.cases.len());
+        self.visit(asked, |case, mass, z, f, residual| {
+            let (row, part) = (self.term(case).row, self.part(case));
+            nodes.push(Node { row, part, mass, z: z.to_vec(), f: f.to_vec(), residual: residual.to_vec() });
+        })?;
+        Ok(nodes)
+    }
+
+    /// Logarithms of their masses alone, for which nothing is kept.
+    fn masses(&self, asked: &Asked) -> Result<Vec<f64>> {
+        let mut masses = Vec::with_capacity(asked.cases.len());
+        self.visit(asked, |_, mass, _, _, _| masses.push(mass))?;
+        Ok(masses)
+    }
+
+    /// Case, log of the mass, z, f and W r of every node.
+    fn visit(&self, asked: &Asked, mut see: impl FnMut(usize, f64, &[f64], &[f64], &[f64])) -> Result<()> {
+        let (d, q) = (self.evaluator.d, self.evaluator.q);
+        let mut z = Vec::with_capacity(asked.cases.len() * d);
+        asked.cases.iter().enumerate().for_each(|(at, &case)| self.term(case).place(asked.at(at), &mut z));
         let values = self.evaluator.values(&z, self.parameters)?;
-        let mut nodes = Vec::with_capacity(asked.len());
-        for ((asked, z), f) in asked.into_iter().zip(z.chunks_exact(d)).zip(values.chunks_exact(q)) {
-            let (term, white) = (self.term(asked.case), self.white(asked.case));
+        let mut residual = vec![0.0; q];
+        for (at, (z, f)) in z.chunks_exact(d).zip(values.chunks_exact(q)).enumerate() {
+            let (case, v) = (asked.cases[at], asked.at(at));
+            let (term, white) = (self.term(case), self.white(case));
             let reading = &self.readings[term.row];
-            let mut residual = vec![0.0; q];
-            term.residual(&reading.y, f, &asked.v, &mut residual);
+            term.residual(&reading.y, f, v, &mut residual);
             white.apply(&mut residual, 1);
-            let square = dot(&residual, &residual);
-            let prior = 0.5 * dot(&asked.v, &asked.v) + asked.v.len() as f64 * crate::special::HALF_LOG_TAU;
-            let mass = asked.log + self.log_weight(asked.case) - 0.5 * square - white.log_root - prior;
-            let inside = asked.v.iter().all(|v| v.abs() <= EXPECTED);
-            if !mass.is_finite() && f.iter().any(|f| f.is_nan()) && inside {
+            let prior = 0.5 * dot(v, v) + v.len() as f64 * crate::special::HALF_LOG_TAU;
+            let mass =
+                asked.logs[at] + self.log_weight(case) - 0.5 * dot(&residual, &residual) - white.log_root - prior;
+            if mass.is_finite() {
+                see(case, mass, z, f, &residual);
+                continue;
+            }
+            if f.iter().any(|f| f.is_nan()) && v.iter().all(|v| v.abs() <= EXPECTED) {
                 return Err(undefined(reading, z, f, self.parameters));
             }
-            nodes.push(Node {
-                row: term.row,
-                part: self.part(asked.case),
-                mass: if mass.is_finite() { mass } else { f64::NEG_INFINITY },
-                z: z.to_vec(),
-                f: f.to_vec(),
-                residual,
-            });
+            see(case, f64::NEG_INFINITY, z, f, &residual);
         }
-        Ok(nodes)
+        Ok(())
     }
 
     /// The modes of each of these terms, the lowest first.
@@ -175,13 +210,14 @@ impl Integrand<'_> {
             (0..k).map(|c| ((at / side.pow(c as u32) % side) as i32 - half) as f64 * step).collect()
         };
         let places: Vec<Vec<f64>> = (0..count).map(place).collect();
-        let asked = |&case: &usize| places.iter().map(move |v| Asked { case, v: v.clone(), log: 0.0 });
-        let looked = self.asked(own.iter().flat_map(asked).collect())?;
+        let mut asked = Asked::new(k);
+        own.iter().for_each(|&case| places.iter().for_each(|v| asked.push(case, v, 0.0)));
+        let looked = self.masses(&asked)?;
         let mut starts = vec![];
         let mut owner = vec![];
         for (at, heights) in looked.chunks_exact(count).enumerate() {
             let mut low: Vec<usize> = (0..count).filter(|&g| is_lowest(heights, g, side, k)).collect();
-            low.sort_by(|a, b| heights[*b].mass.total_cmp(&heights[*a].mass));
+            low.sort_by(|a, b| heights[*b].total_cmp(&heights[*a]));
             low.truncate(4 + 2 * k);
             for g in low {
                 starts.push((own[at], places[g].clone()));
@@ -217,20 +253,29 @@ impl Integrand<'_> {
         let single: Vec<usize> = (0..own.len()).filter(|&at| modes[at].len() == 1).collect();
         let mut rest: Vec<usize> = (0..own.len()).filter(|&at| modes[at].len() > 1).collect();
         let (mut nodes, mut worst) = (vec![], 0.0f64);
-        let mut before = self.hermite(own, modes, &single, low, k)?;
+        let (asked, counts) = hermite(own, modes, &single, low, k)?;
+        let masses = self.masses(&asked)?;
+        let mut masses = masses.as_slice();
+        let mut before: Vec<f64> = vec![];
+        for count in counts {
+            let (own, rest) = masses.split_at(count);
+            before.push(log_sum(own));
+            masses = rest;
+        }
         let mut open = single;
         for order in if k == 1 { vec![high, highest] } else { vec![high] } {
             let after = self.hermite(own, modes, &open, order, k)?;
             let (mut disagreeing, mut theirs) = (vec![], vec![]);
             for ((at, a), b) in open.into_iter().zip(before).zip(after) {
-                let difference = (log_mass(&a) - log_mass(&b)).abs();
+                let mass = log_mass(&b);
+                let difference = (a - mass).abs();
                 if difference <= AGREE_RULES {
                     // The order of what the better rule still lacks, as QUADPACK judges Kronrod's.
                     worst = worst.max(difference.powf(1.5));
                     nodes.extend(b);
                 } else {
                     disagreeing.push(at);
-                    theirs.push(b);
+                    theirs.push(mass);
                 }
             }
             (open, before) = (disagreeing, theirs);
@@ -251,7 +296,7 @@ impl Integrand<'_> {
         Ok((nodes, worst))
     }
 
-    /// Gauss-Hermite rules of n nodes per dimension around all modes of some terms.
+    /// The nodes of [`hermite`], term by term.
     fn hermite(
         &self,
         own: &[usize],
@@ -260,23 +305,8 @@ impl Integrand<'_> {
         n: usize,
         k: usize,
     ) -> Result<Vec<Vec<Node>>> {
-        let rule = product(n, k)?;
-        let (mut asked, mut counts) = (vec![], vec![]);
-        for &at in some {
-            let scales: Vec<Scale> = modes[at].iter().map(|mode| Scale::new(mode, k)).collect();
-            counts.push(scales.len() * rule.len());
-            for scale in &scales {
-                for (t, log) in &rule {
-                    let v = scale.place(t);
-                    // The share of this mode in the integrand, by Laplace's approximation of each.
-                    let shares: Vec<f64> =
-                        if scales.len() == 1 { vec![] } else { scales.iter().map(|s| s.density(&v)).collect() };
-                    let share = if shares.is_empty() { 0.0 } else { scale.density(&v) - log_sum(&shares) };
-                    asked.push(Asked { case: own[at], log: log + scale.log_volume + share, v });
-                }
-            }
-        }
-        let mut nodes = self.asked(asked)?.into_iter();
+        let (asked, counts) = hermite(own, modes, some, n, k)?;
+        let mut nodes = self.nodes(&asked)?.into_iter();
         Ok(counts.iter().map(|&count| nodes.by_ref().take(count).collect()).collect())
     }
 
@@ -296,16 +326,12 @@ impl Integrand<'_> {
             if open.is_empty() {
                 break;
             }
-            let mut asked = Vec::with_capacity(15 * open.len());
+            let mut asked = Asked::new(1);
             for &(at, a, b) in &open {
                 let (centre, half) = ((a + b) / 2.0, (b - a) / 2.0);
-                asked.extend(KRONROD.iter().map(|(x, w, _)| Asked {
-                    case: own[at],
-                    v: vec![centre + half * x],
-                    log: (w * half).ln(),
-                }));
+                KRONROD.iter().for_each(|(x, w, _)| asked.push(own[at], &[centre + half * x], (w * half).ln()));
             }
-            let mut nodes = self.asked(asked)?.into_iter();
+            let mut nodes = self.nodes(&asked)?.into_iter();
             let panels: Vec<Vec<Node>> = open.iter().map(|_| nodes.by_ref().take(15).collect()).collect();
             let mut sums = Vec::with_capacity(panels.len());
             for (&(at, ..), panel) in open.iter().zip(&panels) {
@@ -339,6 +365,27 @@ impl Integrand<'_> {
         let lowest = modes.first().map_or(0.0, |mode| mode.height);
         self.log_weight(case) - lowest - self.white(case).log_root
     }
+}
+
+/// Gauss-Hermite rules of n nodes per dimension around all modes of some terms, and how many nodes each has.
+fn hermite(own: &[usize], modes: &[Vec<Mode>], some: &[usize], n: usize, k: usize) -> Result<(Asked, Vec<usize>)> {
+    let rule = product(n, k)?;
+    let (mut asked, mut counts) = (Asked::new(k), vec![]);
+    for &at in some {
+        let scales: Vec<Scale> = modes[at].iter().map(|mode| Scale::new(mode, k)).collect();
+        counts.push(scales.len() * rule.len());
+        for scale in &scales {
+            for (t, log) in &rule {
+                let v = scale.place(t);
+                // The share of this mode in the integrand, by Laplace's approximation of each.
+                let shares: Vec<f64> =
+                    if scales.len() == 1 { vec![] } else { scales.iter().map(|s| s.density(&v)).collect() };
+                let share = if shares.is_empty() { 0.0 } else { scale.density(&v) - log_sum(&shares) };
+                asked.push(own[at], &v, log + scale.log_volume + share);
+            }
+        }
+    }
+    Ok((asked, counts))
 }
 
 /// The scale of the integrand at a mode: v = v* + sqrt(2) C^{-T} t with C C' the curvature.
@@ -378,8 +425,8 @@ impl Scale {
 }
 
 /// Is this place of a grid as low as all its neighbours, and is the curve defined there?
-fn is_lowest(heights: &[Node], at: usize, side: usize, k: usize) -> bool {
-    let here = heights[at].mass;
+fn is_lowest(heights: &[f64], at: usize, side: usize, k: usize) -> bool {
+    let here = heights[at];
     here.is_finite()
         && (0..3usize.pow(k as u32)).all(|move_| {
             let mut other = 0;
@@ -391,7 +438,7 @@ fn is_lowest(heights: &[Node], at: usize, side: usize, k: usize) -> bool {
                 }
                 other += (moved - 1) * side.pow(c as u32);
             }
-            heights[other].mass <= here
+            heights[other] <= here
         })
 }
 
