@@ -26,7 +26,6 @@ pub(super) fn indexed(numbers: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
 
 /// Those of rayon's iterators that this crate uses, one item after the other.
 pub(crate) mod iter {
-    use std::iter::Sum;
     use std::slice;
 
     /// An iterator by rayon's names; its `reduce` is not that of the standard library.
@@ -55,10 +54,6 @@ pub(crate) mod iter {
             join: impl FnMut(I::Item, I::Item) -> I::Item,
         ) -> I::Item {
             self.0.fold(first(), join)
-        }
-
-        pub(crate) fn sum<S: Sum<I::Item>>(self) -> S {
-            self.0.sum()
         }
 
         pub(crate) fn collect<C: FromIterator<I::Item>>(self) -> C {

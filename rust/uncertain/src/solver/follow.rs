@@ -120,7 +120,8 @@ pub(crate) fn follow(
     // The duals have to be worked on once before they may change.
     let mut fresh = true;
     for iteration in 0..=STEPS.min(options.iterations()) {
-        let hinges: f64 = rows.par_iter().map(|row| row.c * row.g().max(0.0)).sum();
+        // In one order: sums of parts would differ with the number of threads.
+        let hinges: f64 = rows.iter().map(|row| row.c * row.g().max(0.0)).sum();
         let here = objective.penalty(&x) + hinges;
         let terms: Vec<RowTerms> = rows.par_iter().map(|row| row.terms(delta)).collect();
         // After a step the bound alone says, as a rule, that it was enough.
@@ -143,7 +144,7 @@ pub(crate) fn follow(
             }
         }
         // What of the gap is due to the duals, which only a change of them can close.
-        let due: f64 = rows.par_iter().map(|row| row.c * (row.g().max(0.0) - row.q(delta) * row.g())).sum();
+        let due: f64 = rows.iter().map(|row| row.c * (row.g().max(0.0) - row.q(delta) * row.g())).sum();
         if !fresh && here - bound <= 2.0 * due {
             rows.par_iter_mut().for_each(|row| row.p = row.q(delta));
             fresh = true;
@@ -192,7 +193,7 @@ fn step(
     let dot = |a: &[f64], b: &[f64]| alpha * a[..d].iter().zip(&b[..d]).map(|(a, b)| a * b).sum::<f64>();
     let (along, square) = (dot(x, direction), dot(direction, direction));
     let slope = |t: f64| {
-        let of_rows: f64 = rows.par_iter().zip(motion).map(|(row, motion)| row.slope(t, motion, delta)).sum();
+        let of_rows: f64 = rows.iter().zip(motion).map(|(row, motion)| row.slope(t, motion, delta)).sum();
         along + t * square + of_rows
     };
     let first = slope(0.0);
