@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from sklearn.metrics import accuracy_score, classification_report, mean_absolute_error, r2_score
 
 import uncertain
-from uncertain._model import drawn, reader
+from uncertain._model import asked, drawn, reader
 from uncertain._rows import in_parts
 from uncertain._tables import Table
 from uncertain.cli import main
@@ -137,12 +137,12 @@ def test_inspections_summaries_and_pictures_of_a_sample(
     known: dict[str, Any] = {"features": ["x0"], "n_repeats": 2}
     moved = permutation_importance(model, given, max_rows=MOST, **known)
     assert np.array_equal(moved.importances, permutation_importance(model, some, **known).importances)
-    asked: dict[str, Any] = {"target": "a", "n_bins": 4}
-    expected = model.summary(some).to_dict(), ReliabilityDisplay.from_estimator(model, some, **asked)
+    options: dict[str, Any] = {"target": "a", "n_bins": 4}
+    expected = model.summary(some).to_dict(), ReliabilityDisplay.from_estimator(model, some, **options)
     assert model.summary(TABLE).to_dict() != expected[0]
-    monkeypatch.setattr(type(model)._some, "__defaults__", (None, None, MOST))
+    monkeypatch.setattr(asked.asked_rows, "__defaults__", (None, None, MOST))
     assert model.summary(given).to_dict() == expected[0]
-    drawn_one = ReliabilityDisplay.from_estimator(model, given, **asked)
+    drawn_one = ReliabilityDisplay.from_estimator(model, given, **options)
     assert np.array_equal(drawn_one.prob_true, expected[1].prob_true)
 
 
