@@ -47,6 +47,16 @@ def test_the_columns_give_the_mixtures_of_from_bounds() -> None:
     assert_array_equal(rows.weights, expected.weights)
 
 
+def test_mirrored_arms_are_mirrored_mixtures() -> None:
+    value = np.zeros((3, 1))
+    below, above = np.array([[0.1], [0.2], [0.37]]), np.array([[0.9], [0.5], [0.11]])
+    one = from_bounds(value - below, value + above, value=value, rule="shape")
+    other = from_bounds(value - above, value + below, value=value, rule="shape")
+    assert_array_equal(one.weights, other.weights)
+    assert_allclose(one.components.means, -other.components.means)
+    assert_allclose(one.components.covariances(), other.components.covariances())
+
+
 def test_other_columns_beside_them_are_gaussian() -> None:
     columns = {"features": ["z", "x"], "std": {"z": "z_err", "x": ("x_err1", "x_err2")}, "exact": ["y"]}
     rows = AsGaussians(**columns, arms="shape").fit_transform(TABLE)

@@ -18,7 +18,7 @@ inside a component makes up for what they lose.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -51,13 +51,13 @@ class Shape(NamedTuple):
     """E[x He_k(z)] / sqrt(k!) for k = 1, ..."""
 
 
-@lru_cache
+@cache
 def shape(step: int, k: int) -> Shape:
     """That of arms step / 200 and 1 - step / 200."""
     shares, means, stds, _ = fitted(step, k)
     order = np.argsort(means)
     shares, means, stds = shares[order] / shares.sum(), means[order], stds[order]
-    x = np.linspace((means - 9 * stds).min(), (means + 9 * stds).max(), 20_001)
+    x = np.linspace((means - 9 * stds).min(), (means + 9 * stds).max(), 4_001)
     u = (x[:, None] - means) / stds
     below, above = ndtr(u) @ shares, ndtr(-u) @ shares
     z = np.where(below < 0.5, ndtri(below), -ndtri(above))

@@ -8,7 +8,7 @@ grid, and every cell is a shifted and scaled copy. What is left is a total varia
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from .mixture_array import MixtureArray
 from .typing import Booleans, Floats
 
 STEPS = 200
+POINTS = 1_001
+"""Of the density that is fitted; with four times as many, moments differ by 1e-5 of the sum of the arms."""
 SYMMETRIC = 0.1
 """Cells whose arms differ by no more than this part of their sum are Gaussians (as in `what_is_lost`)."""
 MOST_SPLIT = 6
@@ -27,11 +29,14 @@ FEW = 3
 """Up to so many features have three components each, which makes 27 of the row."""
 
 
-@lru_cache
+@cache  # tables have arms of every ratio
 def fitted(step: int, n_components: int) -> tuple[Floats, Floats, Floats, float]:
     """Shares, means, standard deviations and total variation for arms step / 200 and 1 - step / 200."""
+    if step > STEPS // 2:
+        shares, means, std, left = fitted(STEPS - step, n_components)
+        return shares, -means, std, left
     a, b = step / STEPS, 1 - step / STEPS
-    x = np.linspace(-6 * a - 0.02, 6 * b + 0.02, 4001)
+    x = np.linspace(-6 * a - 0.02, 6 * b + 0.02, POINTS)
     density = split_density(x, a, b)
     grid = Lists(x[:, None], np.array([0, len(x)]))
     mixture = fitted_mixtures(grid, density * np.gradient(x), n_components, "shape", None, None)
