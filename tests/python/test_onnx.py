@@ -48,13 +48,13 @@ def answers(model: uncertain.Model, path: Path, columns: Mapping[str, Any] | pl.
     return dict(zip(names, session.run(None, fed), strict=True))
 
 
-def check(model: uncertain.Model, path: Path, table: pl.DataFrame) -> None:
-    """All answers are within 1e-9 of those of the model."""
+def check(model: uncertain.Model, path: Path, table: pl.DataFrame, least: float = 0.05) -> None:
+    """All answers are within 1e-9 of those of the model, whose probabilities scatter by `least`."""
     found = answers(model, path, table)
     if model.classes_ is not None:
         assert found["label"].tolist() == model.predict(table).to_list()
         expected = model.predict_proba(table).to_numpy()
-        assert expected.std() > 0.02  # else there is nothing to compare
+        assert expected.std() > least  # else there is nothing to compare
         np.testing.assert_allclose(found["probabilities"], expected, atol=1e-9)
     else:
         distribution = model.predict_distribution(table)
@@ -89,7 +89,10 @@ def test_every_method(target: str, method: Any, meaning: Any, tmp_path: Path) ->
             model.to_onnx(tmp_path / "m.onnx")
         assert not [*tmp_path.iterdir()]
     else:
-        check(model, tmp_path / "m.onnx", table)  # trees: rows of the fit lie on thresholds
+        # The worst case of 160 denoised rows of three classes leaves its scores flat.
+        flat = (target, method, meaning) == ("three", "usvc", "measurement")
+        # trees: rows of the fit lie on thresholds
+        check(model, tmp_path / "m.onnx", table, least=0.02 if flat else 0.05)
 
 
 @pytest.mark.parametrize(
