@@ -143,6 +143,13 @@ def test_gaps_leave_mean_and_variance() -> None:
     assert len(whole.predict(gaps)) == N
 
 
+def test_a_later_fit_forgets_the_arms() -> None:
+    reading = AsGaussians(arms="shape").fit(ONE.drop("kind"))
+    for later in (TABLE[["z", "z_err"]], np.zeros((3, 1))):  # a warning would be an error
+        assert not isinstance(reading.fit_transform(later), MixtureArray)
+        reading.fit(ONE.drop("kind"))
+
+
 def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="did you mean 'shape'"):
         uncertain.fit(ONE, target="kind", arms="shapes")

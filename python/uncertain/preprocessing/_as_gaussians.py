@@ -312,6 +312,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def _forget_unknown(self) -> None:
         """Before a fit."""
         self.unknown_: Unknown = Unknown()
+        self._lost = None
 
     def _drop_indicators(self) -> None:
         """As if the fit had found none: nobody learns from them."""
