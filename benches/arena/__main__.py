@@ -1,6 +1,7 @@
 """The arena: `python -m arena run|check|show|page|list|add`, in the folder `benches` (or `make arena`).
 
 python -m arena run --data FOLDER [--quick] [--only WORD] [--methods WORD ...] [--jobs 2] [--out FILE]
+                    [--cells FILE]       # a line for each fit; those that are there are not run again
 python -m arena check --data FOLDER      # is uncertain.fit worse than in the stored result?
 python -m arena show                     # tables of the stored result
 python -m arena page                     # the pages of the site, from the stored result
@@ -19,6 +20,7 @@ from typing import Any
 from . import results as store
 from .method import Method, all_methods
 from .page import write_pages
+from .progress import Progress
 from .run import Cell, cells, run
 from .tables import of_task, overview
 from .task import Task, all_tasks
@@ -61,6 +63,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--splits", type=int, default=2)
     parser.add_argument("--rows", type=int, help="rows to train with at most")
     parser.add_argument("--jobs", type=int, default=2, help="fits at a time")
+    parser.add_argument("--cells", type=Path, help="a line for each fit; those there are not run again")
     parser.add_argument("--out", type=Path, help=f"the result (default: {STORED.name} beside this file)")
     return parser.parse_args()
 
@@ -95,24 +98,27 @@ def _run(
     """Run, tell, and store."""
     tasks, methods = chosen
     splits, most = (1, QUICK_ROWS) if given.quick else (given.splits, given.rows)
-    found: store.Found = {task.name: {} for task in tasks}
-    start = time.monotonic()
+    progress = Progress(given.cells, most)
+    todo = list(cells(tasks, methods, splits))
+    rest = [cell for cell in todo if progress.found(cell) is None]
 
     def keep(cell: Cell, one: dict[str, Any]) -> None:
-        found[cell.task.name].setdefault(cell.method.name, []).append(one)
+        progress.keep(cell, one)
         if not one.get("skipped"):
             told = one.get("failed") or f"{one['fit']:.1f} s"
-            print(
-                f"{time.monotonic() - start:6.0f} s  {cell.task.name}, {cell.method.name}: {told}", flush=True
-            )
+            print(f"{progress.seconds():6.0f} s  {cell.task.name}, {cell.method.name}: {told}", flush=True)
 
     def told() -> dict[str, Any]:
-        about = {"splits": splits, "rows_at_most": most, "seconds": round(time.monotonic() - start)}
+        found: store.Found = {task.name: {} for task in tasks}
+        for cell in todo:
+            if (one := progress.found(cell)) is not None:
+                found[cell.task.name].setdefault(cell.method.name, []).append(one)
+        about = {"splits": splits, "rows_at_most": most, "seconds": round(progress.seconds())}
         about |= {"date": time.strftime("%Y-%m-%d"), "jobs": given.jobs, "command": " ".join(sys.argv[1:])}
         return store.summary(found, about)
 
     try:
-        run(cells(tasks, methods, splits), given.data, most=most, jobs=given.jobs, limit=LIMIT, keep=keep)
+        run(rest, given.data, most=most, jobs=given.jobs, limit=LIMIT, keep=keep)
     finally:  # what there is, if it is interrupted
         results = told()
         _show(results)

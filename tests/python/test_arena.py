@@ -17,6 +17,8 @@ from arena.__main__ import STORED
 from arena.answers import Numbers, losses, normal
 from arena.cell import measured
 from arena.method import Method, all_methods
+from arena.progress import Progress
+from arena.run import Cell
 from arena.table import Table, read
 
 
@@ -125,3 +127,18 @@ def test_the_pages_of_the_site_are_those_of_the_stored_result(
     assert len(written) == 1 + len(stored["tasks"])
     docs = Path(__file__).parents[2] / "docs"
     assert written == {path: (docs / path).read_text() for path in written}, "python -m arena page"
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    cells = [Cell(made(table(40, regression=False)), all_methods()[0], split) for split in range(3)]
+    first = Progress(tmp_path / "cells", 600)
+    first.keep(cells[0], {"fit": 1.0})
+    first.keep(cells[1], {"failed": "it"})
+    with (tmp_path / "cells").open("a") as file:
+        file.write('\n{"cell": ["made", ')  # stopped while it wrote
+    again = Progress(tmp_path / "cells", 600)
+    assert [again.found(cell) for cell in cells] == [{"fit": 1.0}, {"failed": "it"}, None]
+    again.keep(cells[2], {"fit": 2.0})
+    assert Progress(tmp_path / "cells", 600).found(cells[2]) == {"fit": 2.0}
+    assert Progress(tmp_path / "cells", 900).found(cells[0]) is None  # of other rows
+    assert Progress(None, 600).found(cells[0]) is None
