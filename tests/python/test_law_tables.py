@@ -176,3 +176,70 @@ def test_roles_of_laws_elsewhere_are_refused(table: pl.DataFrame) -> None:
     ):
         with pytest.raises((UncertainError, TypeError), match=words):
             uncertain.fit(table, target="y", features=["x"], **options)
+
+
+def test_dense_covariances_of_all_targets(table: pl.DataFrame) -> None:
+    n = len(table)
+    modes, t = table[["zero_a", "zero_b"]].to_numpy(), table["y_err"].to_numpy()
+    C = np.diag(t**2) + modes @ modes.T
+    options = {"target": "y", "features": ["x"], "method": "law"}
+    with pytest.warns(uncertain.exceptions.UncertainWarning, match=r"ignored beside y_cov=: cov_x_y"):
+        model = uncertain.fit(table, y_cov=C, **options)
+    X, y = arrays(table)
+    own = LinearLaw().fit(X, y, y_cov=C)
+    np.testing.assert_array_equal(model.coef_[0], own.coef_)
+    np.testing.assert_array_equal(model.coef_std_[0], own.coef_std_)
+    # The column y_err is the diagonal's root, and would leave nothing of it for the modes.
+    assert model.columns_.target_std is None and model.pipeline_[-1].y_modes_.shape == (n, 2)
+    np.testing.assert_array_equal(model.sample_posterior(5), own.sample_posterior(5))
+    with pytest.raises(UncertainError, match="rows of the fit"):
+        LawDisplay.from_estimator(model, table)
+    told = uncertain.fit(table, y_cov=C, target_std="y_err", **options)
+    known = LinearLaw().fit(X, y, t, table[["cov_x_y"]].to_numpy(), y_cov=C)
+    np.testing.assert_allclose(told.coef_[0], known.coef_)
+    table = table.drop("cov_x_y")
+    # A row without a target takes its row and column with it, whatever they hold.
+    gone = np.array([3, 150, 299])
+    with_gaps = np.arange(n)
+    holes = table.with_columns(
+        y=pl.when(pl.Series(np.isin(with_gaps, gone))).then(None).otherwise(pl.col("y"))
+    )
+    rest = np.setdiff1d(with_gaps, gone)
+    broken = C.copy()
+    broken[gone], broken[:, gone] = np.nan, np.nan
+    fewer = uncertain.fit(holes, y_cov=broken, **options)
+    np.testing.assert_array_equal(
+        fewer.coef_[0], LinearLaw().fit(X[rest], y[rest], y_cov=C[np.ix_(rest, rest)]).coef_
+    )
+    for words, how in (
+        (r"y_cov: expected the shape \(300, 300\).*got \(299, 299\)", {"y_cov": C[1:, 1:]}),
+        (r"y_cov: expected the shape \(300, 300\).*got \(300,\)", {"y_cov": np.diag(C)}),
+        ("y_cov='y_err': must be the covariance matrix", {"y_cov": "y_err"}),
+        ("y_cov: row 0, column 7.*symmetric", {"y_cov": C + 0.1 * (with_gaps[:, None] == 7)}),
+        ('y_cov=: GSURegressor does not know it.*method="law"', {"y_cov": C, "method": "gsu"}),
+        ('y_cov=: method="auto" does not know it', {"y_cov": C, "method": "auto"}),
+        (
+            "y_cov=: GeneralizedLinearLaw does not know it",
+            {"y_cov": C, "target": "count", "family": "poisson"},
+        ),
+        ("which LinearLaw takes", {"y_cov": C, "curve": straight, "p0": [0, 1]}),
+        ("y_cov= is for laws.*one memory", {"y_cov": C, "memory": "1GB"}),
+        ("modes= beside y_cov=", {"y_cov": C, "modes": ["zero_a"]}),
+    ):
+        with pytest.raises(UncertainError, match=words):
+            uncertain.fit(table, **options | how)
+
+
+def test_draws_of_what_a_model_has_learned(table: pl.DataFrame) -> None:
+    options = {"target": "y", "features": ["x"]}
+    for method in ("law", "mixture"):
+        model = uncertain.fit(table, method=method, **options)
+        draws = model.sample_posterior(20_000, random_state=1)
+        np.testing.assert_allclose(draws[:, 1].mean(), model.coef_[0, 0], atol=0.05 * model.coef_std_[0, 0])
+        np.testing.assert_allclose(draws[:, 1].std(), model.coef_std_[0, 0], rtol=0.03)
+    curve = uncertain.fit(table, method="law", curve=straight, p0={"a": 0.0, "b": 1.0}, **options)
+    last = curve.pipeline_[-1]
+    np.testing.assert_array_equal(curve.sample_posterior(3), last.sample_posterior(3))
+    np.testing.assert_array_equal(curve.conf_int(0.9), last.conf_int(0.9))
+    with pytest.raises(AttributeError, match='laws have: method="law"'):
+        uncertain.fit(table, method="gsu", **options).sample_posterior()

@@ -170,6 +170,7 @@ VERBS: dict[str, Callable[[uncertain.Model, Any], object]] = {
     "summary": lambda m, t: m.summary(t),
     "to_code": lambda m, t: hasattr(m, "coef_") and m.to_code(),
     "conf_int": lambda m, t: hasattr(m, "coef_std_") and m.conf_int(),
+    "sample_posterior": lambda m, t: hasattr(m, "coef_std_") and m.sample_posterior(3),
     "labels": lambda m, t: m.labels(t),
     "gaussians": lambda m, t: m.gaussians(t),
     "save": lambda m, t: None,  # beside the others, with a path

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from sklearn.base import BaseEstimator, clone
 
 from .._columns.bars import ARGUMENTS
-from .._columns.columns import OF_LAWS, OF_ROWS
+from .._columns.columns import OF_LAWS, OF_PAIRS, OF_ROWS
 from .._data.options import did_you_mean
 from .._data.typing import Keywords, RandomState
 from ..discriminant import GaussianDiscriminant
@@ -76,9 +76,9 @@ EVERYWHERE = {"probability": True}
 
 
 ARGUMENTS_OF_FIT = (
-    *OF_ROWS, *OF_LAWS, *ARGUMENTS, "columns", "hdu", "task", "method", "meaning", "scale", "transform",
-    "on_missing", "indicators", "arms", "handle_unknown", "effort", "noise", "memory", "spill", "time_limit",
-    "random_state",
+    *OF_ROWS, *OF_LAWS, *OF_PAIRS, *ARGUMENTS, "columns", "hdu", "task", "method", "meaning", "scale",
+    "transform", "on_missing", "indicators", "arms", "handle_unknown", "effort", "noise", "memory", "spill",
+    "time_limit", "random_state",
 )  # fmt: skip
 """What an unknown parameter may have been meant to be, beside those of the method."""
 

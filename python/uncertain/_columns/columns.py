@@ -37,6 +37,9 @@ OF_ROWS = ("target", "target_std", "groups", "sample_weight")
 OF_LAWS = ("offset", "event", "modes")
 """The same, of laws between true values alone."""
 
+OF_PAIRS = ("y_cov",)
+"""The same as matrices of all rows, which are no columns."""
+
 
 @dataclass(frozen=True, repr=False)
 class Columns:

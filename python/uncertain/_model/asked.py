@@ -14,7 +14,7 @@ from .._data.validation import TableLike
 from .._rows.sampled import REMEMBERED_ROWS
 from .._tables.source import Source
 from ..exceptions import UncertainError
-from .coefficients import law_of
+from .coefficients import law_or_curve
 from .drawn import some_rows
 from .reader import Reader
 from .report import about_target
@@ -70,12 +70,16 @@ def pictured(reader: Reader, table: TableLike, y: ColumnOrValues | None, *, fill
 
 def pictured_law(reader: Reader, table: TableLike, y: ColumnOrValues | None) -> PicturedLaw:
     """For `uncertain.plot.LawDisplay`."""
-    last: Any = reader.pipeline[-1]
-    last = last if hasattr(last, "curve") else law_of(reader.pipeline)
+    last = law_or_curve(reader.pipeline)
     source, y, _ = asked_rows(reader, table, y)
     rows = reader.gaussians(source)
     targets: Any = reader.truth(source, y)
     shared = reader.columns.modes
+    if hasattr(last, "y_modes_"):
+        raise UncertainError(
+            "the errors that y_cov= says rows share belong to the rows of the fit: pass the law, "
+            "model.pipeline_[-1], with its rows and y - y_modes_ @ modes_"
+        )
     if shared is True:
         raise UncertainError(
             "the fit got modes= as numbers, which are not in the table; give their columns by name"

@@ -14,7 +14,7 @@ undone as well: true values scale as readings do.)
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -22,6 +22,7 @@ from sklearn.pipeline import Pipeline
 from .._base.law import Law
 from .._data.typing import Estimator, Floats
 from .._linear.classifier import LinearClassifier
+from ..laws import CurveRegressor
 from ..preprocessing import (
     AsGaussians,
     GaussianCollapser,
@@ -96,6 +97,16 @@ def law_of(pipeline: Pipeline) -> Law:
             "the standard errors belong to coefficients of scaled or mapped features, those of pipeline_[-1]"
         )
     return last
+
+
+def law_or_curve(pipeline: Pipeline) -> Any:
+    """The same, or a `CurveRegressor`, whose parameters belong to what it reads."""
+    if not isinstance(pipeline[-1], CurveRegressor):
+        return law_of(pipeline)
+    moved = [type(step).__name__ for _, step in pipeline.steps[:-1] if not isinstance(step, READS)]
+    if moved:
+        raise AttributeError(f"the curve's parameters belong to what comes out of {moved[-1]}")
+    return pipeline[-1]
 
 
 def _before(step: Estimator, coef: Floats, intercept: Floats) -> tuple[Floats, Floats]:

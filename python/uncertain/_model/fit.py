@@ -48,6 +48,7 @@ def fit(
     offset: ColumnOrValues | None = None,
     event: ColumnOrValues | None = None,
     modes: Sequence[str] | ArrayLike | None = None,
+    y_cov: ArrayLike | None = None,
     mean: str | None = None,
     std: ErrorColumns | None = None,
     var: ErrorColumns | None = None,
@@ -105,6 +106,9 @@ def fit(
         Predictions are for an offset of 0.
     modes : for ``method="law"`` without ``family=``: columns of errors of the target that rows share, such as
         calibrations, or an array (n, k); see `uncertain.laws.LinearLaw`.
+    y_cov : for the same laws, in place of `modes`: the covariance matrix (n, n) of all targets' errors, a row
+        and a column for each row of the table. Rows without a target are left out of it, too. Error columns
+        of the target are then not looked for; `target_std` is the part that no other row shares.
     mean : column with a list of d numbers per row.
     std, var, cov, precision, factor : column with the uncertainty of `mean`: one number, d numbers (diagonal)
         or d * d numbers (row-major matrix) per row. At most one, except a factor with a diagonal var.
@@ -187,8 +191,8 @@ def fit(
     arms : what is kept of asymmetric error bars. "moments": mean and variance, with a warning; "shape": a
         mixture of two or three Gaussians (`uncertain.uncertainty.from_bounds`), for rows without gaps; a row
         of many such features may be 64 Gaussians, which cost what 64 rows cost. "auto": the shape for
-        ``method="law"`` of up to three such features, without ``outliers``, ``error_scale``, `modes` and
-        covariances with the target; else moments.
+        ``method="law"`` of up to three such features, without ``outliers``, ``error_scale``, `modes`,
+        `y_cov` and covariances with the target; else moments.
     handle_unknown : what to do with a category that was not in the fit: "error" refuses it, "ignore" treats
         it as none of the known ones.
     effort : of ``method="auto"``: "fast" follows a rule and fits once (the linear SVM-GSU); "normal" is
@@ -279,6 +283,8 @@ def fit(
         "limits": limits, "draws": draws,
     }  # fmt: skip
     asked, values = Columns.from_arguments(columns, roles)
+    if y_cov is not None:
+        values["y_cov"] = y_cov
     if is_dask(table):
         for name, given in (("noise", noise), ("memory", memory), ("spill", spill), ("hdu", hdu)):
             if given is not None:

@@ -33,7 +33,7 @@ from .._tables.dask import is_dask, lazily
 from .._tables.source import Source
 from ..exceptions import ModelFileError, UncertainError
 from .asked import Inspected, Pictured, PicturedLaw, asked_rows, inspected, pictured, pictured_law
-from .coefficients import hyperplanes, law_of
+from .coefficients import hyperplanes, law_of, law_or_curve
 from .file import ModelMetadata, from_bytes, read, to_bytes, write
 from .formula import formula
 from .onnx.export import write_onnx
@@ -641,9 +641,32 @@ class Model:
     def conf_int(self, level: float = 0.95, method: Literal["wald", "profile"] = "wald") -> Floats:
         """Of a law: confidence intervals of its coefficients in the units of the table, shape (d, 2).
 
-        "profile" is for `uncertain.laws.GeneralizedLinearLaw`.
+        Of a curve those of its parameters. "profile" is for `uncertain.laws.GeneralizedLinearLaw` and curves.
         """
-        return law_of(self.pipeline_).conf_int(level, method)
+        ends: Floats = law_or_curve(self.pipeline_).conf_int(level, method)
+        return ends
+
+    def sample_posterior(self, n_samples: int = 1, random_state: RandomState = 0) -> Floats:
+        """Of a law: draws of its intercept, coefficients and further parameters, in the units of the table.
+
+        They come from the normal distribution with the law's covariance; of positive parameters their
+        logarithms do. Statistics of the draws are those of whatever depends on the estimates.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of draws.
+        random_state : int, RandomState or None, default=0
+            Seed of the draws.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, p)
+            Intercept (not of the family "ordinal"), coefficients, and what a family has beside; of a curve
+            its parameters. AttributeError for models that are no laws.
+        """
+        drawn: Floats = law_or_curve(self.pipeline_).sample_posterior(n_samples, random_state)
+        return drawn
 
     def summary(self, table: TableLike | None = None) -> Summary:
         """What the model has learned, as a text and as arrays.

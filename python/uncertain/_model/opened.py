@@ -18,7 +18,7 @@ from .._data.validation import TableLike, seed_from
 from .._rows.in_file import FileReader, InFile
 from .._rows.in_memory import MemoryReader
 from .._rows.in_parts import suits_parts
-from .._rows.reader import PerRow, RowReader
+from .._rows.reader import PerRow, RowReader, refuse_of_laws
 from .._spill import Budget
 from .._tables.dask import is_dask
 from .._tables.hdus import HduChoice
@@ -56,7 +56,8 @@ def open_rows(
         if budget is None:
             columns = _load(source, asked, columns, in_parts=in_parts)
     plan = replace(plan, usual="measurement" if _are_readings(source, columns) else "spread")
-    per_row = PerRow(**{role: values.get(role, getattr(columns, role)) for role in PerRow._fields})
+    beside: Keywords = {role: values.get(role, getattr(columns, role, None)) for role in PerRow._fields}
+    per_row = PerRow(**beside)
     if values:
         columns = columns.changed(**{role: True for role in ("groups", "sample_weight") if role in values})
     reader: RowReader
@@ -86,6 +87,7 @@ def open_dask_rows(
     from .._rows.on_dask import GROUP_BYTES, DaskReader, OnDask
 
     plan.refuse(OnDask)
+    refuse_of_laws(asked, PerRow(asked.target or "", y_cov=values.get("y_cov")))
     for role, value in values.items():
         raise ParameterError(
             f"{role}: of a Dask DataFrame it is the name of a column, got {type(value).__name__}"

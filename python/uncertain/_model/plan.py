@@ -24,7 +24,7 @@ from .._choice.portfolio import Member, Request
 from .._choice.settings import checked_noise, re_measured_in, settings_of_choice, to_seed
 from .._choice.steps import Softening, behind_selection, steps_with, takes_gaps, takes_shapes
 from .._columns.bars import listing
-from .._columns.columns import OF_LAWS
+from .._columns.columns import OF_LAWS, OF_PAIRS
 from .._data.choices import (
     ARMS,
     EFFORTS,
@@ -176,7 +176,7 @@ class Plan:
             y_std=has_fit_parameter(estimator, "y_std"),
             xy_cov=has_fit_parameter(estimator, "xy_cov"),
             y_limit=has_fit_parameter(estimator, "y_limit"),
-            of_laws=tuple(role for role in OF_LAWS if has_fit_parameter(estimator, role)),
+            of_laws=tuple(role for role in (*OF_LAWS, *OF_PAIRS) if has_fit_parameter(estimator, role)),
             gaps=denoised or takes_gaps(estimator, measured=False),
             law=self.method == "law",
             shapes=self.method == "law" and takes_shapes(estimator),

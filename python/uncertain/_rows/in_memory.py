@@ -9,7 +9,8 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from .._columns import Columns, exact_candidates
-from .._columns.columns import OF_LAWS
+from .._columns.bars import listing
+from .._columns.columns import OF_LAWS, OF_PAIRS
 from .._columns.found import PairsOfTarget
 from .._data.choices import Arms
 from .._data.coded import coded
@@ -66,6 +67,9 @@ class MemoryReader(RowReader):
     """The rows with a target, where others are left out."""
 
     def settle(self, task: str, *, partial: bool) -> bool:
+        if self.per_row.y_cov is not None:
+            y_cov = of_target.covariance_of_rows(self.per_row.y_cov, self.source.n_rows)
+            self.per_row = self.per_row._replace(y_cov=y_cov)
         self._leave_out(partial=partial)
         source = self.source
         with self._numbered():
@@ -115,7 +119,7 @@ class MemoryReader(RowReader):
 
     def _read(self, uses: Uses) -> LocalRows:
         source, per_row = self.source, self.per_row
-        if uses.y_std and per_row.target_std is None:
+        if uses.y_std and per_row.target_std is None and per_row.y_cov is None:
             self.columns = of_target.with_target_std(self.columns, law=uses.law)
         y_std = self._y_std(uses)
         pairs = self._pairs_of_target(uses, y_std)
@@ -144,16 +148,19 @@ class MemoryReader(RowReader):
 
     def _of_laws(self, uses: Uses) -> dict[str, Floats]:
         """Offsets, events and modes, as far as there are any."""
-        known = {}
-        for role in OF_LAWS:
+        known: dict[str, Any] = {}
+        for role in (*OF_LAWS, *OF_PAIRS):
             given = getattr(self.per_row, role)
             if given is None:
                 continue
             if role not in uses.of_laws:
                 raise ParameterError(
                     f'{role}=: {uses.name} does not know it; the laws of method="law" do: offset= and event= '
-                    "those of family=, modes= lines"
+                    "those of family=, modes= and y_cov= lines"
                 )
+            if role in OF_PAIRS:
+                known[role] = given
+                continue
             known[role] = self.source.beside(given, role)
             if getattr(self.columns, role) is None:
                 self.columns = self.columns.changed(**{role: True})
@@ -170,21 +177,24 @@ class MemoryReader(RowReader):
 
     def _pairs_of_target(self, uses: Uses, y_std: Floats | None) -> PairsOfTarget | None:
         """Columns of covariances with the target's errors, if the fit uses them."""
-        pairs, target = self.columns.found.target_pairs, self.per_row.target
+        per_row, pairs = self.per_row, self.columns.found.target_pairs
         if not (pairs.corr or pairs.cov):
             return None
         if not uses.xy_cov:
             if pairs.named:
                 raise ParameterError(
-                    f"{next(iter(pairs.columns))} is given for the target {target!r}: covariances with its "
-                    'errors are used by method="mixture" for numbers'
+                    f"{next(iter(pairs.columns))} is given for the target {per_row.target!r}: covariances "
+                    'with its errors are used by method="mixture" for numbers'
                 )
             return None
         if y_std is None:
             if not pairs.named:
+                if per_row.y_cov is not None:
+                    names = listing(pairs.columns)
+                    warn(f"ignored beside y_cov=: {names}; they need target_std=", UncertainWarning)
                 return None
             raise UncertainError(
-                f"{next(iter(pairs.columns))} needs the error bars of {target!r}: pass target_std="
+                f"{next(iter(pairs.columns))} needs the error bars of {per_row.target!r}: pass target_std="
             )
         self.columns = of_target.with_pairs_of_target(self.columns, pairs)
         return pairs
@@ -193,8 +203,9 @@ class MemoryReader(RowReader):
         """What is kept of asymmetric error bars."""
         if self.policy.arms != "auto":
             return self.policy.arms
+        shared = self.per_row.modes is not None or self.per_row.y_cov is not None
         n_arms = sum(len(bar.columns) == 2 for bar in self.columns.error_bars.values())
-        shapes = uses.shapes and 0 < n_arms <= SHAPED and pairs is None and self.per_row.modes is None
+        shapes = uses.shapes and 0 < n_arms <= SHAPED and pairs is None and not shared
         return "shape" if shapes else "moments"
 
     def _y_limit(self, uses: Uses) -> Limits | None:

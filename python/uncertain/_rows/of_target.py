@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._columns import Columns
 from .._columns.bars import listing, require
 from .._columns.found import PairsOfTarget
 from .._data.incomplete import GaussianRows, filled_gaussians
-from .._data.numbers import refuse_where
+from .._data.numbers import float_array, refuse_where
 from .._data.typing import Floats, Limits
 from .._data.warn import warn
 from .._tables.source import Source
-from ..exceptions import ColumnError, UncertainWarning
+from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._limits import read_flags
 
@@ -85,6 +86,19 @@ def covariances(
                 values = values * np.sqrt(rows[:, [j]].trace()) * y_std
             out[:, j] = values
     return out
+
+
+def covariance_of_rows(y_cov: ArrayLike, n_rows: int) -> Floats:
+    """(n, n): covariances of all targets' errors; what else they must be is the law's matter."""
+    if isinstance(y_cov, str):
+        raise ParameterError(f"y_cov={y_cov!r}: must be the covariance matrix of all rows, not a column")
+    matrix = float_array(y_cov, "y_cov")
+    if matrix.shape != (n_rows, n_rows):
+        raise ShapeError(
+            f"y_cov: expected the shape {(n_rows, n_rows)}, a row and a column for each row of the table, "
+            f"got {matrix.shape}"
+        )
+    return matrix
 
 
 def limits(source: Source, columns: Columns) -> Limits | None:

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from numpy.typing import ArrayLike
+
 from .._columns import Columns, left_out
-from .._columns.columns import OF_LAWS
+from .._columns.columns import OF_LAWS, OF_PAIRS
 from .._columns.find import Types
 from .._data.choices import Arms
 from .._data.typing import ColumnOrValues
@@ -34,6 +36,8 @@ class PerRow(NamedTuple):
     offset: ColumnOrValues | None = None
     event: ColumnOrValues | None = None
     modes: ColumnOrValues | Sequence[str] | None = None
+    y_cov: ArrayLike | None = None
+    """The covariance matrix of all rows' targets, never a column."""
 
 
 class Policy(NamedTuple):
@@ -60,7 +64,7 @@ class Uses:
     xy_cov: bool = False
     y_limit: bool = False
     of_laws: tuple[str, ...] = ()
-    """Those of `offset`, `event` and `modes` that it knows."""
+    """Those of `offset`, `event`, `modes` and `y_cov` that it knows."""
     law: bool = False
     """Is it the method "law"?"""
     shapes: bool = False
@@ -129,8 +133,10 @@ class RowReader(ABC):
 
 def refuse_of_laws(columns: Columns, values: PerRow | None = None) -> None:
     """For rows that are not in the memory of one process."""
-    for role in OF_LAWS:
-        if getattr(columns, role) is not None or (values is not None and getattr(values, role) is not None):
+    for role in (*OF_LAWS, *OF_PAIRS):
+        if getattr(columns, role, None) is not None or (
+            values is not None and getattr(values, role) is not None
+        ):
             raise ParameterError(f"{role}= is for laws, which are fitted to rows in one memory")
 
 

@@ -38,6 +38,8 @@ class TrainingRows:
     offset: Floats | None = None
     event: Floats | None = None
     modes: Floats | None = None
+    y_cov: Floats | None = None
+    """(n, n): covariances of all targets' errors."""
 
     def __len__(self) -> int:
         return len(self.y)
@@ -45,9 +47,10 @@ class TrainingRows:
     def take(self, at: Ints) -> Self:
         """Some of them."""
         groups = None if self.groups is None else self.groups.take(at)
-        arrays: dict[str, Array | None] = {**vars(self), "groups": None}
+        y_cov = None if self.y_cov is None else self.y_cov[np.ix_(at, at)]
+        arrays: dict[str, Array | None] = {**vars(self), "groups": None, "y_cov": None}
         some = {name: values if values is None else values[at] for name, values in arrays.items()}
-        return replace(self, **some | {"groups": groups})  # type: ignore[arg-type]
+        return replace(self, **some | {"groups": groups, "y_cov": y_cov})  # type: ignore[arg-type]
 
     def sampled(self, most: int) -> Self:
         """A copy of at most so many of them, by a hash."""
@@ -69,6 +72,7 @@ class TrainingRows:
             "sample_weight": self.weights, "groups": None if self.groups is None else self.groups.codes,
             "y_std": self.y_std, "xy_cov": self.xy_cov, "y_limit": self.y_limit,
             "offset": self.offset, "event": self.event, "modes": self.modes,
+            "y_cov": self.y_cov,
         }  # fmt: skip
 
     def step_arguments(self, step: BaseEstimator) -> dict[str, ArrayLike]:
