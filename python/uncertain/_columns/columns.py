@@ -7,7 +7,7 @@ names and types, before any number is read. `Columns.found` holds what only the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
@@ -206,14 +206,21 @@ class Columns:
         return cls(found=Found(settled=True))
 
     @classmethod
-    def settled(cls, roles: Mapping[str, Any], bars: Mapping[str, ErrorBar]) -> Columns:
-        """Those that were found, with the error bars of scalar features."""
-        columns = cls(**roles, **arguments_from(bars), found=Found(settled=True))
+    def settled(
+        cls,
+        roles: Mapping[str, Any],
+        bars: Mapping[str, ErrorBar],
+        names: Iterable[str],
+        target_limit: str | None,
+    ) -> Columns:
+        """Those that were found in a table of these names, with the error bars of scalar features."""
+        columns = cls(**roles, **arguments_from(bars), found=Found(settled=True, target_limit=target_limit))
         if bars:
             # Not to be made again of arguments that were made of them; scalars have no lists.
             chosen = {feature: ErrorBar(bar.kind, bar.columns) for feature, bar in bars.items()}
             columns.__dict__.update(error_bars=chosen, lists={})
-        return columns
+        taken = columns.used | columns.beside()
+        return columns.with_found(ignored=tuple(name for name in names if name not in taken))
 
     @property
     def ignored(self) -> tuple[str, ...]:

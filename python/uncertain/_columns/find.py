@@ -97,21 +97,20 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     roles |= {"exact": (*roles.get("exact", ()), *exact), "categorical": categorical, **beside}
     roles |= {role: getattr(asked, role) for role in OF_LAWS}
     roles["draws"] = (*roles.get("draws", ()), *draws)
-    columns = Columns.settled(roles, chosen.bars)
+    columns = Columns.settled(roles, chosen.bars, names, target_limit)
     if asked.exact == "all":
         more = [n for n in chosen.candidates if n not in columns.used and table.types[n] == "number"]
-        columns = replace(columns, exact=(*(columns.exact or ()), *more))
+        roles["exact"] = (*(columns.exact or ()), *more)
+        columns = Columns.settled(roles, chosen.bars, names, target_limit)
     if not columns.used:
         raise ColumnError(_no_errors(chosen.candidates))
     if asked.limits is not None:
-        columns = replace(columns, limits=limit_columns(asked.limits, columns.scalars, names))
-    used: set[str | None] = {*columns.used, *beside.values(), *of_laws, target_limit}
-    ignored = tuple(n for n in names if n not in used)
+        roles["limits"] = limit_columns(asked.limits, columns.scalars, names)
+        columns = Columns.settled(roles, chosen.bars, names, target_limit)
+    ignored = columns.found.ignored
     like_others = {c for role in ("target", "groups") for c in _like(parsed, beside.get(role), ignored)}
     return columns.with_found(
-        ignored=ignored,
         automatic=asked.mean is None and asked.features is None and not asked.errors,
-        target_limit=target_limit,
         target_stds=tuple(bar.columns[0] for bar in of_target if bar.kind == "std"),
         target_bars=tuple(str(bar) for bar in of_target if bar.kind != "std"),
         unsure=chosen.unsure(of_target),

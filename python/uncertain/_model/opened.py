@@ -23,7 +23,7 @@ from .._spill import Budget
 from .._tables.dask import is_dask
 from .._tables.hdus import HduChoice
 from .._tables.source import Source
-from ..exceptions import ParameterError
+from ..exceptions import ColumnError, ParameterError
 from ..preprocessing._empty import find_filled
 from .plan import Plan
 
@@ -47,7 +47,8 @@ def open_rows(
         raise ParameterError(f'spill={spill!r}: is where the rows go with memory=, such as memory="2GB"')
     if budget is not None:
         plan.refuse(InFile)
-    with Source.opening(table, HduChoice(hdu, asked)) as source:
+    source = Source.from_input(table, HduChoice(hdu, asked))
+    try:
         columns = _find_columns(source, asked)
         columns = columns if hdu is None else columns.with_found(hdu=hdu)
         in_parts = (
@@ -55,6 +56,8 @@ def open_rows(
         )
         if budget is None:
             columns = _load(source, asked, columns, in_parts=in_parts)
+    except ColumnError as error:
+        source.refuse(error)
     plan = replace(plan, usual="measurement" if _are_readings(source, columns) else "spread")
     beside: Keywords = {role: values.get(role, getattr(columns, role, None)) for role in PerRow._fields}
     per_row = PerRow(**beside)

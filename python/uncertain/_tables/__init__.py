@@ -2,6 +2,6 @@
 
 from .door import BatchSize
 from .opening import is_table, open_table
-from .table import Table
+from .table import Block, Table
 
-__all__ = ["BatchSize", "Table", "is_table", "open_table"]
+__all__ = ["BatchSize", "Block", "Table", "is_table", "open_table"]

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self, TypeGuard
+from typing import Any, Literal, NoReturn, Self, TypeGuard
 
 import numpy as np
 
@@ -65,24 +65,20 @@ class Source:
             with self.named():  # a column that is asked for, too, was not meant
                 require(missing, [other for other in present if other not in names], advice)
 
-    @classmethod
-    @contextmanager
-    def opening(cls, data: TableLike, choice: HduChoice) -> Iterator[Source]:
-        """`from_input`; errors about columns meanwhile say which file they are about."""
-        source = cls.from_input(data, choice)
-        with source.named():
-            yield source
-
     @contextmanager
     def named(self) -> Iterator[None]:
         """Errors about columns say which file they are about."""
         try:
             yield
         except ColumnError as error:
-            origin = "" if self.table is None else self.table.origin
-            if not origin:
-                raise
-            raise ColumnError(f"{origin}: {error}") from error
+            self.refuse(error)
+
+    def refuse(self, error: ColumnError) -> NoReturn:
+        """The error, which says which file it is about."""
+        origin = "" if self.table is None else self.table.origin
+        if not origin:
+            raise error
+        raise ColumnError(f"{origin}: {error}") from error
 
     @property
     def data(self) -> Any:

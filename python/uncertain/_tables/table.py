@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -27,6 +27,18 @@ from .exits import ArrowExit, Exit, PolarsExit, take
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+class Block(NamedTuple):
+    """Columns of numbers that are read side by side, or one column of lists."""
+
+    names: Sequence[str]
+    missing: str = "nan"
+    """What the extension is to do with nulls and NaN."""
+    like: Sequence[str] = ()
+    """Error bars are converted to the units of these columns, one for each."""
+    power: int = 1
+    """Variances are converted to the second power of these."""
 
 
 class Table:
@@ -218,13 +230,16 @@ class Table:
     def block(
         self, names: Sequence[str], missing: str = "nan", *, like: Sequence[str] = (), power: int = 1
     ) -> Rows:
-        """Columns of numbers side by side, or one column of lists, as the extension reads them.
+        """One of `blocks`."""
+        return self.blocks([Block(names, missing, like, power)])[0]
 
-        `missing`: what it is to do with nulls and NaN. Error bars are converted to the units of the columns
-        that they are `like`, one for each, variances to the second `power` of these.
-        """
-        units = self.unit_names(like) if len(like) == len(names) else ()
-        return Rows.from_arrow(self.numbers(names, units, power), list(names), missing)
+    def blocks(self, asked: Iterable[Block]) -> list[Rows]:
+        """Columns of numbers side by side, as the extension reads them."""
+        read = []
+        for names, missing, like, power in asked:
+            units = self.unit_names(like) if len(like) == len(names) else ()
+            read.append(Rows.from_arrow(self.numbers(names, units, power), list(names), missing))
+        return read
 
     def numbers(
         self, names: Sequence[str], units: Sequence[str | None] = (), power: int = 1

@@ -17,7 +17,7 @@ from .._columns.names import ErrorBar
 from .._data.asymmetric import split_normal
 from .._data.typing import Booleans, Floats
 from .._data.units import POWERS
-from .._tables import Table
+from .._tables import Block, Table
 from ._arms import arm_lengths
 from ._limits import read_flags
 
@@ -38,8 +38,7 @@ class BarSizes(NamedTuple):
         bars = columns.error_bars
         if not bars:
             return cls._of_lists(table, columns)
-        values = table.block([*bars]).to_numpy()
-        numbers = _numbers(table, bars)
+        values, numbers = _read(table, bars)
         std, absent = np.empty(values.shape), np.empty(values.shape, dtype=bool)
         for j, (feature, bar) in enumerate(bars.items()):
             absent[:, j] = np.isnan(numbers[feature]).any(axis=1)
@@ -54,8 +53,8 @@ class BarSizes(NamedTuple):
         if kind not in ("std", "var", "cov") or len(columns.lists) > 1:
             return None
         means = [columns.mean] if columns.mean else [*(columns.features or ())]
-        values = table.block(means).to_numpy()
-        numbers = table.block([column], like=means[:1], power=POWERS[kind]).to_numpy()
+        asked = [Block(means), Block([column], like=means[:1], power=POWERS[kind])]
+        values, numbers = (rows.to_numpy() for rows in table.blocks(asked))
         d = values.shape[1]
         if numbers.shape[1] == d * d and kind == "cov":
             numbers = np.where(np.isnan(numbers).any(axis=1, keepdims=True), np.nan, numbers[:, :: d + 1])
@@ -112,18 +111,21 @@ class BarSizes(NamedTuple):
             yield column, numbers / table.factor(column, table.unit(mean), POWERS[kind])
 
 
-def _numbers(table: Table, bars: Mapping[str, ErrorBar]) -> dict[str, Floats]:
-    """By feature the columns of its error bar, (n, 1) or (n, 2), in the unit of the feature."""
+def _read(table: Table, bars: Mapping[str, ErrorBar]) -> tuple[Floats, dict[str, Floats]]:
+    """The values, and by feature the columns of its error bar, (n, 1) or (n, 2), in its unit."""
+    variances = {feature: bar for feature, bar in bars.items() if bar.kind == "var"}
+    lengths = {feature: bar for feature, bar in bars.items() if bar.kind != "var"}
+    kinds = [(own, power) for own, power in ((variances, POWERS["var"]), (lengths, 1)) if own]
+    asked = [Block([*bars])]
+    for own, power in kinds:
+        columns = [column for bar in own.values() for column in bar.columns]
+        asked.append(Block(columns, like=[f for f, bar in own.items() for _ in bar.columns], power=power))
+    values, *read = (rows.to_numpy() for rows in table.blocks(asked))
     numbers: dict[str, Floats] = {}
-    for kinds, power in ((("var",), POWERS["var"]), (("std", "arms", "limits"), 1)):
-        own = {feature: bar for feature, bar in bars.items() if bar.kind in kinds}
-        if own:
-            columns = [column for bar in own.values() for column in bar.columns]
-            units = [feature for feature, bar in own.items() for _ in bar.columns]
-            rows = table.block(columns, like=units, power=power).to_numpy()
-            ends = np.cumsum([len(bar.columns) for bar in own.values()])[:-1]
-            numbers |= zip(own, np.split(rows, ends, axis=1), strict=True)
-    return numbers
+    for (own, _), rows in zip(kinds, read, strict=True):
+        ends = np.cumsum([len(bar.columns) for bar in own.values()])[:-1]
+        numbers |= zip(own, np.split(rows, ends, axis=1), strict=True)
+    return values, numbers
 
 
 def _deviations(value: Floats, numbers: Floats, feature: str, bar: ErrorBar) -> Floats:

@@ -25,7 +25,7 @@ from .._data.split_normals import shaped
 from .._data.targets import is_missing
 from .._data.typing import Booleans, Floats, Keywords
 from .._data.units import POWERS
-from .._tables import Table
+from .._tables import Block, Table
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, NullError, ParameterError, ShapeError
 from ._arms import arm_lengths
@@ -236,17 +236,17 @@ def _gaussians(
 ) -> GaussianRows:
     """Means and uncertainty as they lie in the columns, in place where the layout allows."""
     impute = on_missing == "impute"
-    means = table.block(columns, "nan" if impute else "refuse")
-    n, d = means.n_rows, means.width
+    asked = [Block(columns, "nan" if impute else "refuse")]
     names: dict[str, list[str]] = {"means": columns}
-    rows: dict[str, Rows] = {}
     for kind, of_kind in errors.items():
         policy = _ZERO[kind] if on_missing == "point" else "refuse-error-bars"
         if impute and kind in ("std", "var") and "factor" not in errors:
             policy = "nan"
         like = columns if len(columns) == len(of_kind) else columns[:1]
-        rows[kind] = table.block(of_kind, policy, like=like, power=POWERS[kind])
+        asked.append(Block(of_kind, policy, like, POWERS[kind]))
         names["diagonal" if kind == "var" and "factor" in errors else "covariances"] = of_kind
+    means, *read = table.blocks(asked)
+    rows, n, d = dict(zip(errors, read, strict=True)), means.n_rows, means.width
     missing = None
     if impute:
         means, rows, missing = _gaps(means, rows)

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..exceptions import ColumnError
 
 if TYPE_CHECKING:
     from polars import Series
-
-
-def text_columns(columns: Mapping[str, Series]) -> set[str]:
-    """The columns that hold strings."""
-    import polars as pl
-
-    return {name for name, own in columns.items() if own.dtype in (pl.String, pl.Categorical, pl.Enum)}
 
 
 def numbers_from_text(column: Series) -> tuple[Series, int | None]:

@@ -23,7 +23,7 @@ from .._uncertain import Rows
 from ._bar_sizes import BarSizes
 from ._indicators import Indicators, Lacks, lacking, plain
 from ._size_model import SizeModel
-from ._text_numbers import not_a_number, numbers_from_text, text_columns
+from ._text_numbers import not_a_number, numbers_from_text
 
 if TYPE_CHECKING:
     from polars import Series
@@ -139,10 +139,9 @@ class Unknown:
         used = [name for name in table.names if name in columns.used]
         frame = dict(zip(used, table.series(used), strict=True))
         changed: dict[str, Series] = {}
-        texts = text_columns(frame)
         for name in [*_values(columns), *_error_columns(columns)]:
             column = frame[name]
-            if name in texts:
+            if column.dtype in (pl.String, pl.Categorical, pl.Enum):
                 numbers, wrong = numbers_from_text(column)
                 if wrong is None or not refuse:
                     column = numbers
