@@ -18,49 +18,64 @@ from ._base import threads as _threads  # noqa: F401  # tells threadpoolctl abou
 
 if TYPE_CHECKING:
     from . import (
-        demo,
-        exceptions,
-        huber,
-        inspection,
-        kernels,
-        laws,
-        losses,
-        metrics,
-        preprocessing,
-        uncertainty,
+        demo as demo,
+        exceptions as exceptions,
+        huber as huber,
+        inspection as inspection,
+        kernels as kernels,
+        laws as laws,
+        losses as losses,
+        metrics as metrics,
+        preprocessing as preprocessing,
+        uncertainty as uncertainty,
     )
-    from ._columns import Columns
-    from ._data.array import GaussianArray
-    from ._data.incomplete import Incomplete
-    from ._data.mixture_array import MixtureArray
-    from ._errors.check import ErrorCheck, check_errors
-    from ._model.fit import fit
-    from ._model.model import Model, load
-    from ._report.classes import Report
-    from .discriminant import GaussianDiscriminant
-    from .exceptions import UncertainError
-    from .huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
-    from .kernel_features import ProbabilisticKernelFeatures
-    from .kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
-    from .minimax import MinimaxProbabilityClassifier
-    from .mixture import GaussianMixtureRegressor
+    from ._columns import Columns as Columns
+    from ._data.array import GaussianArray as GaussianArray
+    from ._data.incomplete import Incomplete as Incomplete
+    from ._data.mixture_array import MixtureArray as MixtureArray
+    from ._errors.check import (
+        ErrorCheck as ErrorCheck,
+        check_errors as check_errors,
+    )
+    from ._model.fit import fit as fit
+    from ._model.model import (
+        Model as Model,
+        load as load,
+    )
+    from ._report.classes import Report as Report
+    from .discriminant import GaussianDiscriminant as GaussianDiscriminant
+    from .exceptions import UncertainError as UncertainError
+    from .huber import (
+        AdaptiveHuberClassifier as AdaptiveHuberClassifier,
+        AdaptiveHuberRegressor as AdaptiveHuberRegressor,
+    )
+    from .kernel_features import ProbabilisticKernelFeatures as ProbabilisticKernelFeatures
+    from .kernel_svm import (
+        ProbabilisticKernelSVC as ProbabilisticKernelSVC,
+        ProbabilisticKernelSVR as ProbabilisticKernelSVR,
+    )
+    from .minimax import MinimaxProbabilityClassifier as MinimaxProbabilityClassifier
+    from .mixture import GaussianMixtureRegressor as GaussianMixtureRegressor
     from .preprocessing import (
-        AsGaussians,
-        ErrorColumns,
-        GaussianCollapser,
-        GaussianColumnTransformer,
-        GaussianDenoiser,
-        GaussianImputer,
-        GaussianLogScaler,
-        GaussianScaler,
-        KernelMap,
-        LinearMap,
-        SubspaceProjector,
+        AsGaussians as AsGaussians,
+        ErrorColumns as ErrorColumns,
+        GaussianCollapser as GaussianCollapser,
+        GaussianColumnTransformer as GaussianColumnTransformer,
+        GaussianDenoiser as GaussianDenoiser,
+        GaussianImputer as GaussianImputer,
+        GaussianLogScaler as GaussianLogScaler,
+        GaussianScaler as GaussianScaler,
+        KernelMap as KernelMap,
+        LinearMap as LinearMap,
+        SubspaceProjector as SubspaceProjector,
     )
-    from .regression import GSURegressor
-    from .remeasured import RemeasuredClassifier, RemeasuredRegressor
-    from .robust import RobustSVC
-    from .svm import GSUClassifier
+    from .regression import GSURegressor as GSURegressor
+    from .remeasured import (
+        RemeasuredClassifier as RemeasuredClassifier,
+        RemeasuredRegressor as RemeasuredRegressor,
+    )
+    from .robust import RobustSVC as RobustSVC
+    from .svm import GSUClassifier as GSUClassifier
 
     __version__: str
 
@@ -92,56 +107,12 @@ _ORIGINS = {
     }.items()
     for name in names.split()
 }
-"""The module behind each public name; the others of ``__all__`` are modules themselves."""
+"""The module behind each public name."""
 
-__all__ = [  # and `dask` and `plot`, which need an extra; docs/guide/api.md has the same names
-    "AdaptiveHuberClassifier",
-    "AdaptiveHuberRegressor",
-    "AsGaussians",
-    "Columns",
-    "ErrorCheck",
-    "ErrorColumns",
-    "GSUClassifier",
-    "GSURegressor",
-    "GaussianArray",
-    "GaussianCollapser",
-    "GaussianColumnTransformer",
-    "GaussianDenoiser",
-    "GaussianDiscriminant",
-    "GaussianImputer",
-    "GaussianMixtureRegressor",
-    "GaussianLogScaler",
-    "GaussianScaler",
-    "Incomplete",
-    "KernelMap",
-    "LinearMap",
-    "MinimaxProbabilityClassifier",
-    "MixtureArray",
-    "Model",
-    "ProbabilisticKernelFeatures",
-    "ProbabilisticKernelSVC",
-    "ProbabilisticKernelSVR",
-    "RemeasuredClassifier",
-    "RemeasuredRegressor",
-    "Report",
-    "RobustSVC",
-    "SubspaceProjector",
-    "UncertainError",
-    "__version__",
-    "check_errors",
-    "demo",
-    "exceptions",
-    "fit",
-    "huber",
-    "inspection",
-    "kernels",
-    "laws",
-    "load",
-    "losses",
-    "metrics",
-    "preprocessing",
-    "uncertainty",
-]
+_MODULES = "demo exceptions huber inspection kernels laws losses metrics preprocessing uncertainty"
+
+# And `dask` and `plot`, which need an extra; docs/guide/api.md has the same names.
+__all__ = sorted([*_ORIGINS, *_MODULES.split(), "__version__"])
 
 if not TYPE_CHECKING:  # which would take any name for a member
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
@@ -17,7 +20,28 @@ __all__ = ["BatchSize", "is_table", "open_files", "open_table", "read_table", "w
 
 METHODS: tuple[str, ...] = get_args(get_type_hints(uncertain.fit)["method"])[1:]
 """Every method of `uncertain.fit` but "auto"."""
-METHODS_OF_NUMBERS = ("gsu", "kernel", "huber", "mixture", "law", "remeasured")
+
+
+def documented_methods() -> Iterator[tuple[str, tuple[type, type | None]]]:
+    """The estimators that the docstring of `uncertain.fit` names for each of them."""
+    doc = uncertain.fit.__doc__ or ""
+    text = doc[doc.index("    method : ") : doc.index("    meaning : ")]
+    for names, said in re.findall(r'((?:"\w+",? ?)+): ([^"]*`.*?)(?=\s"\w+"[:,]|\Z)', text, re.DOTALL):
+        classifier = re.search(r"`([\w.]+)`", said)
+        regressor = re.search(r"\[`([\w.]+)`", said)
+        assert classifier, said
+        for name in re.findall(r"\w+", names):
+            yield name, (made(classifier[1]), regressor and made(regressor[1]))
+
+
+def made(name: str) -> Any:
+    """What a docstring calls by this name."""
+    return attrgetter(name.removeprefix("uncertain."))(uncertain)
+
+
+ESTIMATORS = dict(documented_methods())
+"""The estimator of every method, for classes and for numbers."""
+METHODS_OF_NUMBERS = tuple(name for name, (_, regressor) in ESTIMATORS.items() if regressor)
 
 
 def names(table: Any) -> list[str]:

@@ -8,24 +8,10 @@ import click
 import numpy as np
 import polars as pl
 import pytest
-from catalogues import METHODS, METHODS_OF_NUMBERS, quick, up_or_down
+from catalogues import ESTIMATORS, METHODS, quick, up_or_down
 
 import uncertain
 from uncertain.cli import main
-
-ROBUST = (uncertain.RobustSVC, None)
-KINDS: dict[str, tuple[type, type | None]] = {
-    "gsu": (uncertain.GSUClassifier, uncertain.GSURegressor),
-    "kernel": (uncertain.ProbabilisticKernelSVC, uncertain.ProbabilisticKernelSVR),
-    "huber": (uncertain.AdaptiveHuberClassifier, uncertain.AdaptiveHuberRegressor),
-    "discriminant": (uncertain.GaussianDiscriminant, None),
-    "minimax": (uncertain.MinimaxProbabilityClassifier, None),
-    "mixture": (uncertain.GaussianDiscriminant, uncertain.GaussianMixtureRegressor),
-    "law": (uncertain.laws.GeneralizedLinearLaw, uncertain.GaussianMixtureRegressor),
-    **dict.fromkeys(("usvc", "tsvc", "ausvc", "mpsvc", "psvm"), ROBUST),
-    "remeasured": (uncertain.RemeasuredClassifier, uncertain.RemeasuredRegressor),
-}
-"""The estimator of every method, for classes and for numbers."""
 
 
 @pytest.fixture(scope="module")
@@ -36,15 +22,14 @@ def table() -> pl.DataFrame:
 def test_the_names_are_the_same_everywhere() -> None:
     (option,) = [o for o in main.commands["fit"].params if o.name == "method"]
     assert isinstance(option.type, click.Choice) and tuple(option.type.choices) == ("auto", *METHODS)
-    assert {*KINDS} == {*METHODS}
-    assert {method for method, (_, kind) in KINDS.items() if kind is not None} == {*METHODS_OF_NUMBERS}
+    assert {*ESTIMATORS} == {*METHODS}
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_classes(method: str, table: pl.DataFrame) -> None:
     rows = table.drop("height")
     model = uncertain.fit(rows, **quick(method))
-    assert isinstance(model.pipeline_[-1], KINDS[method][0])
+    assert isinstance(model.pipeline_[-1], ESTIMATORS[method][0])
     assert model.score(rows) > 0.75
     report = model.report(rows, folds=2, repeats=1)
     certified = method in ("gsu", "kernel", "usvc", "ausvc")
@@ -58,7 +43,7 @@ def test_classes(method: str, table: pl.DataFrame) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_numbers(method: str, table: pl.DataFrame) -> None:
     rows = table.drop("label")
-    kind = KINDS[method][1]
+    kind = ESTIMATORS[method][1]
     if kind is None:
         with pytest.raises(uncertain.UncertainError, match=f'"{method}" is for classes; numbers .* "huber"'):
             uncertain.fit(rows, target="height", method=method)  # type: ignore[arg-type]

@@ -146,19 +146,19 @@ def fit(
     method : the model; in brackets, for a target of numbers.
         "auto": a choice among several of the following on held-out rows, see below; every other method is one
         fit;
-        "gsu": `GSUClassifier` (`GSURegressor`), linear unless ``kernel=`` is given;
-        "kernel": `ProbabilisticKernelSVC` (`ProbabilisticKernelSVR`), curved, up to some ten thousand rows;
-        "huber": `AdaptiveHuberClassifier` (`AdaptiveHuberRegressor`, also for more than 20 different
-        integers), which drops labels inconsistent with the fit; rows whose target is null are unlabelled;
+        "gsu": `GSUClassifier` [`GSURegressor`], linear unless ``kernel=`` is given;
+        "kernel": `ProbabilisticKernelSVC` [`ProbabilisticKernelSVR`], curved, up to some ten thousand rows;
+        "huber": `AdaptiveHuberClassifier` [`AdaptiveHuberRegressor`, also for more than 20 different
+        integers], which drops labels inconsistent with the fit; rows whose target is null are unlabelled;
         "usvc", "tsvc", "ausvc", "mpsvc", "psvm": the `RobustSVC` of that name;
         "minimax": `MinimaxProbabilityClassifier`; "discriminant": `GaussianDiscriminant`, which treats error
         bars as measurement error by itself;
-        "mixture": the same [`GaussianMixtureRegressor`, errors in x and y: the slopes between true values; it
-        also uses columns of covariances between the target's errors and the features'];
+        "mixture": `GaussianDiscriminant` [`GaussianMixtureRegressor`, errors in x and y: the slopes between
+        true values; it also uses columns of covariances between the target's errors and the features'];
         "law": the law between true values, `uncertain.laws.GeneralizedLinearLaw` [`GaussianMixtureRegressor`;
         with ``family=``, such as "poisson", the former]: coefficients that the noise does not flatten, with
         standard errors; ``limits=`` of a target that is a time says which times were not reached;
-        "remeasured": `RemeasuredClassifier` (`RemeasuredRegressor`): boosted trees, or any ``estimator=``,
+        "remeasured": `RemeasuredClassifier` [`RemeasuredRegressor`]: boosted trees, or any ``estimator=``,
         trained on copies of the rows with larger and smaller errors; of numbers with ``density=True`` also a
         density with all its peaks, which "auto" learns where it is clearly better than a normal law.
     meaning : "spread": a row stands for all points of its Gaussian, each of which should be classified well.
