@@ -28,7 +28,8 @@ ONE = {
     "radius_mean": "radius_se", "Motion_Mean": "Motion_Std", "avg_v": "v_unc",
     "Mass (kg)": "Standard deviation of Mass (kg)", "size [cm]": "σ(size [cm])", "a b": "a b (SD)",
     "glucose": "glucose ±", "length": "u(length)", "width": "Uncertainty in width", "t0": "t0_1sigma",
-    "HbA1c (%)": "HbA1c (%) std. dev.", "depth": "δdepth",
+    "HbA1c (%)": "HbA1c (%) std. dev.", "depth": "δdepth", "Na (mmol/l)": "Na SD", "K (mM)": "K (SD)",
+    "Ca": "Ca SD (mM)", "w1mpro": "w1sigmpro",
 }  # fmt: skip
 ARMS = {
     "mass": ("mass_error_max", "mass_error_min"), "R": ("euR", "edR"), "koi": ("koi_err1", "koi_err2"),
@@ -159,3 +160,42 @@ def test_a_mean_has_the_error_of_its_quantity_only_where_that_is_no_column() -> 
 def test_what_stands_beside_a_mean_is_its_error_or_a_spread(bar: str, meaning: str) -> None:
     model = uncertain.fit(columns("x_mean", bar), method="gsu")
     assert f"meaning    {meaning}" in str(model)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (
+            ("FLUX_G", "FLUX_IVAR_G"),
+            r"'FLUX_IVAR_G' looks like an inverse variance: make 'FLUX_err_G' = 1 / sqrt",
+        ),
+        (("flux", "flux_err_pct"), r"'flux_err_pct' looks like .* relative to its value: make 'flux_err' ="),
+        (
+            ("crp", "crp_ci_low", "crp_ci_high"),
+            r"confidence interval of 'crp'.*bounds=\{'crp': \('crp_ci_low'",
+        ),
+        (("x", "x_ci95_lower", "x_ci95_upper"), r"confidence interval of 'x': of one of 95 % make 'x_err'"),
+    ],
+)
+def test_error_bars_in_another_form_are_named(names: tuple[str, ...], said: str) -> None:
+    with pytest.raises(ColumnError, match=f"no error bars found .*{said}"):
+        uncertain.fit(columns(*names), method="gsu")
+    table = columns(*names).with_columns(columns("u", "u_err").drop("label"))
+    with pytest.warns(UncertainWarning, match=f"left out.*{said}"):
+        assert uncertain.fit(table, method="gsu").columns_.features == ("u",)
+
+
+def test_lists_beside_a_matrix_are_means_and_no_draws() -> None:
+    rng = np.random.default_rng(0)
+    means = rng.normal(size=(N, 2)) + 3.0 * (LABEL == "a")[:, None]
+    cov = np.tile([0.1, 0.0, 0.0, 0.2], (N, 1))
+    for mean, matrix in (("position", "covariance"), ("mean", "covariance"), ("x", "x_cov")):
+        table = pl.DataFrame({mean: means, matrix: cov, "label": LABEL})
+        model = uncertain.fit(table, method="gsu")
+        assert (model.columns_.mean, model.columns_.cov) == (mean, matrix)
+        assert np.allclose(model.gaussians(table).covariances()[0], np.diag([0.1, 0.2]))
+    table = pl.DataFrame({"position": means, "orientation": means, "pose_covariance": cov, "label": LABEL})
+    with pytest.raises(
+        ColumnError, match=r"say which belong together, such as mean='position', cov='pose_cov"
+    ):
+        uncertain.fit(table, method="gsu")

@@ -575,7 +575,11 @@ def test_endings_have_readers() -> None:
     with pytest.raises(ParameterError, match="must be one of") as caught:
         read_table("table.unknown")
     endings = str(caught.value).partition("must be one of ")[2].split(", ")
-    assert endings == [ending for ending in WRITTEN if not ending.endswith(".gz")]
+    assert endings == [*(ending for ending in WRITTEN if not ending.endswith(".gz")), ".tbl", ".mrt"]
+    with pytest.raises(ParameterError, match=r"not read here; pass polars.read_excel\('table.xlsx'\)"):
+        read_table("table.xlsx")
+    with pytest.raises(ParameterError, match="are read, not written"):
+        write_table(pl.DataFrame({"a": [1]}), Path("table.tbl"))
     assert "astropy" in sys.modules
 
 
@@ -596,3 +600,76 @@ def test_the_command_line_reads_and_writes_them_all(frame: pl.DataFrame, tmp_pat
     expected = uncertain.fit(frame, target="kind", method="gsu").predict(frame)
     assert_frame_equal(read_table(out).select(frame.columns), frame)
     assert read_table(out)["prediction"].to_list() == expected.to_list()
+
+
+ROWS = [(1.25, 0.5, "QSO"), (2.5, None, "STAR"), (3.75, 0.25, "QSO")]
+NAMES = ["Vmag", "e_Vmag", "Cl"]
+
+
+def vizier(separator: str) -> str:
+    """As VizieR writes it: comments, a blank line, names, units, a ruler, and values padded with blanks."""
+    head = "#\n#   VizieR Astronomical Server\n#    Vmag  (mag)  magnitude\n\n"
+    lines = [NAMES, ["mag", "mag", " "], ["------", "-----", "----"]]
+    lines += [[f"{v:6.3f}", "     " if e is None else f"{e:5.3f}", f"{c:4}"] for v, e, c in ROWS]
+    return head + "\n".join(separator.join(line) for line in lines) + "\n\n"
+
+
+IPAC = (
+    "\\fixlen = T\n\\ a comment\n"
+    "|   Vmag|  e_Vmag|  Cl|\n| double|  double|char|\n|    mag|     mag|    |\n|   null|    null|null|\n"
+) + "".join(f" {v:7.3f} {'null' if e is None else f'{e:.3f}':>8} {c:>4} \n" for v, e, c in ROWS)
+MRT = (
+    "Title: A table\nAuthors: Nobody\nTable: 1\n"
+    + "=" * 80
+    + "\nByte-by-byte Description of file: t.txt\n"
+    + "-" * 80
+    + "\n   Bytes Format Units Label   Explanations\n"
+    + "-" * 80
+    + "\n"
+    "   1-  6 F6.3   mag   Vmag    Magnitude\n   8- 12 F5.3   mag   e_Vmag  ? Its error\n"
+    "  14- 17 A4     ---   Cl      Class\n" + "-" * 80 + "\n"
+) + "".join(f"{v:6.3f} {'' if e is None else f'{e:.3f}':5} {c:4}\n" for v, e, c in ROWS)
+ARCHIVES = {
+    "asu.tsv": vizier("\t"), "semicolons.tsv": vizier(";"), "bars.txt": vizier("|"),
+    "wise.tbl": IPAC, "ipac.txt": IPAC, "t.mrt": MRT, "cds.dat": MRT,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_text_as_archives_write_it(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(ARCHIVES[name])
+    table = open_files(tmp_path / name)
+    assert table.frame(NAMES).rows() == ROWS
+    assert [*table.units(["Vmag", "e_Vmag"]).values()] in ([u.mag, u.mag], ["mag", "mag"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16"])
+def test_text_that_is_no_utf_8(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("Größe,Größe_err,Typ\n1.5,0.1,groß\n2.5,0.2,klein\n", encoding=encoding)
+    table = open_files(tmp_path / "t.csv")
+    assert table.frame(["Größe", "Typ"]).rows() == [(1.5, "groß"), (2.5, "klein")]
+    assert bool(table.notes) == (encoding != "utf-8")
+
+
+def test_vectors_of_fits_tables_are_features(tmp_path: Path, rng: np.random.Generator) -> None:
+    band, band_err = rng.normal(size=(N, 3)), rng.uniform(0.1, 0.2, (N, 3))
+    arms = np.stack([-band_err, 2 * band_err], axis=-1)
+    spectrum = rng.normal(size=(N, 65))
+    kind = np.repeat(["star", "quasar"], N // 2)
+    own = {"index": rng.normal(size=N), "Unc_index": np.full(N, 0.1), "kind": kind}
+    for errors, columns in ((band_err, ["Unc_Band"]), (arms, ["lower"])):
+        path = tmp_path / f"{columns[0]}.fits"
+        Table({"Band": band, "Unc_Band": errors, "S": spectrum, "S_err": spectrum**2, **own}).write(path)
+        with pytest.warns(
+            UncertainWarning, match=r"several numbers \(Band\) were read as columns x\[0\], x\[1\]"
+        ):
+            model = uncertain.fit(path, target="kind", method="gsu")
+        assert model.columns_.features == ("index", "Band[0]", "Band[1]", "Band[2]")
+        std = np.sqrt(model.gaussians(path).covariances()[:, 1, 1])
+        if errors is band_err:
+            assert np.allclose(std, band_err[:, 0])
+        else:
+            assert np.all((std > band_err[:, 0]) & (std < 2 * band_err[:, 0]))
+        with pytest.warns(UncertainWarning, match="several numbers"):  # lists, when asked
+            model = uncertain.fit(path, target="kind", mean="S", std="S_err", method="gsu")
+        assert model.columns_.mean == "S"

@@ -23,7 +23,8 @@ from .bars import (
 )
 from .columns import OF_LAWS, OF_ROWS, Columns
 from .found import PairsOfTarget
-from .names import PAIR_WORDS, ErrorBar, ErrorNames, named_pairs
+from .hints import hints
+from .names import PAIR_WORDS, ErrorBar, ErrorNames, is_called_matrix, named_pairs
 from .roles import check_roles
 
 SUFFIXES = ("_err", "_error", "_std", "_se", "_sigma")
@@ -267,11 +268,22 @@ class _Choice:
             return self._with_pairs(self._one_each(found), corr, {})
         if lone:
             return {}
-        # Lists without error bars: draws of each row's distribution.
-        draws = [name for name in self.candidates if self.types[name] == "list"]
-        if draws:
-            return {"draws": draws}
+        every_list = [name for name in self.candidates if self.types[name] == "list"]
+        matrices = [name for name in every_list if is_called_matrix(name)]
+        if matrices:
+            return self._with_matrix(matrices, [name for name in every_list if name not in matrices])
+        if every_list:  # without error bars: draws of each row's distribution
+            return {"draws": every_list}
         raise ColumnError(_no_errors(self.candidates))
+
+    def _with_matrix(self, matrices: Sequence[str], others: Sequence[str]) -> Keywords:
+        """The one column of covariance matrices, and the one of lists that they belong to."""
+        if len(matrices) == 1 and len(others) == 1:
+            return {"mean": others[0], "cov": matrices[0]}
+        raise ColumnError(
+            f"of the lists {listing([*others, *matrices])} some look like covariance matrices; say which "
+            f"belong together, such as mean={others[0] if others else 'my_means'!r}, cov={matrices[0]!r}"
+        )
 
     def unsure(self, of_target: Sequence[ErrorBar]) -> frozenset[str]:
         """The columns that letters alone call standard deviations; lower arms may have signs."""
@@ -403,11 +415,12 @@ class _Choice:
     def _beside_mean(self, mean: str, required: bool) -> dict[str, str]:
         """The error columns called `cov`, `std`, `var`, ...; none is legal only when `mean` was asked for."""
         kinds = [kind for kind in KINDS if kind != "bounds"]
-        present = {kind: kind for kind in kinds if kind in self.candidates and kind != mean}
+        known = {"covariance": "cov", "variance": "var"} | {kind: kind for kind in kinds}
+        present = {kind: name for name, kind in known.items() if name in self.candidates and name != mean}
         if len(present) > 1 and set(present) != {"factor", "var"}:
             raise ColumnError(
-                f"the columns {listing(list(present))} all look like error bars; say which one to use, "
-                f"such as {next(iter(present))}={next(iter(present))!r}"
+                f"the columns {listing(present.values())} all look like error bars; say which one to use, "
+                f"such as {next(iter(present))}={next(iter(present.values()))!r}"
             )
         if not present and required:
             raise ColumnError(
@@ -465,9 +478,10 @@ def _no_error_bar(feature: str) -> str:
 
 def _no_errors(candidates: Sequence[str]) -> str:
     kinds = "/".join(kind for kind in KINDS if kind not in ("bounds",))
+    meant = "".join(f"{hint}; " for hint in hints(candidates))
     return (
-        f"no error bars found among the columns {listing(candidates)}: neither columns called mean and "
-        f"{kinds}, nor pairs such as x and x{', x'.join(SUFFIXES)}, e_x or xErr; name them, such as "
+        f"no error bars found among the columns {listing(candidates)}: {meant}neither columns called mean "
+        f"and {kinds}, nor pairs such as x and x{', x'.join(SUFFIXES)}, e_x or xErr; name them, such as "
         'features=["a", "b"], std="{}_uncertainty", or std={"a": "my_error_of_a"}; '
         'exact="all" takes all numbers as exact (scikit-learn\'s own subject)'
     )

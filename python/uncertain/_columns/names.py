@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from .claims import APART_SIDE, SEPARATORS, SIDE, UPPER, Claim, Kind, claims_in
+from .claims import APART_SIDE, SEPARATORS, SIDE, UPPER, Claim, Kind, claims_in, spelled
 
 SPREAD = "_spread"
 """The ending of columns that say by their name that rows are populations, not readings."""
@@ -128,6 +128,11 @@ def named_pairs(names: Sequence[str], features: Iterable[str]) -> dict[str, dict
     return found
 
 
+def is_called_matrix(column: str) -> bool:
+    """Is one of its words that for a covariance?"""
+    return any(part in PAIR_WORDS["cov"] for part in re.split(r"[_.\- ]", column.lower()))
+
+
 def _pairs_in(column: str, words: Sequence[str], known: set[str]) -> Iterator[tuple[str, str]]:
     lower = column.lower()
     for word in words:
@@ -144,19 +149,25 @@ def _pairs_in(column: str, words: Sequence[str], known: set[str]) -> Iterator[tu
         return
 
 
+_UNIT = re.compile(r"[_ ]?[(\[][^()\[\]]*[)\]]$")
+"""A unit in brackets at the end of a name: Na (mmol/l)."""
+
+
 class _Known:
-    """Column names, found as they are or, where that is unique, in another case."""
+    """Column names, found as they are or, where that is unique, in another case, or without their unit."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.exact = set(names)
-        self.folded: dict[str, list[str]] = {}
-        for name in self.exact:
-            self.folded.setdefault(name.lower(), []).append(name)
+        self.alike: dict[str, list[str]] = {}
+        for name, spelled_out in zip(self.exact, spelled([*self.exact]), strict=True):
+            own = _UNIT.sub("", name) if name == spelled_out else name  # no unit: Na (SD)
+            for key in {name.lower(), own.lower()}:
+                self.alike.setdefault(key, []).append(name)
 
     def one(self, name: str) -> str | None:
         if name in self.exact:
             return name
-        alike = self.folded.get(name.lower(), [])
+        alike = self.alike.get(name.lower()) or self.alike.get(_UNIT.sub("", name).lower(), [])
         return alike[0] if len(alike) == 1 else None
 
 
@@ -172,6 +183,8 @@ def _by_letters(names: Sequence[str], known: _Known) -> Iterator[tuple[str, Erro
             value = column[2:]
         elif column[-2:] == "_e":
             value = column[:-2]
+        elif "sig" in column:  # WISE's w1sigmpro of w1mpro
+            value = column.replace("sig", "", 1)
         if value in known.exact:
             yield value, ErrorBar("std", (column,), sure=False)
     yield from _arms_by_letters(names, known)

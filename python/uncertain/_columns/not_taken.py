@@ -10,6 +10,7 @@ from .bars import listing
 from .claims import looks_like_error
 from .columns import Columns
 from .find import Types
+from .hints import hints
 
 
 def exact_candidates(columns: Columns, types: Types) -> tuple[list[str], list[str]]:
@@ -37,6 +38,7 @@ def left_out(columns: Columns, types: Types, gain: str = "") -> str | None:
             f"left out, though it looks like an error bar: {listing(suspects, 20)}; "
             f'std={{"feature": {suspects[0]!r}}} says which feature it belongs to'
         )
+    parts += hints([*plain, *suspects])
     if not parts:
         return None
     return "; ".join(parts) + " (exact=[] takes none and says nothing)"

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._columns.bars import listing
 from .._columns.names import error_bars
-from .._data.typing import NativeTable
+from .._data.typing import Array, NativeTable
 from .hdus import ANY_TABLE, HduChoice, choose_hdu
 
 
@@ -27,7 +27,7 @@ def read_fits(X: NativeTable, choice: HduChoice = ANY_TABLE) -> tuple[NativeTabl
 def clean(table: NativeTable, note: str) -> tuple[NativeTable, str]:
     """The table as its columns are meant, and the note with what was decided about them."""
     split = split_arms(strip_text(table))
-    return table, "; ".join(filter(None, (note, split)))
+    return table, "; ".join(filter(None, (note, split, split_vectors(table))))
 
 
 def strip_text(table: NativeTable) -> NativeTable:
@@ -43,10 +43,7 @@ def strip_text(table: NativeTable) -> NativeTable:
 
 
 def split_arms(table: NativeTable) -> str:
-    """Two numbers a row as the error bar of one number become two columns, upper and lower arm; a note on it.
-
-    The lower arm is the one with signs; without signs, the first one.
-    """
+    """Two numbers a row as the error bar of one number become two columns, upper and lower arm; a note."""
     names = []
     for value, bars in error_bars(table.colnames).items():
         column = bars[0].columns[0]
@@ -55,15 +52,53 @@ def split_arms(table: NativeTable) -> str:
             and table[value].shape == (len(table),)
             and table[column].shape == (len(table), 2)
         ):
-            signed = np.ma.less(np.ma.masked_invalid(table[column]), 0).any(axis=0).filled(False)
-            lower = int(signed[1] and not signed[0])
-            for name, arm in ((f"{value}_err1", 1 - lower), (f"{value}_err2", lower)):
-                if name in table.colnames:
-                    return ""
-                table[name] = table[column][:, arm]
+            if f"{value}_err1" in table.colnames or f"{value}_err2" in table.colnames:
+                return ""
+            upper, lower = _arms(table[column])
+            table[f"{value}_err1"], table[f"{value}_err2"] = upper, lower
             table.remove_column(column)
             names.append(column)
     if not names:
         return ""
     shown = listing(names, 4)
     return f"columns of two numbers ({shown}) were read as the upper and lower arms x_err1 and x_err2 of x"
+
+
+def split_vectors(table: NativeTable) -> str:
+    """Several numbers a row with an error bar each (or two arms) become columns x[0], x[0]_err, x[1], ...
+    beside those that are there; a note on it.
+
+    Not where one such pair is all that has error bars: it is read as lists; and not for spectra, whose
+    numbers are too many for features.
+    """
+    bars = {value: own[0] for value, own in error_bars(table.colnames).items()}
+    vectors: dict[str, tuple[str, bool]] = {}
+    for value, bar in bars.items():
+        shape, error = table[value].shape, table[bar.columns[0]].shape
+        is_vector = len(shape) == 2 and error in (shape, (*shape, 2)) and 0 < shape[1] <= LONGEST
+        if bar.kind == "std" and is_vector:
+            vectors[value] = bar.columns[0], len(error) == 3
+    if not vectors or (len(bars) == 1 and not any(has_arms for _, has_arms in vectors.values())):
+        return ""
+    for value, (column, has_arms) in vectors.items():
+        for j in range(table[value].shape[1]):
+            error = table[column][:, j]
+            own = dict(zip(("_err1", "_err2"), _arms(error), strict=True)) if has_arms else {"_err": error}
+            parts = {"": table[value][:, j], **own}
+            if any(f"{value}[{j}]{ending}" in table.colnames for ending in parts):
+                return ""
+            for ending, part in parts.items():
+                table[f"{value}[{j}]{ending}"] = part
+    shown = listing(vectors, 4)
+    return f"columns of several numbers ({shown}) were read as columns x[0], x[1], ... with their errors"
+
+
+LONGEST = 64
+"""Numbers of a row that are features of their own; a spectrum has more."""
+
+
+def _arms(column: Array) -> tuple[Array, Array]:
+    """Upper and lower arm of two numbers a row: the lower one has signs, or is the first one."""
+    signed = np.ma.less(np.ma.masked_invalid(column), 0).any(axis=0).filled(False)
+    lower = int(signed[1] and not signed[0])
+    return column[:, 1 - lower], column[:, lower]

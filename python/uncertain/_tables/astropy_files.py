@@ -1,4 +1,4 @@
-"""Files that astropy reads and writes (FITS, VOTable, ECSV), to and from Polars; an optional extra."""
+"""Files of astronomy, which astropy reads and mostly writes, to and from Polars; an optional extra."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from .paths import absolute
 READERS: dict[str, Keywords] = {
     "votable": {"format": "votable", "use_names_over_ids": True},
     "ecsv": {"format": "ascii.ecsv"},
+    "ipac": {"format": "ascii.ipac"},
+    "mrt": {"format": "ascii.mrt"},
 }
 
 

@@ -17,7 +17,7 @@ from .carriers.carrier import FIRST
 from .damage import readable
 from .door import BatchSize, Query
 from .exits import AstropyExit, WrappedExit
-from .formats import ASTROPY, TEXT, Format, file_format, is_remote
+from .formats import ASTROPY, READ_ONLY, TEXT, Format, file_format, is_remote, table_format
 from .hdus import ANY_TABLE, HduChoice, refuse_hdu
 from .opening import open_astropy
 from .paths import Paths, describe_paths, find_files, is_folder
@@ -40,7 +40,7 @@ def open_files(given: Paths, choice: HduChoice = ANY_TABLE) -> Table:
     UncertainError : it is read only by a library that is not installed.
     """
     files = find_files(given)
-    kind = file_format(files[0])
+    kind = table_format(files[0])
     if kind.name in ASTROPY:
         remote = next(filter(is_remote, files), None)
         if remote is not None:
@@ -110,6 +110,8 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
         raise ColumnError(
             f"{what} has no lists, but column {nested[0]!r} is one; see uncertain convert --unpack"
         )
+    if kind in READ_ONLY:
+        raise ParameterError(f"{path}: such files are read, not written; use .ecsv or .parquet")
     if compressed == ".zst" or (compressed and kind not in TEXT):
         raise ParameterError(f"{path}: {compressed} is read, not written; leave it out")
     with replacing(path) as draft:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
-import io
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -35,6 +35,12 @@ SIGNS = ("±", "+/-", "+-", "e")
 HEAD = 100
 """Lines that are looked at."""
 
+FIRST_BYTES = 1 << 16
+"""Those that are looked at for an encoding."""
+
+Source: TypeAlias = str | bytes
+"""The name of a file, or its text in UTF-8."""
+
 
 @dataclass(frozen=True)
 class Scan:
@@ -56,11 +62,17 @@ def scan_text(path: str, kind: Format) -> Scan:
     tab = "\t" if kind.name == "tsv" else None
     if is_remote(path):
         return Scan(pl.scan_csv(path, separator=tab or ",", null_values=list(MISSING), comment_prefix="#"))
-    lines = _head(path)
-    rows = [line for line in lines if line.strip() and not line.startswith("#")]
+    source, own_note = _as_utf8(path, kind)
+    lines = _head(source)
+    first = next((k for k, line in enumerate(lines) if line.strip() and not line.startswith("#")), 0)
+    if not all(map(str.strip, lines[:first])):  # VizieR's, which Polars takes for a line of names
+        source = _lines(source, path, kind)
+    lines = [line for line in lines if line.strip()]
+    rows = [line for line in lines if not line.startswith("#")]
     if not rows:
         raise TableError(f"{path}: the file has no lines beside comments")
-    separator = tab or detect_separator(rows, blanks=kind.name == "text")
+    separator = tab if any("\t" in row for row in rows) else None
+    separator = separator or detect_separator(rows, blanks=kind.name == "text")
     names = _names_in_comment(lines, separator)
     has_header = names is None
     decimal_comma = separator != "," and _has_decimal_commas(rows, separator)
@@ -74,7 +86,7 @@ def scan_text(path: str, kind: Format) -> Scan:
         "comment_prefix": "#",
         "skip_rows_after_header": below.n_lines,
     }
-    notes = [below.note] if below.note else []
+    notes = [note for note in (own_note, below.note) if note]
     if names is None and (owned := names_of_repeated(_cut(rows[0], separator))) is not None:
         names, repeated = owned
         notes.append(
@@ -82,16 +94,17 @@ def scan_text(path: str, kind: Format) -> Scan:
         )
     if decimal_comma:
         notes.append("its numbers have decimal commas: 1,5 was read as 1.5")
-    if separator is None:
-        frame = pl.read_csv(_cut_at_blanks(path), new_columns=names, **options).lazy()
-    elif kind.compressed:  # decompressed in memory; not all versions of Polars scan such files
+    if separator is None or below.is_padded:
+        source = _lines(source, path, kind, separator or "")
+    if kind.compressed or isinstance(source, bytes):
+        # Decompressed in memory; not all versions of Polars scan such files.
         _require_room_for_text(path, kind)
-        frame = pl.read_csv(polars_source(path), new_columns=names, **options).lazy()
+        frame = pl.read_csv(source, new_columns=names, **options).lazy()
     else:
         if names is not None:
             new_names = names
             options["with_column_names"] = lambda _: new_names
-        frame = pl.scan_csv(polars_source(path), **options)
+        frame = pl.scan_csv(source, **options)
     return Scan(frame, below.units if installed("astropy") else {}, tuple(notes))
 
 
@@ -120,6 +133,8 @@ class LinesBelowNames(NamedTuple):
     n_lines: int = 0
     units: dict[str, str] = {}  # noqa: RUF012
     note: str = ""
+    is_padded: bool = False
+    """Is there a ruler of dashes, as wide as the values, which are filled up with blanks?"""
 
 
 NO_UNITS = LinesBelowNames()
@@ -138,7 +153,7 @@ def units_below_names(rows: Sequence[str], separator: str | None) -> LinesBelowN
     """
     names, *lines = (_cut(row, separator) for row in rows)
     if lines and _is_ruler(lines[0]):
-        return LinesBelowNames(1)
+        return LinesBelowNames(1, is_padded=True)
     if len(lines) < 2 or len(lines[0]) != len(names):
         return NO_UNITS
     texts = [text.strip("[]() ") for text in lines[0]]
@@ -154,7 +169,8 @@ def units_below_names(rows: Sequence[str], separator: str | None) -> LinesBelowN
         return NO_UNITS
     units = {name: unit for name, unit in units.items() if name in of_numbers}
     listed = listing([f"{name} in {unit}" for name, unit in units.items()], 4)
-    return LinesBelowNames(1 + has_ruler, units, f"its second line was read as units: {listed}")
+    note = f"its second line was read as units: {listed}"
+    return LinesBelowNames(1 + has_ruler, units, note, has_ruler)
 
 
 def _cut(row: str, separator: str | None) -> list[str]:
@@ -197,19 +213,48 @@ def detect_separator(rows: Sequence[str], *, blanks: bool) -> str | None:
     return None if blanks and len(sizes) == 1 and sizes != {1} else ","
 
 
-def _head(path: str) -> list[str]:
-    """The first lines, of a compressed file, too: Polars reads a table of one column."""
+def _as_utf8(path: str, kind: Format) -> tuple[Source, str]:
+    """What Polars reads as this file, which knows UTF-8 alone: the file itself, or its text, and a note.
+
+    A byte order mark says that a text is UTF-16, as spreadsheets write "Unicode text"; other text whose first
+    lines are no UTF-8 is that of Windows.
+    """
+    if kind.compressed:
+        return polars_source(path), ""
+    with open(path, "rb") as file:
+        start = file.read(FIRST_BYTES)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    elif _is_utf8(start):
+        return polars_source(path), ""
+    else:
+        encoding = "cp1252"
+    text = Path(path).read_bytes().decode(encoding, "replace")
+    return text.encode(), f"its text is no UTF-8: read as {encoding}"
+
+
+def _is_utf8(start: bytes) -> bool:
+    """May it be the beginning of a text in UTF-8? Its last letter may be cut off."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _head(source: Source) -> list[str]:
+    """The first lines, blank ones too, of a compressed file, too: Polars reads a table of one column."""
     for most in (HEAD, 100 * HEAD):  # archives write long comments
         read = pl.read_csv(
-            polars_source(path),
+            source,
             separator="\x01",
             has_header=False,
             n_rows=most,
             quote_char=None,
             infer_schema=False,
         )
-        lines = [line.removeprefix("\ufeff") for line in read.to_series().to_list() if line is not None]
-        if sum(not line.startswith("#") for line in lines) > 1:
+        lines = [(line or "").removeprefix("\ufeff") for line in read.to_series().to_list()]
+        if sum(bool(line.strip()) and not line.startswith("#") for line in lines) > 1:
             break
     return lines
 
@@ -239,13 +284,18 @@ def _is_number(value: str) -> bool:
     return True
 
 
-def _cut_at_blanks(path: str) -> io.BytesIO:
-    """The file with one tab between values."""
-    text = pl.read_csv(
-        polars_source(path), separator="\x01", has_header=False, quote_char=None, infer_schema=False
-    )
-    lines = text.to_series()
-    if lines.str.contains('"', literal=True).any():
-        raise UncertainError(f"{path}: blanks separate the values, but some are in quotes; separate by tabs")
-    kept = lines.str.strip_chars().str.replace_all(r"[ \t]+", "\t").drop_nulls()
-    return io.BytesIO("\n".join(kept.to_list()).encode())
+def _lines(source: Source, path: str, kind: Format, separator: str | None = None) -> bytes:
+    """The file without blank lines, and without blanks beside separators; where these are blanks themselves
+    ("") with one tab between values."""
+    _require_room_for_text(path, kind)
+    text = pl.read_csv(source, separator="\x01", has_header=False, quote_char=None, infer_schema=False)
+    lines = text.to_series().drop_nulls()
+    if separator == "":
+        if lines.str.contains('"', literal=True).any():
+            raise UncertainError(
+                f"{path}: blanks separate the values, but some are in quotes; separate by tabs"
+            )
+        lines = lines.str.strip_chars().str.replace_all(r"[ \t]+", "\t")
+    elif separator is not None:
+        lines = lines.str.strip_chars(" ").str.replace_all(rf" *({re.escape(separator)}) *", "${1}")
+    return "\n".join(lines.filter(lines.str.contains(r"\S")).to_list()).encode()
