@@ -349,8 +349,8 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     for name in ("t.xlsx", "t", "t.parquet.gz", "t.gz"):
         with pytest.raises(ParameterError, match=name):
             read_table(tmp_path / name)
-    with pytest.raises(ParameterError, match=r"unknown format '\.xlsx'; the ending must be one of \.parquet"):
-        read_table(tmp_path / "t.xlsx")
+    with pytest.raises(ParameterError, match=r"unknown format '\.doc'; the ending must be one of \.parquet"):
+        read_table(tmp_path / "t.doc")
 
 
 BROKEN = [".parquet", ".arrow", ".json", ".ndjson", ".fits", ".vot", ".ecsv", ".csv"]
@@ -653,7 +653,7 @@ def test_text_that_is_no_utf_8(encoding: str, tmp_path: Path) -> None:
 
 def test_vectors_of_fits_tables_are_features(tmp_path: Path, rng: np.random.Generator) -> None:
     band, band_err = rng.normal(size=(N, 3)), rng.uniform(0.1, 0.2, (N, 3))
-    arms = np.stack([-band_err, 2 * band_err], axis=-1)
+    arms = np.stack([-band_err, 1.05 * band_err], axis=-1)
     spectrum = rng.normal(size=(N, 65))
     kind = np.repeat(["star", "quasar"], N // 2)
     own = {"index": rng.normal(size=N), "Unc_index": np.full(N, 0.1), "kind": kind}
@@ -669,7 +669,7 @@ def test_vectors_of_fits_tables_are_features(tmp_path: Path, rng: np.random.Gene
         if errors is band_err:
             assert np.allclose(std, band_err[:, 0])
         else:
-            assert np.all((std > band_err[:, 0]) & (std < 2 * band_err[:, 0]))
+            assert np.all((std > band_err[:, 0]) & (std < 1.05 * band_err[:, 0]))
         with pytest.warns(UncertainWarning, match="several numbers"):  # lists, when asked
             model = uncertain.fit(path, target="kind", mean="S", std="S_err", method="gsu")
         assert model.columns_.mean == "S"
