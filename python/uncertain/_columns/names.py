@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from .claims import APART_SIDE, SEPARATORS, SIDE, UPPER, Claim, Kind, claims_in, spelled
+from .claims import APART_SIDE, SEPARATORS, SIDE, UPPER, WORDS, Claim, Kind, claims_in
 
 SPREAD = "_spread"
 """The ending of columns that say by their name that rows are populations, not readings."""
@@ -149,8 +149,11 @@ def _pairs_in(column: str, words: Sequence[str], known: set[str]) -> Iterator[tu
         return
 
 
-_UNIT = re.compile(r"[_ ]?[(\[][^()\[\]]*[)\]]$")
-"""A unit in brackets at the end of a name: Na (mmol/l)."""
+_UNIT = re.compile(
+    rf"[_ ]?[(\[](?!\s*(?:(?:{'|'.join(WORDS)})\s*[)\]]|st(?:andar)?d|1?[ _]?[±σ]))[^()\[\]]*[)\]]$",
+    re.IGNORECASE,
+)
+"""A unit in brackets at the end of a name, and no error word: Na (mmol/l)."""
 
 
 class _Known:
@@ -159,9 +162,8 @@ class _Known:
     def __init__(self, names: Iterable[str]) -> None:
         self.exact = set(names)
         self.alike: dict[str, list[str]] = {}
-        for name, spelled_out in zip(self.exact, spelled([*self.exact]), strict=True):
-            own = _UNIT.sub("", name) if name == spelled_out else name  # no unit: Na (SD)
-            for key in {name.lower(), own.lower()}:
+        for name in self.exact:
+            for key in {name.lower(), _UNIT.sub("", name).lower()}:
                 self.alike.setdefault(key, []).append(name)
 
     def one(self, name: str) -> str | None:
