@@ -185,6 +185,30 @@ def test_error_bars_in_another_form_are_named(names: tuple[str, ...], said: str)
         assert uncertain.fit(table, method="gsu").columns_.features == ("u",)
 
 
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("ph", "ph_sd", "ph_n"), r"if 'ph_n' counts .* its error bar is 'ph_sd' / sqrt\('ph_n'\)"),
+        (("mean_bp", "sd_bp", "n_bp"), r"'sd_bp' / sqrt\('n_bp'\)"),
+        (("A_mean", "A_std", "A_count"), r"'A_std' / sqrt\('A_count'\)"),
+        (("Na (mM)", "Na SD", "n"), r"'Na SD' / sqrt\('n'\)"),
+        (("ph", "ph_se", "ph_n"), r"left out, because no column is its error bar: ph_n;(?!.*sqrt)"),
+    ],
+)
+def test_deviations_beside_numbers_of_readings_are_questioned(names: tuple[str, ...], said: str) -> None:
+    table = columns(*names).with_columns(pl.lit(4).alias(names[-1]))
+    with pytest.warns(UncertainWarning, match=said):
+        uncertain.fit(table, method="gsu")
+
+
+@pytest.mark.parametrize("kind", [None, pl.Categorical])
+def test_classes_that_differ_by_blanks_are_named(kind: pl.DataType | None) -> None:
+    label = np.where(np.arange(N) % 4, LABEL, np.char.add(LABEL, " "))
+    table = columns("u", "u_err").with_columns(label=pl.Series(label, dtype=kind or pl.String))
+    with pytest.warns(UncertainWarning, match="label: the classes 'a' and 'a ' differ by blanks alone"):
+        assert len(uncertain.fit(table, method="gsu").classes_) == 4
+
+
 def test_lists_beside_a_matrix_are_means_and_no_draws() -> None:
     rng = np.random.default_rng(0)
     means = rng.normal(size=(N, 2)) + 3.0 * (LABEL == "a")[:, None]

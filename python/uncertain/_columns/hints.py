@@ -1,9 +1,9 @@
-"""Error bars in a form that is not read: what they look like, and the line that makes them readable."""
+"""Error bars in a form that is not read, or that may not be meant: what to make of them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 _INVERSE = re.compile(r"(?i)(?:^|(?<=[_.\- ]))ivar(?=$|[_.\- ])")
 _PER_CENT = re.compile(r"(?i)[_.\- ](?:pct|percent|perc|rel|relative|frac)$|%")
@@ -11,6 +11,25 @@ _INTERVAL = re.compile(
     r"(?i)(?P<base>.+?)[_.\- ](?:95_?)?(?:ci|cl|conf|confidence)_?(?:95)?[_.\- ]?(?P<side>low|lower|lo|l)$"
 )
 _UPPER = {"low": "high", "lower": "upper", "lo": "hi", "l": "u"}
+
+
+_DEVIATION = re.compile(r"(?i)(?:^|[_.\- (])(?:sd|std|stdev|stddev)(?:[_.\- )]|$)")
+_COUNTS = ("{}_n", "n_{}", "{}_count", "count_{}", "n", "N", "count")
+_MEAN = re.compile(r"(?i)^(?:mean|avg)[_.\- ]|[_.\- ](?:mean|avg)$")
+
+
+def of_readings(errors: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
+    """A sentence where numbers of readings stand beside means and standard deviations (`errors`, by mean):
+    the deviation is that of the readings, and no error of their mean."""
+    for value, std in errors.items():
+        bases = dict.fromkeys((value, _MEAN.sub("", value)))
+        counts = [name for base in bases for form in _COUNTS if (name := form.format(base)) in names]
+        if counts and _DEVIATION.search(std):
+            yield (
+                f"if {counts[0]!r} counts the readings that {value!r} is the mean of, its error bar is {std!r} "
+                f"/ sqrt({counts[0]!r}): make a column of it in place of {std!r}, unless rows are populations"
+            )
+            return
 
 
 def hints(names: Sequence[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from .bars import listing
 from .claims import looks_like_error
 from .columns import Columns
 from .find import Types
-from .hints import hints
+from .hints import hints, of_readings
 
 
 def exact_candidates(columns: Columns, types: Types) -> tuple[list[str], list[str]]:
@@ -39,6 +39,7 @@ def left_out(columns: Columns, types: Types, gain: str = "") -> str | None:
             f'std={{"feature": {suspects[0]!r}}} says which feature it belongs to'
         )
     parts += hints([*plain, *suspects])
+    parts += of_readings({f: b.columns[0] for f, b in columns.bars().items() if b.kind == "std"}, plain)
     if not parts:
         return None
     return "; ".join(parts) + " (exact=[] takes none and says nothing)"

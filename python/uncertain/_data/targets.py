@@ -13,13 +13,17 @@ from decimal import Decimal
 
 import numpy as np
 
-from ..exceptions import NullError, ParameterError, ShapeError, UncertainError
+from ..exceptions import NullError, ParameterError, ShapeError, UncertainError, UncertainWarning
 from .numbers import refuse_where
 from .plain import KINDS, MOST_LETTERS, is_unfit, plain_numbers, plain_targets
 from .typing import Array, Floats, Ints, Label, Values
+from .warn import warn
 
 MANY_CLASSES = 20
 """Integer targets with more distinct values than this are taken for quantities, not classes."""
+
+LOOKED_AT = 10_000
+"""Labels that are looked at for classes that were written in two ways."""
 
 TWO_CLASSES = ({-1.0, 1.0}, {0.0, 1.0})
 """Whole floats that nobody means as quantities: the labels of textbooks, stored as floats."""
@@ -41,6 +45,8 @@ def targets_from(
     """
     fast = plain_targets(values, task, n_rows, partial=partial, many=MANY_CLASSES, two=TWO_CLASSES)
     if fast is not None:
+        if fast[0].dtype.kind == "U":
+            _warn_of_padded(fast[0][:LOOKED_AT].tolist(), what)
         return fast
     plain = plain_values(values, what, n_rows, "targets" if partial or task == "regression" else "labels")
     known = [value for value in plain if not is_missing(value)]
@@ -100,7 +106,23 @@ def labels_from(plain: Sequence[Label], what: str, task: str) -> Array:
             if plain
             else f"{what}: the table has no rows"
         )
+    if kinds == {str}:
+        _warn_of_padded(plain[:LOOKED_AT], what)
     return array
+
+
+def _warn_of_padded(labels: Sequence[Label], what: str) -> None:
+    """Two classes that differ by blanks alone are one to who wrote them."""
+    classes = {*map(str, labels)}
+    padded = next(
+        (name for name in sorted(classes) if name != name.strip() and name.strip() in classes), None
+    )
+    if padded is not None:
+        warn(
+            f"{what}: the classes {padded.strip()!r} and {padded!r} differ by blanks alone, and are two; "
+            "take the blanks away if they are one",
+            UncertainWarning,
+        )
 
 
 def _whole(values: Floats, what: str, task: str) -> Ints:
