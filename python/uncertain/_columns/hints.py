@@ -26,8 +26,9 @@ def of_readings(errors: Mapping[str, str], names: Sequence[str]) -> Iterator[str
         counts = [name for base in bases for form in _COUNTS if (name := form.format(base)) in names]
         if counts and _DEVIATION.search(std):
             yield (
-                f"if {counts[0]!r} counts the readings that {value!r} is the mean of, its error bar is {std!r} "
-                f"/ sqrt({counts[0]!r}): make a column of it in place of {std!r}, unless rows are populations"
+                f"if {counts[0]!r} counts the readings that {value!r} is the mean of, its error bar is "
+                f"{std!r} / sqrt({counts[0]!r}): make a column of it in place of {std!r}, unless rows are "
+                "populations"
             )
             return
 
