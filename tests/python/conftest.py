@@ -183,7 +183,7 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At most five trees for learners that choose their number, in tests that are not of them."""
+    """At most ten trees for learners that choose their number, in tests that are not of them."""
     for name in ("FIRST", "MOST"):
         monkeypatch.setattr(f"uncertain._trees.stopped.{name}", 5)
 

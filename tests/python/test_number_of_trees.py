@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 import uncertain
 from uncertain import GaussianArray, Incomplete, RemeasuredClassifier, RemeasuredRegressor
+from uncertain._trees import stopped
 from uncertain.exceptions import ParameterError, UncertainError
 
 
@@ -101,3 +102,41 @@ def test_a_number_of_trees_may_be_said_and_the_chosen_one_is_taken_for_models_of
         RemeasuredClassifier(n_trees=-1).fit(rows, y)
     with pytest.raises(ParameterError, match="default learner"):
         RemeasuredClassifier(LogisticRegression(), n_trees=5).fit(rows, y)
+
+
+def test_the_search_stops_soon_behind_the_least_loss_and_finds_what_the_learners_own_trees_find(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Half the trees of twice the rate find about what all trees up to the last one find, and new rows lose
+    nothing; of tables above `MANY` every second copy counts."""
+    rng = np.random.default_rng(5)
+
+    def table(n: int) -> tuple[GaussianArray, np.ndarray]:
+        truth, std = rng.normal(size=(n, 2)), np.exp(0.3 * rng.normal(size=(n, 2)))
+        y = (truth[:, 0] + np.sin(2.0 * truth[:, 1]) > 0.0).astype(int)
+        return GaussianArray(truth + 0.3 * std * rng.normal(size=truth.shape), std=0.3 * std), y
+
+    rows, y = table(1_200)
+    new, truth = table(4_000)
+    grown: list[int] = []
+    plain = stopped._grown
+
+    def seen(learner: Any, size: int, *rest: Any) -> Any:
+        grown.append(size)
+        return plain(learner, size, *rest)
+
+    monkeypatch.setattr(stopped, "_grown", seen)
+
+    def searched(**changes: float) -> tuple[int, int, float]:
+        grown.clear()
+        for name, value in changes.items():
+            monkeypatch.setattr(stopped, name, value)
+        model = RemeasuredClassifier(random_state=0).fit(rows, y)
+        return model.n_trees_, max(grown), log_loss_of(model, new, truth)
+
+    swift, last, loss = searched()
+    assert swift % stopped.FASTER == 0 and last < stopped.BEYOND * stopped.GROWTH * swift / stopped.FASTER + 1
+    halves = searched(MANY=1_000)[2]
+    slow, last, reference = searched(FASTER=1, MANY=10**9, FIRST=400, MOST=400)
+    assert 0.4 < swift / slow < 2.5 and last == 400
+    assert max(loss, halves) < reference + 0.01
