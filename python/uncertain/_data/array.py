@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from sklearn.utils import check_random_state
 
-from .._uncertain import Fitted, Gaussians, Mixtures, Rows
+from .._uncertain import Gaussians, Mixtures
 from ..exceptions import CovarianceWarning, ParameterError, ShapeError, UnitError
 from .arrow_types import ArrowColumn, Metadata, register
 from .features import (
@@ -31,9 +31,10 @@ from .features import (
     prefixed_names,
     rows_and_columns,
 )
-from .numbers import float_array, one_kind, refuse_not_finite, row_numbers
+from .numbers import float_array, one_kind, row_numbers
 from .options import check_option
-from .typing import ArrowStream, Floats, Keywords, RandomState
+from .shapes import gaussians_from, linear_map
+from .typing import ArrowStream, Floats, RandomState
 from .units import bare, errors_in, find_unit
 from .warn import warn
 
@@ -120,30 +121,8 @@ class GaussianArray:
             raise ShapeError(f"means: expected at least one feature, got shape {x.shape}")
         arguments = {"std": std, "var": var, "cov": cov, "precision": precision, "factor": factor}
         names = one_kind({name for name, value in arguments.items() if value is not None})
-        n, d = x.shape
-        feature_names = checked_names(feature_names, d)
-        values: Keywords = {}
-        shared = False
-        for name in names:
-            a = errors_in(unit, arguments[name], name)
-            if name in ("std", "var"):
-                values[name] = _per_row(a, name, n, d, full="factor" in names)
-            elif name == "factor":
-                if a.ndim != 3 or a.shape[:2] != (n, d) or a.shape[2] == 0:
-                    raise ShapeError(
-                        f"factor: expected shape (n, d, r) = ({n}, {d}, r) with r > 0, got {a.shape}"
-                    )
-                values[name] = Rows.from_numpy(a, n, d * a.shape[2])
-            elif a.shape == (n, d, d):
-                values[name] = Rows.from_numpy(a, n, d * d)
-            elif a.shape == (d, d):
-                values[name], shared = Rows.from_numpy(a, 1, d * d), True
-            else:
-                raise ShapeError(
-                    f"{name}: expected shape (n, d, d) = ({n}, {d}, {d}), or ({d}, {d}) for one matrix "
-                    f"shared by all rows, got {a.shape}"
-                )
-        core = Gaussians(Rows.from_numpy(x, n, d), shared=shared, **values)
+        feature_names = checked_names(feature_names, x.shape[1])
+        core = gaussians_from(x, {name: errors_in(unit, arguments[name], name) for name in names})
         self._set(core, feature_names, None if unit is None else str(unit))
 
     def _set(self, core: Gaussians, names: Names | None, unit: str | None) -> None:
@@ -470,34 +449,6 @@ def _gaussian_arrays(arrays: Iterable[object], what: str) -> list[GaussianArray]
     return pieces
 
 
-def linear_map(matrix: Floats, d: int | None, what: str, name: str) -> Fitted:
-    """The core's map x -> x A; `d`: the features that it must have, if that is known."""
-    if matrix.ndim != 2:
-        hint = f"; for one new feature pass {name}.reshape(-1, 1)" if matrix.ndim == 1 else ""
-        raise ShapeError(f"{what}: expected {name} of shape (d, k), got {matrix.shape}{hint}")
-    if 0 in matrix.shape:
-        raise ShapeError(f"{what}: {name} of shape {matrix.shape} has no elements")
-    if d is not None and len(matrix) != d:
-        raise ShapeError(
-            f"{what}: X has {d} features, but {name} has {len(matrix)} rows; it must have one per feature"
-        )
-    refuse_not_finite(matrix, name, "row", "column", advice="every element must be a finite number")
-    return Fitted.from_arrays("linear-map", "{}", "null", {"matrix": matrix})
-
-
 def _comparable(parts: Mapping[str, Floats]) -> dict[str, Floats]:
     """Constructor arguments with variances instead of standard deviations."""
     return {"var" if k == "std" else k: v * v if k == "std" else v for k, v in parts.items()}
-
-
-def _per_row(a: Floats, what: str, n: int, d: int, *, full: bool) -> Rows:
-    """std or var as rows of 1 (isotropic) or d values; always d if `full`."""
-    if a.shape == (n, d):
-        return Rows.from_numpy(a, n, d)
-    if a.ndim == 0 or a.shape == (n,):
-        column = np.broadcast_to(a.reshape(-1, 1), (n, d if full else 1))
-        return Rows.from_numpy(np.require(column, a.dtype, ["C", "A"]), n, column.shape[1])
-    hint = f"; for one value per feature pass np.broadcast_to({what}, (n, d))" if a.shape == (d,) else ""
-    raise ShapeError(
-        f"{what}: expected a scalar, shape (n,) = ({n},) or (n, d) = ({n}, {d}), got {a.shape}{hint}"
-    )

@@ -8,7 +8,7 @@ called upper and lower are limits or lengths.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -19,9 +19,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
-from .._columns import Columns, find_columns
-from .._columns.bars import limit_columns, listing
-from .._columns.found import Found
+from .._columns import Columns
+from .._columns.bars import listing
 from .._data.array import GaussianArray
 from .._data.choices import ARMS, HANDLE_UNKNOWN, ON_MISSING
 from .._data.features import refuse_names
@@ -39,16 +38,15 @@ from ..exceptions import (
     MissingErrorBarsError,
     NotFiniteError,
     NullError,
-    ParameterError,
     ShapeError,
     UncertainError,
     UncertainWarning,
 )
 from ._arms import settled_arms
+from ._asked import found_columns
 from ._categories import Categories, find_categories, one_hot_names
 from ._census import Census
 from ._distributions import distributions_of
-from ._empty import find_filled
 from ._faults import all_faults
 from ._indicators import Indicators, Lacks
 from ._limits import read_with_limits
@@ -434,29 +432,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def _found(self, X: NativeTable) -> Columns:
         """The given columns, with those that are found by name."""
-        asked = self._asked()
-        if not isinstance(X, Table):
-            given = [role for role, value in asked.roles().items() if value]
-            if given:
-                raise TypeError(
-                    f"AsGaussians({', '.join(given)}) reads columns of a table, got {type(X).__name__}"
-                )
-            return Columns.for_array()
-        if not asked.found.settled:
-            roles = asked.asked()
-            if asked.corr and not asked.errors:
-                raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')
-            of_scalars = any(isinstance(value, Mapping) for value in asked.errors.values())
-            if (
-                roles
-                and not of_scalars
-                and not {"mean", "features", "exact", "categorical", "limits", "draws"} & {*roles}
-            ):
-                raise ParameterError("pass either mean= (one column of lists) or features= (scalar columns)")
-            if _complete(asked):
-                limits = limit_columns(asked.limits, asked.scalars, X.names)
-                return replace(asked, limits=limits, found=Found(settled=True))
-        return find_columns(asked, X) if asked.found.settled else find_filled(asked, X)
+        return found_columns(self._asked(), X)
 
     def _read(self, X: NativeTable, columns: Columns, categories: Categories) -> GaussianRows:
         if isinstance(X, (GaussianArray, Incomplete)):
@@ -504,16 +480,6 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 def _names_of_draws(columns: Columns) -> list[str]:
     """The names of the features in the columns of `draws`."""
     return [name for column in columns.draws or () for name in columns.distributions.get(column, (column,))]
-
-
-def _complete(asked: Columns) -> bool:
-    """Do the arguments leave nothing to be found by name?"""
-    if asked.exact == "all":
-        return False
-    scalar = asked.errors.keys() - asked.lists.keys()
-    if asked.mean is not None or not scalar:
-        return asked.mean is not None or asked.features is not None
-    return asked.features is not None and [*asked.features] == list(asked.error_bars)
 
 
 def _opened(X: NativeTable) -> Any:
