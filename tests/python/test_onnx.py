@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from catalogues import ESTIMATORS
 
 import uncertain
-from uncertain._choice.methods import METHODS
 from uncertain.demo import kepler
 from uncertain.exceptions import UncertainError
 
@@ -72,9 +72,8 @@ REFUSED = {
 """What `fit` with defaults makes and ONNX cannot say, and what the error names."""
 PAIRS = [
     (target, method)
-    for method, entry in METHODS.items()
-    for target in (["two", "three"] if method != "law" else ["two"])
-    + ["number"] * (entry.regressor is not None)
+    for method, (_, of_numbers) in ESTIMATORS.items()
+    for target in (["two", "three"] if method != "law" else ["two"]) + ["number"] * (of_numbers is not None)
 ]
 
 

@@ -14,7 +14,7 @@ from .._columns.bars import require
 from .._data.groups import Groups, groups_from
 from .._data.numbers import float_array
 from .._data.targets import as_values, errors_from, numbers_from, targets_from, weights_from
-from .._data.typing import ColumnOrValues, Floats, Labels
+from .._data.typing import ColumnOrValues, Floats, Labels, NativeColumn, NativeTable
 from .._data.validation import TableLike
 from .._data.warn import warn
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
@@ -157,12 +157,12 @@ class Source:
         values = self.table.values(given, unit) if plain is None else plain
         return values, given, len(values)
 
-    def answer(self, columns: Mapping[str, Labels]) -> Any:
+    def answer(self, columns: Mapping[str, Labels]) -> NativeTable:
         """New columns as a table of the caller's kind; needs one."""
         assert self.table is not None
         return self.table.exit.answer(columns)
 
-    def answer_one(self, name: str, values: Labels) -> Any:
+    def answer_one(self, name: str, values: Labels) -> NativeColumn:
         """One new column as the caller's library has it; the values themselves without a table."""
         if self.table is None:
             return unshared(values)
@@ -177,7 +177,7 @@ class Source:
         self.table.refuse_existing(names, instead)
         return self.load(self.names)
 
-    def append(self, columns: Mapping[str, Labels]) -> Any:
+    def append(self, columns: Mapping[str, Labels]) -> NativeTable:
         """The caller's table with new columns; needs one, see `check_new`."""
         assert self.table is not None
         return self.table.appended(columns)

@@ -18,8 +18,8 @@ import numpy as np
 
 from .._columns.bars import require
 from .._data.plain import decoded
-from .._data.typing import ColumnType, Ints, Labels
-from .._data.units import as_unit, converted, unit_name
+from .._data.typing import ColumnType, Ints, Labels, NativeColumn, NativeTable
+from .._data.units import Unit, as_unit, converted, unit_name
 from .._uncertain import Rows
 from ..exceptions import ColumnError, ShapeError
 from .door import BatchSize, Foreign, Query
@@ -52,7 +52,7 @@ class Table:
         *,
         origin: str = "",
         notes: tuple[str, ...] = (),
-        own_units: Mapping[str, Any] | None = None,
+        own_units: Mapping[str, Unit] | None = None,
         units: Mapping[str, str] | None = None,
     ) -> None:
         self.door = door
@@ -102,7 +102,7 @@ class Table:
         return Table(None, exit, own_columns, own_units=own, units=self._units)
 
     @property
-    def native(self) -> Any:
+    def native(self) -> NativeTable:
         """The table as the caller's library has it, all columns of a query."""
         if self.is_late:
             self.load(self.names)
@@ -134,7 +134,7 @@ class Table:
         return types
 
     @cached_property
-    def own_units(self) -> dict[str, Any]:
+    def own_units(self) -> dict[str, Unit]:
         """astropy's units of the columns that have one."""
         own = self.door.units() if self._own_units is None and self.door is not None else self._own_units
         return {name: as_unit(unit) for name, unit in (own or {}).items()}
@@ -343,13 +343,13 @@ class Table:
 
     # -- answers
 
-    def appended(self, columns: Mapping[str, Labels]) -> Any:
+    def appended(self, columns: Mapping[str, Labels]) -> NativeTable:
         """A table of the same kind with this one's columns and the new ones behind them."""
         if self.is_late:
             self.load(self.names)
         return self.exit.answer(columns, beside=True)
 
-    def take(self, name: str, rows: Ints) -> Any:
+    def take(self, name: str, rows: Ints) -> NativeColumn:
         """Some rows of a column, as the table's library has it."""
         if isinstance(self.door, Foreign):
             column = self.door.column(self._place(name))

@@ -8,10 +8,10 @@ called upper and lower are limits or lengths.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
 from .._columns import Columns
-from .._columns.bars import listing
+from .._columns.bars import ErrorColumns, listing
 from .._data.array import GaussianArray
 from .._data.choices import ARMS, HANDLE_UNKNOWN, ON_MISSING
 from .._data.features import refuse_names
@@ -165,18 +165,18 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self,
         mean: str | None = None,
         *,
-        std: Any = None,
-        var: Any = None,
-        cov: Any = None,
+        std: ErrorColumns | None = None,
+        var: ErrorColumns | None = None,
+        cov: str | Mapping[tuple[str, str], str] | None = None,
         precision: str | None = None,
         factor: str | None = None,
-        bounds: Any = None,
-        features: list[str] | None = None,
-        corr: Any = None,
-        exact: Any = None,
-        categorical: list[str] | None = None,
-        limits: Any = None,
-        draws: Any = None,
+        bounds: ErrorColumns | None = None,
+        features: Sequence[str] | None = None,
+        corr: str | Mapping[tuple[str, str], str] | None = None,
+        exact: Sequence[str] | Literal["all"] | None = None,
+        categorical: Sequence[str] | None = None,
+        limits: str | Mapping[str, str] | None = None,
+        draws: str | Sequence[str] | None = None,
         columns: Columns | None = None,
         on_missing: str = "error",
         indicators: bool = False,
