@@ -211,10 +211,10 @@ class Columns:
         roles: Mapping[str, Any],
         bars: Mapping[str, ErrorBar],
         names: Iterable[str],
-        target_limit: str | None,
+        found: Found,
     ) -> Columns:
         """Those that were found in a table of these names, with the error bars of scalar features."""
-        columns = cls(**roles, **arguments_from(bars), found=Found(settled=True, target_limit=target_limit))
+        columns = cls(**roles, **arguments_from(bars), found=found)
         if bars:
             # Not to be made again of arguments that were made of them; scalars have no lists.
             chosen = {feature: ErrorBar(bar.kind, bar.columns) for feature, bar in bars.items()}

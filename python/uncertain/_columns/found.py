@@ -51,8 +51,8 @@ class Found:
     """Error columns by letters that may mean something else."""
     target_pairs: PairsOfTarget = field(default=PairsOfTarget(), compare=False)
     """Columns of covariances with the target's errors."""
-    unnamed: frozenset[str] = field(default=frozenset(), compare=False)
-    """Columns that no warning names: error bars of the target, and those that hold nothing."""
+    empty: frozenset[str] = field(default=frozenset(), compare=False)
+    """Error columns that hold nothing."""
 
 
 NOTHING = Found()

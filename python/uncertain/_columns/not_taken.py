@@ -6,19 +6,31 @@ is left out, and a warning says so with the argument that would take it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .bars import listing
 from .claims import looks_like_error
 from .columns import Columns
-from .find import Types
+from .features import Types
 from .hints import hints, of_readings
+from .names import error_bars
 
 
 def exact_candidates(columns: Columns, types: Types) -> tuple[list[str], list[str]]:
     """Numeric columns that were not taken: those that may be exact, and those that look like error bars."""
-    free = [n for n in columns.ignored if n not in columns.found.unnamed]
+    others = {name for column in (columns.target, columns.groups) for name in _like(column, columns.ignored)}
+    free = [n for n in columns.ignored if n not in others | columns.found.empty]
     numeric = [n for n in free if types.get(n) == "number"]
     suspects = [n for n in numeric if looks_like_error(n)]
     return [n for n in numeric if n not in suspects], suspects
+
+
+def _like(column: object, names: Sequence[str]) -> set[str]:
+    """Those of the names that are called like error bars of a column."""
+    if not isinstance(column, str) or not names:
+        return set()
+    bars = error_bars([column, *(name for name in names if name != column)]).get(column, [])
+    return {name for bar in bars if bar.sure for name in bar.columns}
 
 
 def left_out(columns: Columns, types: Types, gain: str = "") -> str | None:

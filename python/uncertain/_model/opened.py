@@ -10,7 +10,7 @@ import numpy as np
 
 from .._columns import Columns, find_columns
 from .._columns.columns import OF_ROWS
-from .._columns.find import Types
+from .._columns.features import Types
 from .._columns.names import OF_POPULATIONS, SPREAD
 from .._data.array import GaussianArray
 from .._data.typing import Keywords, NativeTable

@@ -25,9 +25,9 @@ from .._tables.source import Source
 from ..exceptions import ParameterError
 from ..preprocessing import AsGaussians
 from .joined import joined, joins
-from .local import LocalRows
 from .of_target import with_target_std
 from .reader import PerRow, Policy, RowReader, Uses, no_target_std, refuse_of_laws
+from .store import LocalRows
 from .streamed import Streamed, streamed
 from .training import TrainingRows
 

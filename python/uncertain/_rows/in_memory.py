@@ -25,8 +25,8 @@ from .batches import numbered
 from .in_parts import InParts, read_in_parts
 from .labelled import of_these_rows, rows_with_target
 from .left_alone import LeftAlone, read_left_alone
-from .local import LocalRows
 from .reader import PerRow, Policy, RowReader, Uses, no_target_std
+from .store import LocalRows
 from .target_sizes import with_sizes
 from .training import TrainingRows
 

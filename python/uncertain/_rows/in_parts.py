@@ -18,7 +18,7 @@ from .._tables.source import Source
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import empty_errors
 from .batches import Batch, BatchReading
-from .local import LocalRows
+from .store import LocalRows
 from .training import TrainingRows
 
 LARGE = 64 << 20

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from .._columns import Columns, left_out
 from .._columns.columns import OF_LAWS, OF_PAIRS
-from .._columns.find import Types
+from .._columns.features import Types
 from .._data.choices import Arms
 from .._data.typing import ColumnOrValues
 from .._data.warn import warn

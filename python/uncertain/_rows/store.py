@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import ClassVar
 
 from sklearn import config_context
@@ -17,7 +18,9 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from .._base.sums import Need, beyond_sums
+from .._data.incomplete import GaussianRows, Incomplete
 from .._data.typing import Floats
+from .._uncertain import partial_sums
 from ..exceptions import ParameterError
 from .training import TrainingRows
 
@@ -71,6 +74,38 @@ class RowStore(ABC):
                 self.transform(step)
             self.fit(last)
         return pipeline
+
+
+class LocalRows(RowStore):
+    """Rows that this process reads in place, in memory or in a mapped file."""
+
+    known: TrainingRows
+    """What is known of the rows, without the rows."""
+
+    @property
+    @abstractmethod
+    def rows(self) -> GaussianRows:
+        """All rows as one array, which copies nothing."""
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    @property
+    def has_gaps(self) -> bool:
+        rows = self.rows
+        return isinstance(rows, Incomplete) and bool(rows.missing.any())
+
+    def sample(self, most: int) -> TrainingRows:
+        """By a hash of row numbers, or of groups; it stays when the rows are replaced."""
+        return replace(self.known, rows=self.rows).sampled(most)
+
+    def fit(self, step: BaseEstimator) -> None:
+        """By the `fit` of the step."""
+        replace(self.known, rows=self.rows).fit_step(step)
+
+    def answer(self, requests: bytes) -> list[Floats]:
+        """One group, of all rows."""
+        return [partial_sums(replace(self.known, rows=self.rows).part, requests)]
 
 
 def refuse(store: RowStore | type[RowStore], estimator: BaseEstimator) -> None:

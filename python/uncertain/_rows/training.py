@@ -13,9 +13,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from .._data.coded import Coded
 from .._data.groups import Groups
-from .._data.incomplete import GaussianRows
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.typing import Array, Floats, Ints, Labels, Limits
+from .._uncertain import Part
 from .sampled import sampled
 
 FitArguments: TypeAlias = Mapping[str, ArrayLike | None]
@@ -74,6 +76,20 @@ class TrainingRows:
             "offset": self.offset, "event": self.event, "modes": self.modes,
             "y_cov": self.y_cov,
         }  # fmt: skip
+
+    @property
+    def part(self) -> Part:
+        """The rows with what sums may be about, as the core takes them."""
+        known: dict[str, Array | None] = {"weights": self.weights}
+        if isinstance(self.y, Coded) or self.y.dtype.kind != "f":
+            codes = self.y.codes if isinstance(self.y, Coded) else np.unique(self.y, return_inverse=True)[1]
+            known["codes"] = codes.astype(np.uint32)
+        else:
+            known["targets"] = self.y
+            if self.y_std is not None:
+                known["variances"] = self.y_std**2
+        missing = self.rows.missing if isinstance(self.rows, Incomplete) else None
+        return Part(filled_gaussians(self.rows)._core, missing=missing, **known)
 
     def step_arguments(self, step: BaseEstimator) -> dict[str, ArrayLike]:
         """What the `fit` of one step takes."""
