@@ -21,11 +21,8 @@ from .bars import (
 )
 from .columns import Columns
 from .found import PairsOfTarget
-from .hints import hints
+from .hints import no_error_bar, no_errors
 from .names import PAIR_WORDS, ErrorBar, ErrorNames, is_called_matrix, named_pairs
-
-SUFFIXES = ("_err", "_error", "_std", "_se", "_sigma")
-"""What messages give as examples of error columns; `ErrorNames` knows more."""
 
 Types = Mapping[str, ColumnType]
 """What columns hold in each row, by name."""
@@ -173,7 +170,7 @@ class _Choice:
             elif exact_all:
                 exact.append(feature)
             else:
-                raise ColumnError(_no_error_bar(feature))
+                raise ColumnError(no_error_bar(feature))
         bars = {f: bars[f] for f in features if f in bars}
         return self._with_pairs(bars, corr, {} if cov is None else {"cov": cov}) | {"exact": exact}
 
@@ -301,23 +298,3 @@ def _paired(names: Iterable[str]) -> list[str]:
     """Those that may be called after a pair of features: most tables have none."""
     words = [word for words in PAIR_WORDS.values() for word in words]
     return [name for name in names if any(word in name.lower() for word in words)]
-
-
-def _no_error_bar(feature: str) -> str:
-    endings = ", ".join(feature + s for s in SUFFIXES)
-    return (
-        f"feature {feature!r} has no error column (looked for {endings} and the like); name them with a "
-        f'pattern, such as std="{{}}_uncertainty", or a dictionary, such as std={{{feature!r}: '
-        f'"my_column"}}; exact=[{feature!r}] takes it as exact values'
-    )
-
-
-def no_errors(candidates: Sequence[str]) -> str:
-    kinds = "/".join(kind for kind in KINDS if kind not in ("bounds",))
-    meant = "".join(f"{hint}; " for hint in hints(candidates))
-    return (
-        f"no error bars found among the columns {listing(candidates)}: {meant}neither columns called mean "
-        f"and {kinds}, nor pairs such as x and x{', x'.join(SUFFIXES)}, e_x or xErr; name them, such as "
-        'features=["a", "b"], std="{}_uncertainty", or std={"a": "my_error_of_a"}; '
-        'exact="all" takes all numbers as exact (scikit-learn\'s own subject)'
-    )

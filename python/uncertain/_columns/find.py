@@ -15,8 +15,9 @@ from .bars import (
     require_all,
 )
 from .columns import OF_LAWS, OF_ROWS, Columns
-from .features import Types, choose_features, no_errors
+from .features import Types, choose_features
 from .found import Found, PairsOfTarget
+from .hints import no_errors
 from .names import ErrorNames
 from .roles import check_roles
 

@@ -5,6 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from .bars import KINDS, listing
+
+SUFFIXES = ("_err", "_error", "_std", "_se", "_sigma")
+"""What messages give as examples of error columns; `ErrorNames` knows more."""
+
+
 _INVERSE = re.compile(r"(?i)(?:^|(?<=[_.\- ]))ivar(?=$|[_.\- ])")
 _PER_CENT = re.compile(r"(?i)[_.\- ](?:pct|percent|perc|rel|relative|frac)$|%")
 _INTERVAL = re.compile(
@@ -55,3 +61,25 @@ def hints(names: Sequence[str]) -> Iterator[str]:
                 f"bounds={{{base!r}: {(name, upper)!r}}}"
             )
             return
+
+
+def no_error_bar(feature: str) -> str:
+    """Why a feature that the caller named is refused."""
+    endings = ", ".join(feature + s for s in SUFFIXES)
+    return (
+        f"feature {feature!r} has no error column (looked for {endings} and the like); name them with a "
+        f'pattern, such as std="{{}}_uncertainty", or a dictionary, such as std={{{feature!r}: '
+        f'"my_column"}}; exact=[{feature!r}] takes it as exact values'
+    )
+
+
+def no_errors(candidates: Sequence[str]) -> str:
+    """Why a table without error bars is refused."""
+    kinds = "/".join(kind for kind in KINDS if kind not in ("bounds",))
+    meant = "".join(f"{hint}; " for hint in hints(candidates))
+    return (
+        f"no error bars found among the columns {listing(candidates)}: {meant}neither columns called mean "
+        f"and {kinds}, nor pairs such as x and x{', x'.join(SUFFIXES)}, e_x or xErr; name them, such as "
+        'features=["a", "b"], std="{}_uncertainty", or std={"a": "my_error_of_a"}; '
+        'exact="all" takes all numbers as exact (scikit-learn\'s own subject)'
+    )
