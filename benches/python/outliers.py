@@ -4,11 +4,13 @@
     python benches/python/outliers.py supernovae --data /path/to/data
     python benches/python/outliers.py student
     python benches/python/outliers.py modes
+    python benches/python/outliers.py features [--sets 200]
 
 contamination: two features of errors .2 to .5, n = 200, and a share of targets 10 to 30 standard deviations
 off. supernovae: Pantheon+ (Scolnic et al. 2022), magnitude residual against stretch and colour; 15 of 740
 moved by 2 magnitudes. student: is the bias of outliers="student" that of its model? 40,000 such rows.
 modes: 1,000,000 rows of 5 exact features with 20 shared errors, beside the fit without.
+features: readings of two features that share calibration errors per survey, n = 300.
 """
 
 from __future__ import annotations
@@ -120,9 +122,31 @@ def modes(n: int = 1_000_000, d: int = 5, k: int = 20) -> None:
         print(f"{name:10} {seconds}  {law.coef_.round(4)} {law.status_}", flush=True)
 
 
+def features(sets: int, n: int = 300) -> None:
+    truth = np.array([1.0, -1.5])
+    for k in (3, 10):
+        found = {"given": [], "left out": []}
+        for seed in range(sets):
+            rng = np.random.default_rng((k, seed))
+            z = rng.multivariate_normal([0, 0], [[1.0, 0.5], [0.5, 0.89]], size=n)
+            survey, s, t = rng.integers(k, size=n), rng.uniform(0.2, 0.5, (n, 2)), rng.uniform(0.1, 0.3, n)
+            inside = survey[:, None] == np.arange(k)
+            M = np.stack([0.6 * inside, 0.3 * inside * (np.arange(k) % 2)], axis=1)
+            X = GaussianArray(z + s * rng.normal(size=(n, 2)) + M @ rng.normal(size=k), std=s)
+            y = 1 + z @ truth + np.hypot(0.2, t) * rng.normal(size=n)
+            for name, shared in (("given", M), ("left out", None)):
+                law = LinearLaw().fit(X, y, y_std=t, modes=shared)
+                low, high = law.conf_int().T
+                found[name].append([law.coef_, law.coef_std_, (low < truth) & (high > truth)])
+        for name, of_sets in found.items():
+            coef, std, covered = np.array(of_sets, dtype=float).transpose(1, 0, 2)
+            texts = (coef.mean(0).round(3), coef.std(0).round(3), std.mean(0).round(3), covered.mean(0))
+            print(f"{k:2} surveys, modes {name:9}", *texts, flush=True)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["contamination", "supernovae", "student", "modes"])
+    parser.add_argument("what", choices=["contamination", "supernovae", "student", "modes", "features"])
     parser.add_argument("--sets", type=int, default=2000)
     parser.add_argument("--data", type=Path, default=Path("data"))
     asked = parser.parse_args()
@@ -132,5 +156,7 @@ if __name__ == "__main__":
         supernovae(asked.data)
     elif asked.what == "student":
         student()
+    elif asked.what == "features":
+        features(asked.sets)
     else:
         modes()

@@ -237,7 +237,10 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
             part that no other row shares, if it is known.
         modes : array-like of shape (n, k), default=None
             Errors of the target that rows share, such as calibration: row i has the error ``modes[i] @ a``
-            with one draw a of k standard normal numbers for all rows.
+            with one draw a of k standard normal numbers for all rows. With the shape (n, d, k) the features
+            have the errors ``modes[i] @ a`` instead, with (n, d + 1, k) features and target, the target last;
+            rows are then complete, without limits, and their true features of one distribution whatever
+            their modes.
         groups : array-like of shape (n,), default=None
             The object that each row belongs to, for one component: standard errors are then those of
             independent groups, the sandwich

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from uncertain import GaussianArray, UncertainError
+import uncertain
+from uncertain import GaussianArray, Incomplete, UncertainError
 from uncertain.exceptions import ParameterError
 from uncertain.laws import CurveRegressor, LinearLaw, shared_modes
 
@@ -247,3 +248,127 @@ def test_tails_of_eigenvalues_are_left_out_as_far_as_asked() -> None:
             assert (
                 found.loss == pytest.approx(np.linalg.norm(left) / np.linalg.norm(C)) and found.loss <= loss
             )
+
+
+SLOPES = np.array([1.0, -1.5])
+
+
+def read_by_surveys(
+    seed: int, n: int, k: int = 3
+) -> tuple[GaussianArray, np.ndarray, np.ndarray, np.ndarray]:
+    """Two features, whose readings in a survey share a calibration error; of odd surveys both do.
+
+    Modes have the target last, which has a part of them, too.
+    """
+    rng = np.random.default_rng((seed, 77))
+    z = rng.multivariate_normal([0, 0], [[1.0, 0.5], [0.5, 0.89]], size=n)
+    survey, s, t = rng.integers(k, size=n), rng.uniform(0.2, 0.5, (n, 2)), rng.uniform(0.1, 0.3, n)
+    inside = survey[:, None] == np.arange(k)
+    modes = np.stack([0.6 * inside, -0.3 * inside * (np.arange(k) % 2), 0.4 * inside], axis=1)
+    b = rng.normal(size=k)
+    X = GaussianArray(z + s * rng.normal(size=(n, 2)) + modes[:, :2] @ b, std=s)
+    y = 1 + z @ SLOPES + modes[:, 2] @ b + np.hypot(0.2, t) * rng.normal(size=n)
+    return X, y, t, modes
+
+
+def dense_law(X: GaussianArray, y: np.ndarray, t: np.ndarray, modes: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """The largest density of all targets given all readings, T known and the mean of z flat: n x n matrices.
+
+    Intercept, slopes, the root of their covariance's diagonal, and the mean of the shared errors.
+    """
+    (n, d), k = X.shape, modes.shape[2]
+    noise, N, M = np.diag((X._deviations() ** 2).ravel()), modes[:, :d].reshape(n * d, k), modes[:, d]
+    truth, ones = np.kron(np.eye(n), T), np.kron(np.ones((n, 1)), np.eye(d))
+    flat = 1e3 * ones @ ones.T  # the mean's
+    W = np.linalg.inv(truth + noise + N @ N.T + flat)
+    # Means and covariances of z and of b given x.
+    prior = truth + flat
+    of_z, of_b = prior @ W @ X.means.ravel(), N.T @ W @ X.means.ravel()
+    zz, zb, bb = prior - prior @ W @ prior, -prior @ W @ N, np.eye(k) - N.T @ W @ N
+
+    def parts(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        turn = np.kron(np.eye(n), theta[1:3])
+        C = turn @ zz @ turn.T + turn @ zb @ M.T + M @ zb.T @ turn.T + M @ bb @ M.T
+        C += np.diag(t**2 + np.exp(2 * theta[3]))
+        return y - theta[0] - of_z.reshape(n, d) @ theta[1:3] - M @ of_b, (C + C.T) / 2
+
+    def minus(theta: np.ndarray) -> float:
+        left, C = parts(theta)
+        return float(0.5 * (left @ np.linalg.solve(C, left) + np.linalg.slogdet(C)[1]))
+
+    start = np.array([1.0, *SLOPES, np.log(0.2)])
+    best = optimize.minimize(minus, start, method="BFGS", options={"gtol": 1e-4}).x
+    left, C = parts(best)
+    A = np.column_stack([np.ones(n), of_z.reshape(n, d)])
+    std = np.sqrt(np.diag(np.linalg.inv(A.T @ np.linalg.solve(C, A))))
+    with_y = zb.T @ np.kron(np.eye(n), best[1:3]).T + bb @ M.T
+    return np.concatenate([best[:3], std, of_b + with_y @ np.linalg.solve(C, left)])
+
+
+def test_shared_errors_of_features_are_those_of_a_dense_covariance() -> None:
+    X, y, t, modes = read_by_surveys(1, 100)
+    law = LinearLaw().fit(X, y, y_std=t, modes=modes)
+    dense = dense_law(X, y, t, modes, law.covariances_[0, :2, :2])
+    own = np.r_[law.intercept_, law.coef_]
+    std = np.sqrt(np.diag(law.covariance_))
+    assert np.all(np.abs(own - dense[:3]) < 0.15 * std), (own, dense)
+    # The law's count the uncertainty of T, too.
+    assert np.all(std > 0.95 * dense[3:6]) and np.all(std < 1.25 * dense[3:6]), (std, dense)
+    assert np.all(np.abs(law.modes_ - dense[6:]) < 0.2 * law.modes_std_)
+    assert law.covariance_.shape == (3, 3) and "mode 2" in law.summary()
+    # A table's are an array, too; rows without a target leave it.
+    table = {
+        "u": X.means[:, 0],
+        "v": X.means[:, 1],
+        "y": np.where(np.arange(100) == 7, np.nan, y),
+        "y_err": t,
+    }
+    table |= {f"{name}_err": X._deviations()[:, j] for j, name in enumerate("uv")}
+    rest = np.arange(100) != 7
+    model = uncertain.fit(table, target="y", method="law", features=["u", "v"], modes=modes)
+    fewer = LinearLaw().fit(X[rest], y[rest], y_std=t[rest], modes=modes[rest])
+    np.testing.assert_allclose(model.coef_[0], fewer.coef_, rtol=1e-9)
+    # Without any, and with one that all rows share, slopes stay.
+    plain = LinearLaw().fit(X, y, y_std=t, modes=1e-9 * np.ones((100, 1)))
+    one = LinearLaw().fit(X, y, y_std=t, modes=np.tile([[[0.5], [-0.2]]], (100, 1, 1)))
+    assert np.all(np.abs(one.coef_ - plain.coef_) < 0.1 * plain.coef_std_)
+    assert one.intercept_std_ > 2 * plain.intercept_std_
+
+
+def test_intervals_cover_where_features_share_errors() -> None:
+    covered, ignored = [], []
+    for seed in range(60):
+        X, y, t, modes = read_by_surveys(seed, 200)
+        for covers, law in (
+            (covered, LinearLaw().fit(X, y, y_std=t, modes=modes)),
+            (ignored, LinearLaw().fit(X, y, y_std=t)),
+        ):
+            low, high = law.conf_int().T
+            covers.append((low < SLOPES) & (high > SLOPES))
+    assert np.all(np.mean(covered, axis=0) > 0.88), np.mean(covered, axis=0)
+    assert np.all(np.mean(ignored, axis=0) < 0.8), np.mean(ignored, axis=0)
+
+
+def test_shared_errors_of_features_that_cannot_be_are_refused() -> None:
+    X, y, t, modes = read_by_surveys(0, 40)
+    gone = np.where(np.arange(40)[:, None] == 3, np.nan, X.means)
+    for words, rows, how in (
+        (r"modes: expected the shape \(40, k\).*\(40, 2, k\).*\(40, 3, k\)", X, modes[:, :1]),
+        (r"got \(39, 3, 3\)", X, modes[1:]),
+        ("modes: mode 1 is 0 in every row", X, modes * [1, 0, 1]),
+        ("modes: 0, 1 are combinations", X, modes[:, :, [0, 0]]),
+        (
+            "modes: row 2, feature 0, mode 0 is nan",
+            X,
+            np.where(np.arange(40) == 2, np.nan, modes.T).T[:, [0, 1]],
+        ),
+        ("complete rows", Incomplete.from_arrays(gone, std=0.2), modes),
+    ):
+        with pytest.raises(UncertainError, match=words):
+            LinearLaw().fit(rows, y, y_std=t, modes=how)
+    law = LinearLaw().fit(X, y, y_std=t, modes=modes)
+    with pytest.raises(UncertainError, match="without what is known of these errors"):
+        law.predict(X, modes=modes)
+    rest = GaussianArray(X.means - modes[:, :2] @ law.modes_, std=X._deviations())
+    true = y - modes[:, 2] @ law.modes_
+    assert np.std(law.predict(rest) - true) < np.std(law.predict(X) - true)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._data.array import GaussianArray
 from .._data.groups import groups_from
 from .._data.numbers import refuse_where
 from .._data.typing import Booleans, Floats, Keywords, Limits
@@ -22,6 +23,7 @@ from .classifiers import predicted
 from .core import Core, encoded
 from .em import Mixture, packed, unpacked
 from .progress import reporter
+from .shared_features import both_modes, fit_shared
 from .shared_modes import modes_of_fit
 from .sums import BeyondSums, Need
 
@@ -92,11 +94,15 @@ class GivenX(Core):
             arguments["variances"] = found_modes.std**2
             of_rows = {"modes_of_rows": found_modes.modes, "modes_loss": np.array([found_modes.loss])}
             modes = found_modes.modes if found_modes.modes.shape[1] else None
-        arguments["modes"] = None if modes is None else checked_modes(modes, n)
+        of_features = np.ndim(modes) == 3  # type: ignore[arg-type]
+        arguments["modes"] = None if modes is None or of_features else checked_modes(modes, n)
         arguments["groups"] = None if groups is None else groups_from(groups, "groups", n)
         parameters = encoded(self._core_parameters() | {name: getattr(self, name) for name in OPTIONS})
         n_jobs = getattr(self, "n_jobs", None)
-        found = fit_line(parameters, rows, **arguments, n_jobs=n_jobs, report=reporter(self))
+        if modes is not None and of_features:
+            found = self._fit_shared(parameters, rows, arguments, modes)
+        else:
+            found = fit_line(parameters, rows, **arguments, n_jobs=n_jobs, report=reporter(self))
         beside = _beside(found, self.outliers is not None, self.error_scale is not None)
         state = _joint_state(found) | beside | {name: x for name, x in of_rows.items() if x.size}
         self._made(state, {"n_iter": found["n_iter"], "status": found["status"]})
@@ -108,6 +114,27 @@ class GivenX(Core):
                     ConvergenceWarning,
                 )
         return self
+
+    def _fit_shared(self, parameters: str, rows: Readings, arguments: Keywords, modes: ArrayLike) -> Keywords:
+        """With errors of features that rows share."""
+        data, missing, limits = rows
+        n, d = data.n_rows, data.n_features
+        of_both = both_modes(modes, n, d)
+        if missing is not None or limits is not None or arguments.get("crossed") is not None:
+            raise UncertainError(
+                f"modes of the shape {np.shape(modes)}, errors of features that rows share, are for complete "
+                "rows without limits, whose errors do not go with the target's (xy_cov=): leave such rows out"
+            )
+        weights = np.ones(n) if arguments["weights"] is None else np.asarray(arguments["weights"])
+        S, n_jobs = data.covariances(), getattr(self, "n_jobs", None)
+
+        def fit(x: Floats, y: Floats, own: Floats | None) -> Keywords:
+            core = GaussianArray(x, cov=S)._core
+            given = arguments | {"targets": y, "modes": None if own is None else np.ascontiguousarray(own)}
+            return fit_line(parameters, (core, None, None), **given, n_jobs=n_jobs, report=reporter(self))
+
+        targets = np.asarray(arguments["targets"], dtype=np.float64)
+        return fit_shared(fit, data.means, S, targets, weights / weights.mean(), of_both)
 
     def _read_beside(self, arrays: dict[str, Floats]) -> None:
         """The attributes of a fit, also of one from a model file."""
@@ -139,6 +166,11 @@ class GivenX(Core):
         """Predictions of targets as they are measured, with what the fit knows of the errors they share."""
         if "modes_" not in self.__dict__:
             raise UncertainError("modes=: this law was fitted without modes")
+        if np.ndim(modes) == 3:
+            raise UncertainError(
+                "modes of features: predict is for their readings without what is known of these errors, "
+                "X - modes @ modes_, and without modes="
+            )
         mean, std = predicted(self, rows, True)
         shared = checked_modes(modes, len(mean))
         if shared.shape[1] != len(self.modes_):
