@@ -12,7 +12,7 @@ from sklearn.mixture import GaussianMixture
 
 import uncertain
 from uncertain import GaussianArray, MixtureArray, UncertainError
-from uncertain.exceptions import UncertainWarning
+from uncertain.exceptions import ParameterError, UncertainWarning
 from uncertain.uncertainty import from_bounds, from_draws, from_pdf, from_quantiles
 
 
@@ -217,3 +217,18 @@ def test_models_of_mixtures(method: str, meaning: str) -> None:
     p = model.predict_proba(X)
     assert p.shape == (80, 2) and np.isfinite(np.asarray(p)).all()
     assert (model.predict(X) == y).mean() > 0.75
+
+
+def test_rows_of_several_gaussians_are_not_put_into_files(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars")
+    random = np.random.default_rng(0)
+    table = pl.DataFrame({"x": random.normal(size=(60, 30)).tolist(), "kind": np.arange(60) % 2})
+    table.write_parquet(tmp_path / "draws.parquet")
+    for rows in (table, tmp_path / "draws.parquet"):
+        with pytest.raises(
+            ParameterError, match=r"memory=: x: draws are for rows in memory: leave memory= out"
+        ):
+            uncertain.fit(rows, target="kind", draws="x", method="gsu", memory="1GB")
+    columns = {"x": from_draws(random.normal(size=(60, 30)), 2), "kind": np.arange(60) % 2}
+    with pytest.raises(ParameterError, match=r"memory=: rows that are mixtures .*collapse\(.gaussian.\)"):
+        uncertain.fit(columns, target="kind", method="gsu", memory="1GB")

@@ -132,6 +132,15 @@ def test_bad_rows_are_refused(arguments: tuple, message: str) -> None:
         MixtureArray(weights, means, offsets=offsets)
 
 
+def test_a_row_of_too_many_components_is_refused() -> None:
+    n = 1_000_001
+    with pytest.raises(UncertainError, match=r"row 0 has 1000001 components.*from_draws"):
+        MixtureArray(np.full(n, 1 / n), np.zeros((n, 1)), offsets=[0, n])
+    X = MixtureArray(np.full((1, 1200), 1 / 1200), np.zeros((1, 1200, 1)))
+    with pytest.raises(UncertainError, match=r"row 0 would have more than 1000000 components"):
+        GaussianArray.hstack([X, X])
+
+
 def test_rows_from_lists_and_of_equal_length() -> None:
     lists = MixtureArray.from_lists([[0.7, 0.3], [1.0]], [[0.4, 2.1], [0.9]], std=[[0.05, 0.2], [0.1]])
     flat = MixtureArray([0.7, 0.3, 1.0], [[0.4], [2.1], [0.9]], std=[0.05, 0.2, 0.1], offsets=[0, 2, 3])

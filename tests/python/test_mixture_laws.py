@@ -13,8 +13,16 @@ from scipy.stats import norm
 from sklearn.base import BaseEstimator
 
 import uncertain
-from uncertain import GaussianArray, GaussianImputer, GaussianMixtureRegressor, MixtureArray, UncertainError
+from uncertain import (
+    GaussianArray,
+    GaussianDiscriminant,
+    GaussianImputer,
+    GaussianMixtureRegressor,
+    MixtureArray,
+    UncertainError,
+)
 from uncertain.laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
+from uncertain.uncertainty import from_pdf
 
 N = 150
 ONES = np.ones(N)
@@ -210,6 +218,14 @@ def estimators() -> list[str]:
 
 
 REFUSED = {"AdaptiveHuberClassifier", "AdaptiveHuberRegressor"}
+VERBS = ("predict", "predict_proba", "decision_function", "decision_distribution", "transform",
+         "predict_quantiles", "score_samples")  # fmt: skip
+
+
+def default(name: str) -> BaseEstimator:
+    cls = getattr(uncertain, name)
+    estimator = cls([[1.0, 2.0], [0.0, 1.0]]) if name == "LinearMap" else cls()
+    return estimator.set_params(random_state=0) if "random_state" in estimator.get_params() else estimator
 
 
 @pytest.mark.parametrize("name", estimators())
@@ -221,8 +237,7 @@ def test_every_estimator_takes_mixtures_or_says_what_to_do(name: str) -> None:
         std=random.uniform(0.1, 0.5, (80, 2)),
         offsets=2 * np.arange(41),
     )
-    cls = getattr(uncertain, name)
-    estimator = cls([[1.0, 2.0], [0.0, 1.0]]) if name == "LinearMap" else cls()
+    estimator = default(name)
     y = X.means[:, 0] if name.endswith(("Regressor", "SVR")) else np.arange(40) % 2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -232,19 +247,34 @@ def test_every_estimator_takes_mixtures_or_says_what_to_do(name: str) -> None:
             return
         estimator.fit(X, y)
         asked = 0
-        for verb in ("predict", "predict_proba", "decision_function", "decision_distribution", "transform",
-                     "predict_quantiles", "score_samples"):  # fmt: skip
+        for verb in VERBS:
             if hasattr(estimator, verb):
                 answer = getattr(estimator, verb)(X)
                 asked += 1
                 for part in answer if isinstance(answer, tuple) else (answer,):
                     assert len(part) == 40
-                    assert (
-                        isinstance(part, GaussianArray)
-                        or np.all(np.isfinite(part))
-                        or np.issubdtype(part.dtype, np.str_)
-                    )
+                    numbers = part.means if isinstance(part, GaussianArray) else part
+                    assert np.issubdtype(numbers.dtype, np.str_) or np.all(np.isfinite(numbers))
     assert asked
+
+
+@pytest.mark.parametrize("name", sorted({*estimators()} - REFUSED))
+def test_every_estimator_sees_a_gaussian_where_there_is_one_component(name: str) -> None:
+    random = np.random.default_rng(0)
+    G = GaussianArray(random.normal(size=(40, 2)), std=random.uniform(0.1, 0.5, (40, 2)))
+    X = MixtureArray(np.ones(40), G, offsets=np.arange(41))
+    y = G.means[:, 0] if name.endswith(("Regressor", "SVR")) else (G.means[:, 0] > 0).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain, mixed = (default(name).fit(rows, y) for rows in (G, X))
+        for verb in VERBS:
+            if hasattr(plain, verb):
+                answers = (getattr(plain, verb)(G), getattr(mixed, verb)(X))
+                for one, other in zip(*((a if isinstance(a, tuple) else (a,)) for a in answers), strict=True):
+                    if isinstance(one, GaussianArray):
+                        np.testing.assert_array_equal(one.covariances(), other.covariances())
+                        one, other = one.means, other.means
+                    np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize(
@@ -260,3 +290,47 @@ def test_what_a_law_of_mixtures_cannot_do_is_refused(fit: object, message: str) 
     with pytest.raises(UncertainError, match=message) as refused:
         fit(mixtures(), targets("curve"))  # type: ignore[operator]
     assert 'collapse("gaussian")' in str(refused.value)
+
+
+# -- what the shape is worth
+
+
+@pytest.mark.parametrize("grid", [False, True])
+def test_two_peaks_bring_a_third_of_what_the_truth_would(grid: bool) -> None:
+    """Redshifts, of which half have a second peak somewhere else; `grid`: as densities on a grid."""
+    random = np.random.default_rng(0)
+    n, centers, width = 2000, np.array([0.6, 2.2]), 0.25
+    kind = random.integers(0, 2, n)
+    z = random.normal(centers[kind], width)
+    std = random.uniform(0.05, 0.3, n)
+    here, elsewhere = z + std * random.normal(size=n), random.uniform(0, 4, n)
+    share = np.where(random.random(n) < 0.5, random.uniform(0.4, 0.9, n), 1.0)
+    right = random.random(n) < share  # the share of a peak is how often it is the true one
+    shares = np.c_[share, 1 - share]
+    means = np.c_[np.where(right, here, elsewhere), np.where(right, elsewhere, here)]
+
+    def density(x: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
+        return np.exp(-(((x - mean) / sd) ** 2) / 2) / sd
+
+    X = MixtureArray(shares, means[:, :, None], std=np.c_[std, std][:, :, None])
+    if grid:
+        values = np.linspace(-1.5, 5.5, 701)
+        X = from_pdf(
+            values, [v @ density(values, m[:, None], s) for v, m, s in zip(shares, means, std, strict=True)]
+        )
+    total = np.sqrt(width**2 + std**2)[:, None]
+    likelihoods = np.stack([(shares * density(means, c, total)).sum(axis=1) for c in centers], axis=1)
+    train, test = slice(0, 1000), slice(1000, None)
+    loss = {
+        "truth": -np.log((likelihoods / likelihoods.sum(axis=1, keepdims=True))[np.arange(n), kind])[
+            test
+        ].mean()
+    }
+    for name, rows in (("moments", X.collapse("gaussian")), ("shape", X)):
+        p = (
+            GaussianDiscriminant(shared_covariance=False)
+            .fit(rows[train], kind[train])
+            .predict_proba(rows[test])
+        )
+        loss[name] = -np.log(p[np.arange(n - 1000), kind[test]]).mean()
+    assert loss["moments"] - loss["shape"] > (loss["moments"] - loss["truth"]) / 3, loss

@@ -18,8 +18,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._base.sums import Need
 from .._columns import Columns
+from .._columns.bars import listing
 from .._data.incomplete import GaussianRows, Incomplete
-from .._spill import Budget, Spill, in_files
+from .._spill import OF_SEVERAL, Budget, Spill, in_files
 from .._spill._folder import checked_folder
 from .._tables.source import Source
 from ..exceptions import ParameterError
@@ -142,6 +143,9 @@ def _refuse(source: Source, columns: Columns, per_row: PerRow) -> None:
             f"memory=: data of type {type(source.rows).__name__} is in memory already; pass a table, a "
             "path, a dataset or a reader of batches"
         )
+    drawn = [name for name in columns.draws or () if table.types.get(name) == "list"]
+    if drawn:
+        raise ParameterError(f"memory=: {listing(drawn)}: draws {OF_SEVERAL}")
     for role, given in per_row._asdict().items():
         if given is not None and not isinstance(given, str):
             raise ParameterError(

@@ -2,7 +2,7 @@
 
 from ._budget import Budget
 from ._parts import Parts, in_parts
-from ._spilled import Spill
+from ._spilled import OF_SEVERAL, Spill
 from ._working import in_files
 
-__all__ = ["Budget", "Parts", "Spill", "in_files", "in_parts"]
+__all__ = ["OF_SEVERAL", "Budget", "Parts", "Spill", "in_files", "in_parts"]

@@ -13,11 +13,18 @@ import numpy as np
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, limit_codes
+from .._data.mixture_array import MixtureArray
 from .._data.typing import Array, Transformer
 from .._uncertain import Gaussians, Rows
-from ..exceptions import UncertainError
+from ..exceptions import ParameterError, UncertainError
 from ._column import Column
 from ._parts import in_parts
+
+OF_SEVERAL = (
+    "are for rows in memory: leave memory= out, fit a sample of the rows, or make a column of one Gaussian "
+    'for each row, X.collapse("gaussian").to_arrow(name)'
+)
+"""Why rows of several Gaussians are not put into files, and what to do."""
 
 
 class Spill:
@@ -35,6 +42,8 @@ class Spill:
         """
         if not len(rows):
             return
+        if isinstance(filled_gaussians(rows), MixtureArray):
+            raise ParameterError(f"memory=: rows that are mixtures of several Gaussians {OF_SEVERAL}")
         if self._written is None:
             self._written = _Written(self._folder, rows)
         elif self._written.would_round(rows):

@@ -379,7 +379,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         """The rows, all of them or the first part, and what a fit leaves behind."""
         gaussians = self._read(source, columns, categories)
         if self.arms == "shape" and self._lost is not None and not isinstance(gaussians, MixtureArray):
-            warn(f"{self._lost}; arms='shape' is for rows without gaps", UncertainWarning)
+            warn(
+                f"{self._lost}; arms='shape' is for rows without gaps, as mixtures have none: leave rows "
+                "with missing values out to keep it",
+                UncertainWarning,
+            )
         if isinstance(source, Table) and columns.draws:
             columns = columns.with_found(distributions=distributions_of(source, columns.draws))
         values = [*(columns.draws or ()), *columns.scalars, *([] if columns.mean is None else [columns.mean])]
