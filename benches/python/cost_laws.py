@@ -77,7 +77,7 @@ def rows(n: int, d: int, classes: int = 2, numbers: bool = False) -> tuple[Gauss
 
 def fit(kind: str, parameters: dict[str, Any], X: GaussianArray, y: Any, **arguments: Any) -> Work:
     """The fit of a class to rows."""
-    model = getattr(uncertain, kind)(**parameters)
+    model = getattr(uncertain if hasattr(uncertain, kind) else uncertain.laws, kind)(**parameters)
     return lambda: model.fit(X, y, **arguments)
 
 
@@ -112,6 +112,9 @@ LINEAR: tuple[tuple[str, dict[str, Any], bool], ...] = (
     ("GaussianScaler", {}, False),
     ("GaussianCollapser", {}, False),
     ("GaussianLogScaler", {}, False),
+    ("LinearLaw", {}, True),
+    ("GeneralizedLinearLaw", {}, False),
+    ("ProbabilisticKernelSVC", {"n_components": 50, "sigma": 1.0, "random_state": 0}, False),
 )
 """Fits that are passes over the rows."""
 QUADRATIC: tuple[tuple[str, dict[str, Any], bool, float], ...] = (
@@ -133,6 +136,8 @@ OF_FEATURES = {
     "MinimaxProbabilityClassifier": 2.0,
     "KernelMap": 4.0,
     "SubspaceProjector": 3.0,
+    "LinearLaw": 3.0,
+    "GeneralizedLinearLaw": 3.0,
     "RemeasuredClassifier": 3.0,
     "RemeasuredRegressor": 3.0,
 }
@@ -204,6 +209,14 @@ def laws() -> Iterator[Law]:
         1.0,
         lambda c: fit("ProbabilisticKernelFeatures", {"n_components": c, "random_state": 0}, *rows(4_000, 4)),
     )
+    line = {"curve": _line, "p0": [0.0, 1.0]}
+    yield Law(
+        "CurveRegressor",
+        "rows",
+        (500, 1_000, 2_000, 4_000, 8_000),
+        1.0,
+        lambda n: fit("CurveRegressor", line, *_first(*rows(n, 2, numbers=True))),
+    )
     for method in ("gsu", "discriminant", "remeasured"):
         yield Law(
             f'fit(method="{method}")',
@@ -222,12 +235,25 @@ def laws() -> Iterator[Law]:
         )
 
 
+def _line(x: Any, theta: Any) -> Any:
+    """A line, as a curve."""
+    return theta[0] + x @ theta[1:]
+
+
+def _first(X: GaussianArray, y: Any) -> tuple[GaussianArray, Any]:
+    """The first feature of the rows."""
+    return X[:, :1], y
+
+
 def _fit_table(data: pl.DataFrame, method: str, **arguments: Any) -> Work:
     return lambda: uncertain.fit(data, "kind", method=method, exact=[], **arguments)  # type: ignore[arg-type]
 
 
 def _called(kind: str, parameters: dict[str, Any]) -> str:
-    return f"{kind} ({parameters['method']})" if "method" in parameters else kind
+    known = parameters.get("method")
+    if kind == "ProbabilisticKernelSVC" and "n_components" in parameters:
+        known = "features"
+    return f"{kind} ({known})" if known else kind
 
 
 def measure(law: Law, most: float) -> Measured:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 import pytest
 
 import uncertain
@@ -25,6 +26,8 @@ from uncertain.exceptions import (
 
 pa = pytest.importorskip("pyarrow")
 MEMORY = "128MB"
+BESIDE = 48 << 20
+"""Bytes of the libraries, of a sample of 200,000 rows and of what is measured on it."""
 
 
 def table(n: int, d: int = 3, seed: int = 0) -> pl.DataFrame:
@@ -452,6 +455,49 @@ def test_a_fit_keeps_to_its_memory(large: Path) -> None:
     without = under_limit(large, 70 << 20, **known)
     assert "900000 " not in without.stdout
     assert without.stdout.startswith("refused") or without.returncode
+
+
+PEAK = """
+import sys, threading
+import uncertain
+
+def anonymous():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) << 10 for line in status if line.startswith("RssAnon"))
+
+def fit(path):
+    uncertain.fit(path, "label", method="gsu", meaning="spread", probability=False)
+
+fit(sys.argv[1])  # imports, and starts threads
+start, peak, done = anonymous(), [0], threading.Event()
+
+def watch():
+    while not done.wait(0.002):
+        peak[0] = max(peak[0], anonymous())
+
+watching = threading.Thread(target=watch)
+watching.start()
+fit(sys.argv[2])
+done.set()
+watching.join()
+print(peak[0] - start)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="anonymous memory is counted on Linux")
+@pytest.mark.parametrize("files", [1, 8])
+def test_a_fit_in_memory_takes_little_beside_its_numbers(large: Path, tmp_path: Path, files: int) -> None:
+    """Of float32 numbers, which are half as large: what a fit keeps beside them shows twice as well."""
+    frame = pl.read_parquet(large).with_columns(cs.float().cast(pl.Float32))
+    size = frame.height // files
+    for k in range(files):
+        part = frame[k * size : (k + 1) * size]
+        part.write_parquet(tmp_path / f"part{k}.parquet", row_group_size=25_000, compression="uncompressed")
+    command = [sys.executable, "-c", PEAK, str(large.with_name("small.parquet")), str(tmp_path / "*.parquet")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    numbers = frame.height * (4 * (frame.width - 1) + 8)
+    assert int(done.stdout) < 1.3 * numbers + BESIDE, f"{int(done.stdout) / numbers:.2f} of the numbers"
 
 
 def test_probabilities_of_very_many_rows_come_from_a_sample() -> None:

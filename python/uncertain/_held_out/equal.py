@@ -25,6 +25,8 @@ LARGEST_PART = 1 / 20
 """A larger part of the rows that are all equal is held out row by row."""
 ALWAYS_TOGETHER = 5
 """So many equal rows are held out together in any table."""
+BLOCK = 4096
+"""Rows that are hashed at a time."""
 
 
 class EqualRows(NamedTuple):
@@ -79,6 +81,10 @@ def _repeated(hashes: NDArray[np.uint64]) -> Booleans:
 
 def hashed(values: NDArray[np.float64], *, seed: int = 0) -> NDArray[np.uint64]:
     """A number of 64 bits for each row: the same in every process, and for 0 and -0."""
-    bits = np.ascontiguousarray(values + 0.0).view(np.uint64)
-    columns = np.arange(1, bits.shape[1] + 1, dtype=np.uint64) + np.uint64(seed << 32)
-    return np.asarray(mixed(bits ^ mixed(columns)).sum(axis=1, dtype=np.uint64))
+    marks = mixed(np.arange(1, values.shape[1] + 1, dtype=np.uint64) + np.uint64(seed << 32))
+    found = np.empty(len(values), dtype=np.uint64)
+    for first in range(0, len(values), BLOCK):  # what is mixed takes several times the memory of the numbers
+        block = slice(first, first + BLOCK)
+        bits = np.ascontiguousarray(values[block] + 0.0).view(np.uint64)
+        found[block] = mixed(bits ^ marks).sum(axis=1, dtype=np.uint64)
+    return found

@@ -15,6 +15,7 @@ from .._data.incomplete import GaussianRows, Incomplete
 from .._spill import Parts, in_parts
 from .._tables import BatchSize
 from .._tables.source import Source
+from .._uncertain import give_memory_back
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import empty_errors
 from .batches import Batch, BatchReading
@@ -42,6 +43,11 @@ class InParts(LocalRows):
         """Part by part, in place."""
         self._parts.transform(step)
 
+    def fit(self, step: BaseEstimator) -> None:
+        """Without keeping what the fit no longer needs."""
+        super().fit(step)
+        give_memory_back()
+
 
 def read_in_parts(reading: AsGaussians, source: Source, names: list[str]) -> Parts:
     """The rows of a table, part by part; codes for missing values and categories are looked for in all of
@@ -60,6 +66,7 @@ def read_in_parts(reading: AsGaussians, source: Source, names: list[str]) -> Par
         return rows
 
     rows = BatchReading(reading, table, names, BatchSize(in_parts(len(names)))).collect(parts)
+    give_memory_back()
     whole = rows.rows()
     if isinstance(whole, Incomplete):
         reading._refuse_empty(whole)

@@ -2,7 +2,8 @@
 
 The file has no name: it is gone with the process, however that ends, and nobody can truncate it below a
 reader. Space is asked for before it is written, so that a full disk is an error here, and never one of the
-pages later.
+pages later (where the system can reserve it). A file object seeks and writes, by one thread: Windows has no
+``os.pwrite``.
 """
 
 from __future__ import annotations
@@ -34,9 +35,8 @@ class Column:
         self.dtype = np.dtype(dtype)
         self.n_rows = 0
         self._folder = folder
-        with tempfile.TemporaryFile(dir=folder, prefix="uncertain-") as file:
-            self._fd = os.dup(file.fileno())
-        weakref.finalize(self, os.close, self._fd)
+        self._file = tempfile.TemporaryFile(dir=folder, prefix="uncertain-", buffering=0)  # noqa: SIM115
+        weakref.finalize(self, self._file.close)  # what is mapped stays
         self._asked = 0
 
     @property
@@ -56,11 +56,10 @@ class Column:
         if rows.size != len(rows) * self.width:
             raise UncertainError(f"a batch has {rows.size} numbers for {len(rows)} rows of {self.width}")
         values = np.ascontiguousarray(rows, dtype=self.dtype).reshape(-1).view(np.uint8).data
-        offset = first * self.row_bytes
         try:
+            self._file.seek(first * self.row_bytes)
             while len(values):
-                written = os.pwrite(self._fd, values[: 1 << 30], offset)
-                values, offset = values[written:], offset + written
+                values = values[self._file.write(values[: 1 << 30]) :]
         except OSError as error:
             raise self._failed(error, len(values)) from error
 
@@ -68,9 +67,11 @@ class Column:
         """The rows, (n, width); read-only, and what `write` changes changes here."""
         if not self.n_rows:
             return np.empty((0, self.width), dtype=self.dtype)
-        os.ftruncate(self._fd, self.n_rows * self.row_bytes)
-        self._asked = self.n_rows * self.row_bytes
-        pages = mmap.mmap(self._fd, self.n_rows * self.row_bytes, access=mmap.ACCESS_READ)
+        size = self.n_rows * self.row_bytes
+        if size != self._asked:  # Windows does not cut a file that is mapped
+            self._file.truncate(size)
+            self._asked = size
+        pages = mmap.mmap(self._file.fileno(), size, access=mmap.ACCESS_READ)
         return np.frombuffer(pages, self.dtype).reshape(self.n_rows, self.width)
 
     def _ask(self, n_rows: int) -> None:
@@ -80,7 +81,7 @@ class Column:
         size = -(-needed // EXTENT) * EXTENT - self._asked
         try:
             if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(self._fd, self._asked, size)
+                os.posix_fallocate(self._file.fileno(), self._asked, size)
         except OSError as error:
             if error.errno in (errno.EOPNOTSUPP, errno.EINVAL):  # a file system that cannot reserve
                 size = 0

@@ -101,6 +101,8 @@ def _frames(reader: NativeTable, schema: pl.Schema, rows: int) -> Iterator[pl.Da
             for batch in reader.iter_batches(rows, columns=schema.names()):
                 frame = pl.DataFrame(pl.from_arrow(batch)).select(schema.names())
                 yield frame if frame.schema == schema else frame.cast(schema)
+                del batch, frame
+                pyarrow.default_memory_pool().release_unused()  # else it keeps several batches
         finally:
             pyarrow.default_memory_pool().release_unused()
 

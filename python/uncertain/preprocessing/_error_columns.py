@@ -124,9 +124,8 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
 
 def feature_spread(means: Floats, present: Booleans) -> Floats:
     """The standard deviation of every feature over the rows that have it; 1 where that is 0."""
-    count = np.maximum(present.sum(axis=0), 1)
-    center = np.where(present, means, 0.0).sum(axis=0) / count
-    spread = np.sqrt(np.where(present, (means - center) ** 2, 0.0).sum(axis=0) / count)
+    known = (column[there] for column, there in zip(means.T, present.T, strict=True))
+    spread = np.array([column.std() if column.size else 0.0 for column in known])
     return np.where(spread > 0.0, spread, 1.0)
 
 
