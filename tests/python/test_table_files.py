@@ -651,6 +651,7 @@ def test_text_that_is_no_utf_8(encoding: str, tmp_path: Path) -> None:
     assert bool(table.notes) == (encoding != "utf-8")
 
 
+@pytest.mark.filterwarnings("ignore:.*columns of two numbers")
 def test_vectors_of_fits_tables_are_features(tmp_path: Path, rng: np.random.Generator) -> None:
     band, band_err = rng.normal(size=(N, 3)), rng.uniform(0.1, 0.2, (N, 3))
     arms = np.stack([-band_err, 1.05 * band_err], axis=-1)
@@ -661,15 +662,16 @@ def test_vectors_of_fits_tables_are_features(tmp_path: Path, rng: np.random.Gene
         path = tmp_path / f"{columns[0]}.fits"
         Table({"Band": band, "Unc_Band": errors, "S": spectrum, "S_err": spectrum**2, **own}).write(path)
         with pytest.warns(
-            UncertainWarning, match=r"several numbers \(Band\) were read as columns x\[0\], x\[1\]"
+            UncertainWarning, match=r"numbers with error bars \(Band\) were read as columns x\[0\], x\[1\]"
         ):
             model = uncertain.fit(path, target="kind", method="gsu")
-        assert model.columns_.features == ("index", "Band[0]", "Band[1]", "Band[2]")
-        std = np.sqrt(model.gaussians(path).covariances()[:, 1, 1])
+        assert model.columns_.features == ("Band[0]", "Band[1]", "Band[2]", "index")
+        std = np.sqrt(model.gaussians(path).covariances()[:, 0, 0])
         if errors is band_err:
             assert np.allclose(std, band_err[:, 0])
         else:
             assert np.all((std > band_err[:, 0]) & (std < 1.05 * band_err[:, 0]))
-        with pytest.warns(UncertainWarning, match="several numbers"):  # lists, when asked
+        with pytest.warns(UncertainWarning, match="numbers with error bars"):  # lists, when asked
             model = uncertain.fit(path, target="kind", mean="S", std="S_err", method="gsu")
+        assert read_table(path).columns[:2] == ["Band", "S"] if errors is arms else ["Band", "Unc_Band"]
         assert model.columns_.mean == "S"

@@ -27,7 +27,7 @@ def read_fits(X: NativeTable, choice: HduChoice = ANY_TABLE) -> tuple[NativeTabl
 def clean(table: NativeTable, note: str) -> tuple[NativeTable, str]:
     """The table as its columns are meant, and the note with what was decided about them."""
     split = split_arms(strip_text(table))
-    return table, "; ".join(filter(None, (note, split, split_vectors(table))))
+    return table, "; ".join(filter(None, (note, split)))
 
 
 def strip_text(table: NativeTable) -> NativeTable:
@@ -43,15 +43,11 @@ def strip_text(table: NativeTable) -> NativeTable:
 
 
 def split_arms(table: NativeTable) -> str:
-    """Two numbers a row as the error bar of one number become two columns, upper and lower arm; a note."""
+    """Two numbers as the error bar of each number become two columns, upper and lower arm; a note on it."""
     names = []
     for value, bars in error_bars(table.colnames).items():
         column = bars[0].columns[0]
-        if (
-            bars[0].kind == "std"
-            and table[value].shape == (len(table),)
-            and table[column].shape == (len(table), 2)
-        ):
+        if bars[0].kind == "std" and table[column].shape == (*table[value].shape, 2):
             if f"{value}_err1" in table.colnames or f"{value}_err2" in table.colnames:
                 return ""
             upper, lower = _arms(table[column])
@@ -64,41 +60,9 @@ def split_arms(table: NativeTable) -> str:
     return f"columns of two numbers ({shown}) were read as the upper and lower arms x_err1 and x_err2 of x"
 
 
-def split_vectors(table: NativeTable) -> str:
-    """Several numbers a row with an error bar each (or two arms) become columns x[0], x[0]_err, x[1], ...
-    beside those that are there; a note on it.
-
-    Not where one such pair is all that has error bars: it is read as lists; and not for spectra, whose
-    numbers are too many for features.
-    """
-    bars = {value: own[0] for value, own in error_bars(table.colnames).items()}
-    vectors: dict[str, tuple[str, bool]] = {}
-    for value, bar in bars.items():
-        shape, error = table[value].shape, table[bar.columns[0]].shape
-        is_vector = len(shape) == 2 and error in (shape, (*shape, 2)) and 0 < shape[1] <= LONGEST
-        if bar.kind == "std" and is_vector:
-            vectors[value] = bar.columns[0], len(error) == 3
-    if not vectors or (len(bars) == 1 and not any(has_arms for _, has_arms in vectors.values())):
-        return ""
-    for value, (column, has_arms) in vectors.items():
-        for j in range(table[value].shape[1]):
-            error = table[column][:, j]
-            own = dict(zip(("_err1", "_err2"), _arms(error), strict=True)) if has_arms else {"_err": error}
-            parts = {"": table[value][:, j], **own}
-            if any(f"{value}[{j}]{ending}" in table.colnames for ending in parts):
-                return ""
-            for ending, part in parts.items():
-                table[f"{value}[{j}]{ending}"] = part
-    shown = listing(vectors, 4)
-    return f"columns of several numbers ({shown}) were read as columns x[0], x[1], ... with their errors"
-
-
-LONGEST = 64
-"""Numbers of a row that are features of their own; a spectrum has more."""
-
-
 def _arms(column: Array) -> tuple[Array, Array]:
-    """Upper and lower arm of two numbers a row: the lower one has signs, or is the first one."""
-    signed = np.ma.less(np.ma.masked_invalid(column), 0).any(axis=0).filled(False)
+    """Upper and lower arm of two numbers: the lower one has signs, or is the first one."""
+    known = np.ma.masked_invalid(column).reshape(-1, 2)
+    signed = np.ma.less(known, 0).any(axis=0).filled(False)
     lower = int(signed[1] and not signed[0])
-    return column[:, 1 - lower], column[:, lower]
+    return column[..., 1 - lower], column[..., lower]

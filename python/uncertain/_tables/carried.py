@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._columns.bars import listing
 from .._data.arrow_rows import struct_type, width_of
 from .._data.typing import ColumnType, NativeColumn
 from .._data.units import Unit
 from ..exceptions import ColumnError
-from .carriers import Carried, carried, correlations
+from .carriers import Carried, carried, correlations, from_vectors
 from .door import BatchSize, Foreign, Query
 from .exits import ArrowExit, WrappedExit
 from .table import Table
@@ -32,10 +33,17 @@ Found = Mapping[str, Carried]
 def with_bars_beside(table: Table) -> Table:
     """The table with such columns taken apart; itself if there are none."""
     door, exit = table.door, table.exit
+    vectors: Found = {}
     if len({*table.names}) < len(table.names) or isinstance(exit, WrappedExit):  # around one taken apart
         return table
     if isinstance(door, Query):
-        found = _found((column.name, column) for column in _with_rows(door))
+        columns = {column.name: column for column in _with_rows(door)}
+        found = _found(columns.items())
+        if sum(map(_may_be_list, columns.values())) > 1:
+            vectors = from_vectors(
+                table.names, table.types, partial(_with_first_row, door, columns), door.units()
+            )
+        found = {**found, **vectors}
         apart: Foreign | Query = _query(door, found) if found else door
     else:
         if door is None:
@@ -44,13 +52,34 @@ def with_bars_beside(table: Table) -> Table:
         found = _with_correlations(
             _found((name, door.column(place)) for place, name in enumerate(door.names)), door.names
         )
+        if sum(_may_be_list(door.column(place)) for place in range(len(door.names))) > 1:
+            vectors = from_vectors(table.names, table.types, partial(_series, door), door.units())
+        found = {**found, **vectors}
         apart = _foreign(door, found) if found else door
     if not found:
         return table
     origin, notes = table.origin, table.notes
+    if values := [name for name, own in vectors.items() if f"{name}[0]" in own.parts]:
+        shown = listing(values, 4)
+        notes += (f"lists of numbers with error bars ({shown}) were read as columns x[0], x[1], ...",)
     if isinstance(apart, Query):  # which is not to be asked again for the table itself
         return Table.from_query(apart, by_arrow=isinstance(exit, ArrowExit), origin=origin, notes=notes)
     return Table(apart, exit, origin=origin, notes=notes)
+
+
+def _may_be_list(column: Any) -> bool:
+    """By its type, may each row be a list? Python objects may."""
+    dtype = str(getattr(column, "dtype", getattr(column, "type", "object")))
+    return getattr(column, "ndim", 1) > 1 or dtype.startswith(LISTS)
+
+
+LISTS = ("List(", "Array(", "list<", "large_list<", "fixed_size_list<", "object")
+
+
+def _series(door: Foreign, name: str) -> pl.Series:
+    from .columns import to_series
+
+    return to_series(door.column(door.names.index(name)), name)
 
 
 def _found(columns: Iterable[tuple[str, NativeColumn]]) -> Found:
@@ -84,16 +113,23 @@ def _with_rows(door: Query) -> list[pl.Series]:
     texts = [name for name, column in columns.items() if str(column.dtype) == "String"]
     if door.sample is not None and texts:
         columns |= door.sample(texts).to_dict()
-    return [_with_a_row(door, column) for column in columns.values()]
+    return [column if _may_be_list(column) else _with_a_row(door, column) for column in columns.values()]
 
 
 def _with_a_row(door: Query, column: pl.Series) -> pl.Series:
     """The column, with its first row where types do not say how long lists are (DuckDB's, of Parquet)."""
     storage = struct_type(column.dtype)
-    if storage is None or door.once or door.batches is None or width_of(storage, column) is not None:
+    known = (
+        not str(column.dtype).startswith("List") if storage is None else width_of(storage, column) is not None
+    )
+    if known or door.once or door.batches is None:
         return column
     first = next(iter(door.batches([column.name], BatchSize(1))), None)
     return column if first is None else first.to_series()[:1]
+
+
+def _with_first_row(door: Query, columns: Mapping[str, pl.Series], name: str) -> pl.Series:
+    return _with_a_row(door, columns[name])
 
 
 def _names(names: Sequence[str], found: Found) -> dict[str, str]:
@@ -109,6 +145,10 @@ def _names(names: Sequence[str], found: Found) -> dict[str, str]:
                 )
             origins[part] = name
     return origins
+
+
+def _type(own: Carried, whole: bool) -> ColumnType:
+    return "list" if own.kept and whole else own.type
 
 
 def _units(units: Mapping[str, Unit], found: Found) -> dict[str, Unit]:
@@ -145,7 +185,10 @@ def _foreign(door: Foreign, found: Found) -> Foreign:
         name = names[place]
         return part(name) if origins[name] in found else door.column(places[name])
 
-    known = {name: found[origin].type if origin in found else None for name, origin in origins.items()}
+    known = {
+        name: _type(found[origin], name == origin) if origin in found else None
+        for name, origin in origins.items()
+    }
     return _Apart(names, column, door.count, lambda: _units(door.units(), found), known)
 
 

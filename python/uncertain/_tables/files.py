@@ -46,7 +46,8 @@ def open_files(given: Paths, choice: HduChoice = ANY_TABLE) -> Table:
         if remote is not None:
             raise ParameterError(f"{remote}: {kind.name} files are read from disk only; download it first")
         native, note = read_astropy(files, kind.name, choice)
-        table = open_astropy(native, WrappedExit(AstropyExit(lambda: native), to_polars), note)
+        table = with_bars_beside(open_astropy(native, note=note))
+        table.exit = WrappedExit(AstropyExit(lambda: native), to_polars)
         table.origin = describe_paths(given)
         return table
     notes: Notes = ()

@@ -60,17 +60,16 @@ def opened(X: NativeTable, choice: HduChoice = ANY_TABLE, *, apart: bool = True)
     if isinstance(X, Table):
         return X
     opener = _opener(X)
-    if opener is _fits:
-        return _fits(X, choice)  # which has numbers and text alone
-    if choice.hdu is not None:
+    if choice.hdu is not None and opener is not _fits:
         refuse_hdu(choice, f"{'a table' if opener else 'data'} of type {type(X).__name__}")
     if opener is None:
         return None
+    table = _fits(X, choice) if opener is _fits else opener(X)
     if not apart:
-        return opener(X)
+        return table
     from .carried import with_bars_beside
 
-    return with_bars_beside(opener(X))
+    return with_bars_beside(table)
 
 
 def _opener(X: object) -> Opener | None:

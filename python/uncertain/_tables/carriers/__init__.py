@@ -15,8 +15,9 @@ from .scipp import from_scipp
 from .structs import from_structs
 from .text import from_text
 from .ufloats import correlations, from_ufloats
+from .vectors import from_vectors
 
-__all__ = ["Carried", "as_column", "carried", "correlations"]
+__all__ = ["Carried", "as_column", "carried", "correlations", "from_vectors"]
 
 READERS = (from_structs, from_ufloats, from_pint, from_distribution, from_nddata, from_scipp, from_text)
 

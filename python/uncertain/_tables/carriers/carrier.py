@@ -26,6 +26,8 @@ class Carried(NamedTuple):
     """Of all parts."""
     unit: Unit = None
     """Of values and error bars."""
+    kept: bool = False
+    """Is the column a part of its own, of lists?"""
     correlates: bool = False
     """May its errors be shared with other such columns?"""
 
