@@ -117,10 +117,10 @@ class _Choice:
         if matrices:
             return self._with_matrix(matrices, [name for name in every_list if name not in matrices])
         if lists:
-            listed = listing([f"{f} ({', '.join(map(str, self._bars[f]))})" for f in lists])
+            listed = listing([f"{f} ({', '.join(map(str, self.known[f]))})" for f in lists])
             raise ColumnError(
                 f"several columns are lists with error bars: {listed}; say which are meant, such as "
-                f"mean={lists[0]!r}, std={self._bars[lists[0]][0].columns[0]!r}"
+                f"mean={lists[0]!r}, std={self.known[lists[0]][0].columns[0]!r}"
             )
         if every_list:  # without error bars: draws of each row's distribution
             return {"draws": every_list}
