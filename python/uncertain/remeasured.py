@@ -52,6 +52,7 @@ class RemeasuredClassifier(ClassifierMixin, Remeasured):
     the result is the learner itself.
 
     {Parameters: estimator, n_copies, factors, per_feature, error_columns, copy_components, n_trees}
+    {n_learners}
     {copy_seed}
     {learner_jobs}
 
@@ -145,6 +146,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
     drawn from p(z | x, y) of a :class:`~uncertain.GaussianDenoiser` of features and target together.
 
     {Parameters: estimator, n_copies, factors, per_feature, error_columns, copy_components, n_trees}
+    {n_learners}
     density : bool, default=False
         Also learn the density of the target given the row, with all its peaks (`predict_mixture`): a mixture
         of normal distributions, whose shares are those of the row's leaves in extremely randomized trees that
@@ -195,6 +197,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
         error_columns: Literal["errors", "correlations"] = "errors",
         n_components: int = 5,
         n_trees: Literal["auto"] | int = "auto",
+        n_learners: Literal["auto"] | int = "auto",
         density: bool = False,
         random_state: RandomState = None,
         n_jobs: int | None = None,
@@ -207,6 +210,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
             error_columns=error_columns,
             n_components=n_components,
             n_trees=n_trees,
+            n_learners=n_learners,
             random_state=random_state,
             n_jobs=n_jobs,
         )
@@ -282,13 +286,20 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
         rows, random = model._rows(X, reset=False), generator_from(self.random_state)
         targets, weights = check_numbers(y, X, model), check_sample_weight(sample_weight, len(rows))
         copies = 1 if self.factors_ == (1.0, 1.0) else self.n_copies
-        table = model._copied(rows, targets, weights, copies, random)
+        truth = model._fit_truth(rows, targets, weights, copies, random)
+        table = model._copied(rows, targets, truth, copies, random)
         with model._quiet(table):
-            model._learn_density(table, targets, weights, groups, random)
+            if model.estimator is None:
+                learner = model._boosting(table, random)
+                model._set_trees(learner, table)
+            else:
+                learner = model._learner(random)
+            model._learn_density(learner, table, targets, weights, groups, random)
         return model
 
     def _learn_density(
         self,
+        learner: BaseEstimator,
         table: Floats,
         y: Labels,
         weights: Floats | None,
@@ -308,11 +319,11 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
         scaled = self._scaled(weights)
         predicted = _predicted(self.estimator_, some)
         for fold in folds:
-            learner = self._for_fewer_copies(clone(self.estimator_), len(some), len(table))
+            one = self._for_fewer_copies(clone(learner), len(some), len(table))
             left = None if scaled is None else scaled[fold.train]
             columns = with_known_columns(some[:, fold.train])
-            learner = self._trained(learner, columns, y[fold.train], left)
-            predicted[:, fold.test] = _predicted(learner, some[:, fold.test])
+            one = self._trained(one, columns, y[fold.train], left)
+            predicted[:, fold.test] = _predicted(one, some[:, fold.test])
         self._residuals = ResidualForest.fit(some, predicted, y - predicted, weights, random, self.n_jobs)
 
     @staticmethod

@@ -89,9 +89,9 @@ def test_a_number_of_trees_may_be_said_and_the_chosen_one_is_taken_for_models_of
     rng = np.random.default_rng(0)
     y = np.arange(120) % 2
     rows = GaussianArray(rng.normal(size=(120, 2)) + y[:, None], std=0.3)
-    chosen = RemeasuredClassifier(n_copies=4, random_state=0).fit(rows, y)
+    chosen = RemeasuredClassifier(n_copies=4, n_learners=1, random_state=0).fit(rows, y)
     assert chosen.n_trees_ == chosen.estimator_.n_iter_ > 0
-    same = RemeasuredClassifier(n_copies=4, n_trees=7, random_state=0).fit(rows, y)
+    same = RemeasuredClassifier(n_copies=4, n_trees=7, n_learners=1, random_state=0).fit(rows, y)
     assert same.n_trees_ == same.estimator_.n_iter_ == 7
     constant = RemeasuredClassifier(n_copies=4, n_trees=0, random_state=0).fit(rows, y)
     assert np.ptp(constant.predict_proba(rows)[:, 1]) == 0.0

@@ -158,10 +158,15 @@ copy_seed = random_state : int, RandomState or None, default=None
     Seed of the copies, and of the learner if it has one.
 learner_jobs = n_jobs : int or None, default=None
     Passed on to a learner that has it; the default one takes as many threads.
+n_learners : "auto" or int >= 1, default="auto"
+    Learners of the default kind, each fitted to copies and with random numbers of its own, all with the same
+    number of trees. The model's score is the mean of theirs (of classes the mean log odds), so that what
+    chance does to one of them averages out. "auto" is 4, and fewer where rows x copies x columns x trees of
+    one are more than 1e8, some three seconds. It is 1 where rows are exact, and for a learner of yours.
 learner_ = estimator_ : fitted estimator
-    The learner.
+    The learner; of several, one that has the trees of all.
 n_trees_ : int
-    Its number of trees, of the default learner; 0 for a constant.
+    The number of trees of each default learner; 0 for a constant.
 factors_ : (float, float)
     Smallest and largest factor.
 error_columns_ : ErrorColumns

@@ -58,6 +58,13 @@ MOST_COPIES = 10_000
 """More can only be a mistake; eight are enough."""
 SMALL = 4_000_000
 """Numbers of all copies up to which one thread grows trees as fast as several."""
+LEARNERS = 4
+"""Of "auto" (docs/decisions/2026-11-24-several-learners.md)."""
+WORK = 400_000_000
+"""Numbers that the trees of all learners of "auto" look at together: some ten seconds of one core. More trees
+than that have one learner."""
+MOST_LEARNERS = 1_000
+"""More can only be a mistake."""
 BLOCK = 16_384
 """Rows that are re-measured at a time."""
 
@@ -75,6 +82,7 @@ class Remeasured(SavedTrees, BaseEstimator):
         error_columns: Literal["errors", "correlations"] = "errors",
         n_components: int = 5,
         n_trees: Literal["auto"] | int = "auto",
+        n_learners: Literal["auto"] | int = "auto",
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -85,6 +93,7 @@ class Remeasured(SavedTrees, BaseEstimator):
         self.error_columns = error_columns
         self.n_components = n_components
         self.n_trees = n_trees
+        self.n_learners = n_learners
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -119,14 +128,40 @@ class Remeasured(SavedTrees, BaseEstimator):
         self.error_columns_ = ErrorColumns(self.error_columns, floor=floor).fit(rows)
         copies = 1 if exact else self.n_copies
         self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(gaussians)
-        table = self._copied(rows, y if classes is None else classes, weights, copies, random)
+        targets = y if classes is None else classes
+        truth = self._fit_truth(rows, targets, weights, copies, random)
+        table = self._copied(rows, targets, truth, copies, random)
         with self._quiet(table):
-            own = self.estimator is None
-            learner = self._counted(table, y, weights, groups, random) if own else self._learner(random)
+            if self.estimator is None:
+                learner = self._boosting(table, random)
+                self.n_trees_ = self._count(learner, table, y, weights, groups, random)
+                self._set_trees(learner, table)
+            else:
+                learner = self._learner(random)
             if not count:
-                self.estimator_ = self._trained(learner, table, y, self._scaled(weights))
-                self._learn_density(table, y, weights, groups, random)
+                scaled = self._scaled(weights)
+                learners = [self._trained(learner, table, y, scaled)]
+                for _ in range(1, self._how_many(table)):
+                    other = self._copied(rows, targets, truth, copies, random)
+                    learners.append(self._trained(self._varied(learner, random), other, y, scaled))
+                self.estimator_ = self._averaged(learners)
+                self._learn_density(learner, table, y, weights, groups, random)
         return self
+
+    def _how_many(self, table: Floats) -> int:
+        """Learners; those of the same copies would hardly differ, and constants not at all."""
+        if self.estimator is not None or len(table) == 1 or self.n_trees_ == 0:
+            return 1
+        if not isinstance(self.n_learners, str):
+            return int(self.n_learners)
+        n_classes = len(getattr(self, "classes_", ()))
+        trees = self.n_trees_ * (n_classes if n_classes > 2 else 1)
+        return min(LEARNERS, max(1, WORK // (table.size * trees)))
+
+    def _varied(self, learner: BaseEstimator, random: np.random.RandomState) -> BaseEstimator:
+        """The default learner, unfitted, with random numbers of its own."""
+        other = clone(learner)
+        return other if self.random_state is None else other.set_params(random_state=_seed(random))
 
     @contextmanager
     def _quiet(self, table: Floats) -> Iterator[None]:
@@ -143,6 +178,7 @@ class Remeasured(SavedTrees, BaseEstimator):
 
     def _learn_density(
         self,
+        learner: BaseEstimator,
         table: Floats,
         y: Labels,
         weights: Floats | None,
@@ -159,37 +195,43 @@ class Remeasured(SavedTrees, BaseEstimator):
             return int(effective_n_jobs(self.n_jobs))
         return 1 if table.size < SMALL else None
 
-    def _counted(
-        self,
-        table: Floats,
-        y: Labels,
-        weights: Floats | None,
-        groups: ArrayLike | None,
-        random: np.random.RandomState,
-    ) -> BaseEstimator:
-        """The default learner, unfitted, with as many trees as help rows that are held out."""
+    def _boosting(self, table: Floats, random: np.random.RandomState) -> BaseEstimator:
+        """The default learner, unfitted, without its number of trees."""
         copies, n, columns = table.shape
-        weights = _of_mean_one(weights)
         varying = int((np.nanmax(table, axis=(0, 1)) > np.nanmin(table, axis=(0, 1))).sum())
-        learner = self._default(
+        return self._default(
             learning_rate=RATE,
             early_stopping=False,  # it would see copies of rows that it holds out
             min_samples_leaf=min(20, 1 + n // 10) * copies,
             # Of a rare class a few rows would make sure of it in one step.
             l2_regularization=float(copies),
             max_features=min(1.0, max(SHARE, LEAST / max(varying, 1)) * columns / max(varying, 1)),
-            random_state=random.randint(2**31 - 1) if self.random_state is not None else None,
+            random_state=_seed(random) if self.random_state is not None else None,
         )
-        trees = self.n_trees
-        if isinstance(trees, str):
-            codes = None if groups is None else groups_from(groups, "groups", n)
-            judged = np.arange(copies) > self._downwards(copies)
-            judged[0] = True
-            trees = number_of_trees(learner, table, y, weights, codes, judged, random)
-        self.n_trees_ = int(trees)
+
+    def _count(
+        self,
+        learner: BaseEstimator,
+        table: Floats,
+        y: Labels,
+        weights: Floats | None,
+        groups: ArrayLike | None,
+        random: np.random.RandomState,
+    ) -> int:
+        """As many trees as help rows that are held out, or as many as were asked for."""
+        if not isinstance(self.n_trees, str):
+            return int(self.n_trees)
+        copies, n, _ = table.shape
+        codes = None if groups is None else groups_from(groups, "groups", n)
+        judged = np.arange(copies) > self._downwards(copies)
+        judged[0] = True
+        return number_of_trees(learner, table, y, _of_mean_one(weights), codes, judged, random)
+
+    def _set_trees(self, learner: BaseEstimator, table: Floats) -> None:
+        """Give the default learner its number of trees."""
         # A tree whose leaves need more rows than there are is a constant.
-        constant = {"min_samples_leaf": table.shape[0] * n} if trees == 0 else {}
-        return learner.set_params(max_iter=max(trees, 1), **constant)
+        constant = {"min_samples_leaf": table.shape[0] * table.shape[1]} if self.n_trees_ == 0 else {}
+        learner.set_params(max_iter=max(self.n_trees_, 1), **constant)
 
     def _for_fewer_copies(self, learner: BaseEstimator, some: int, copies: int) -> BaseEstimator:
         """The default learner, which counts and weighs copies, for some of them."""
@@ -220,22 +262,32 @@ class Remeasured(SavedTrees, BaseEstimator):
         smallest, largest = self.factors_
         return 0 if smallest >= 1.0 else round((copies - 1) * (DOWNWARDS if largest > 1.0 else 1.0))
 
-    def _copied(
+    def _fit_truth(
         self,
         rows: GaussianRows,
         targets: Labels,
         weights: Floats | None,
         copies: int,
         random: np.random.RandomState,
-    ) -> Floats:
-        """The learner's columns of all rows, then of their copies, (copies, n, columns).
+    ) -> TruthOfClasses | TruthOfTargets | None:
+        """Where true values are drawn from, if there are copies with smaller errors; `targets` are class
+        codes or numbers."""
+        if not self._downwards(copies):
+            return None
+        return self._truth(rows, targets, weights, self.n_components, random)
 
-        `targets` are class codes or numbers.
-        """
+    def _copied(
+        self,
+        rows: GaussianRows,
+        targets: Labels,
+        truth: TruthOfClasses | TruthOfTargets | None,
+        copies: int,
+        random: np.random.RandomState,
+    ) -> Floats:
+        """The learner's columns of all rows, then of their copies, (copies, n, columns)."""
         n = len(rows)
         smallest, largest = self.factors_
         downwards = self._downwards(copies)
-        truth = self._truth(rows, targets, weights, self.n_components, random) if downwards else None
         table = np.empty((copies, n, len(self.error_columns_.get_feature_names_out())))
         for start in range(0, n, BLOCK):  # so that covariances are written out for a block only
             part = slice(start, start + BLOCK)
@@ -269,6 +321,15 @@ class Remeasured(SavedTrees, BaseEstimator):
                 raise ParameterError(
                     f"n_trees = {self.n_trees}: is for the default learner; set it in estimator="
                 )
+        if self.n_learners != "auto" and not (
+            is_count(self.n_learners) and 1 <= int(self.n_learners) <= MOST_LEARNERS
+        ):
+            raise ParameterError(
+                f'n_learners = {self.n_learners!r:.30}: must be "auto" or an integer from 1 to '
+                f"{MOST_LEARNERS}"
+            )
+        if self.n_learners not in ("auto", 1) and self.estimator is not None:
+            raise ParameterError(f"n_learners = {self.n_learners}: is for the default learner")
         check_option("error_columns", self.error_columns, ("errors", "correlations", "means"))
         share = self.per_feature
         if not isinstance(share, (int, float, np.number)) or not 0 <= share <= 1:
@@ -295,7 +356,7 @@ class Remeasured(SavedTrees, BaseEstimator):
         """The caller's learner, unfitted."""
         learner = clone(self.estimator)
         if "random_state" in learner.get_params() and self.random_state is not None:
-            learner.set_params(random_state=random.randint(2**31 - 1))
+            learner.set_params(random_state=_seed(random))
         if "n_jobs" in learner.get_params() and self.n_jobs is not None:
             learner.set_params(n_jobs=self.n_jobs)
         return learner
@@ -353,6 +414,10 @@ class Remeasured(SavedTrees, BaseEstimator):
         learner = self._default() if self.estimator is None else self.estimator
         tags.input_tags.allow_nan = get_tags(learner).input_tags.allow_nan
         return tags
+
+
+def _seed(random: np.random.RandomState) -> int:
+    return int(random.randint(2**31 - 1))
 
 
 def _of_mean_one(weights: Floats | None) -> Floats | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import ClassVar, Self
 
@@ -11,11 +12,12 @@ from sklearn.base import BaseEstimator
 from .._base.core import NOT_SAVED, Core, decoded
 from .._data.typing import Floats, Keywords
 from .._uncertain import Fitted
+from ..exceptions import UncertainError, UncertainWarning
 from ..preprocessing import ErrorColumns
 from ..preprocessing._error_columns import TREES
 from .kept import TreesClassifier, TreesRegressor, _Trees, fitted
 from .residuals import ResidualForest
-from .scikit_learn import LEARNERS, TreeArrays, check_predictions, flat_trees, probes
+from .scikit_learn import LEARNERS, TreeArrays, check_predictions, flat_trees, mean_trees, probes
 
 
 class SavedTrees(Core):
@@ -27,7 +29,7 @@ class SavedTrees(Core):
 
     _kinds: ClassVar[tuple[str, ...]] = ()
     estimator: BaseEstimator | None
-    estimator_: BaseEstimator
+    estimator_: BaseEstimator | _Trees
     error_columns_: ErrorColumns
     factors_: tuple[float, float]
     _residuals: ResidualForest | None
@@ -45,9 +47,28 @@ class SavedTrees(Core):
         """Of the learner, its own or scikit-learn's."""
         if isinstance(self.estimator_, _Trees):
             return self.estimator_._arrays()
-        trees = flat_trees(self.estimator_)
-        check_predictions(self.estimator_, trees, self._as_loaded(trees)._raw_predict(probes(trees)))
+        trees = self._flat(self.estimator_)
         return trees.link, trees.arrays
+
+    def _flat(self, learner: BaseEstimator) -> TreeArrays:
+        """The arrays of scikit-learn's learner, which answer as it does."""
+        trees = flat_trees(learner)
+        check_predictions(learner, trees, self._as_loaded(trees)._raw_predict(probes(trees)))
+        return trees
+
+    def _averaged(self, learners: Sequence[BaseEstimator]) -> BaseEstimator | _Trees:
+        """What answers with the mean of their scores: the learner itself, or all trees as one learner's."""
+        if len(learners) == 1:
+            return learners[0]
+        try:
+            return self._as_loaded(mean_trees([self._flat(learner) for learner in learners]))
+        except UncertainError as error:  # such as of a scikit-learn that is yet to come
+            warnings.warn(
+                f"one learner answers instead of the mean of {len(learners)} (n_learners): {error}",
+                UncertainWarning,
+                stacklevel=2,
+            )
+            return learners[0]
 
     def _as_loaded(self, trees: TreeArrays) -> _Trees:
         """What stands for the learner after loading."""

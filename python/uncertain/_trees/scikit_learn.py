@@ -7,6 +7,7 @@ unless they give the learner's own predictions, to the last bit, they are refuse
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -79,6 +80,16 @@ def flat_trees(learner: BaseEstimator) -> TreeArrays:
     except (AttributeError, KeyError, TypeError) as error:
         raise _unknown(str(error)) from error
     return TreeArrays(link, {"baseline": baseline, **_flattened(trees)}, int(learner.n_features_in_))
+
+
+def mean_trees(several: Sequence[TreeArrays]) -> TreeArrays:
+    """Those whose scores are the mean of the scores of all: the leaves of M learners have an M-th of their
+    values."""
+    names = several[0].arrays
+    arrays = {name: np.concatenate([one.arrays[name] for one in several]) for name in names}
+    arrays["value"][arrays["column"] < 0] /= len(several)
+    arrays["baseline"] = np.mean([one.arrays["baseline"] for one in several], axis=0)
+    return several[0]._replace(arrays=arrays)
 
 
 def _flattened(trees: list[Array]) -> dict[str, Floats]:
