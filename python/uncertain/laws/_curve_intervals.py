@@ -40,7 +40,7 @@ class CurveIntervals(CurveFit):
         ----------
         level : float, default=0.95
             Coverage, between 0 and 1.
-        method : {{"wald", "profile"}}, default="wald"
+        method : {"wald", "profile"}, default="wald"
             "profile" fits again with fixed parameters, some ten times each, and needs the readings of the
             fit: it is not for pickled laws. It does not count the uncertainty of the density of true x.
 
