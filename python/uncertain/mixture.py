@@ -131,7 +131,11 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
     covariance_ : ndarray of shape (1 + d, 1 + d)
         Covariance of intercept and coefficients, for one component.
     loglikelihood_ : float
-        With ``outliers``, ``error_scale``, ``modes`` or ``y_cov``: sum of log p(y_i | x_i).
+        Sum of log p(y_i | x_i), of the reading of the target given those of features; for one component. Not
+        known of fits on a cluster.
+    naive_coef_, naive_std_ : ndarrays of shape (d,)
+        Least squares of the readings as if they were exact, over the rows without gaps and limits, for
+        comparison. Not known of fits on a cluster, and where rows are mixtures.
     {held_out_log_likelihoods_, em_n_iter_, em_status_, n_features_in_, feature_names_in_}
 
     {Raises: refused}
@@ -388,7 +392,9 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
         return self.intrinsic_scatter_
 
     def summary(self, level: float = 0.95) -> str:
-        """Intercept, coefficients and scatter with standard errors and intervals; for one component.
+        """Intercept, coefficients and scatter with standard errors and intervals, beside least squares.
+
+        For one component.
 
         Parameters
         ----------
@@ -401,15 +407,22 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
             A table, one line per estimate.
         """
         check_is_fitted(self, "means_")
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        rows = [("intercept", self.intercept_, self.intercept_std_, None, None)]
-        rows += [
-            (str(name), float(coef), float(std), None, None)
-            for name, coef, std in zip(names, self.coef_, self.coef_std_, strict=True)
-        ]
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(len(self.coef_))])
+        values, stds = np.append(self.intercept_, self.coef_), np.append(self.intercept_std_, self.coef_std_)
+        none = [None] * len(values)
+        naive, naive_stds = (
+            (row.tolist() for row in self._naive) if "_naive" in self.__dict__ else (none, none)
+        )
+        rows = list(
+            zip(
+                ["intercept", *map(str, names)], values, stds, naive, naive_stds, strict=True
+            )  # one line each
+        )
         rows.append(("scatter", self.intrinsic_scatter_, self.intrinsic_scatter_std_, None, None))
         rows += self._rows_of_summary()
-        return law_table(rows, level) + self._about_modes()
+        log = self.__dict__.get("loglikelihood_")
+        head = [] if log is None else [f"line between true values, log-likelihood {log:.6g}, {self.status_}"]
+        return "\n".join([*head, law_table(rows, level)]) + self._about_modes()
 
     def _distribution(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
         """Mean, standard deviation, and what errors add to the scatter of the components' laws."""

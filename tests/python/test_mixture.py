@@ -434,3 +434,53 @@ def test_a_curve_as_a_density() -> None:
 
     assert crps(model) < 0.6 * crps(line)
     assert uncertain.GaussianMixtureRegressor is GaussianMixtureRegressor
+
+
+@pytest.mark.parametrize("correlated", [False, True])
+def test_likelihood_of_the_line_and_least_squares_beside_it(correlated: bool) -> None:
+    rng = np.random.default_rng(5)
+    n = 80
+    z, s, t = rng.normal(size=(n, 2)), rng.uniform(0.2, 0.6, (n, 2)), rng.uniform(0.1, 0.4, n)
+    x, y = z + s * rng.normal(size=(n, 2)), 1 + z @ [1.0, -2.0] + np.hypot(t, 0.5) * rng.normal(size=n)
+    c, weights = 0.3 * s * t[:, None] * correlated, rng.uniform(0.5, 2.0, n)
+    known = {"y_std": t, "xy_cov": c if correlated else None, "sample_weight": weights}
+    law = GaussianMixtureRegressor().fit(GaussianArray(x, std=s), y, **known)
+    T, mean, log = law.covariances_[0], law.means_[0], 0.0
+    for i in range(n):
+        noise = np.diag(np.append(s[i], t[i]) ** 2)
+        noise[2, :2] = noise[:2, 2] = c[i]
+        both = multivariate_normal(mean, T + noise).logpdf(np.append(x[i], y[i]))
+        log += weights[i] * (both - multivariate_normal(mean[:2], (T + noise)[:2, :2]).logpdf(x[i]))
+    assert law.loglikelihood_ == pytest.approx(log, abs=1e-8)
+    A, w = np.column_stack([np.ones(n), x]), weights
+    least = np.linalg.solve(A.T @ (w[:, None] * A), A.T @ (w * y))
+    np.testing.assert_allclose(law.naive_coef_, least[1:], rtol=1e-10)
+    worth = w.sum() ** 2 / (w**2).sum()
+    variance = (w * (y - A @ least) ** 2).sum() / w.sum() * worth / (worth - 3)
+    std = np.sqrt(variance * np.diag(np.linalg.inv(A.T @ (w[:, None] * A))) * w.sum() / worth)
+    np.testing.assert_allclose(law.naive_std_, std[1:], rtol=1e-8)
+    text = law.summary()
+    assert f"log-likelihood {log:.6g}" in text and f"{std[0]:.4g}" in text and f"{least[1]:.4g}" in text
+    again = GaussianMixtureRegressor()._loaded(pickle.loads(pickle.dumps(law._model)))
+    assert again.summary() == text and again.loglikelihood_ == law.loglikelihood_
+
+
+def test_likelihood_of_the_line_with_gaps_and_limits() -> None:
+    rng = np.random.default_rng(6)
+    n = 60
+    z, s = rng.normal(size=n), rng.uniform(0.2, 0.6, n)
+    x, y = z + s * rng.normal(size=n), 1 + 2 * z + 0.3 * rng.normal(size=n)
+    side = np.where(np.arange(n) % 3 == 0, 1, 0)
+    x[:5] = np.nan
+    X = Incomplete.from_arrays(x[:, None], std=s[:, None])
+    law = GaussianMixtureRegressor().fit(X, y, y_std=0.1, y_limit=side)
+    (T, mean), there = (law.covariances_[0], law.means_[0]), ~np.isnan(x)
+    gain = np.where(there, T[0, 1] / (T[0, 0] + s**2), 0.0)
+    centre = mean[1] + gain * np.where(there, x - mean[0], 0.0)
+    u = (y - centre) / np.sqrt(T[1, 1] + 0.01 - gain * T[0, 1])
+    width = np.sqrt(T[1, 1] + 0.01 - gain * T[0, 1])
+    logs = np.where(side > 0, norm.logsf(u), norm.logpdf(u) - np.log(width))
+    assert law.loglikelihood_ == pytest.approx(logs.sum(), abs=1e-8)
+    complete = there & (side == 0)
+    slope = np.polyfit(x[complete], y[complete], 1)[0]
+    assert law.naive_coef_[0] == pytest.approx(slope, rel=1e-9)

@@ -41,6 +41,9 @@ ATTRIBUTES = (
     "modes_std_",
     "covariance_",
     "loglikelihood_",
+    "naive_coef_",
+    "naive_std_",
+    "_naive",
     "y_modes_",
     "y_cov_loss_",
     "_joint_covariance",
@@ -141,8 +144,9 @@ class GivenX(Core):
         self._forget_given_x()
         if "log_likelihood" in arrays:
             self.loglikelihood_ = float(arrays["log_likelihood"][0])
-            d = len(arrays["coef"])
-            self.covariance_ = arrays.get("covariance", np.full((d + 1, d + 1), np.nan))
+        if "naive" in arrays:
+            self._naive = arrays["naive"], arrays["naive_std"]
+            self.naive_coef_, self.naive_std_ = (values[1:] for values in self._naive)
         if "outlier_law" in arrays:
             values = arrays["outlier_law"]
             stds = arrays.get("outlier_law_std", np.full(len(values), np.nan))
@@ -253,6 +257,7 @@ def _joint_state(found: Keywords) -> dict[str, Floats]:
 def _beside(found: Keywords, outliers: bool, error_scale: bool) -> dict[str, Floats]:
     """The arrays of what else was found, as far as it is known."""
     arrays = {"log_likelihood": [found["log_likelihood"]], "covariance": found["covariance"]}
+    arrays |= {name: found[name] for name in ("naive", "naive_std") if len(found[name])}
     if outliers:
         values, stds = zip(*found["noise"], strict=True)
         arrays |= {"outlier_law": values, "outlier_law_std": stds}

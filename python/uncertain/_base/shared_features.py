@@ -86,6 +86,7 @@ def fit_shared(
     """The last round's findings, with ``modes`` and their covariances those of b."""
     N, M = modes
     found: Keywords = fit(x, y, None)
+    readings = {name: found[name] for name in ("naive", "naive_std")}
     for _ in range(ROUNDS):
         T = unpacked(found["triangle"][None], x.shape[1])[0]
         known = _known(x, S, N, T, weights)
@@ -101,13 +102,14 @@ def fit_shared(
     turn = known.root @ kept
     rest = np.eye(len(values)) - kept @ kept.T
     own = kept @ found["modes_covariance"] @ kept.T if kept.size else 0.0
-    return found | {
+    of_b = {
         "modes": known.mean + (turn @ found["modes"] if kept.size else 0.0),
         "modes_covariance": known.root @ (own + rest) @ known.root.T,
         "modes_law_covariance": (
             turn @ found["modes_law_covariance"] if kept.size else np.zeros((len(values), 1 + x.shape[1]))
         ),
     }
+    return found | readings | of_b
 
 
 def _known(x: Floats, S: Floats, N: Floats, T: Floats, weights: Floats) -> Known:

@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyU
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use uncertain::Targets;
-use uncertain::line::{Params, SharedErrors};
+use uncertain::line::{LeastSquares, Params, SharedErrors};
 use uncertain::state::Parameters;
 
 use crate::error::BorderResult;
@@ -65,6 +65,9 @@ pub(crate) fn fit_line<'py>(
     found.set_item("modes_covariance", fit.modes_covariance.into_pyarray(py).reshape([k, k])?)?;
     found.set_item("modes_law_covariance", fit.modes_law_covariance.into_pyarray(py).reshape([k, p])?)?;
     found.set_item("log_likelihood", fit.log_likelihood)?;
+    let naive = fit.naive.unwrap_or(LeastSquares { values: vec![], std: vec![] });
+    found.set_item("naive", naive.values.into_pyarray(py))?;
+    found.set_item("naive_std", naive.std.into_pyarray(py))?;
     found.set_item("mean", fit.mixture.means().to_vec().into_pyarray(py))?;
     found.set_item("triangle", fit.mixture.covariances().to_vec().into_pyarray(py))?;
     found.set_item("history", fit.report.history.into_pyarray(py))?;

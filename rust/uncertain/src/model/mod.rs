@@ -14,6 +14,7 @@ pub mod kernel_machine;
 pub mod kernel_svc;
 pub mod kernel_svr;
 pub mod law;
+mod least_squares;
 pub mod line;
 pub mod linear;
 pub mod minimax;

@@ -3,6 +3,8 @@
 //! With 1 / w_i the variance of the reading of y given that of x, and a_i / w_i its residual, a change of s^2 by b makes
 //! w_i(b) = w_i / (1 + b w_i), a_i(b) = a_i / (1 + b w_i), so that one look at the rows serves many b.
 
+use std::f64::consts::TAU;
+
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::deconvolution::Mixture;
@@ -24,6 +26,15 @@ impl Residuals {
             Ok(())
         });
         found.map(Self)
+    }
+
+    /// sum c log p(y | x) = sum c (log w - a^2 / w - log 2 pi) / 2
+    pub(crate) fn log_likelihood(&self, weight: Weight<'_>) -> Result<f64> {
+        let parts = parallel::map_parts(self.0.len() / 2, |part| {
+            let log = |i: usize| 0.5 * ((self.0[2 * i] / TAU).ln() - self.0[2 * i + 1].powi(2) / self.0[2 * i]);
+            part.filter(|&i| weight(i) > 0.0).map(|i| weight(i) * log(i)).sum::<f64>()
+        })?;
+        Ok(parts.into_iter().sum())
     }
 
     /// The largest w.

@@ -522,6 +522,7 @@ impl Found {
             modes: at[first..].to_vec(),
             modes_covariance: block(head..head + k, head..head + k),
             modes_law_covariance: block(head..head + k, 0..head),
+            naive: None,
             log_likelihood: self.log_likelihood,
             mixture,
             report,

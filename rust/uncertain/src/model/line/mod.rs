@@ -36,6 +36,7 @@ use super::law::coordinates::Coordinates;
 use super::noise::Noise;
 use rows::LineRows;
 
+pub use super::least_squares::LeastSquares;
 pub use super::noise::Outliers;
 
 /// Which error bars are right up to a factor only.
@@ -114,6 +115,8 @@ pub struct LineFit {
     pub modes_covariance: Vec<f64>,
     /// Covariance of a with intercept and coefficients, k x (1 + d).
     pub modes_law_covariance: Vec<f64>,
+    /// Least squares of the readings, where they determine a line.
+    pub naive: Option<LeastSquares>,
     /// log p(y | x), a integrated out.
     pub log_likelihood: f64,
     /// The density of true features.
@@ -166,9 +169,21 @@ impl Valid<Params> {
             prepared.rescale(&coordinates);
             let density = coordinates.mixture(&fitted.mixture);
             let found = likelihood::fit(&prepared, noise, scaled, &density, control)?;
-            Ok(found.restored(&coordinates, noise, fitted.mixture.clone(), fitted.report(), n, &prepared))
+            let fit = found.restored(&coordinates, noise, fitted.mixture.clone(), fitted.report(), n, &prepared);
+            Ok(LineFit { naive: naive(rows, targets, &fitted.mixture)?, ..fit })
         })?
     }
+}
+
+fn naive(rows: Incomplete<'_>, targets: &Targets, density: &Mixture) -> Result<Option<LeastSquares>> {
+    let (n, d) = (rows.gaussians().n_rows(), density.n_features());
+    let centre = [density.mean(0), &[targets.values().iter().sum::<f64>() / n as f64]].concat();
+    LeastSquares::fit(n, &centre, |i, u| {
+        u[..d].copy_from_slice(&rows.gaussians().means().row(i));
+        u[d] = targets.values()[i];
+        let limited = targets.limits().is_some_and(|limits| limits[i] != 0);
+        if limited || (0..d).any(|j| rows.is_missing(i, j)) { 0.0 } else { targets.weight(i) }
+    })
 }
 
 /// kappa t^2 and s^2 are one number where all t are equal.

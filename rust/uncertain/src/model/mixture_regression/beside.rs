@@ -1,4 +1,5 @@
-//! What a fit to the targets given the readings ([`line`](crate::line)) knows beside the law: for reports and joint predictions.
+//! What a fit knows beside the law, for reports and joint predictions; most of it comes from one to the targets given the
+//! readings ([`line`](crate::line)).
 
 use crate::error::{Error, Result};
 use crate::state::{Arrays, Parts};
@@ -8,6 +9,10 @@ use crate::state::{Arrays, Parts};
 pub struct Beside {
     /// Sum of log p(y | x).
     pub log_likelihood: Option<f64>,
+    /// Least squares of the readings: intercept and coefficients.
+    pub naive: Vec<f64>,
+    /// Their standard errors.
+    pub naive_std: Vec<f64>,
     /// Degrees of freedom, or share and width of bad data.
     pub outlier_law: Vec<f64>,
     /// Their standard errors, where known.
@@ -43,6 +48,8 @@ impl Beside {
         put("modes_loss", &[1], self.modes_loss.as_slice());
         put("modes_covariance", &square(&self.modes_covariance), &self.modes_covariance);
         for (name, values) in [
+            ("naive", &self.naive),
+            ("naive_std", &self.naive_std),
             ("outlier_law", &self.outlier_law),
             ("outlier_law_std", &self.outlier_law_std),
             ("outlier_probability", &self.outlier_probability),
@@ -75,6 +82,8 @@ impl Beside {
         };
         let known = Self {
             log_likelihood: parts.optional_shaped("log_likelihood", &[1])?.map(|log| log[0]),
+            naive: parts.optional_shaped("naive", &[d + 1])?.unwrap_or_default(),
+            naive_std: parts.optional_shaped("naive_std", &[d + 1])?.unwrap_or_default(),
             outlier_law_std: parts.optional_shaped("outlier_law_std", &[laws])?.unwrap_or_default(),
             outlier_probability: any(parts, "outlier_probability", 1..=usize::MAX)?,
             error_scale: any(parts, "error_scale", 1..=2)?,

@@ -22,10 +22,11 @@ mod state;
 use crate::control::Control;
 use crate::data::{Incomplete, Targets, Weights};
 use crate::deconvolution::RemoteEm;
-use crate::deconvolution::with_target::{Joint, Weight};
+use crate::deconvolution::with_target::{Joint, Residuals, Weight};
 use crate::deconvolution::{self, Components, FittedMixture, Mixture, Report, ValidParams};
 use crate::density::Densities;
 use crate::error::{Error, Result};
+use crate::model::least_squares::LeastSquares;
 use crate::parallel;
 use crate::params::Valid;
 use crate::readable::readable;
@@ -113,20 +114,39 @@ fn fit_joint(
                 let Some(information) = scores.information(control)? else { return Ok(None) };
                 scores.errors(&law, &information, control)
             };
-            let errors = parallel::install(params.params().threads, look)??;
+            let known = || Scores::new(&fitted.mixture, rows, &weight, None).log_likelihood(control);
+            let (errors, log) = parallel::install(params.params().threads, || Ok((look()?, known()?)))??;
             model.law = Some(Law { errors, ..law });
+            model.beside = Some(beside(log, &fitted.mixture, rows, &weight)?);
             return Ok((model, fitted));
         }
-        let finish = || {
+        let finish = || -> Result<()> {
             model.finished(
                 &LocalReadings::new(rows, &weight),
                 groups.map(|g| (rows, &weight as Weight<'_>, g)),
                 control,
-            )
+            )?;
+            let log = Residuals::new(&model.mixture, rows, &weight, control)?.log_likelihood(&weight)?;
+            model.beside = Some(beside(log, &model.mixture, rows, &weight)?);
+            Ok(())
         };
         parallel::install(params.params().threads, finish)??;
     }
     Ok((model, fitted))
+}
+
+/// The likelihood, and least squares where rows are Gaussians.
+fn beside(log_likelihood: f64, joint: &Mixture, rows: Incomplete<'_>, weight: Weight<'_>) -> Result<Beside> {
+    let mut beside = Beside { log_likelihood: Some(log_likelihood).filter(|log| log.is_finite()), ..Beside::default() };
+    if rows.parts().is_none() {
+        let m = joint.n_features();
+        let line = LeastSquares::fit(rows.gaussians().n_rows(), joint.mean(0), |i, u| {
+            u.copy_from_slice(&rows.gaussians().means().row(i));
+            if (0..m).any(|j| rows.is_missing(i, j)) { 0.0 } else { weight(i) }
+        })?;
+        (beside.naive, beside.naive_std) = line.map_or_else(Default::default, |line| (line.values, line.std));
+    }
+    Ok(beside)
 }
 
 /// [`fit`] by passes over rows held by other processes, whose last feature is the target; those of the sample are apart.

@@ -52,6 +52,36 @@ impl<'a> Scores<'a> {
         Self { joint, rows, weight, counted, starts, groups, unit: total / squares }
     }
 
+    /// sum c log p(y | x), the density of features and target over that of features.
+    pub(super) fn log_likelihood(&self, control: &Control) -> Result<f64> {
+        let (n, m) = (self.rows.gaussians().n_rows(), self.joint.n_features());
+        let places = || (0..n).flat_map(|i| (0..m).map(move |j| (i, j)));
+        let missing: Vec<bool> = places().map(|(i, j)| j + 1 == m || self.rows.is_missing(i, j)).collect();
+        let limits: Option<Vec<i8>> = self
+            .rows
+            .limits()
+            .map(|_| places().map(|(i, j)| if j + 1 == m { 0 } else { self.rows.limit(i, j) }).collect());
+        let features = Incomplete::from_parts(self.rows.gaussians(), Some(&missing), limits.as_deref());
+        let parts = parallel::map_parts(self.starts.len() - 1, |part| -> Result<f64> {
+            let (mut expected, mut sum) = (Expected::new(m), 0.0);
+            for row in part {
+                control.check()?;
+                let own = &self.counted[self.starts[row]..self.starts[row + 1]];
+                let mut log = |rows: Incomplete<'_>| -> Result<f64> {
+                    let logs = own.iter().map(|&i| {
+                        expected.update(self.joint, 0, rows, i)?;
+                        Ok((self.weight)(i).ln() + expected.log_density)
+                    });
+                    Ok(log_sum(&logs.collect::<Result<Vec<f64>>>()?))
+                };
+                let weight: f64 = own.iter().map(|&i| (self.weight)(i)).sum();
+                sum += weight * (log(self.rows)? - log(features)?);
+            }
+            Ok(sum)
+        })?;
+        parts.into_iter().sum()
+    }
+
     /// Information from squared gradients; `None` where there are too many features.
     pub(super) fn information(&self, control: &Control) -> Result<Option<Information>> {
         let (m, coef) = (self.joint.n_features(), Law::from_joint(self.joint)?.coef);
