@@ -15,8 +15,9 @@ import uncertain
 from uncertain import GaussianArray
 from uncertain._tables import BatchSize, is_table, open_table
 from uncertain._tables.files import open_files, read_table, write_table
+from uncertain._uncertain import Rows
 
-__all__ = ["BatchSize", "is_table", "open_files", "open_table", "read_table", "write_table"]
+__all__ = ["BatchSize", "Rows", "is_table", "open_files", "open_table", "read_table", "write_table"]
 
 METHODS: tuple[str, ...] = get_args(get_type_hints(uncertain.fit)["method"])[1:]
 """Every method of `uncertain.fit` but "auto"."""

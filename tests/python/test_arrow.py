@@ -12,12 +12,12 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from catalogues import Rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from uncertain import AsGaussians
-from uncertain._uncertain import Rows
 from uncertain.exceptions import ColumnError, MissingErrorBarsError, NullError, RaggedError, ShapeError
 
 FLOATS = st.floats(-1e6, 1e6, width=32)
