@@ -287,6 +287,13 @@ def test_a_law_with_errors_in_both_by_passes(client: Any, frame: pd.DataFrame) -
             np.testing.assert_allclose(getattr(last, name), getattr(other, name), rtol=1e-9, err_msg=name)
         np.testing.assert_allclose(last.covariances_, other.covariances_, rtol=1e-8)
         np.testing.assert_allclose(model.predict(frame), here.predict(frame), rtol=1e-8, atol=1e-8)
+    # Standard errors of whole groups are not told: those of independent rows would be too small.
+    grouped = fitted(client, frame, "y", method="law", target_std="y_err", groups="star")
+    here = uncertain.fit(frame, "y", **COLUMNS | {"method": "law"}, target_std="y_err")
+    np.testing.assert_allclose(grouped.coef_, here.coef_, rtol=1e-9)
+    for ask in (lambda: grouped.coef_std_, grouped.conf_int, grouped.sample_posterior):
+        with pytest.raises(AttributeError, match=r"held by a cluster.*bootstrap.*groups"):
+            ask()
     curve = fitted(client, frame, "y", method="mixture", n_components=2, random_state=0)
     again = uncertain.fit(frame, "y", **COLUMNS | {"method": "mixture"}, n_components=2, random_state=0)
     best, theirs = curve.pipeline_[-1].log_likelihoods_[-1], again.pipeline_[-1].log_likelihoods_[-1]
