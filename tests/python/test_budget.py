@@ -10,6 +10,7 @@ import pytest
 
 import uncertain
 from uncertain import GaussianArray
+from uncertain._choice.budget import Size, path_rows
 from uncertain.exceptions import ParameterError, UncertainError
 
 
@@ -94,3 +95,15 @@ def test_error_bars_of_zero_are_chosen_among_as_points() -> None:
     assert one.leaderboard_.drop("seconds").equals(other.leaderboard_.drop("seconds"))
     np.testing.assert_array_equal(one.predict_proba(point), other.predict_proba(point))
     np.testing.assert_allclose(one.predict_proba(point), other.predict_proba(zero), rtol=1e-6)
+
+
+def test_a_path_of_several_classes_has_a_hundred_rows_of_each() -> None:
+    assert [path_rows(Size(50_000, 10, classes), 5_000) for classes in (0, 2, 3, 6)] == [
+        5_000,
+        5_000,
+        500,
+        600,
+    ]
+    # Where that is too much work for the budget there are fewer, or no path at all.
+    assert path_rows(Size(50_000, 30, 40), 5_000) == 500
+    assert path_rows(Size(50_000, 400, 100), 5_000) == 0

@@ -27,6 +27,10 @@ LEAST, MOST = 10, {"em": 1_000, "linear": 500}
 """Passes of a fit: fewer find nothing, and more are not made anyway."""
 PATH_WORK, LEAST_PATH, MOST_PATH = 2e9, 500, 2e10
 """Of a path of penalties, the rows it has at least, and the work beyond which there is none."""
+ROWS_OF_CLASS = 100
+"""Rows of a path for each of several classes, where that is more than the least. That no plane tells a class
+from all others the solver finds out in 20 to 60 passes, with every penalty; 500, 1,000 and 3,000 rows of six
+classes choose equally well (docs/decisions/2026-11-24-a-cheaper-choice.md)."""
 MOST_ANSWERS = 50_000_000
 """Probabilities of all rows: rows x classes."""
 PASSES_OF_PATH = 13 * 5 * 8
@@ -97,6 +101,8 @@ def refuse_too_many(size: Size) -> None:
 
 def path_rows(size: Size, most: int) -> int:
     """Rows that a path of alphas may have; 0 if it is too long."""
+    if size.hyperplanes > 1:
+        most = min(most, max(LEAST_PATH, ROWS_OF_CLASS * size.classes))
     each = PASSES_OF_PATH * size.hyperplanes * size.columns
     rows = int(min(most, max(LEAST_PATH, PATH_WORK / each)))
     return rows if rows * each <= MOST_PATH else 0
