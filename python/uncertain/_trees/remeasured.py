@@ -141,9 +141,13 @@ class Remeasured(SavedTrees, BaseEstimator):
             if not count:
                 scaled = self._scaled(weights)
                 learners = [self._trained(learner, table, y, scaled)]
-                for _ in range(1, self._how_many(table)):
-                    other = self._copied(rows, targets, truth, copies, random)
-                    learners.append(self._trained(self._varied(learner, random), other, y, scaled))
+                if (several := self._how_many(table)) > 1:
+                    # Random numbers that do not depend on whether trees were counted.
+                    later = np.random.RandomState(learner.random_state)
+                    for _ in range(1, several):
+                        other = clone(learner).set_params(random_state=_seed(later))
+                        again = self._copied(rows, targets, truth, copies, later)
+                        learners.append(self._trained(other, again, y, scaled))
                 self.estimator_ = self._averaged(learners)
                 self._learn_density(learner, table, y, weights, groups, random)
         return self
@@ -157,11 +161,6 @@ class Remeasured(SavedTrees, BaseEstimator):
         n_classes = len(getattr(self, "classes_", ()))
         trees = self.n_trees_ * (n_classes if n_classes > 2 else 1)
         return min(LEARNERS, max(1, WORK // (table.size * trees)))
-
-    def _varied(self, learner: BaseEstimator, random: np.random.RandomState) -> BaseEstimator:
-        """The default learner, unfitted, with random numbers of its own."""
-        other = clone(learner)
-        return other if self.random_state is None else other.set_params(random_state=_seed(random))
 
     @contextmanager
     def _quiet(self, table: Floats) -> Iterator[None]:
