@@ -42,7 +42,7 @@ def test_the_columns_give_the_mixtures_of_from_bounds() -> None:
     rows = AsGaussians(features=["x"], std={"x": ("x_err1", "x_err2")}, arms="shape").fit_transform(TABLE)
     assert isinstance(rows, MixtureArray)
     expected = shaped()
-    assert_allclose(rows.components.means, expected.components.means, rtol=1e-12)
+    assert_allclose(rows.components.means, expected.components.means, rtol=1e-12, atol=1e-15)
     assert_allclose(rows.components.covariances(), expected.components.covariances(), rtol=1e-12)
     assert_array_equal(rows.weights, expected.weights)
 

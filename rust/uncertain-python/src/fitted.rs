@@ -42,6 +42,16 @@ enum OwnedArray {
     Mixtures(Arc<MixtureArray>),
 }
 
+impl OwnedArray {
+    /// The rows, of mixtures the components.
+    fn gaussians(&self) -> &GaussianArray {
+        match self {
+            Self::Gaussians(rows) => rows,
+            Self::Mixtures(rows) => rows.components(),
+        }
+    }
+}
+
 /// The same, owned, so that the GIL can go.
 pub(crate) struct OwnedRows {
     data: OwnedArray,
@@ -388,8 +398,9 @@ impl Fitted {
             return Ok(Bound::new(py, Gaussians::from(moved))?.into_any());
         };
         let (threads, step, before) = (threads::resolve(n_jobs)?, self.inner.clone(), mixtures.clone());
-        let moved = interrupt::run(py, None, move |control| {
-            parallel::install(threads, || Folding(step.predictor()).transform_mixtures(&mixtures, control))?
+        let operations = self.operations(mixtures.components());
+        let moved = interrupt::run_or_stay(py, operations, move |control| {
+            parallel::offer(threads, || Folding(step.predictor()).transform_mixtures(&mixtures, control))
         })?;
         // Some transforms make one row of all components.
         if moved.is_gaussian() && !before.is_gaussian() {
@@ -520,17 +531,13 @@ impl Fitted {
         question: impl Fn(&dyn Predictor, Incomplete<'_>, &Control) -> Result<T, Error> + Send + Sync + 'static,
     ) -> PyResult<T> {
         let (threads, step) = (threads::resolve(n_jobs)?, self.inner.clone());
-        interrupt::run_or_stay(py, self.operations(&held.data), move |control| {
+        interrupt::run_or_stay(py, self.operations(held.data.gaussians()), move |control| {
             parallel::offer(threads, || question(&Folding(step.predictor()), held.rows()?, control))
         })
     }
 
     /// Of a question about these rows, roughly: each row meets every number of the model, in d dimensions.
-    fn operations(&self, rows: &OwnedArray) -> f64 {
-        let rows = match rows {
-            OwnedArray::Gaussians(rows) => rows,
-            OwnedArray::Mixtures(rows) => rows.components(),
-        };
+    fn operations(&self, rows: &GaussianArray) -> f64 {
         let (n, d) = (rows.n_rows() as f64, rows.n_features() as f64);
         n * d * (d * d + *self.n_numbers.get_or_init(|| self.inner.n_numbers()) as f64)
     }

@@ -7,6 +7,8 @@ use crate::simd::{LANES, Pack};
 
 /// T in units of the draws' variances at least.
 pub(super) const FLOOR: f64 = 1e-4;
+/// Steps of EM that one jump stands for, at most.
+const FARTHEST: f64 = 16.0;
 /// Rounds of k-means.
 const LLOYD: usize = 3;
 
@@ -29,8 +31,8 @@ impl Model {
         self.weights.len()
     }
 
-    /// A pass: per component the sums, and the sum of weight times log density. `None`: a component has no density.
-    fn pass(&self, draws: &[Pack], sums: Option<&mut Vec<Pack>>) -> Option<f64> {
+    /// Per component log pi - log |2 pi T| / 2, and the packed triangles of L^{-1}, T = L L'. `None`: one has no density.
+    fn roots(&self) -> Option<(Vec<f64>, Vec<f64>)> {
         let (d, len) = (self.d, packed_len(self.d));
         let mut inverses = Vec::with_capacity(self.k() * len);
         let mut constants = Vec::with_capacity(self.k());
@@ -38,6 +40,13 @@ impl Model {
             let log_det = invert_root(covariance, d, &mut inverses)?;
             constants.push(weight.ln() - 0.5 * (log_det + d as f64 * std::f64::consts::TAU.ln()));
         }
+        Some((constants, inverses))
+    }
+
+    /// A pass: per component the sums, and the sum of weight times log density. `None`: a component has no density.
+    fn pass(&self, draws: &[Pack], sums: Option<&mut Vec<Pack>>) -> Option<f64> {
+        let (d, len) = (self.d, packed_len(self.d));
+        let (constants, inverses) = self.roots()?;
         let parts = constants.iter().zip(self.means.chunks_exact(d)).zip(inverses.chunks_exact(len));
         let components: Vec<DrawComponent<'_>> =
             parts.map(|((&constant, mean), inverse)| DrawComponent { constant, mean, inverse }).collect();
@@ -58,27 +67,44 @@ impl Model {
         self.pass(draws, None).map_or(f64::NEG_INFINITY, |total| total / weight)
     }
 
-    /// Steps of EM, at most so many.
+    /// Steps of EM, at most so many, until one raises the mean log density by less than `tol`. EM creeps where components
+    /// overlap: from three sums in turn SQUAREM jumps ahead, and back if that was too far.
     pub(super) fn climbed(mut self, draws: &[Pack], most: usize, tol: f64) -> Self {
-        let mut sums = vec![];
-        let mut before = f64::NEG_INFINITY;
+        let (mut sums, mut before, mut plain) = (vec![], f64::NEG_INFINITY, None);
+        let mut steps: Vec<Vec<f64>> = vec![];
         let weight: f64 = draws.chunks_exact(self.d + 1).flat_map(|pack| pack[self.d].0).sum();
         for _ in 0..most {
-            let Some(total) = self.pass(draws, Some(&mut sums)) else { break };
-            let Some(next) = self.step(&sums) else { break };
+            let total = self.pass(draws, Some(&mut sums)).map(|total| total / weight);
+            let jumped: Option<Self> = plain.take();
+            let Some(total) = total.filter(|total| jumped.is_none() || *total >= before) else {
+                let Some(back) = jumped else { break };
+                self = back;
+                steps.clear();
+                continue;
+            };
+            let own: Vec<f64> = sums.iter().map(|pack| pack.0.iter().sum()).collect();
+            let Some(next) = self.step(&own) else { break };
+            let gain = total - before;
+            before = total;
+            steps.push(own);
             self = next;
-            if total / weight - before < tol {
+            if gain < tol {
                 break;
             }
-            before = total / weight;
+            if let [first, second, third] = steps.as_slice() {
+                let ahead = squared_step(first, second, third);
+                steps.clear();
+                if let Some(far) = ahead.and_then(|sums| self.step(&sums)) {
+                    plain = Some(std::mem::replace(&mut self, far));
+                }
+            }
         }
-        self
+        plain.unwrap_or(self)
     }
 
     /// The M step; `None` where a component has lost its draws.
-    fn step(&self, sums: &[Pack]) -> Option<Self> {
+    fn step(&self, flat: &[f64]) -> Option<Self> {
         let (d, len) = (self.d, draw_sums_len(self.d));
-        let flat: Vec<f64> = sums.iter().map(|pack| pack.0.iter().sum()).collect();
         let all: f64 = flat.chunks_exact(len).map(|own| own[0]).sum();
         let mut next = Self { d, weights: vec![], means: vec![], covariances: vec![] };
         for own in flat.chunks_exact(len) {
@@ -101,13 +127,12 @@ impl Model {
     /// With one more component, on the least likely tenth of the draws.
     pub(super) fn with_worst(&self, draws: &[Pack]) -> Option<Self> {
         let d = self.d;
-        let mut logs: Vec<(f64, usize)> = vec![];
+        let (constants, inverses) = self.roots()?;
+        let mut logs: Vec<(f64, usize)> = Vec::with_capacity(draws.len() / (d + 1) * LANES);
         for (at, pack) in draws.chunks_exact(d + 1).enumerate() {
-            for lane in 0..LANES {
-                if pack[d].0[lane] > 0.0 {
-                    let x: Vec<f64> = pack[..d].iter().map(|p| p.0[lane]).collect();
-                    logs.push((self.log_density(&x)?, at * LANES + lane));
-                }
+            for lane in (0..LANES).filter(|lane| pack[d].0[*lane] > 0.0) {
+                let x = |j: usize| pack[j].0[lane];
+                logs.push((self.log_density(&constants, &inverses, x), at * LANES + lane));
             }
         }
         let most = (logs.len() / 10).max(d + 1).min(logs.len());
@@ -122,18 +147,15 @@ impl Model {
         Some(next)
     }
 
-    fn log_density(&self, x: &[f64]) -> Option<f64> {
-        let (d, len) = (self.d, packed_len(self.d));
-        let mut best = f64::NEG_INFINITY;
-        for (k, covariance) in self.covariances.chunks_exact(len).enumerate() {
-            let mut inverse = Vec::with_capacity(len);
-            let log_det = invert_root(covariance, d, &mut inverse)?;
-            let mean = &self.means[k * d..(k + 1) * d];
-            let z = |i: usize| (0..=i).map(|j| inverse[packed_index(i, j)] * (x[j] - mean[j])).sum::<f64>();
-            let square: f64 = (0..d).map(|i| z(i).powi(2)).sum();
-            best = best.max(self.weights[k].ln() - 0.5 * (log_det + square));
-        }
-        Some(best)
+    /// That of the likeliest component.
+    fn log_density(&self, constants: &[f64], inverses: &[f64], x: impl Fn(usize) -> f64) -> f64 {
+        let d = self.d;
+        let components = constants.iter().zip(self.means.chunks_exact(d)).zip(inverses.chunks_exact(packed_len(d)));
+        let log = |((constant, mean), inverse): ((&f64, &[f64]), &[f64])| {
+            let z = |i: usize| (0..=i).map(|j| inverse[packed_index(i, j)] * (x(j) - mean[j])).sum::<f64>();
+            constant - 0.5 * (0..d).map(|i| z(i).powi(2)).sum::<f64>()
+        };
+        components.map(log).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// Clusters: the one with the largest scatter is cut at its mean across its longest axis, until there are k, and then
@@ -192,7 +214,18 @@ fn moments(draws: &[Pack], d: usize, numbers: &[usize]) -> Option<Model> {
             (0..=i).for_each(|j| sums[1 + d + packed_index(i, j)].0[0] += q * pack[i].0[lane] * pack[j].0[lane]);
         }
     }
-    Model::single(d).step(&sums)
+    let flat: Vec<f64> = sums.iter().map(|pack| pack.0.iter().sum()).collect();
+    Model::single(d).step(&flat)
+}
+
+/// SQUAREM (Varadhan and Roland, 2008) on the sums of three steps of EM: with r and v their first and second difference
+/// s + 2 a r + a^2 v, a = |r| / |v| >= 1; a = 1 is the third. `None`: they do not move.
+pub(super) fn squared_step(first: &[f64], second: &[f64], third: &[f64]) -> Option<Vec<f64>> {
+    let r = |at: usize| second[at] - first[at];
+    let v = |at: usize| third[at] - second[at] - r(at);
+    let norm = |x: &dyn Fn(usize) -> f64| (0..first.len()).map(|at| x(at).powi(2)).sum::<f64>().sqrt();
+    let a = (norm(&r) / norm(&v)).clamp(1.0, FARTHEST);
+    a.is_finite().then(|| (0..first.len()).map(|at| first[at] + 2.0 * a * r(at) + a * a * v(at)).collect())
 }
 
 /// The direction of the largest variance.

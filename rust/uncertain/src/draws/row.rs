@@ -11,9 +11,13 @@ use super::{Criterion, Fit, MOST_COMPONENTS};
 const DRAWS_PER_NUMBER: f64 = 5.0;
 /// Parts of the draws that are held out in turn with those that are not.
 const BLOCKS: usize = 10;
-/// EM ends where a step raises the mean log density by less: of draws, and of a known shape, which has no noise.
-const TOL: [f64; 2] = [5e-5, 1e-8];
-const MAX_ITER: [usize; 2] = [100, 2000];
+/// EM ends where a step raises the mean log density by less: while the number of components is chosen, at the end, and for
+/// a known shape, which has no noise.
+const TOL_CHOICE: f64 = 5e-4;
+const TOL: f64 = 5e-5;
+const TOL_SHAPE: f64 = 1e-8;
+const MAX_ITER: usize = 100;
+const MAX_ITER_SHAPE: usize = 2000;
 /// A component that raises the mean log density of a known shape by less is left out.
 const GAIN: f64 = 2e-3;
 /// Steps after which one of two starts is left.
@@ -97,9 +101,8 @@ impl Row {
             ((self.effective() / DRAWS_PER_NUMBER / numbers) as usize).max(1)
         };
         let found = match asked {
-            Some(k) => {
-                (1..=k.min(affordable)).fold(None, |fit: Option<Model>, _| Some(self.extended(fit.as_ref(), &self.all)))
-            }
+            Some(k) => (1..=k.min(affordable))
+                .fold(None, |fit: Option<Model>, _| Some(self.extended(fit.as_ref(), &self.all, TOL))),
             None if shape => Some(self.nearest(affordable.min(MOST_COMPONENTS))),
             None => Some(self.chosen(affordable.min(MOST_COMPONENTS))),
         };
@@ -108,25 +111,25 @@ impl Row {
 
     /// As many components as the held-out draws want, fitted to all draws.
     fn chosen(&self, most: usize) -> Model {
-        let mut best = self.extended(None, &self.train);
+        let mut best = self.extended(None, &self.train, TOL_CHOICE);
         let mut score = best.score(&self.test);
         while best.k() < most {
-            let next = self.extended(Some(&best), &self.train);
+            let next = self.extended(Some(&best), &self.train, TOL_CHOICE);
             let better = next.score(&self.test);
             if !(better > score) {
                 break;
             }
             (best, score) = (next, better);
         }
-        if best.k() == 1 { self.extended(None, &self.all) } else { self.finished(best, &self.all) }
+        if best.k() == 1 { self.extended(None, &self.all, TOL) } else { self.finished(best, &self.all, TOL) }
     }
 
     /// As many components as bring the mean log density nearer to its best.
     fn nearest(&self, most: usize) -> Model {
-        let mut best = self.extended(None, &self.all);
+        let mut best = self.extended(None, &self.all, TOL);
         let mut score = best.score(&self.all);
         while best.k() < most {
-            let next = self.extended(Some(&best), &self.all);
+            let next = self.extended(Some(&best), &self.all, TOL);
             let better = next.score(&self.all);
             if !(better > score + GAIN) {
                 break;
@@ -136,13 +139,15 @@ impl Row {
         best
     }
 
-    fn finished(&self, model: Model, draws: &[Pack]) -> Model {
-        let effort = usize::from(self.criterion == Criterion::Shape);
-        model.climbed(draws, MAX_ITER[effort], TOL[effort])
+    fn finished(&self, model: Model, draws: &[Pack], tol: f64) -> Model {
+        match self.criterion {
+            Criterion::Draws => model.climbed(draws, MAX_ITER, tol),
+            Criterion::Shape => model.climbed(draws, MAX_ITER_SHAPE, TOL_SHAPE),
+        }
     }
 
     /// A fit with one component more.
-    fn extended(&self, before: Option<&Model>, draws: &[Pack]) -> Model {
+    fn extended(&self, before: Option<&Model>, draws: &[Pack], tol: f64) -> Model {
         let Some(before) = before else { return Model::single(self.d).climbed(draws, 1, 0.0) };
         let starts = [before.with_worst(draws), Model::clusters(self.d, before.k() + 1, draws)];
         let tried = starts.into_iter().flatten().map(|start| {
@@ -150,7 +155,7 @@ impl Row {
             (model.score(draws), model)
         });
         let best = tried.filter(|(score, _)| score.is_finite()).max_by(|(a, _), (b, _)| a.total_cmp(b));
-        best.map_or_else(|| before.clone(), |(_, model)| self.finished(model, draws))
+        best.map_or_else(|| before.clone(), |(_, model)| self.finished(model, draws, tol))
     }
 
     fn in_units(&self, model: Model) -> Fit {

@@ -1,4 +1,4 @@
-use super::model::FLOOR;
+use super::model::{FLOOR, squared_step};
 use super::*;
 use crate::testing::Numbers;
 
@@ -65,4 +65,16 @@ fn weights_of_draws_count() {
     let params = Params::new().n_components(Some(1)).check().unwrap();
     let found = params.fit(&rows, &[0, 4000], Some(&weights), &Control::new()).unwrap().mixtures;
     assert!((found.components().means().at(0, 0) - 1.0).abs() < 0.1);
+}
+
+#[test]
+fn a_jump_ends_a_geometric_series_and_is_never_shorter_than_its_steps() {
+    let limit = [3.0, -1.0];
+    let at = |t: i32, rate: f64| limit.map(|x| x + (x + 2.0) * rate.powi(t));
+    let found = squared_step(&at(0, 0.9), &at(1, 0.9), &at(2, 0.9)).unwrap();
+    assert!(found.iter().zip(limit).all(|(x, y)| (x - y).abs() < 1e-12), "{found:?}");
+    // Steps that grow (rate > 2) would be undone by a shorter jump.
+    let found = squared_step(&at(0, 3.0), &at(1, 3.0), &at(2, 3.0)).unwrap();
+    assert!(found.iter().zip(at(2, 3.0)).all(|(x, y)| (x - y).abs() < 1e-12), "{found:?}");
+    assert_eq!(squared_step(&limit, &limit, &limit), None);
 }

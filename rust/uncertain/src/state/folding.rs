@@ -16,7 +16,7 @@
 
 use std::borrow::Cow;
 
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::Array2;
 
 use super::{About, OfMixtures, Predictor, Training, complete};
 use crate::control::Control;
@@ -188,7 +188,7 @@ impl Predictor for Folding<'_> {
             Asked::Moments(rows) => self.0.decision_distribution((&rows).into(), control),
             Asked::Components(mixtures, weights) => {
                 let (means, stds) = self.0.decision_distribution(mixtures.components().into(), control)?;
-                moments(mixtures, &weights, means.view(), stds.view())
+                mixtures.moments_by(&weights, means.view(), stds.view())
             }
         }
     }
@@ -203,10 +203,7 @@ impl Predictor for Folding<'_> {
             Asked::Moments(rows) => self.0.log_proba((&rows).into(), control),
             Asked::Components(mixtures, weights) => {
                 let logs = self.0.log_proba(mixtures.components().into(), control)?;
-                let of = |row: usize, class: usize| {
-                    log_sum(&mixtures.row(row).map(|c| weights[c].ln() + logs[[c, class]]).collect::<Vec<f64>>())
-                };
-                Ok(Array2::from_shape_fn((mixtures.n_rows(), logs.ncols()), |(row, class)| of(row, class)))
+                mixtures.log_average_by(&weights, logs.view())
             }
         }
     }
@@ -243,23 +240,5 @@ pub(crate) fn folded_moments(
 ) -> Result<(Array2<f64>, Array2<f64>)> {
     let Some(mixtures) = rows.mixtures() else { return question(complete(rows)?) };
     let (means, stds) = question(mixtures.components())?;
-    moments(mixtures, mixtures.weights(), means.view(), stds.view())
-}
-
-/// Mean and deviation of every row's mixture of scores.
-fn moments(
-    mixtures: &MixtureArray,
-    weights: &[f64],
-    means: ArrayView2<'_, f64>,
-    stds: ArrayView2<'_, f64>,
-) -> Result<(Array2<f64>, Array2<f64>)> {
-    let mean = mixtures.average_by(weights, means)?;
-    let mut variance = Array2::<f64>::zeros(mean.dim());
-    for (row, mut sum) in variance.axis_iter_mut(Axis(0)).enumerate() {
-        for c in mixtures.row(row) {
-            let off = &means.row(c) - &mean.row(row);
-            sum.scaled_add(weights[c], &(&stds.row(c) * &stds.row(c) + &off * &off));
-        }
-    }
-    Ok((mean, variance.mapv_into(f64::sqrt)))
+    mixtures.moments_by(mixtures.weights(), means.view(), stds.view())
 }

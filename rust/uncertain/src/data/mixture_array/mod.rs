@@ -13,10 +13,10 @@
 //! Rejected: a seventh kind of covariance (a component has a mean of its own), and rows of as many components each
 //! (padding is computed, and a row of 2 peaks beside one of 30 draws is what people have).
 
+mod fold;
+
 use std::ops::Range;
 use std::sync::Arc;
-
-use ndarray::{Array2, ArrayView2};
 
 use crate::data::covariance::{Diagonal, packed_len};
 use crate::data::weights::TakeRows;
@@ -171,7 +171,9 @@ impl MixtureArray {
     /// The row of every component.
     #[must_use]
     pub fn row_numbers(&self) -> Vec<u32> {
-        (0..self.n_rows()).flat_map(|row| vec![row as u32; self.row(row).len()]).collect()
+        let mut numbers = vec![0; self.components.n_rows()];
+        (0..self.n_rows()).for_each(|row| numbers[self.row(row)].fill(row as u32));
+        numbers
     }
 
     /// Bytes of a row, on average.
@@ -353,30 +355,11 @@ impl MixtureArray {
     /// Weights of another number of rows.
     pub(crate) fn weights_of_components(&self, weights: Option<&Weights>) -> Result<Weights> {
         weights.map_or(Ok(()), |weights| weights.check_rows(self.n_rows()))?;
-        let own = |row: usize| self.row(row).map(move |c| weights.map_or(1.0, |w| w[row]) * self.weights[c]);
-        Weights::new((0..self.n_rows()).flat_map(own).collect())
-    }
-
-    /// The sum over every row's components of weight times answer: n x k from (components) x k.
-    ///
-    /// # Errors
-    /// Answers of another number of components.
-    pub fn average(&self, answers: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
-        self.average_by(&self.weights, answers)
-    }
-
-    /// [`average`](Self::average) with other weights.
-    pub(crate) fn average_by(&self, weights: &[f64], answers: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
-        if answers.nrows() != self.components.n_rows() {
-            return Err(Error::shape("answers", format!("{}, one per component", weights.len()), answers.nrows()));
+        let mut own = self.weights.to_vec();
+        if let Some(weights) = weights {
+            (0..self.n_rows()).for_each(|row| own[self.row(row)].iter_mut().for_each(|v| *v *= weights[row]));
         }
-        let mut out = Array2::zeros((self.n_rows(), answers.ncols()));
-        for (row, mut sum) in out.outer_iter_mut().enumerate() {
-            for c in self.row(row) {
-                sum.scaled_add(weights[c], &answers.row(c));
-            }
-        }
-        Ok(out)
+        Weights::new(own)
     }
 }
 

@@ -1,3 +1,5 @@
+use ndarray::Array2;
+
 use super::*;
 use crate::testing::Numbers;
 
