@@ -19,7 +19,7 @@ PY_ENV := VIRTUAL_ENV=$(abspath $(VENV))
 CHECK_ENV := PYO3_PYTHON=$(abspath $(BIN)/python)
 
 .PHONY: help demo test install dev lint format typing test-rust test-instruction-sets \
-	test-python fuzz sanitize bench arena arena-check docs docs-look wheel smoke \
+	test-python fuzz sanitize miri bench arena arena-check docs docs-look wheel smoke \
 	workflows release-check clean
 
 help: ## list the commands
@@ -100,6 +100,13 @@ sanitize: ## the Rust tests under the address sanitizer (nightly compiler, Linux
 		echo "make sanitize needs the nightly compiler: rustup toolchain install nightly" >&2; exit 1; }
 	RUSTFLAGS=-Zsanitizer=address cargo +nightly test --release --locked --target $(SANITIZED) \
 		--target-dir target/sanitize -p uncertain-learn -p uncertain-simd --lib --tests
+
+miri: ## the vector kernels under Miri, without and with AVX2 (nightly compiler with miri and rust-src; hours)
+	@cargo +nightly miri --version >/dev/null 2>&1 || { \
+		echo "make miri needs Miri: rustup toolchain install nightly --component miri --component rust-src" >&2; exit 1; }
+	for features in "" "-Ctarget-feature=+avx2,+fma"; do \
+		RUSTFLAGS="$$features" PROPTEST_CASES=3 MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-deterministic-floats" \
+		cargo +nightly miri test --locked --target-dir target/miri -p uncertain-simd --lib || exit 1; done
 
 bench: install ## the measurements of benches/README.md (quiet machine, about 10 minutes)
 	$(BIN)/python benches/python/run.py

@@ -39,6 +39,8 @@ mod stored;
 #[path = "../../uncertain/src/testing.rs"]
 mod testing;
 mod triangle;
+#[cfg(test)]
+mod under_miri;
 mod vector;
 mod vectors;
 mod waves;

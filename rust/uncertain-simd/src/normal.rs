@@ -232,6 +232,7 @@ pub fn cdf(u: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::under_miri::one_of;
 
     fn one(d: f64, s: f64) -> (f64, f64, f64, f64) {
         let mut out = HingeParts::default();
@@ -263,7 +264,7 @@ mod tests {
 
     #[test]
     fn with_and_without_fused_multiply_add_agree() {
-        for k in -350..=350 {
+        for k in (-350..=350).step_by(one_of(50)) {
             let u = f64::from(k) / 10.0;
             let (a, b) =
                 (hinge_parts::<true>(&[u; LANES], &[1.0; LANES]), hinge_parts::<false>(&[u; LANES], &[1.0; LANES]));

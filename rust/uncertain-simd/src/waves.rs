@@ -123,6 +123,7 @@ fn horner<const FMA: bool>(c: &[f64; 7], z: &Lanes) -> Lanes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::under_miri::one_of;
     use proptest::prelude::*;
 
     fn check(x: &[f64], damping: Option<&[f64]>, scale: f64) {
@@ -159,7 +160,7 @@ mod tests {
     #[test]
     fn the_borders_of_the_quadrants() {
         let quarter = std::f64::consts::FRAC_PI_4;
-        let near: Vec<f64> = (-4000..4000).map(|n| f64::from(n) * quarter).collect();
+        let near: Vec<f64> = (-4000..4000).step_by(one_of(400)).map(|n| f64::from(n) * quarter).collect();
         check(&near, None, 1.0);
         check(&[0.0, -0.0, 1e-300, FAR, -FAR, FAR * 1.5, 1e15, 1e300], None, 1.0);
         check(&[1.0, 2.0], Some(&[f64::INFINITY, 0.0]), 1.0);

@@ -68,10 +68,11 @@ pub(super) fn log_product<const FMA: bool>(factors: &[Pack]) -> Lanes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::under_miri::one_of;
 
     #[test]
     fn logarithms() {
-        for k in 0..4000 {
+        for k in (0..4000).step_by(one_of(200)) {
             let x = (f64::from(k - 2000) * 0.34).exp() * (1.0 + f64::from(k % 7) * 0.1);
             let found = [ln::<true>(&[x; 8])[3], ln::<false>(&[x; 8])[3], log_product::<true>(&[Pack([x; 8])])[3]];
             for y in &found[..if (1e-290..1e290).contains(&x) { 3 } else { 2 }] {

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::dispatch::Level;
+use crate::under_miri::{one_of, up_to};
 use crate::vector::run_on;
 
 /// Numbers in (-1/2, 1/2).
@@ -119,7 +120,7 @@ const SPREADS: [Spread; 4] = [Spread::None, Spread::Isotropic, Spread::Diagonal,
 
 #[test]
 fn every_dimension() {
-    for d in (1..=33).chain([47, 64, 96]) {
+    for d in (1..=33).chain([47, 64, 96]).take(up_to(36)).step_by(one_of(4)) {
         for shared in [true, false] {
             check(d, Spread::Dense, [1.0, 1.5], shared, d as u64);
         }
@@ -127,7 +128,7 @@ fn every_dimension() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200 / one_of(100) as u32, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn every_copy_is_the_formula(
         d in 1usize..21, kind in 0usize..4, left in 0usize..4, right in 0usize..4, shared: bool, seed: u64,
@@ -140,7 +141,7 @@ proptest! {
 #[test]
 fn a_row_with_itself_is_one_to_the_last_bit() {
     for spread in SPREADS {
-        for d in 1..=20 {
+        for d in (1..=up_to(20)).step_by(one_of(4)) {
             let mut numbers = Numbers(3);
             let rows: Vec<Vec<f64>> = (0..8).map(|_| row(d, spread, 1.0, &mut numbers)).collect();
             let (x, z) = (rows.concat(), packs(&rows));

@@ -17,8 +17,9 @@ use super::{Options, SolverKind, Start, newton, smoothing};
 const SAMPLED_ROWS: usize = 8_192;
 /// One row in so many is in the sample.
 const SAMPLE_STRIDE: usize = 8;
-/// The copy of the sample's rows takes at most so many bytes, whatever the number of rows: it is the only memory of a
-/// fit that grows with wide rows, and a first guess from a million rows is no better than needed.
+/// No sample is larger: a first guess from a million rows is no better than needed, and its rows are copied.
+const MOST_SAMPLED_ROWS: usize = 1 << 16;
+/// Nor is the copy, whatever the number of features: it is the only memory of a fit that grows with wide rows.
 const SAMPLE_BYTES: usize = 128 << 20;
 /// The sample's own optimum is off by its statistical error; solving it further would be waste.
 const SAMPLE_TOL: f64 = 1e-3;
@@ -34,7 +35,7 @@ pub(super) fn first_guess(objective: &LinearObjective<'_>, options: &Options, co
         return Ok(zero);
     }
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
-    let most = (SAMPLE_BYTES / problem.data.row_bytes()).max(SAMPLED_ROWS);
+    let most = (SAMPLE_BYTES / problem.data.row_bytes()).clamp(SAMPLED_ROWS, MOST_SAMPLED_ROWS);
     let mut rows = index::sample(&mut rng, n, (n / SAMPLE_STRIDE).min(most)).into_vec();
     rows.sort_unstable();
     let data = problem.data.take(&rows)?;
