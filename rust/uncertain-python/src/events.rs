@@ -9,8 +9,8 @@ use pyo3::types::PyBytes;
 use uncertain::sums::{Request, RowSums, add_partitions, encode, split_sums};
 use uncertain::{Control, Error, Progress};
 
+use crate::deadline::look;
 use crate::error::core_error;
-use crate::interrupt;
 
 pub(crate) enum Event {
     Progress(Progress),
@@ -52,7 +52,7 @@ impl Messenger {
         let events = match self {
             Self::Elsewhere(events) => events,
             Self::Here(raised) => {
-                let called = Python::attach(|py| interrupt::look(py).and_then(|()| function(py)));
+                let called = Python::attach(|py| look(py).and_then(|()| function(py)));
                 return called.map_err(|error| Self::end(raised, error));
             }
         };

@@ -15,23 +15,23 @@
 //! inside the solvers (the pure crate knows nothing of Python, and the pool's threads could not
 //! run the handlers anyway).
 //!
-//! A deadline of the calling thread ([`stop_after`]) ends its calls in the same way.
+//! A deadline of the calling thread (`deadline.rs`) ends its calls in the same way.
 //!
 //! A panic in the work is a bug in the core: it ends as a `RuntimeError` and never unwinds into Python.
 
 use std::any::Any;
-use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::PoisonError;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use uncertain::parallel::THREAD_BYTES;
 use uncertain::{Control, Error, memory};
 
+use crate::deadline::look;
 use crate::error::core_error;
 use crate::events::{Event, Messenger, Raised, answered};
 
@@ -152,15 +152,6 @@ pub(crate) fn run_here<T: Send>(
     done.map_err(|panic| internal(panic.as_ref()))?.map_err(core_error)
 }
 
-/// Signals that wait, and the deadline of this thread.
-pub(crate) fn look(py: Python<'_>) -> PyResult<()> {
-    py.check_signals()?;
-    if DEADLINE.get().is_some_and(|end| Instant::now() >= end) {
-        return Err(core_error(Error::Data("it did not end within time_limit".into())));
-    }
-    Ok(())
-}
-
 fn internal(panic: &(dyn Any + Send)) -> PyErr {
     PyRuntimeError::new_err(format!("internal error: {}; please report it", panic_message(panic)))
 }
@@ -184,21 +175,6 @@ pub(crate) fn run_or_leave<T: Send + 'static>(
         return Ok(py.detach(work));
     }
     run(py, None, move |_| Ok(work()))
-}
-
-thread_local! {
-    /// When calls from this thread end, whatever they have found.
-    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
-}
-
-/// Calls of the core from this thread end with an UncertainError once so many seconds from now are over; None: they end
-/// by themselves.
-#[pyfunction]
-pub(crate) fn stop_after(seconds: Option<f64>) -> PyResult<()> {
-    let time = seconds.map(Duration::try_from_secs_f64).transpose();
-    let time = time.map_err(|why| PyValueError::new_err(why.to_string()))?;
-    DEADLINE.set(time.and_then(|time| Instant::now().checked_add(time)));
-    Ok(())
 }
 
 /// Wait for the end of the work; `Err` is what a signal handler or the callback raised, or that the time is over.

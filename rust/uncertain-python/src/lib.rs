@@ -14,6 +14,7 @@ mod arrow_in;
 mod arrow_lists;
 mod arrow_out;
 mod curve;
+mod deadline;
 mod draws;
 mod error;
 mod events;
@@ -39,6 +40,8 @@ mod _uncertain {
     #[pymodule_export]
     use super::curve::{curve_moments, fit_curve};
     #[pymodule_export]
+    use super::deadline::stop_after;
+    #[pymodule_export]
     use super::draws::mixtures_from_draws;
     #[pymodule_export]
     use super::file::{average, members_of, model_from_bytes, model_to_bytes, read_model, write_model};
@@ -48,8 +51,6 @@ mod _uncertain {
     use super::folds::group_folds;
     #[pymodule_export]
     use super::gaussians::Gaussians;
-    #[pymodule_export]
-    use super::interrupt::stop_after;
     #[pymodule_export]
     use super::kernels::{median_pair_distance, probabilistic_rbf};
     #[pymodule_export]
