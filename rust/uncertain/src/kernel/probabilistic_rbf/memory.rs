@@ -46,7 +46,8 @@ fn needed(n: usize, m: Option<usize>, form: &Form) -> u128 {
     let (n, width) = (n as u128, form.width() as u128);
     let (columns, rows) = m.map_or((n, n), |m| (m as u128, n + m as u128));
     let workspaces = parallel::default_threads() as u128 * tiles::workspace_bytes(form) as u128;
-    8 * (n * columns + 2 * rows * width) + workspaces
+    let numbers = n.saturating_mul(columns).saturating_add(2 * rows * width);
+    numbers.saturating_mul(8).saturating_add(workspaces)
 }
 
 #[cfg(test)]
