@@ -26,8 +26,9 @@ from uncertain.exceptions import (
 
 pa = pytest.importorskip("pyarrow")
 MEMORY = "128MB"
-BESIDE = 48 << 20
-"""Bytes of the libraries, of a sample of 200,000 rows and of what is measured on it."""
+BESIDE = 72 << 20
+"""Bytes of the libraries, of a sample of 200,000 rows and of what is measured on it; what an allocator
+has kept of freed blocks differs by 30 MB from run to run."""
 
 
 def table(n: int, d: int = 3, seed: int = 0) -> pl.DataFrame:
