@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import ClassVar, Self
 
@@ -11,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from .._base.core import NOT_SAVED, Core, decoded
 from .._data.typing import Floats, Keywords
+from .._data.warn import warn
 from .._uncertain import Fitted
 from ..exceptions import UncertainError, UncertainWarning
 from ..preprocessing import ErrorColumns
@@ -63,10 +63,10 @@ class SavedTrees(Core):
         try:
             return self._as_loaded(mean_trees([self._flat(learner) for learner in learners]))
         except UncertainError as error:  # such as of a scikit-learn that is yet to come
-            warnings.warn(
-                f"one learner answers instead of the mean of {len(learners)} (n_learners): {error}",
+            several = len(learners)
+            warn(
+                f"one learner answers instead of the mean of {several} (n_learners): {error}",
                 UncertainWarning,
-                stacklevel=2,
             )
             return learners[0]
 
