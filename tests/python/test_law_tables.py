@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -243,3 +244,23 @@ def test_draws_of_what_a_model_has_learned(table: pl.DataFrame) -> None:
     np.testing.assert_array_equal(curve.conf_int(0.9), last.conf_int(0.9))
     with pytest.raises(AttributeError, match='laws have: method="law"'):
         uncertain.fit(table, method="gsu", **options).sample_posterior()
+
+
+@pytest.mark.parametrize(
+    ("role", "options"),
+    [
+        ("offset", {"target": "count", "family": "poisson", "offset": "log_area"}),
+        ("event", {"target": "time", "family": "lognormal", "event": "reached"}),
+        ("modes", {"target": "y", "modes": ["zero_a"]}),
+        ("y_cov", {"target": "y", "y_cov": np.eye(300) + 0.25}),
+    ],
+)
+def test_reports_refuse_laws_of_more_than_features(
+    table: pl.DataFrame, role: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    """Folds would be fitted without it: times that were not reached would count as reached."""
+    model = uncertain.fit(table.drop("cov_x_y"), method="law", features=["x"], **options)
+    model.save(tmp_path / "law.safetensors")
+    for fitted in (model, uncertain.load(tmp_path / "law.safetensors")):
+        with pytest.raises(UncertainError, match=f"report: the law was fitted with {role}=.*summary"):
+            fitted.report(table)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sklearn.pipeline import Pipeline
 
 from .._base.normal_mixtures import NormalMixtures
+from .._columns.columns import OF_LAWS
 from .._columns.found import PairsOfTarget
 from .._data.incomplete import GaussianRows
 from .._data.typing import ColumnOrValues, Ints, Keywords, RandomState
@@ -63,6 +64,7 @@ def report(
     sample_weight: ColumnOrValues | bool | None,
 ) -> Report | RegressionReport | HuberReport:
     """The model beside itself without error bars, on rows of this table."""
+    _refuse_roles_of_laws(reader)
     per_row: Keywords = {"y": y, "groups": groups, "sample_weight": sample_weight}
     some = some_rows(reader, table, per_row, options.max_rows)
     if some is None:
@@ -75,6 +77,18 @@ def report(
         about = f"{len(some.at):,} of {some.n_rows:,} rows were drawn, see max_rows="
         raise type(error)(f"{error} ({about})") from error
     return compared if len(some.at) == some.n_rows else compared.renumbered(some.at, some.n_rows)
+
+
+def _refuse_roles_of_laws(reader: Reader) -> None:
+    """UncertainError for a law of more than features and targets, without which folds have other laws."""
+    roles = [role for role in OF_LAWS if getattr(reader.columns, role) is not None]
+    if hasattr(reader.steps[-1], "y_modes_"):
+        roles.append("y_cov")
+    if roles:
+        raise UncertainError(
+            f"report: the law was fitted with {roles[0]}=, which rows that are held out are not compared "
+            "with: model.summary() shows the law beside the same fit without error bars"
+        )
 
 
 def _compared(
