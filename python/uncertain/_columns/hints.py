@@ -10,14 +10,12 @@ from .bars import KINDS, listing
 SUFFIXES = ("_err", "_error", "_std", "_se", "_sigma")
 """What messages give as examples of error columns; `ErrorNames` knows more."""
 
-
 _INVERSE = re.compile(r"(?i)(?:^|(?<=[_.\- ]))ivar(?=$|[_.\- ])")
-_PER_CENT = re.compile(r"(?i)[_.\- ](?:pct|percent|perc|rel|relative|frac)$|%")
+_PER_CENT = re.compile(r"(?i)[_.\- ](?:pct|percent|perc|rel|relative|frac)$")
 _INTERVAL = re.compile(
     r"(?i)(?P<base>.+?)[_.\- ](?:95_?)?(?:ci|cl|conf|confidence)_?(?:95)?[_.\- ]?(?P<side>low|lower|lo|l)$"
 )
 _UPPER = {"low": "high", "lower": "upper", "lo": "hi", "l": "u"}
-
 
 _DEVIATION = re.compile(r"(?i)(?:^|[_.\- (])(?:sd|std|stdev|stddev)(?:[_.\- )]|$)")
 _COUNTS = ("{}_n", "n_{}", "{}_count", "count_{}", "n", "N", "count")

@@ -65,8 +65,8 @@ def scan_text(path: str, kind: Format) -> Scan:
     source, own_note = _as_utf8(path, kind)
     lines = _head(source)
     first = next((k for k, line in enumerate(lines) if line.strip() and not line.startswith("#")), 0)
-    if not all(map(str.strip, lines[:first])):  # VizieR's, which Polars takes for a line of names
-        source = _lines(source, path, kind)
+    # VizieR has a blank line in front of the names, which Polars takes for them.
+    blank_first = not all(map(str.strip, lines[:first]))
     lines = [line for line in lines if line.strip()]
     rows = [line for line in lines if not line.startswith("#")]
     if not rows:
@@ -94,11 +94,14 @@ def scan_text(path: str, kind: Format) -> Scan:
         )
     if decimal_comma:
         notes.append("its numbers have decimal commas: 1,5 was read as 1.5")
+    if kind.compressed:
+        _require_room_for_text(path, kind)
     if separator is None or below.is_padded:
-        source = _lines(source, path, kind, separator or "")
+        source = _lines(source, path, separator or "")
+    elif blank_first:
+        source = _lines(source, path)
     if kind.compressed or isinstance(source, bytes):
         # Decompressed in memory; not all versions of Polars scan such files.
-        _require_room_for_text(path, kind)
         frame = pl.read_csv(source, new_columns=names, **options).lazy()
     else:
         if names is not None:
@@ -284,10 +287,9 @@ def _is_number(value: str) -> bool:
     return True
 
 
-def _lines(source: Source, path: str, kind: Format, separator: str | None = None) -> bytes:
+def _lines(source: Source, path: str, separator: str | None = None) -> bytes:
     """The file without blank lines, and without blanks beside separators; where these are blanks themselves
     ("") with one tab between values."""
-    _require_room_for_text(path, kind)
     text = pl.read_csv(source, separator="\x01", has_header=False, quote_char=None, infer_schema=False)
     lines = text.to_series().drop_nulls()
     if separator == "":
