@@ -13,8 +13,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 import uncertain
 from uncertain import GaussianArray
+from uncertain._files.read import open_files, read_table, write_table
 from uncertain._tables import BatchSize, is_table, open_table
-from uncertain._tables.files import open_files, read_table, write_table
 from uncertain._uncertain import Rows
 
 __all__ = ["BatchSize", "Rows", "is_table", "open_files", "open_table", "read_table", "write_table"]

@@ -29,7 +29,7 @@ import json, random, resource, sys, traceback, warnings
 import uncertain
 from pathlib import Path
 from uncertain._tables import BatchSize
-from uncertain._tables.files import open_files
+from uncertain._files.read import open_files
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 warnings.simplefilter("ignore")
@@ -134,7 +134,7 @@ def test_a_small_file_of_many_rows_is_refused_with_what_it_needs(tmp_path: Path)
 def test_text_that_unpacks_to_more_than_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.csv.gz"
     write_table(frame(), path)
-    monkeypatch.setattr("uncertain._tables.text_files.free_bytes", lambda: 1000)
+    monkeypatch.setattr("uncertain._files.text.free_bytes", lambda: 1000)
     with pytest.raises(OutOfMemoryError, match=r"t\.csv\.gz: unpacks to 2\.\d KB, .* and 1000 B are free"):
         read_table(path)
 

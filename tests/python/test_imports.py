@@ -17,6 +17,7 @@ LAYERS = (
     {"_spill"},
     {"_columns"},
     {"_tables"},
+    {"_files"},
     {"_base"},
     {"preprocessing", "kernels", "losses", "metrics", "uncertainty", "plot"},
     {"_linear", "_trees", "kernel_features"},

@@ -29,10 +29,10 @@ from uncertain._columns.names import ErrorBar, error_bars, named_pairs
 from uncertain._data.groups import groups_from
 from uncertain._data.replacing import replacing
 from uncertain._data.targets import errors_from, targets_from, weights_from
+from uncertain._files.blocks import read_blocks
+from uncertain._files.read import open_files, write_table
+from uncertain._rows.source import Source
 from uncertain._tables import BatchSize, Table, open_table
-from uncertain._tables.blocks import read_blocks
-from uncertain._tables.files import open_files, write_table
-from uncertain._tables.source import Source
 from uncertain.exceptions import UncertainError
 from uncertain.preprocessing._sentinels import Ends, Sentinel, _is_nines
 
@@ -69,7 +69,7 @@ def test_blocks_are_the_rows_in_order(
     if with_pyarrow:
         pytest.importorskip("pyarrow")
     else:
-        monkeypatch.setattr("uncertain._tables.blocks.find_spec", lambda name: None)
+        monkeypatch.setattr("uncertain._files.blocks.find_spec", lambda name: None)
     path = tmp_path / "t.parquet"
     frame = _frame()
     frame.write_parquet(path, row_group_size=1500)
@@ -85,7 +85,7 @@ def test_pyarrow_reads_parquet_where_it_is_installed(tmp_path: Path, monkeypatch
     path = tmp_path / "t.parquet"
     frame = _frame()
     frame.write_parquet(path, row_group_size=1500)
-    monkeypatch.setattr("uncertain._tables.blocks._by_polars", lambda *_: pytest.fail("not by pyarrow"))
+    monkeypatch.setattr("uncertain._files.blocks._by_polars", lambda *_: pytest.fail("not by pyarrow"))
     scan = pl.scan_parquet(path).select("a", "label")
     assert pl.concat(read_blocks(str(path), scan, BatchSize(1000), parquet=True)).height == N
 
@@ -107,7 +107,7 @@ def test_folders_of_files_of_other_types(
 ) -> None:
     """A column named by the folder, and one that is float32 in one file."""
     if not with_pyarrow:
-        monkeypatch.setattr("uncertain._tables.blocks.find_spec", lambda name: None)
+        monkeypatch.setattr("uncertain._files.blocks.find_spec", lambda name: None)
     for survey, kind in (("one", pl.Float64), ("two", pl.Float32)):
         folder = tmp_path / "all" / f"survey={survey}"
         folder.mkdir(parents=True)

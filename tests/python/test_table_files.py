@@ -546,7 +546,7 @@ def test_without_astropy_the_extra_is_named(
     frame: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "t.fits").touch()
-    monkeypatch.setattr("uncertain._tables.astropy_files.installed", lambda module: False)
+    monkeypatch.setattr("uncertain._files.astropy.installed", lambda module: False)
     for act in (lambda: read_table(tmp_path / "t.fits"), lambda: write_table(frame, tmp_path / "t.ecsv")):
         with pytest.raises(UncertainError, match=r"pip install 'uncertain-learn\[astropy\]'"):
             act()

@@ -22,8 +22,8 @@ from .._data.validation import TableLike
 from .._data.warn import warn
 from .._report.html import Table
 from .._report.html import table as html_table
+from .._rows.source import Source
 from .._tables.hdus import HduChoice
-from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import find_filled

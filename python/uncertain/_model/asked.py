@@ -12,7 +12,7 @@ from .._data.incomplete import GaussianRows
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from .._rows.sampled import REMEMBERED_ROWS
-from .._tables.source import Source
+from .._rows.source import Source
 from ..exceptions import UncertainError
 from .coefficients import law_or_curve
 from .drawn import some_rows

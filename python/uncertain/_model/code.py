@@ -17,7 +17,7 @@ from .._data.typing import Keywords
 from .._report.board import MEANS_ONLY
 from .._report.huber import MODEL, SQUARED
 from .._report.meanings import own_meaning
-from .._tables.source import Source
+from .._rows.source import Source
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians, GaussianImputer, GaussianScaler
 from .coefficients import logarithms

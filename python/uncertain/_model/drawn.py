@@ -24,10 +24,10 @@ from .._data.targets import as_values
 from .._data.typing import Floats, Ints, Keywords, NativeTable, Values
 from .._report.folds import check_counts
 from .._rows.batches import numbered
+from .._rows.source import Source
 from .._spill import in_parts
 from .._tables import BatchSize, Table
 from .._tables.dask import is_dask
-from .._tables.source import Source
 from ..exceptions import ParameterError, ShapeError, UncertainError
 from .reader import Reader
 

@@ -29,8 +29,8 @@ from .._report.huber import HuberReport
 from .._report.pace import Pace, ReportCallback
 from .._report.regression import RegressionReport
 from .._rows.sampled import REMEMBERED_ROWS
+from .._rows.source import Source
 from .._tables.dask import is_dask, lazily
-from .._tables.source import Source
 from ..exceptions import ModelFileError, UncertainError
 from .asked import Inspected, Pictured, PicturedLaw, asked_rows, inspected, pictured, pictured_law
 from .coefficients import hyperplanes, law_of, law_or_curve

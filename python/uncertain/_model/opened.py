@@ -19,10 +19,10 @@ from .._rows.in_file import FileReader, InFile
 from .._rows.in_memory import MemoryReader
 from .._rows.in_parts import suits_parts
 from .._rows.reader import PerRow, RowReader, refuse_of_laws
+from .._rows.source import Source
 from .._spill import Budget
 from .._tables.dask import is_dask
 from .._tables.hdus import HduChoice
-from .._tables.source import Source
 from ..exceptions import ColumnError, ParameterError
 from ..preprocessing._empty import find_filled
 from .plan import Plan

@@ -13,7 +13,7 @@ from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import GaussianRows
 from .._data.typing import Array, Floats, Labels, NativeColumn, NativeTable
 from .._data.validation import TableLike
-from .._tables.source import Source
+from .._rows.source import Source
 from ..exceptions import ParameterError
 from .calibrating import log
 from .conformal import Conformal

@@ -26,10 +26,10 @@ from .._data.warn import warn
 from .._errors.sizes import ErrorSizes
 from .._rows.batches import numbered
 from .._rows.in_parts import is_large
+from .._rows.source import Source
 from .._spill import in_parts
 from .._tables import BatchSize, Table
 from .._tables.hdus import HduChoice
-from .._tables.source import Source
 from ..exceptions import ErrorSizesWarning, ParameterError, ShapeError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians, GaussianImputer
 from .coefficients import feature_names

@@ -21,7 +21,7 @@ from .._report.metrics import Answer
 from .._report.pace import Pace
 from .._report.regression import RegressionReport, compare_regressions
 from .._rows.of_target import covariances, limits
-from .._tables.source import Source
+from .._rows.source import Source
 from ..exceptions import UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from .code import fitting_calls

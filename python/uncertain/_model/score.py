@@ -12,8 +12,8 @@ from .._data.incomplete import GaussianRows
 from .._data.targets import as_values, is_missing, targets_from
 from .._data.typing import ColumnOrValues, Labels, NativeTable, Values
 from .._data.validation import TableLike
+from .._rows.source import Source
 from .._tables.dask import is_dask
-from .._tables.source import Source
 from ..exceptions import ParameterError, ShapeError, UncertainError
 from .reader import Reader
 from .score_counts import ConfusionCounts, ResidualSums, places

@@ -22,12 +22,12 @@ from .._columns.bars import listing
 from .._data.incomplete import GaussianRows, Incomplete
 from .._spill import OF_SEVERAL, Budget, Spill, in_files
 from .._spill._folder import checked_folder
-from .._tables.source import Source
 from ..exceptions import ParameterError
 from ..preprocessing import AsGaussians
 from .joined import joined, joins
 from .of_target import with_target_std
 from .reader import PerRow, Policy, RowReader, Uses, no_target_std, refuse_of_laws
+from .source import Source
 from .store import LocalRows
 from .streamed import Streamed, streamed
 from .training import TrainingRows

@@ -16,7 +16,6 @@ from .._data.choices import Arms
 from .._data.coded import coded
 from .._data.typing import Floats, Ints, Limits
 from .._data.warn import warn
-from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._sentinels import sentinel_warning, sentinels
@@ -26,6 +25,7 @@ from .in_parts import InParts, read_in_parts
 from .labelled import of_these_rows, rows_with_target
 from .left_alone import LeftAlone, read_left_alone
 from .reader import PerRow, Policy, RowReader, Uses, no_target_std
+from .source import Source
 from .store import LocalRows
 from .target_sizes import with_sizes
 from .training import TrainingRows

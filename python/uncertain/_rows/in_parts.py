@@ -14,11 +14,11 @@ from .._columns import Columns
 from .._data.incomplete import GaussianRows, Incomplete
 from .._spill import Parts, in_parts
 from .._tables import BatchSize
-from .._tables.source import Source
 from .._uncertain import give_memory_back
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import empty_errors
 from .batches import Batch, BatchReading
+from .source import Source
 from .store import LocalRows
 from .training import TrainingRows
 

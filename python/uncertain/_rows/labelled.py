@@ -14,9 +14,9 @@ import numpy as np
 from .._data.targets import is_missing
 from .._data.typing import ColumnOrValues, Ints, NativeColumn
 from .._tables import Table
-from .._tables.source import Source
 from ..exceptions import UncertainError
 from .reader import PerRow
+from .source import Source
 
 
 def rows_with_target(source: Source, target: ColumnOrValues) -> Ints | None:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from .._columns import Columns
 from .._data.incomplete import GaussianRows
-from .._tables.source import Source
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
+from .source import Source
 
 
 class LeftAlone(NamedTuple):

@@ -18,10 +18,10 @@ from .._data.incomplete import GaussianRows, filled_gaussians
 from .._data.numbers import float_array, refuse_where
 from .._data.typing import Floats, Limits
 from .._data.warn import warn
-from .._tables.source import Source
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._limits import read_flags
+from .source import Source
 
 KINDS = ("corr", "cov")
 

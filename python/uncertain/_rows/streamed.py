@@ -23,10 +23,10 @@ from .._spill import Budget, Spill
 from .._spill._column import Column
 from .._spill._folder import ask_for_space
 from .._tables import BatchSize, Table
-from .._tables.source import Source
 from ..exceptions import NullError, UncertainError
 from ..preprocessing import AsGaussians
 from .batches import Batch, BatchReading, numbered
+from .source import Source
 from .target_sizes import MISSING_STD, with_sizes
 from .training import TrainingRows
 

@@ -21,6 +21,11 @@ class BatchSize:
     rows: int
 
 
+def from_library(error: BaseException) -> bool:
+    """An exception, or the panic of a Rust library, and not an interrupt or an exit."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
 Stream: TypeAlias = "Callable[[Sequence[str], BatchSize], Iterator[pl.DataFrame]]"
 """Reads these columns of a query in batches of rows, in an order that is always the same."""
 Collect: TypeAlias = "Callable[[Sequence[str] | None], pl.DataFrame]"

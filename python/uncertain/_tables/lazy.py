@@ -9,8 +9,7 @@ import polars as pl
 from .._data.typing import NativeTable
 from ..exceptions import ParameterError
 from .columns import require_codes
-from .damage import from_library
-from .door import BatchSize, Query
+from .door import BatchSize, Query, from_library
 from .table import Table
 
 FEW_AHEAD: dict[str, int] = {"batch_readahead": 1, "fragment_readahead": 1}

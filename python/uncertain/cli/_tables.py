@@ -69,15 +69,15 @@ def called(path: str | list[str]) -> str:
 
 def read(path: str | list[str]) -> polars.DataFrame:
     """All columns of a table."""
-    from .._tables.files import read_table
+    from .._files.read import read_table
 
     return from_bytes(sys.stdin.buffer.read()) if path == STANDARD else read_table(path)
 
 
 def opened(path: str | list[str], hdu: int | str | None = None) -> NativeTable:
     """A table that is read by column; a file may have units."""
+    from .._files.read import open_files
     from .._tables import open_table
-    from .._tables.files import open_files
     from .._tables.hdus import HduChoice
 
     if path == STANDARD:
@@ -108,7 +108,7 @@ def from_bytes(data: bytes) -> polars.DataFrame:
 
     Written to a file first, so that it is read exactly as that file would be.
     """
-    from .._tables.files import read_table
+    from .._files.read import read_table
     from ..exceptions import UncertainError
 
     if not data.strip():
@@ -148,7 +148,7 @@ def write_batches(frames: Iterable[polars.DataFrame], path: str, kind: str | Non
 
     from .._data.installed import installed
     from .._data.replacing import replacing
-    from .._tables.formats import file_format
+    from .._files.formats import file_format
 
     named = kind or ("csv" if path == STANDARD else file_format(path).name)
     named = {"arrow": "ipc"}.get(named, named)
@@ -207,7 +207,7 @@ def _refuse_lists(frame: polars.DataFrame, kind: str) -> None:
 def write(frame: polars.DataFrame, path: str, kind: str | None) -> None:
     """To a file, or to standard output."""
     from .._data.replacing import replacing
-    from .._tables.files import write_table
+    from .._files.read import write_table
 
     if path != STANDARD and kind is None:
         return write_table(frame, Path(path))

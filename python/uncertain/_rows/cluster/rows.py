@@ -14,10 +14,10 @@ from ..._data.groups import Groups
 from ..._data.incomplete import GaussianRows
 from ..._data.targets import targets_from
 from ..._data.typing import Floats, Ints, Label, Labels, NativeTable
-from ..._tables.source import Source
 from ...exceptions import UncertainError
 from ...preprocessing import AsGaussians
 from ...preprocessing._census import MOST_ROWS, Census
+from ..source import Source
 from ..target_sizes import MISSING_STD, filled, size_model
 from ..training import TrainingRows
 from .passes import Cluster, Passes

@@ -16,7 +16,6 @@ from ..._data.incomplete import Incomplete, filled_gaussians, vstack
 from ..._data.mixing import GOLDEN, finalised
 from ..._data.targets import is_missing
 from ..._data.typing import Array, Codes, Estimator, Floats, Ints, Keywords, Label, NativeColumn, NativeTable
-from ..._tables.source import Source
 from ..._uncertain import partial_sums
 from ...exceptions import NullError, UncertainError
 from ...preprocessing import AsGaussians
@@ -24,6 +23,7 @@ from ...preprocessing._categories import MANY, find_categories
 from ...preprocessing._census import Census
 from ...preprocessing._size_model import SizeModel
 from ..labelled import rows_with
+from ..source import Source
 from ..target_sizes import MISSING_STD, filled
 from .piece import Piece
 

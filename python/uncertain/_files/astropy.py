@@ -11,12 +11,12 @@ import polars as pl
 
 from .._data.installed import installed
 from .._data.typing import Array, Keywords, NativeTable
+from .._tables.astropy import clean
+from .._tables.hdus import ANY_TABLE, HduChoice, choose_hdu, refuse_hdu
+from .._tables.opening import open_astropy
 from ..exceptions import ColumnError, UncertainError
-from .astropy import clean
 from .damage import readable, unchanged
 from .formats import FormatName
-from .hdus import ANY_TABLE, HduChoice, choose_hdu, refuse_hdu
-from .opening import open_astropy
 from .paths import absolute
 
 READERS: dict[str, Keywords] = {

@@ -18,6 +18,7 @@ from typing import TypeVar
 import polars as pl
 
 from .._spill._budget import format_bytes
+from .._tables.door import from_library
 from ..exceptions import OutOfMemoryError, TableError, UncertainError
 from .formats import is_remote
 
@@ -41,11 +42,6 @@ def readable(where: str, kind: str, read: Callable[[], T]) -> T:
         if not from_library(error):
             raise
         raise TableError(f"{where}: not a readable {kind} file ({_words(error)})") from error
-
-
-def from_library(error: BaseException) -> bool:
-    """An exception, or the panic of a Rust library, and not an interrupt or an exit."""
-    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from pathlib import Path, PurePath
 import polars as pl
 
 from ..exceptions import ColumnError, ParameterError
-from .astropy_files import check_same
+from .astropy import check_same
 from .formats import file_format, is_remote
 from .paths import polars_source
-from .text_files import Scan, scan_text
+from .text import Scan, scan_text
 
 SLICED = ("parquet", "ipc")
 """Formats that are read in blocks of rows."""

@@ -17,12 +17,12 @@ from .._data.targets import as_values, errors_from, numbers_from, targets_from, 
 from .._data.typing import ColumnOrValues, Floats, Labels, NativeColumn, NativeTable
 from .._data.validation import TableLike
 from .._data.warn import warn
+from .._files.paths import Paths
+from .._tables.exits import unshared
+from .._tables.hdus import ANY_TABLE, HduChoice
+from .._tables.opening import opened, refuse_strange
+from .._tables.table import Table
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
-from .exits import unshared
-from .hdus import ANY_TABLE, HduChoice
-from .opening import opened, refuse_strange
-from .paths import Paths
-from .table import Table
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Source:
     def from_input(cls, data: TableLike, choice: HduChoice = ANY_TABLE) -> Source:
         """A table of any library, the path of one, or rows without columns."""
         if _are_paths(data):
-            from .files import open_files
+            from .._files.read import open_files
 
             table: Table | None = open_files(data, choice)
         else:

@@ -13,9 +13,9 @@ from typing import TypeVar
 
 import polars as pl
 
+from .._tables.door import BatchSize, Query
 from .blocks import check_footer, has_checked_reader, read_blocks
 from .damage import readable, require_room, unchanged
-from .door import BatchSize, Query
 from .formats import file_format
 from .scans import below, common_schema, scan_file
 

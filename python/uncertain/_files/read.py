@@ -10,20 +10,20 @@ from typing import TypeAlias
 import polars as pl
 
 from .._data.replacing import replacing
+from .._tables.carried import with_bars_beside
+from .._tables.carriers.carrier import FIRST
+from .._tables.door import BatchSize, Query
+from .._tables.exits import AstropyExit, WrappedExit
+from .._tables.hdus import ANY_TABLE, HduChoice, refuse_hdu
+from .._tables.opening import open_astropy
+from .._tables.table import Table
 from ..exceptions import ColumnError, ParameterError, UncertainError
-from .astropy_files import check_units, read_astropy, to_polars, write_astropy
-from .carried import with_bars_beside
-from .carriers.carrier import FIRST
+from .astropy import check_units, read_astropy, to_polars, write_astropy
 from .damage import readable
-from .door import BatchSize, Query
-from .exits import AstropyExit, WrappedExit
 from .formats import ASTROPY, READ_ONLY, TEXT, Format, file_format, is_remote, table_format
-from .hdus import ANY_TABLE, HduChoice, refuse_hdu
-from .opening import open_astropy
 from .paths import Paths, describe_paths, find_files, is_folder
 from .scans import SLICED, below, common_schema, scan_file
-from .sliced_files import SlicedFiles
-from .table import Table
+from .slices import SlicedFiles
 
 
 def open_files(given: Paths, choice: HduChoice = ANY_TABLE) -> Table:
