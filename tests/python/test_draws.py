@@ -95,7 +95,7 @@ def test_a_prior_is_divided_out() -> None:
         ([[1.0, 2.0], [3.0]], "row 1 has 1 draws"),
         ([[1.0, 2.0], [3.0, np.nan]], "row 1, draw 1, feature 0 is NaN"),
         ([[1.0, 2.0], [3.0, np.inf]], "row 1, draw 1, feature 0 is inf"),
-        ([[1.0, 2.0], None], "row 1 has no draws"),
+        ([[1.0, 2.0], None], "row 1 is null, without draws"),
         ([[1.0, 2.0], ["a", "b"]], "row 1"),
         ([[[1.0, 2.0], [1.0, 2.0]], [3.0, 4.0]], "row 1 has draws of 1 features"),
         (np.zeros(5), "shape"),
@@ -156,6 +156,16 @@ def test_arms_keep_their_shape() -> None:
     )
     assert np.diff(many.offsets).tolist() == [64, 64]
     assert isinstance(many, MixtureArray) and isinstance(many.collapse("gaussian"), GaussianArray)
+
+
+def test_a_limit_with_a_stated_width_is_one_sided() -> None:
+    """For methods that have no limits of their own: all but 2 % lies below."""
+    row = from_bounds([[1.2]], [[3.2]], value=[[3.2]], rule="shape")
+    parts = row.components
+    stds = np.sqrt(parts.covariances().ravel())
+    above = row.weights @ norm.sf(3.2, parts.means.ravel(), stds)
+    assert above < 0.03 and len(parts) == 3
+    np.testing.assert_allclose(row.means[0, 0], 3.2 - 2.0 * np.sqrt(2 / np.pi), rtol=0.03)
 
 
 # -- tables

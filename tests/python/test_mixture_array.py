@@ -6,7 +6,8 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp, ndtr
+from oracles import positive_part, score, squared_positive_part
+from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 from uncertain import (
@@ -184,21 +185,17 @@ def test_one_component_is_a_gaussian_bit_for_bit(estimator: object) -> None:
 # -- losses, scores and kernels are sums over components
 
 
-@pytest.mark.parametrize("loss", ["hinge", "expected_hinge"])
+@pytest.mark.parametrize("loss", ["hinge", "expected_hinge", "squared_hinge"])
 def test_objectives_are_sums_over_components(loss: str) -> None:
     X, alpha = mixtures(full=True), 0.01
     y = labels(X)
     weights = np.random.default_rng(1).uniform(0.5, 2, len(X))
     model = GSUClassifier(alpha=alpha, loss=loss, tol=1e-10).fit(X, y, sample_weight=weights)
     w, b = model.coef_.ravel(), model.intercept_[0]
-    signs = np.where(y == 1, 1.0, -1.0)[rows_of(X)]
-    d = 1 - signs * (X.components.means @ w + b)
-    s = np.sqrt(np.einsum("i,nij,j->n", w, X.components.covariances(), w))
-    each = (
-        np.maximum(d, 0)
-        if loss == "hinge"
-        else d * ndtr(d / s) + s * np.exp(-((d / s) ** 2) / 2) / np.sqrt(2 * np.pi)
-    )
+    mean, s = score(w, b, X.components)
+    d = 1 - np.where(y == 1, 1.0, -1.0)[rows_of(X)] * mean
+    of = {"hinge": lambda d, _: np.maximum(d, 0), "expected_hinge": positive_part}
+    each = of.get(loss, squared_positive_part)(d, s)
     expected = alpha / 2 * w @ w + np.average(fold(X, each), weights=weights)
     np.testing.assert_allclose(model.objective_, expected, rtol=1e-12)
     # No other mixture of the same rows is needed: it is the fit to components with weights.
@@ -207,14 +204,45 @@ def test_objectives_are_sums_over_components(loss: str) -> None:
     np.testing.assert_allclose(w, other.coef_.ravel(), rtol=1e-12)
 
 
+@pytest.mark.parametrize("loss", ["huber", "epsilon_insensitive", "squared"])
+def test_objectives_of_regressions_are_sums_over_components(loss: str) -> None:
+    X, alpha, delta, epsilon, t = mixtures(full=True), 0.1, 0.5, 0.2, 0.3
+    y = np.sin(X.means[:, 0])
+    model = GSURegressor(alpha, loss=loss, delta=delta, epsilon=epsilon, tol=1e-10).fit(X, y, y_std=t)
+    mean, std = score(model.coef_, model.intercept_, X.components)
+    r, s = y[rows_of(X)] - mean, np.hypot(std, t)
+    half = (r**2 + s**2) / 2
+    each = {
+        "squared": half,
+        "epsilon_insensitive": positive_part(r - epsilon, s) + positive_part(-r - epsilon, s),
+        "huber": half - (squared_positive_part(r - delta, s) + squared_positive_part(-r - delta, s)) / 2,
+    }[loss]
+    expected = alpha / 2 * model.coef_ @ model.coef_ + fold(X, each).mean()
+    np.testing.assert_allclose(model.objective_, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["usvc", "tsvc", "ausvc"])
+def test_objectives_of_robust_machines_have_a_constraint_per_component(method: str) -> None:
+    X, C = mixtures(full=True), 0.5
+    y = labels(X)
+    model = RobustSVC(C, method=method, radius=1.5).fit(X, y)
+    w = model.coef_[0]
+    mean, std = score(w, model.intercept_[0], X.components)
+    reach = model.radii_ * (-1 if method == "tsvc" else 1)
+    assert len(model.radii_) == len(X.components)
+    slack = np.maximum(0.0, 1 - np.where(y == 1, 1.0, -1.0)[rows_of(X)] * mean + reach * std)
+    np.testing.assert_allclose(model.objective_, w @ w / 2 + C * fold(X, slack).sum(), rtol=1e-11)
+
+
 def test_scores_and_their_deviations_are_those_of_mixtures() -> None:
     X = mixtures()
     model = GSUClassifier().fit(X, labels(X))
     means, stds = model.decision_distribution(X.components)
     mean, std = model.decision_distribution(X)
     np.testing.assert_allclose(mean, fold(X, means), rtol=1e-12)
-    np.testing.assert_allclose(std**2, fold(X, stds**2 + means**2) - mean**2, rtol=1e-10)
-    np.testing.assert_allclose(model.decision_function(X), mean)
+    between = means - mean[rows_of(X)]
+    np.testing.assert_allclose(std**2, fold(X, stds**2 + between**2), rtol=1e-12)
+    np.testing.assert_allclose(model.decision_function(X), mean, rtol=1e-12)
     regression = GSURegressor().fit(X, X.means[:, 0])
     np.testing.assert_allclose(regression.predict(X), fold(X, regression.predict(X.components)), rtol=1e-12)
 

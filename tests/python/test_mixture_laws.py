@@ -283,7 +283,6 @@ def test_every_estimator_sees_a_gaussian_where_there_is_one_component(name: str)
         (lambda X, y: CurveRegressor(decay, p0=[1.0, 0.5], truth="functional").fit(X, y), "structural"),
         (lambda X, y: CurveRegressor(decay, [1, 0.5]).fit(X, y, y_std=ONES, xy_cov=ONES[:, None]), "xy_cov"),
         (lambda X, y: LinearLaw(outliers="student").fit(X, y), "collapse"),
-        (lambda X, y: LinearLaw().fit(X, y, y_limit=np.eye(1, N, dtype=int)[0]), "limits"),
     ],
 )  # fmt: skip
 def test_what_a_law_of_mixtures_cannot_do_is_refused(fit: object, message: str) -> None:

@@ -145,6 +145,10 @@ class GaussianArray:
         """Wrap what the core made of these features."""
         return self._from_core(core, self._names, self._unit)
 
+    def _with_means(self, means: Floats) -> GaussianArray:
+        """The same rows with other means."""
+        return self._like(GaussianArray(**self._core.parts() | {"means": means})._core)
+
     def _named(self, names: Iterable[str] | None) -> GaussianArray:
         """The same rows with these names, where they have none."""
         if names is None or self._names is not None:
@@ -319,6 +323,10 @@ class GaussianArray:
         std = np.sqrt(parts["var"]) if "var" in parts else parts.get("std", np.zeros(1))
         return np.broadcast_to(std.reshape(-1, std.shape[1] if std.ndim == 2 else 1), self.shape).copy()
 
+    def _skewness(self) -> Floats:
+        """That of every feature (n, d)."""
+        return np.zeros(self.shape)
+
     def collapse(self, to: Literal["gaussian", "zero", "isotropic", "diagonal"]) -> GaussianArray:
         """The same means with simpler covariances.
 
@@ -405,7 +413,7 @@ class GaussianArray:
 
         Of one feature a diagonal is a number per row, which is what a pickle brings back of it.
         """
-        if not isinstance(other, GaussianArray):
+        if not isinstance(other, GaussianArray) or _is_mixed(other._core):
             return NotImplemented
         if self is other:
             return True

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from .._uncertain import Gaussians, Rows, mixtures_from_draws
-from ..exceptions import ParameterError, ShapeError, UncertainError, UncertainWarning
+from ..exceptions import NullError, ParameterError, ShapeError, UncertainError, UncertainWarning
 from .mixture_array import MixtureArray
 from .numbers import float_array
 from .options import with_hint
@@ -110,7 +110,7 @@ def _elements(draws: object, what: str) -> Iterable[object]:
 
 def _one_row(row: object, at: int, what: str) -> Floats:
     if row is None:
-        raise UncertainError(f"{what}: row {at} has no draws; leave the row out")
+        raise NullError(f"{what}: row {at} is null, without draws; leave the row out")
     try:
         a = np.asarray(row, dtype=np.float64)
     except (TypeError, ValueError):

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from ..exceptions import UncertainError
 from .array import GaussianArray
 from .features import column_numbers, is_every, rows_and_columns
-from .mixture_array import MixtureArray
 from .numbers import refuse_where, row_numbers
 from .typing import Array, Booleans, Floats, Keywords, Limits, RandomState
 
@@ -32,8 +31,9 @@ class Incomplete:
 
     Parameters
     ----------
-    gaussians : GaussianArray of n rows
-        The rows, with any finite numbers where something is missing.
+    gaussians : GaussianArray or MixtureArray of n rows
+        The rows, with any finite numbers where something is missing. What a row of several components lacks,
+        or has a limit for, all of them do.
     missing : array-like of bool, shape (n, d)
         Which features of which rows are missing.
     limits : array-like of int, shape (n, d), default=None
@@ -60,11 +60,6 @@ class Incomplete:
     __slots__ = ("gaussians", "limits", "missing")
 
     def __init__(self, gaussians: GaussianArray, missing: ArrayLike, limits: ArrayLike | None = None) -> None:
-        if isinstance(gaussians, MixtureArray):
-            raise UncertainError(
-                "rows with gaps or limits cannot be mixtures: collapse them before, "
-                'Incomplete(X.collapse("gaussian"), missing)'
-            )
         marks = np.ascontiguousarray(missing)
         if marks.shape != gaussians.shape or marks.dtype != bool:
             raise UncertainError(
@@ -161,8 +156,8 @@ class Incomplete:
         """Total variance of every row: infinite where a feature is missing."""
         return np.where(self.missing.any(axis=1), np.inf, self.gaussians.trace())
 
-    def collapse(self, to: Literal["zero", "isotropic", "diagonal"]) -> Incomplete:
-        """Simpler covariances of what is there; gaps stay gaps."""
+    def collapse(self, to: Literal["gaussian", "zero", "isotropic", "diagonal"]) -> Incomplete:
+        """Simpler covariances of what is there, of mixtures one Gaussian per row; gaps stay gaps."""
         return self._with(self.gaussians.collapse(to))
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> Incomplete:

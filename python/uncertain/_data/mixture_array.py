@@ -10,7 +10,7 @@ mixture: its mean and its covariance.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, Self, cast
+from typing import Literal, Self, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -207,6 +207,12 @@ class MixtureArray(GaussianArray):
         """The weight of every component in its row, shape (m,), a new array."""
         return self._mixtures.weights
 
+    def _with_means(self, means: Floats) -> GaussianArray:
+        """The same rows, moved to other means."""
+        moved = np.repeat(means - self.means, np.diff(self.offsets), axis=0)
+        components = self.components._with_means(self.components.means + moved)
+        return MixtureArray(self.weights, components, offsets=self.offsets)
+
     def __repr__(self) -> str:
         n, d = self.shape
         names = "" if self._names is None else f" ({listing(self._names)})"
@@ -215,6 +221,10 @@ class MixtureArray(GaussianArray):
         return (
             f"MixtureArray({n} rows x {d} features{names}, {m} components with {self.kind} covariances{unit})"
         )
+
+    def _skewness(self) -> Floats:
+        """That of every feature's mixture (n, d); 0 where it has no width."""
+        return self._mixtures.skewness()
 
     def collapse(
         self, to: Literal["gaussian", "zero", "isotropic", "diagonal"] = "gaussian"
@@ -255,6 +265,11 @@ class MixtureArray(GaussianArray):
         return bool(same and self.components == other.components)
 
     __hash__ = None
+
+
+def is_mixed(rows: GaussianArray) -> TypeGuard[MixtureArray]:
+    """Has a row several components?"""
+    return isinstance(rows, MixtureArray) and len(rows.components) > len(rows)
 
 
 def _rebuilt(

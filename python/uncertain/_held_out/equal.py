@@ -55,7 +55,7 @@ def equal_rows(rows: GaussianRows) -> EqualRows | None:
 
 def _sets(rows: GaussianRows) -> tuple[Ints, Ints]:
     """The set of equal rows that each row is in, and how many rows each set has."""
-    gaussians = filled_gaussians(rows)
+    gaussians = filled_gaussians(rows).collapse("gaussian")  # equal moments are enough of mixtures
     hashes = hashed(gaussians.means)
     if isinstance(rows, Incomplete):
         there = ~rows.missing | (np.zeros(rows.shape, bool) if rows.limits is None else rows.limits != 0)

@@ -135,8 +135,8 @@ def fit(
         for numbers. Other methods refuse them, and "auto" chooses among these.
     draws : columns of lists, draws of each row's distribution (posterior chains, bootstraps): rows become
         mixtures of Gaussians, see :func:`uncertain.uncertainty.from_draws`. Lists that are as long as each
-        other in every row were drawn together. In a table without error bars, columns of lists are taken for
-        draws.
+        other in every row were drawn together; a null is a missing value. In a table without error bars,
+        columns of lists are taken for draws.
     columns : all of these roles in one object, `uncertain.Columns`, for which the arguments are shortcuts. A
         role is given in one of the two.
     hdu : which table of a FITS file with several, by number or name; the model keeps it for new files. By
@@ -189,8 +189,8 @@ def fit(
         the rows, and in ten. "auto": for re-measured learners, also as candidates of ``method="auto"``; True:
         for any method, and all candidates; False: none.
     arms : what is kept of asymmetric error bars. "moments": mean and variance, with a warning; "shape": a
-        mixture of two or three Gaussians (`uncertain.uncertainty.from_bounds`), for rows without gaps; a row
-        of many such features may be 64 Gaussians, which cost what 64 rows cost. "auto": the shape for
+        mixture of two or three Gaussians (`uncertain.uncertainty.from_bounds`); a row of many such features
+        may be 64 Gaussians, which cost what 64 rows cost. "auto": the shape for
         ``method="law"`` of up to three such features, without ``outliers``, ``error_scale``, `modes`,
         `y_cov` and covariances with the target; else moments.
     handle_unknown : what to do with a category that was not in the fit: "error" refuses it, "ignore" treats

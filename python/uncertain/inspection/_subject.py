@@ -124,11 +124,12 @@ def picked(rows: GaussianRows, block: Block) -> GaussianRows:
 
 
 def with_means(rows: GaussianRows, block: Block, values: Floats) -> GaussianRows:
-    """The rows with other values of some features and all covariances as they are; no gaps there."""
+    """The rows with other values of some features (mixtures: other means) and all covariances as they are; no
+    gaps there."""
     gaussians = filled_gaussians(rows)
     means = gaussians.means.copy()
     means[:, list(block)] = values
-    made = gaussians._like(GaussianArray(**gaussians._core.parts() | {"means": means})._core)
+    made = gaussians._with_means(means)
     if not isinstance(rows, Incomplete):
         return made
     missing = rows.missing.copy()

@@ -25,7 +25,6 @@ from .._data.array import GaussianArray
 from .._data.choices import ARMS, HANDLE_UNKNOWN, ON_MISSING
 from .._data.features import refuse_names
 from .._data.incomplete import GaussianRows, Incomplete, hstack
-from .._data.mixture_array import MixtureArray
 from .._data.numbers import gaps_as_nan
 from .._data.options import check_options
 from .._data.typing import Array, Keywords, NativeTable
@@ -113,7 +112,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     arms : {"moments", "shape"}
         What is kept of asymmetric error bars of scalar columns: mean and variance, or their shape, as
         mixtures of two or three Gaussians per feature (`uncertain.uncertainty.from_bounds` with
-        ``rule="shape"``), with the correlations of `corr` and `cov`. That of rows with gaps is not kept.
+        ``rule="shape"``), with the correlations of `corr` and `cov`.
     on_missing : {"error", "auto", "point", "impute"}
         "error": a null or NaN is refused. "auto": nulls, NaN, infinities, blanks, codes such as -9999
         (repeated values far outside the rest of a column) and rare error bars of zero are what they are:
@@ -378,12 +377,6 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     ) -> GaussianRows:
         """The rows, all of them or the first part, and what a fit leaves behind."""
         gaussians = self._read(source, columns, categories)
-        if self.arms == "shape" and self._lost is not None and not isinstance(gaussians, MixtureArray):
-            warn(
-                f"{self._lost}; arms='shape' is for rows without gaps, as mixtures have none: leave rows "
-                "with missing values out to keep it",
-                UncertainWarning,
-            )
         if isinstance(source, Table) and columns.draws:
             columns = columns.with_found(distributions=distributions_of(source, columns.draws))
         values = [*(columns.draws or ()), *columns.scalars, *([] if columns.mean is None else [columns.mean])]
@@ -464,7 +457,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             rows = read(
                 X, columns, on_missing=policy, categories=categories, handle_unknown=self.handle_unknown,
                 impossible=SHRINK if self.on_missing == "auto" else REFUSE,
-                arms="moments" if columns.flags else self.arms,
+                arms=self.arms,
             )  # fmt: skip
             if not self._indicators.names:
                 return rows

@@ -13,10 +13,10 @@ from .._data.array import GaussianArray
 from .._data.arrow_rows import from_column, null_rows, struct_type
 from .._data.draws import Lists, draws_of_column, mixtures_from
 from .._data.features import prefixed_names
-from .._data.incomplete import GaussianRows, Incomplete
-from .._data.mixture_array import MixtureArray
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
+from .._data.typing import Booleans
 from .._tables import Table
-from ..exceptions import ColumnError, UncertainError
+from ..exceptions import ColumnError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,35 +26,35 @@ def read_distributions(table: Table, columns: Columns, on_missing: str) -> list[
     """The rows of each column; lists of draws that are as long as each other were drawn together."""
     by_name = dict(zip(columns.draws or (), table.series(columns.draws or ()), strict=True))
     drawn = {name: own for name, own in by_name.items() if struct_type(own.dtype) is None}
-    if drawn and on_missing == "impute":
-        raise UncertainError(
-            f"{listing(drawn)}: draws beside columns with missing values are not read; leave those rows or "
-            "columns out"
-        )
-    lists = {name: draws_of_column(own, name) for name, own in drawn.items()}
+    gaps = {name: own.is_null().to_numpy() for name, own in drawn.items()} if on_missing == "impute" else {}
+    lists = {name: draws_of_column(_filled(own, gaps.get(name)), name) for name, own in drawn.items()}
     lists = {name: Lists(own.values * _factor(table, name), own.offsets) for name, own in lists.items()}
     together = len({own.offsets.tobytes() for own in lists.values()}) == 1 and len(lists) > 1
     if together and [*by_name] == [*lists]:
         values = np.hstack([own.values for own in lists.values()])
-        return [mixtures_from(Lists(values, next(iter(lists.values())).offsets), [*lists])]
-    rows = {name: mixtures_from(own, [name]) for name, own in lists.items()}
+        rows = mixtures_from(Lists(values, next(iter(lists.values())).offsets), [*lists])
+        return [Incomplete(rows, np.stack([*gaps.values()], axis=1)) if gaps else rows]
+    made: dict[str, GaussianRows] = {name: mixtures_from(own, [name]) for name, own in lists.items()}
+    made |= {name: Incomplete(filled_gaussians(made[name]), own[:, None]) for name, own in gaps.items()}
     return [
-        rows[name] if name in rows else _carried(table, columns, name, own, on_missing)
+        made[name] if name in made else _carried(table, columns, name, own, on_missing)
         for name, own in by_name.items()
     ]
+
+
+def _filled(column: pl.Series, missing: Booleans | None) -> pl.Series:
+    """Another row's value where there is none; what stands in a gap is never used."""
+    if missing is None or not missing.any() or missing.all():
+        return column
+    here = np.flatnonzero(~missing)
+    return column.gather(np.where(missing, here[0], np.arange(len(column))))
 
 
 def _carried(table: Table, columns: Columns, name: str, column: pl.Series, on_missing: str) -> GaussianRows:
     """Rows with error bars, in the unit and with the features that the fit had."""
     missing = null_rows(column)
     if on_missing == "impute" and missing.any() and not missing.all():
-        here = np.flatnonzero(~missing)
-        filled = column.gather(np.where(missing, here[0], np.arange(len(column))))
-        rows = _carried(table, columns, name, filled, "error")
-        if isinstance(rows, MixtureArray):
-            row = np.flatnonzero(missing)[0]
-            raise UncertainError(f"{name}: row {row} is null, and mixtures have no gaps; leave the row out")
-        assert isinstance(rows, GaussianArray)
+        rows = filled_gaussians(_carried(table, columns, name, _filled(column, missing), "error"))
         return Incomplete(rows, np.broadcast_to(missing[:, None], rows.shape))
     rows = from_column(column)
     fitted, own = columns.distributions.get(name), prefixed_names({name: rows})

@@ -13,6 +13,7 @@ import numpy as np
 from .._columns import Columns
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, missing_mask
+from .._data.mixture_array import MixtureArray
 from .._data.targets import is_missing
 from .._data.typing import Booleans, Floats, Limits, Values
 from .._tables import Table
@@ -104,6 +105,11 @@ def _with_means(rows: GaussianRows, means: Floats, bare: Booleans) -> GaussianAr
     gaussians = filled_gaussians(rows)
     if not bare.any():
         return gaussians
+    if isinstance(gaussians, MixtureArray):
+        of_row = np.repeat(np.arange(len(rows)), np.diff(gaussians.offsets))
+        parts, bare = gaussians.components, bare[of_row]
+        parts = _with_means(parts, np.where(bare, means[of_row], parts.means), bare)
+        return MixtureArray(gaussians.weights, parts, offsets=gaussians.offsets)
     if gaussians.kind in ("zero", "isotropic", "diagonal"):
         return GaussianArray(means, std=gaussians._deviations())
     return GaussianArray(means, cov=gaussians.covariances())

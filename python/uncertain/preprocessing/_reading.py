@@ -146,18 +146,23 @@ def _mixed(
     core = Gaussians(Rows.from_numpy(np.ascontiguousarray(means), n, d), names=places, **known)
     core = _related(core, table, list(bars), columns, places, missing, impossible)
     rows = _finished(core, missing)
-    if arms == "shape" and lengths and (missing is None or not missing.any()):
-        return _shaped(filled_gaussians(rows), np.sqrt(var), lengths)
+    if arms == "shape" and lengths:
+        made = _shaped(filled_gaussians(rows), np.sqrt(var), lengths, missing)
+        return made if missing is None else Incomplete(made, missing)
     return rows
 
 
 def _shaped(
-    rows: GaussianArray, std: Floats, lengths: Mapping[int, tuple[Floats, Floats, Floats]]
+    rows: GaussianArray,
+    std: Floats,
+    lengths: Mapping[int, tuple[Floats, Floats, Floats]],
+    missing: Booleans | None,
 ) -> MixtureArray:
-    """The rows with the shape of these (values, arms below, arms above), by feature."""
+    """The rows with the shape of these (values, arms below, arms above), by feature; a gap has none."""
     values, below, above = rows.means.copy(), std.copy(), std.copy()
     for j, own in lengths.items():
-        values[:, j], below[:, j], above[:, j] = own
+        there = slice(None) if missing is None else ~missing[:, j]
+        values[there, j], below[there, j], above[there, j] = (each[there] for each in own)
     if rows.kind != "full":
         return shaped(values, below, above)
     widths = np.where(std > 0, std, 1.0)

@@ -103,8 +103,7 @@ class Unknown:
     def completed(self, table: Table, columns: Columns) -> Completed:
         """The table with nulls for all that is unknown, and sizes for values without error bar."""
         table, frame = self._cleaned(table, columns)
-        whole = [name for name in columns.draws or () if table.types.get(name) == "distribution"]
-        without = any(frame[name].null_count() for name in whole)
+        without = any(frame[name].null_count() for name in columns.draws or ())
         if not any(_lacks(name, frame[name]) for name in (*_values(columns), *_error_columns(columns))):
             return Completed(table, has_gaps=without)
         points = [*(columns.scalars if not columns.errors else columns.exact or ())]

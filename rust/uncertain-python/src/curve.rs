@@ -112,7 +112,7 @@ pub(crate) fn fit_curve<'py>(
         groups: groups.map(|g| g.as_array().to_vec()),
     };
     let start = InitialParameters { values: start, lower, upper, fixed, names };
-    let held = OwnedRows::from(rows);
+    let held = OwnedRows::try_from(rows)?;
     let functional = params.params().truth == Truth::Functional;
     let work = move |control: &Control, messenger| {
         let curve = PythonCurve { messenger, functions: Arc::new(Functions { curve, jac }) };
@@ -165,7 +165,7 @@ pub(crate) fn curve_moments<'py>(
         let flat = |matrix: PyReadonlyArray2<'_, f64>| matrix.as_array().iter().copied().collect();
         Mixture::new(weights, flat(means), flat(covariances), d)
     });
-    let (mixture, held) = (mixture.transpose()?, OwnedRows::from(rows));
+    let (mixture, held) = (mixture.transpose()?, OwnedRows::try_from(rows)?);
     let n = held.rows()?.n_rows();
     let (means, stds) = interrupt::run_asking(py, None, None, move |control, messenger| {
         let curve = PythonCurve { messenger, functions: Arc::new(Functions { curve, jac }) };

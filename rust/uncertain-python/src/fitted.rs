@@ -18,7 +18,7 @@ use uncertain::state::{Folding, Predictor, RemoteRows, SquareMatrix, Tensor, Tra
 use uncertain::step::Step;
 use uncertain::{Control, Error, GaussianArray, Incomplete, Labels, MixtureArray, Targets, Weights, parallel};
 
-use crate::error::BorderResult;
+use crate::error::{BorderError, BorderResult};
 use crate::gaussians::Gaussians;
 use crate::mixtures::{AnyRows, Mixtures};
 use crate::{interrupt, threads};
@@ -52,27 +52,32 @@ impl OwnedArray {
     }
 }
 
-/// The same, owned, so that the GIL can go.
+/// The same, owned, so that the GIL can go; of mixtures the marks of rows are those of their components.
 pub(crate) struct OwnedRows {
     data: OwnedArray,
     marks: Option<Vec<bool>>,
     limits: Option<Vec<i8>>,
 }
 
-impl From<RowsArgument<'_>> for OwnedRows {
-    fn from(given: RowsArgument<'_>) -> Self {
+impl TryFrom<RowsArgument<'_>> for OwnedRows {
+    type Error = BorderError;
+
+    fn try_from(given: RowsArgument<'_>) -> BorderResult<Self> {
         let (data, marks, limits) = match given {
             RowsArgument::All(data) => (data, None, None),
             RowsArgument::Marked(data, marks) => (data, marks, None),
             RowsArgument::Limited(data, marks, limits) => (data, marks, limits),
         };
-        let marks = marks.map(|marks| marks.as_array().iter().copied().collect());
-        let limits = limits.map(|limits| limits.as_array().iter().copied().collect());
-        let data = match data {
-            AnyRows::Gaussians(rows) => OwnedArray::Gaussians(rows.inner.clone()),
-            AnyRows::Mixtures(rows) => OwnedArray::Mixtures(rows.inner.clone()),
-        };
-        Self { data, marks, limits }
+        let marks: Option<Vec<bool>> = marks.map(|marks| marks.as_array().iter().copied().collect());
+        let limits: Option<Vec<i8>> = limits.map(|limits| limits.as_array().iter().copied().collect());
+        Ok(match data {
+            AnyRows::Gaussians(rows) => Self { data: OwnedArray::Gaussians(rows.inner.clone()), marks, limits },
+            AnyRows::Mixtures(rows) => Self {
+                marks: marks.map(|marks| rows.inner.marks_of_components(&marks)).transpose()?,
+                limits: limits.map(|limits| rows.inner.marks_of_components(&limits)).transpose()?,
+                data: OwnedArray::Mixtures(rows.inner.clone()),
+            },
+        })
     }
 }
 
@@ -91,12 +96,11 @@ impl OwnedRows {
     }
 
     pub(crate) fn rows(&self) -> uncertain::Result<Incomplete<'_>> {
-        let data = match &self.data {
-            OwnedArray::Gaussians(data) => data,
-            // Mixtures have neither gaps nor limits.
-            OwnedArray::Mixtures(data) => return Ok(Incomplete::from_mixtures(data)),
+        let rows: Incomplete<'_> = match &self.data {
+            OwnedArray::Gaussians(data) => (&**data).into(),
+            OwnedArray::Mixtures(data) => Incomplete::from_mixtures(data),
         };
-        let rows = self.marks.as_ref().map_or(Ok((&**data).into()), |marks| Incomplete::new(data, marks))?;
+        let rows = self.marks.as_ref().map_or(Ok(rows), |marks| rows.with_missing(marks))?;
         self.limits.as_ref().map_or(Ok(rows), |limits| rows.with_limits(limits))
     }
 }
@@ -240,7 +244,7 @@ pub(crate) fn fit(
     let offsets = numbers(offsets);
     let graphs: Vec<Option<SquareMatrix>> =
         graphs.unwrap_or_default().into_iter().map(|graph| graph.map(SquareMatrix::from)).collect();
-    let (before, held) = (before.map(|fitted| fitted.inner.clone()), OwnedRows::from(rows));
+    let (before, held) = (before.map(|fitted| fitted.inner.clone()), OwnedRows::try_from(rows)?);
     let (kind, params, remote) = (kind.to_owned(), params.to_owned(), answer.is_some());
     let step = interrupt::run_asking(py, report, answer, move |control, messenger| {
         let outputs = outputs.unwrap_or_default();
@@ -289,7 +293,7 @@ pub(crate) fn penalty_path<'py>(
     let threads = threads::resolve(n_jobs)?;
     let Supervised { labels, targets, weights, groups } =
         Supervised::new(codes, n_classes, targets, variances, weights, groups)?;
-    let (held, kind, params) = (OwnedRows::from(rows), kind.to_owned(), params.to_owned());
+    let (held, kind, params) = (OwnedRows::try_from(rows)?, kind.to_owned(), params.to_owned());
     let path = interrupt::run(py, report, move |control| {
         let known = Training { labels, targets, n_classes, weights, groups, ..Training::new(held.rows()?) };
         Step::path(&kind, &params, &penalties, threads, &known, control)
@@ -392,15 +396,15 @@ impl Fitted {
         rows: RowsArgument<'_>,
         n_jobs: threads::Jobs<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let owned = OwnedRows::from(rows);
-        let OwnedArray::Mixtures(mixtures) = owned.data else {
+        let owned = OwnedRows::try_from(rows)?;
+        let OwnedArray::Mixtures(mixtures) = &owned.data else {
             let moved = self.ask_owned(py, owned, n_jobs, |model, rows, control| model.transform(rows, control))?;
             return Ok(Bound::new(py, Gaussians::from(moved))?.into_any());
         };
         let (threads, step, before) = (threads::resolve(n_jobs)?, self.inner.clone(), mixtures.clone());
         let operations = self.operations(mixtures.components());
         let moved = interrupt::run_or_stay(py, operations, move |control| {
-            parallel::offer(threads, || Folding(step.predictor()).transform_mixtures(&mixtures, control))
+            parallel::offer(threads, || Folding(step.predictor()).transform_mixtures(owned.rows()?, control))
         })?;
         // Some transforms make one row of all components.
         if moved.is_gaussian() && !before.is_gaussian() {
@@ -520,7 +524,7 @@ impl Fitted {
         n_jobs: threads::Jobs<'_>,
         question: impl Fn(&dyn Predictor, Incomplete<'_>, &Control) -> Result<T, Error> + Send + Sync + 'static,
     ) -> PyResult<T> {
-        self.ask_owned(py, rows.into(), n_jobs, question)
+        self.ask_owned(py, rows.try_into()?, n_jobs, question)
     }
 
     fn ask_owned<T: Send + 'static>(

@@ -51,7 +51,7 @@ pub(crate) fn fit_line<'py>(
         modes: modes.map_or_else(Vec::new, |modes| modes.as_array().iter().copied().collect()),
         groups: groups.map(|groups| groups.as_array().to_vec()),
     };
-    let held = OwnedRows::from(rows).without_mixtures()?;
+    let held = OwnedRows::try_from(rows)?.without_mixtures()?;
     let fit = interrupt::run(py, report, move |control| params.fit(held.rows()?, &known, &shared, control))?;
     let found = PyDict::new(py);
     let (p, k) = (fit.law.len(), fit.modes.len());

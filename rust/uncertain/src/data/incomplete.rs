@@ -7,8 +7,10 @@
 //! A limit ("flux < 3.2") is a gap that one more thing is known of: on which side of the number in the array its reading
 //! lies. What uses limits ([`Incomplete::limits`]) takes them from there; for all else they are gaps.
 //!
-//! Rows may also be mixtures ([`MixtureArray`]): then the Gaussians are their components. Only what says so
-//! ([`OfMixtures::Own`](crate::state::OfMixtures::Own)) ever sees such rows.
+//! Rows may also be mixtures ([`MixtureArray`]): then the Gaussians are their components, and each of them has the marks
+//! of its row. Only what says so ([`OfMixtures::Own`](crate::state::OfMixtures::Own)) ever sees such rows.
+
+use std::borrow::Cow;
 
 use crate::data::{GaussianArray, MixtureArray, Weights};
 use crate::error::{Error, Result};
@@ -52,11 +54,8 @@ pub(crate) struct Taken {
 
 impl Taken {
     pub(crate) fn rows(&self) -> Incomplete<'_> {
-        if let Some(mixtures) = &self.mixtures {
-            return Incomplete::from_mixtures(mixtures);
-        }
         let rows = Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref());
-        Incomplete { parts: self.parts.as_deref(), ..rows }
+        Incomplete { parts: self.parts.as_deref(), mixtures: self.mixtures.as_ref(), ..rows }
     }
 }
 
@@ -73,15 +72,24 @@ impl<'a> Incomplete<'a> {
     /// # Errors
     /// [`Error::Shape`] for another number of marks.
     pub fn new(gaussians: &'a GaussianArray, missing: &'a [bool]) -> Result<Self> {
-        let (n, d) = (gaussians.n_rows(), gaussians.n_features());
+        Self::from(gaussians).with_missing(missing)
+    }
+
+    /// The same rows with marks: n x d, of mixtures those of the components, which every one has from its row
+    /// ([`MixtureArray::marks_of_components`]).
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of marks.
+    pub fn with_missing(self, missing: &'a [bool]) -> Result<Self> {
+        let (n, d) = (self.gaussians.n_rows(), self.gaussians.n_features());
         if missing.len() != n * d {
             return Err(Error::shape("marks of missing features", format!("{n} x {d}"), missing.len()));
         }
-        Ok(Self { missing: missing.contains(&true).then_some(missing), ..gaussians.into() })
+        Ok(Self { missing: missing.contains(&true).then_some(missing), ..self })
     }
 
     /// The same, where some of the marked numbers are limits: n x d, -1 where the reading is below the number of the array,
-    /// +1 where it is above, else 0.
+    /// +1 where it is above, else 0; of mixtures those of the components.
     ///
     /// # Errors
     /// [`Error::Shape`] for another number of limits, [`Error::Data`] for one that is not marked as missing, or another
@@ -115,7 +123,17 @@ impl<'a> Incomplete<'a> {
     /// one component they are rows as others.
     #[must_use]
     pub fn from_mixtures(mixtures: &'a MixtureArray) -> Self {
-        Self { mixtures: Some(mixtures).filter(|rows| !rows.is_gaussian()), ..mixtures.components().into() }
+        Self::from(mixtures.components()).of_mixtures(mixtures)
+    }
+
+    /// The same, the Gaussians being the components of these rows.
+    pub(crate) fn of_mixtures(self, mixtures: &'a MixtureArray) -> Self {
+        Self { mixtures: Some(mixtures).filter(|rows| !rows.is_gaussian()), ..self }
+    }
+
+    /// The Gaussians as rows by themselves: of mixtures their components.
+    pub(crate) fn components(self) -> Self {
+        Self { mixtures: None, parts: None, ..self }
     }
 
     /// The same, where every one is a part of the row of this number: a component of a mixture, of which only one is
@@ -146,13 +164,24 @@ impl<'a> Incomplete<'a> {
         self.gaussians
     }
 
-    /// The marks, n x d; `None` when nothing is missing.
+    /// The first Gaussian of a row, whose marks are those of the row.
+    fn first(&self, row: usize) -> usize {
+        self.mixtures.map_or(row, |mixtures| mixtures.offsets()[row])
+    }
+
+    /// The marks of the rows where these are of their components.
+    pub(crate) fn of_rows<T: Copy>(&self, marks: &[T]) -> Vec<T> {
+        let d = self.gaussians.n_features();
+        (0..self.n_rows()).flat_map(|row| &marks[self.first(row) * d..][..d]).copied().collect()
+    }
+
+    /// The marks, n x d, of mixtures one row per component; `None` when nothing is missing.
     #[must_use]
     pub fn missing(&self) -> Option<&'a [bool]> {
         self.missing
     }
 
-    /// The limits, n x d; `None` when there are none.
+    /// The limits, as [`missing`](Self::missing); `None` when there are none.
     #[must_use]
     pub fn limits(&self) -> Option<&'a [i8]> {
         self.limits
@@ -161,19 +190,19 @@ impl<'a> Incomplete<'a> {
     /// The limit of this feature in this row: -1 where its reading is below the number, +1 above, else 0.
     #[must_use]
     pub fn limit(&self, row: usize, feature: usize) -> i8 {
-        self.limits.map_or(0, |limits| limits[row * self.gaussians.n_features() + feature])
+        self.limits.map_or(0, |limits| limits[self.first(row) * self.gaussians.n_features() + feature])
     }
 
     /// Has this row a limit?
     pub(crate) fn is_limited(&self, row: usize) -> bool {
-        let d = self.gaussians.n_features();
-        self.limits.is_some_and(|limits| limits[row * d..(row + 1) * d].iter().any(|limit| *limit != 0))
+        let (first, d) = (self.first(row), self.gaussians.n_features());
+        self.limits.is_some_and(|limits| limits[first * d..(first + 1) * d].iter().any(|limit| *limit != 0))
     }
 
     /// Is this feature missing in this row?
     #[must_use]
     pub fn is_missing(&self, row: usize, feature: usize) -> bool {
-        self.missing.is_some_and(|m| m[row * self.gaussians.n_features() + feature])
+        self.missing.is_some_and(|m| m[self.first(row) * self.gaussians.n_features() + feature])
     }
 
     /// A feature that none of these rows has.
@@ -185,17 +214,16 @@ impl<'a> Incomplete<'a> {
 
     /// The rows with these numbers, copied, and their marks.
     pub(crate) fn take(&self, rows: &[usize]) -> Result<Taken> {
-        if let Some(mixtures) = self.mixtures {
-            let mixtures = mixtures.take(rows)?;
-            let data = mixtures.components().clone();
-            return Ok(Taken { data, missing: None, limits: None, parts: None, mixtures: Some(mixtures) });
-        }
+        let mixtures = self.mixtures.map(|mixtures| mixtures.take(rows)).transpose()?;
+        let (data, numbers) = match (&mixtures, self.mixtures) {
+            (Some(taken), Some(all)) => (taken.components().clone(), Cow::Owned(all.component_numbers(rows))),
+            _ => (self.gaussians.take(rows)?, Cow::Borrowed(rows)),
+        };
         let d = self.gaussians.n_features();
-        let marks = |m: &[bool]| rows.iter().flat_map(|&i| &m[i * d..(i + 1) * d]).copied().collect();
-        let limits = |m: &[i8]| rows.iter().flat_map(|&i| &m[i * d..(i + 1) * d]).copied().collect();
-        let data = self.gaussians.take(rows)?;
-        let parts = self.parts.map(|parts| rows.iter().map(|&i| parts[i]).collect());
-        Ok(Taken { data, missing: self.missing.map(marks), limits: self.limits.map(limits), parts, mixtures: None })
+        let missing = self.missing.map(|marks| picked(marks, &numbers, d));
+        let limits = self.limits.map(|limits| picked(limits, &numbers, d));
+        let parts = self.parts.map(|parts| picked(parts, &numbers, 1));
+        Ok(Taken { data, missing, limits, parts, mixtures })
     }
 
     /// Refuses weights of another number of rows, and a feature that is missing in every row of positive weight:
@@ -203,7 +231,7 @@ impl<'a> Incomplete<'a> {
     pub(crate) fn check_with(&self, weights: Option<&Weights>) -> Result<()> {
         weights.map_or(Ok(()), |w| w.check_rows(self.n_rows()))?;
         let counts = |i: &usize| weights.is_none_or(|w| w[*i] > 0.0);
-        match self.unseen((0..self.gaussians.n_rows()).filter(counts)) {
+        match self.unseen((0..self.n_rows()).filter(counts)) {
             Some(j) if self.limits.is_some() => {
                 Err(Error::Data(format!("feature {j} is missing or a limit in every row; leave it out")))
             }
@@ -211,4 +239,9 @@ impl<'a> Incomplete<'a> {
             None => Ok(()),
         }
     }
+}
+
+/// The marks of these rows, `d` each.
+fn picked<T: Copy>(marks: &[T], rows: &[usize], d: usize) -> Vec<T> {
+    rows.iter().flat_map(|&row| &marks[row * d..(row + 1) * d]).copied().collect()
 }

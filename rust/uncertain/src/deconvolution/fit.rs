@@ -35,7 +35,7 @@ impl ValidParams {
         if let Some(mixtures) = rows.mixtures() {
             let parts = mixtures.row_numbers();
             let weights = mixtures.weights_of_components(weights)?;
-            let rows = Incomplete::from(mixtures.components()).with_parts(&parts);
+            let rows = rows.components().with_parts(&parts);
             return self.fit_rows(rows, Some(&weights), unbiased, control);
         }
         if let Some((weights, kept)) = weights.and_then(|w| Some((w, w.positive_rows()?))) {

@@ -151,6 +151,14 @@ impl Observed<'_> {
         components: std::ops::Range<usize>,
         control: &Control,
     ) -> Result<(Vec<f64>, f64)> {
+        if self.parts.is_some() {
+            // As in `sums`: the weights of parts first.
+            let own: Vec<(usize, usize)> = limited.iter().copied().enumerate().collect();
+            let logs = self.densities_with_limits(&own, mixture, components.clone(), control)?;
+            let (weights, total) = self.weights_of_parts(limited, &logs, components.len());
+            let weighted = Observed { weights: Some(&weights), parts: None, ..*self };
+            return Ok((weighted.limited_sums(limited, mixture, components, control)?.0, total));
+        }
         let (d, rows) = (mixture.n_features(), self.rows());
         let (len, count) = (packed_len(d + 1), components.len());
         let parts = parallel::map_parts(limited.len(), |part| -> Result<(Vec<f64>, f64)> {
@@ -203,19 +211,30 @@ impl Observed<'_> {
     ) -> Result<()> {
         let limited = self.limited_among(rows);
         let k = mixture.n_components();
-        let own = || Expected::new(mixture.n_features());
-        let found = parallel::new_rows_with(limited.len(), k, own, |own, at, out| {
-            control.check()?;
-            for (component, out) in out.iter_mut().enumerate() {
-                own.update(mixture, component, self.rows(), limited[at].1)?;
-                *out = mixture.weights()[component].ln() + own.log_density;
-            }
-            Ok(())
-        })?;
+        let found = self.densities_with_limits(&limited, mixture, 0..k, control)?;
         for ((at, _), found) in limited.iter().zip(found.chunks_exact(k)) {
             out[at * k..(at + 1) * k].copy_from_slice(found);
         }
         Ok(())
+    }
+
+    /// Of these rows, by place and number, under these components.
+    fn densities_with_limits(
+        &self,
+        limited: &[(usize, usize)],
+        mixture: &Mixture,
+        components: std::ops::Range<usize>,
+        control: &Control,
+    ) -> Result<Vec<f64>> {
+        let own = || Expected::new(mixture.n_features());
+        parallel::new_rows_with(limited.len(), components.len(), own, |own, at, out| {
+            control.check()?;
+            for (component, out) in components.clone().zip(out) {
+                own.update(mixture, component, self.rows(), limited[at].1)?;
+                *out = mixture.weights()[component].ln() + own.log_density;
+            }
+            Ok(())
+        })
     }
 
     /// Posterior means (n x d) and covariances (n packed triangles), with those of rows with limits in their places.

@@ -98,7 +98,7 @@ impl<'a> Observed<'a> {
         self.limited_densities(rows, mixture, &mut all, control)?;
         match all.iter().position(|x| x.is_nan()) {
             None => Ok(all),
-            Some(at) => Err(unusable(rows.map_or(at / k, |rows| rows[at / k]))),
+            Some(at) => Err(self.unusable(rows.map_or(at / k, |rows| rows[at / k]))),
         }
     }
 
@@ -184,7 +184,7 @@ impl<'a> Observed<'a> {
         }
         match first.iter().chain(&second).all(|x| x.is_finite()) {
             true => Ok((first, second)),
-            false => Err(unusable(first.iter().position(|x| !x.is_finite()).map_or(0, |at| at / a))),
+            false => Err(self.unusable(first.iter().position(|x| !x.is_finite()).map_or(0, |at| at / a))),
         }
     }
 
@@ -262,10 +262,12 @@ impl<'a> Observed<'a> {
             (0..d).for_each(|j| mask[j].0[lane] = f64::from(u8::from(!self.is_missing(row, j))));
         }
     }
-}
 
-fn unusable(row: usize) -> Error {
-    Error::Data(format!(
-        "row {row}: its density under the mixture cannot be computed; scale the features, or raise reg_covar"
-    ))
+    /// Of a part of a row the number of the row is told.
+    fn unusable(&self, at: usize) -> Error {
+        let row = self.parts.map_or(at, |parts| parts[at] as usize);
+        Error::Data(format!(
+            "row {row}: its density under the mixture cannot be computed; scale the features, or raise reg_covar"
+        ))
+    }
 }

@@ -137,16 +137,20 @@ impl Observed<'_> {
     /// first pass finds these weights, and a second one is as for rows.
     fn sums_over_parts(&self, source: &PackedRows<'_>, components: &[Component], control: &Control) -> Result<Pass> {
         let logs = self.plain_densities(source.rows, components, control)?;
-        let of_parts: Vec<f64> = logs.chunks_exact(components.len()).map(log_sum).collect();
         let number = |at: usize| source.rows.map_or(at, |rows| rows[at]);
         let numbers: Vec<usize> = (0..source.count).map(number).collect();
-        let (shares, total) = self.likelihood(&numbers, of_parts);
-        let mut weights = vec![0.0; self.data.n_rows()];
-        numbers.iter().zip(shares).for_each(|(&c, share)| weights[c] = share);
-        let weights = Weights::from_shares(weights);
+        let (weights, total) = self.weights_of_parts(&numbers, &logs, components.len());
         let weighted = Observed { weights: Some(&weights), parts: None, ..*self };
         let Pass { sums, .. } = weighted.sums(&weighted.passing(source.rows), components, control)?;
         Ok(Pass { sums, total })
+    }
+
+    /// The weights of all rows' parts, from the log densities of these under k components each, and their log-likelihood.
+    pub(super) fn weights_of_parts(&self, numbers: &[usize], logs: &[f64], k: usize) -> (Weights, f64) {
+        let (shares, total) = self.likelihood(numbers, logs.chunks_exact(k).map(log_sum).collect());
+        let mut weights = vec![0.0; self.data.n_rows()];
+        numbers.iter().zip(shares).for_each(|(&c, share)| weights[c] = share);
+        (Weights::from_shares(weights), total)
     }
 }
 

@@ -98,7 +98,7 @@ pub(crate) fn complete<'a>(rows: Incomplete<'a>) -> Result<&'a GaussianArray> {
 
 /// Refuses rows with limits.
 pub(crate) fn unlimited(rows: Incomplete<'_>) -> Result<()> {
-    match (0..rows.gaussians().n_rows()).find(|&row| rows.is_limited(row)) {
+    match (0..rows.n_rows()).find(|&row| rows.is_limited(row)) {
         None => Ok(()),
         Some(row) => Err(Error::Data(format!(
             "row {row} has a limit: limits need a denoiser, a discriminant or a regression with a mixture, and the model has \

@@ -47,18 +47,20 @@ pub(crate) struct TransformedRows<'a> {
 impl TransformedRows<'_> {
     /// For a step that takes what they have.
     fn rows(&self, step: &dyn Predictor) -> Result<Incomplete<'_>> {
-        if let Some(mixtures) = &self.mixtures {
-            return Ok(Incomplete::from_mixtures(mixtures));
-        }
-        let rows = Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref());
+        let rows = self.marked();
         let about = step.about();
         if !about.takes_limits {
             unlimited(rows)?;
         }
         if !about.takes_gaps {
-            complete(rows)?;
+            complete(rows.components())?;
         }
         Ok(rows)
+    }
+
+    fn marked(&self) -> Incomplete<'_> {
+        let rows = Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref());
+        self.mixtures.as_ref().map_or(rows, |mixtures| rows.of_mixtures(mixtures))
     }
 }
 
@@ -74,12 +76,21 @@ pub(crate) fn moved<'a>(
     let mut moved = TransformedRows { data: rows.gaussians().clone(), missing, limits, mixtures };
     let steps = steps.iter().filter(|step| take(step)).map(Step::predictor);
     for step in steps.filter(|step| step.about().n_classes.is_none()) {
-        if let Some(mixtures) = &moved.mixtures {
-            moved.mixtures = Some(Folding(step).transform_mixtures(mixtures, control)?);
-            continue;
+        let (d, before) = (moved.data.n_features(), moved.data.n_rows());
+        if moved.mixtures.is_some() {
+            let after = Folding(step).transform_mixtures(moved.rows(step)?, control)?;
+            if after.components().n_rows() != before {
+                // One row was made of all components.
+                let rows = moved.marked();
+                let missing = moved.missing.as_deref().map(|marks| Cow::Owned(rows.of_rows(marks)));
+                let limits = moved.limits.as_deref().map(|limits| Cow::Owned(rows.of_rows(limits)));
+                (moved.missing, moved.limits) = (missing, limits);
+            }
+            moved.data = after.components().clone();
+            moved.mixtures = Some(after).filter(|rows| !rows.is_gaussian());
+        } else {
+            moved.data = step.transform(moved.rows(step)?, control)?;
         }
-        let d = moved.data.n_features();
-        moved.data = step.transform(moved.rows(step)?, control)?;
         let kept = step.about().keeps_gaps;
         moved.missing = moved.missing.filter(|_| kept).map(|marks| of_features(marks, d, step.picked()));
         moved.limits = moved.limits.filter(|_| kept).map(|marks| of_features(marks, d, step.picked()));

@@ -130,7 +130,7 @@ impl Predictor for GaussianImputer {
         About::transform(self.mixture.n_features()).with_gaps()
     }
 
-    /// Mixtures have no gaps: each of their components stays what it is.
+    /// Of a mixture every component has its own gaps filled; what was read stays what it is, and so do the weights.
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
         self.transform(rows, control)
     }

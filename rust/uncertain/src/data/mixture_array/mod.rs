@@ -22,7 +22,7 @@ use crate::data::covariance::{Diagonal, packed_len};
 use crate::data::weights::TakeRows;
 use crate::data::{Covariances, GaussianArray, Labels, Rows, Targets, Unit, Weights};
 use crate::error::{Error, Result};
-use crate::memory;
+use crate::{memory, parallel};
 
 /// Weights of a row may miss 1 by so much, which is rounding of single precision; they are divided by their sum.
 const ROUNDING: f64 = 1e-5;
@@ -203,7 +203,7 @@ impl MixtureArray {
         if let Some(&row) = rows.iter().find(|&&i| i >= self.n_rows()) {
             return Err(Error::Data(format!("row {row} does not exist: there are {} rows", self.n_rows())));
         }
-        let numbers: Vec<usize> = rows.iter().flat_map(|&row| self.row(row)).collect();
+        let numbers = self.component_numbers(rows);
         let mut offsets = vec![0];
         rows.iter().fold(0, |at, &row| {
             let next = at + self.row(row).len();
@@ -212,6 +212,23 @@ impl MixtureArray {
         });
         let weights = numbers.iter().map(|&c| self.weights[c]).collect();
         Ok(Self::from_checked(self.components.take(&numbers)?, offsets.into(), weights))
+    }
+
+    /// The numbers of the components of these rows.
+    pub(crate) fn component_numbers(&self, rows: &[usize]) -> Vec<usize> {
+        rows.iter().flat_map(|&row| self.row(row)).collect()
+    }
+
+    /// Marks of the components from those of their rows, n x d (missing features, limits).
+    ///
+    /// # Errors
+    /// Another number of marks.
+    pub fn marks_of_components<T: Copy>(&self, marks: &[T]) -> Result<Vec<T>> {
+        let (n, d) = (self.n_rows(), self.n_features());
+        if marks.len() != n * d {
+            return Err(Error::shape("marks of features", format!("{n} x {d}"), marks.len()));
+        }
+        Ok(self.row_numbers().iter().flat_map(|&row| &marks[row as usize * d..][..d]).copied().collect())
     }
 
     /// The distribution of these features alone, in this order.
@@ -328,6 +345,39 @@ impl MixtureArray {
             _ => Covariances::triangles_unchecked(triangles),
         };
         Ok(GaussianArray::from_checked(means, covariances))
+    }
+
+    /// The skewness of every feature's mixture, row by row; 0 where it has no width.
+    ///
+    /// ```text
+    /// sum_c v_c [ (m_c - m)^3 + 3 (m_c - m) s_c^2 ] / s^3
+    /// ```
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn skewness(&self) -> Result<Vec<f64>> {
+        let (d, covariances) = (self.n_features(), self.components.covariances());
+        let moments = || (vec![0.0; d], vec![0.0; d], vec![0.0; d]);
+        parallel::new_rows_with(self.n_rows(), d, moments, |(mean, square, variances), row, out| {
+            mean.fill(0.0);
+            square.fill(0.0);
+            for c in self.row(row) {
+                mean.iter_mut().zip(&*self.components.means().row(c)).for_each(|(m, x)| *m += self.weights[c] * x);
+            }
+            for c in self.row(row) {
+                let (v, x) = (self.weights[c], self.components.means().row(c));
+                covariances.variances(c, variances);
+                for j in 0..d {
+                    let (off, own) = (x[j] - mean[j], variances[j]);
+                    square[j] += v * (off * off + own);
+                    out[j] += v * off * (off * off + 3.0 * own);
+                }
+            }
+            for (out, square) in out.iter_mut().zip(square) {
+                *out = if *square > 0.0 { *out / (*square * square.sqrt()) } else { 0.0 };
+            }
+            Ok(())
+        })
     }
 
     /// Labels of the components from those of the rows: their classes, their weights times the components', and

@@ -1,6 +1,7 @@
 use ndarray::Array2;
 
 use super::*;
+use crate::data::Incomplete;
 use crate::testing::Numbers;
 
 fn mixture(n: usize, d: usize, seed: u64) -> MixtureArray {
@@ -77,4 +78,24 @@ fn bad_rows_are_refused_with_their_numbers() {
     assert!(message(&[0, 2], &[0.5, 0.5, 1.0]).contains("offsets"));
     assert!(message(&[0, 9, 3], &[0.5, 0.5, 1.0]).contains("row 0"));
     assert!(message(&[0, 3], &[0.5, 0.5]).contains("3, one per component"));
+}
+
+#[test]
+fn components_have_the_marks_of_their_rows() {
+    let (n, d) = (5, 2);
+    let data = mixture(n, d, 4);
+    let marks: Vec<bool> = (0..n * d).map(|at| at % 3 == 0).collect();
+    let of_components = data.marks_of_components(&marks).unwrap();
+    assert!(data.marks_of_components(&marks[1..]).unwrap_err().to_string().contains("5 x 2"));
+    let rows = Incomplete::from_mixtures(&data).with_missing(&of_components).unwrap();
+    assert_eq!(rows.of_rows(&of_components), marks);
+    for (row, own) in marks.chunks_exact(d).enumerate() {
+        for (j, missing) in own.iter().enumerate() {
+            assert_eq!(rows.is_missing(row, j), *missing);
+            assert!(data.row(row).all(|c| rows.components().is_missing(c, j) == *missing));
+        }
+    }
+    let taken = rows.take(&[4, 1]).unwrap();
+    assert_eq!(taken.rows().of_rows(taken.rows().missing().unwrap()), [&marks[8..], &marks[2..4]].concat());
+    assert_eq!(taken.rows().mixtures(), Some(&data.take(&[4, 1]).unwrap()));
 }

@@ -39,13 +39,6 @@ impl<'a> Joint<'a> {
             GaussianArray::from_checked(means, covariances)
         };
         let limited = rows.limits().is_some() || targets.limits().is_some();
-        if limited && rows.parts().is_some() {
-            return Err(Error::Data(
-                "targets that are limits beside rows that are mixtures are not taken: collapse(\"gaussian\") the rows, or \
-                 leave out those with limits"
-                    .into(),
-            ));
-        }
         let of_target = |i: usize| targets.limits().map_or(0, |limits| limits[i]);
         if (0..n).all(|i| of_target(i) != 0 || targets.weight(i) == 0.0) && limited {
             return Err(Error::Data("every target is a limit, so nothing is known of their size".into()));

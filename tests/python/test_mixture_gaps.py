@@ -1,0 +1,388 @@
+"""Rows of several Gaussians with missing features and limits: against likelihoods by brute force."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, logsumexp
+from scipy.stats import multivariate_normal, norm
+from test_mixture_array import mixtures, rows_of
+
+import uncertain
+from uncertain import (
+    AsGaussians,
+    ErrorColumns,
+    GaussianArray,
+    GaussianDenoiser,
+    GaussianDiscriminant,
+    GaussianImputer,
+    GaussianMixtureRegressor,
+    GaussianScaler,
+    GSUClassifier,
+    Incomplete,
+    MinimaxProbabilityClassifier,
+    MixtureArray,
+    ProbabilisticKernelSVC,
+    RemeasuredClassifier,
+    UncertainError,
+)
+from uncertain.exceptions import UncertainWarning
+from uncertain.laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
+from uncertain.uncertainty import from_draws
+
+Array = np.ndarray
+N = 90
+
+
+def marks(n: int = N, d: int = 2) -> Array:
+    """A gap in every fifth row, in the features by turns."""
+    missing = np.zeros((n, d), dtype=bool)
+    missing[::5, 0] = True
+    missing[2::5, 1] = True
+    return missing
+
+
+def rows(limited: bool = False, full: bool = True) -> Incomplete:
+    X = mixtures(n=N, full=full)
+    if not limited:
+        return Incomplete(X, marks())
+    limits = np.zeros((N, 2), dtype=np.int8)
+    limits[1::6, 0], limits[3::6, 1] = 1, -1
+    return Incomplete(X, marks() & (limits == 0), limits)
+
+
+def labels() -> Array:
+    return np.arange(N) % 2
+
+
+def pairs(X: Incomplete, weights: Array, means: Array, covs: Array) -> tuple[Array, Array]:
+    """log p of every row, sum_c v_c sum_k pi_k p(x_c | k) over what was read and the sides of its limits, and
+    the shares of its components."""
+    own = X.gaussians
+    assert isinstance(own, MixtureArray)
+    x, S, of_row = own.components.means, own.components.covariances(), rows_of(own)
+    limits = np.zeros(X.shape, dtype=int) if X.limits is None else X.limits
+    logs = np.empty(len(x))
+    for c, row in enumerate(of_row):
+        read = np.flatnonzero(~X.missing[row])
+        limited = np.flatnonzero(limits[row])
+        assert len(limited) < 2
+        terms = []
+        for p, mu, T in zip(weights, means, covs, strict=True):
+            V, r = T + S[c], x[c] - mu
+            log = np.log(p)
+            if len(read):
+                log += multivariate_normal(np.zeros(len(read)), V[np.ix_(read, read)]).logpdf(r[read])
+            if len(limited):
+                j = limited[0]
+                gain = np.linalg.solve(V[np.ix_(read, read)], V[read, j]) if len(read) else np.zeros(0)
+                centre, size = gain @ r[read], np.sqrt(V[j, j] - gain @ V[read, j])
+                log += norm.logcdf(-limits[row, j] * (r[j] - centre) / size)
+            terms.append(log)
+        logs[c] = logsumexp(terms) + np.log(own.weights[c])
+    by_row = np.split(logs, own.offsets[1:-1])
+    total = np.array([logsumexp(each) for each in by_row])
+    return total, np.exp(logs - total[of_row])
+
+
+@pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize("k", [1, 2])
+def test_the_denoiser_climbs_the_likelihood_of_pairs_of_what_was_read(k: int, limited: bool) -> None:
+    X = rows(limited)
+    denoiser = GaussianDenoiser(k, random_state=0).fit(X)
+    logs, shares = pairs(X, denoiser.weights_, denoiser.means_, denoiser.covariances_)
+    np.testing.assert_allclose(denoiser.score_samples(X), logs, rtol=1e-12)
+    # With the penalty of one component, as where rows are Gaussians.
+    assert np.all(np.diff(denoiser.log_likelihoods_) > -1e-12)
+    moved = denoiser.transform(X)
+    assert isinstance(moved, MixtureArray)
+    np.testing.assert_allclose(moved.weights, shares, rtol=1e-10)
+    of_row = rows_of(X.gaussians)  # type: ignore[arg-type]
+    parts = Incomplete(
+        X.gaussians.components,  # type: ignore[attr-defined]
+        X.missing[of_row],
+        None if X.limits is None else X.limits[of_row],
+    )
+    alone = denoiser.transform(parts)
+    np.testing.assert_allclose(moved.components.means, alone.means, rtol=1e-12)
+    np.testing.assert_allclose(moved.components.covariances(), alone.covariances(), rtol=1e-12, atol=1e-15)
+
+
+def test_the_distribution_of_two_components_is_a_maximum() -> None:
+    X = rows()
+    denoiser = GaussianDenoiser(2, random_state=0, tol=1e-9, max_iter=5000).fit(X)
+    known = denoiser.weights_, denoiser.means_, denoiser.covariances_
+    best = pairs(X, *known)[0].mean()
+    assert denoiser.log_likelihoods_[-1] == pytest.approx(best, rel=1e-12)
+    for step in np.eye(4).reshape(4, 2, 2) * 2e-2:
+        for sign in (-1, 1):
+            assert pairs(X, known[0], known[1] + sign * step, known[2])[0].mean() < best
+    for scale in (0.97, 1.03):
+        assert pairs(X, known[0], known[1], known[2] * scale)[0].mean() < best
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_the_discriminant_weighs_components_of_what_was_read(limited: bool) -> None:
+    X, y = rows(limited), labels()
+    model = GaussianDiscriminant(shared_covariance=False).fit(X, y)
+    joint = np.stack(
+        [
+            pairs(X, np.ones(1), model.means_[c], model.covariances_[c])[0] + np.log(model.priors_[c])
+            for c in range(2)
+        ],
+        axis=1,
+    )
+    expected = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), expected, rtol=1e-9, atol=1e-12)
+
+
+GAPS_TAKEN: dict[str, Any] = {
+    "denoiser": lambda: GaussianDenoiser(2, random_state=0),
+    "imputer": GaussianImputer,
+    "scaler": GaussianScaler,
+    "discriminant": GaussianDiscriminant,
+    "regressor": lambda: GaussianMixtureRegressor(2, random_state=0),
+    "line": LinearLaw,
+    "law": lambda: GeneralizedLinearLaw("binomial"),
+    "remeasured": lambda: RemeasuredClassifier(n_copies=2, n_trees=5, n_learners=1, random_state=0),
+}
+
+
+def answers(model: Any, X: Incomplete) -> Array:
+    for method in ("predict_proba", "predict"):
+        if hasattr(model, method):
+            return np.asarray(getattr(model, method)(X))
+    moved = model.transform(X)
+    moved = moved.gaussians if isinstance(moved, Incomplete) else moved
+    return np.where(X.missing, 0.0, moved.means) if isinstance(model, GaussianScaler) else moved.means
+
+
+@pytest.mark.parametrize("case", GAPS_TAKEN)
+def test_one_component_is_a_gaussian_with_gaps_bit_for_bit(case: str) -> None:
+    G = mixtures(n=N, full=True).collapse("gaussian")
+    X = MixtureArray(np.ones(N), G, offsets=np.arange(N + 1))
+    y = labels() + (0.1 * np.arange(N) if case in ("regressor", "line") else 0)
+    plain, mixed = (GAPS_TAKEN[case]().fit(Incomplete(own, marks()), y) for own in (G, X))
+    np.testing.assert_array_equal(
+        answers(plain, Incomplete(G, marks())), answers(mixed, Incomplete(X, marks()))
+    )
+
+
+@pytest.mark.parametrize(
+    "case", sorted(GAPS_TAKEN.keys() - {"remeasured"})
+)  # whose copies have random numbers
+def test_equal_components_with_gaps_are_one_and_nothing_is_read_in_a_gap(case: str) -> None:
+    G = mixtures(n=N, full=True).collapse("gaussian")
+    twice = G[np.repeat(np.arange(N), 2)]
+    X = MixtureArray(np.tile([0.3, 0.7], N), twice, offsets=2 * np.arange(N + 1))
+    random = np.random.default_rng(3)
+    junk = np.where(np.repeat(marks(), 2, axis=0), random.normal(0, 50, (2 * N, 2)), twice.means)
+    other = MixtureArray(X.weights, GaussianArray(junk, cov=twice.covariances()), offsets=X.offsets)
+    y = labels() + (0.1 * np.arange(N) if case in ("regressor", "line") else 0)
+    plain, mixed, changed = (GAPS_TAKEN[case]().fit(Incomplete(own, marks()), y) for own in (G, X, other))
+    found = answers(mixed, Incomplete(X, marks()))
+    np.testing.assert_array_equal(answers(changed, Incomplete(other, marks())), found)
+    rtol = (
+        2e-2 if case == "line" else 1e-4
+    )  # of Gaussians alone a line has the degrees of freedom of its scatter
+    np.testing.assert_allclose(found, answers(plain, Incomplete(G, marks())), rtol=rtol, atol=1e-6)
+
+
+def test_a_law_integrates_over_what_was_read() -> None:
+    """The likelihood of a logistic law of two features, one of them missing in some rows, on a grid."""
+    X, y = rows(full=False), labels()
+    law = GeneralizedLinearLaw("binomial").fit(X, y)
+    assert isinstance(X.gaussians, MixtureArray)
+    mu, T = law.means_[0], law.covariances_[0]
+    grid = np.linspace(-80, 80, 40001)
+    expected = 0.0
+    for row in range(N):
+        own = X.gaussians[row]
+        read = ~X.missing[row]
+        density, total = 0.0, 0.0
+        for v, x, S in zip(own.weights, own.components.means, own.components.covariances(), strict=True):
+            V = (T + S)[np.ix_(read, read)]
+            gain = T[:, read] @ np.linalg.inv(V)
+            m, P = mu + gain @ (x - mu)[read], T - gain @ T[read]
+            weight = v * multivariate_normal(mu[read], V).pdf(x[read])
+            size = np.sqrt(law.coef_ @ P @ law.coef_)
+            density = density + weight * norm.pdf(grid, law.intercept_ + law.coef_ @ m, size)
+            total += weight
+        expected += np.log(np.trapezoid(density / total * expit(grid if y[row] else -grid), grid))
+    np.testing.assert_allclose(law.loglikelihood_, expected, rtol=1e-6)
+
+
+def test_a_line_with_gaps_and_limits_is_the_maximum_of_its_likelihood() -> None:
+    """Two features, one with gaps; targets of which some are upper limits: against SciPy."""
+    random = np.random.default_rng(9)
+    base = mixtures(n=N, full=False)
+    y = base.means @ [2.0, -1.0] + random.normal(0, 0.4, N)
+    limit = np.where(np.arange(N) % 7 == 0, -1, 0)
+    X, t = Incomplete(base, marks()), 0.2
+    line = LinearLaw(tol=1e-12, max_iter=5000).fit(X, y, y_std=np.full(N, t), y_limit=limit)
+    parts = base.components
+    joint = GaussianArray.hstack([parts, GaussianArray(y[rows_of(base)][:, None], std=t)])
+    both = Incomplete(
+        MixtureArray(base.weights, joint, offsets=base.offsets),
+        np.c_[marks(), limit != 0],
+        np.c_[np.zeros((N, 2), dtype=np.int8), limit.astype(np.int8)],
+    )
+
+    def loss(p: Array) -> float:
+        beta, intercept, scatter, mu, root = p[:2], p[2], p[3], p[4:6], np.zeros((2, 2))
+        root[np.tril_indices(2)] = p[6:9]
+        T = root @ root.T
+        whole = np.block([[T, (T @ beta)[:, None]], [(T @ beta)[None], beta @ T @ beta + scatter**2]])
+        return -float(pairs(both, np.ones(1), np.r_[mu, intercept + mu @ beta][None], whole[None])[0].sum())
+
+    L = np.linalg.cholesky(line.covariances_[0][:2, :2])
+    start = np.r_[
+        line.coef_, line.intercept_, line.intrinsic_scatter_, line.means_[0][:2], L[np.tril_indices(2)]
+    ]
+    found = minimize(loss, start, method="BFGS", options={"gtol": 1e-2, "maxiter": 6})
+    assert loss(start) - found.fun < 1e-3
+    np.testing.assert_allclose(start[:4], found.x[:4], rtol=5e-3, atol=2e-3)
+
+
+def test_transforms_pass_gaps_on_and_moments_keep_them() -> None:
+    X, y = rows(), labels()
+    scaled = GaussianScaler().fit_transform(X)
+    assert isinstance(scaled, Incomplete) and isinstance(scaled.gaussians, MixtureArray)
+    np.testing.assert_array_equal(scaled.missing, X.missing)
+    filled = GaussianImputer().fit_transform(X)
+    assert isinstance(filled, MixtureArray)
+    of_row = rows_of(filled)
+    read = ~X.missing[of_row]
+    np.testing.assert_array_equal(filled.components.means[read], X.gaussians.components.means[read])  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(filled.weights, X.gaussians.weights)  # type: ignore[attr-defined]
+    columns = ErrorColumns().fit_transform(X)
+    np.testing.assert_array_equal(np.isnan(columns[:, :2]), X.missing)
+    there = ~X.missing
+    np.testing.assert_allclose(columns[:, :2][there], X.gaussians.means[there])
+    for model in (GSUClassifier(), MinimaxProbabilityClassifier(), ProbabilisticKernelSVC()):
+        with pytest.raises(UncertainError, match="row 0, feature 0 is missing"):
+            model.fit(X, y)
+    with pytest.raises(UncertainError, match="feature"):
+        CurveRegressor(lambda x, p: p[0] * x[:, 0], p0=[1.0]).fit(X, y)
+
+
+def test_rows_are_indexed_joined_and_collapsed() -> None:
+    X = rows(limited=True)
+    part = X[10:20]
+    assert isinstance(part.gaussians, MixtureArray) and part.gaussians == X.gaussians[10:20]
+    np.testing.assert_array_equal(part.missing, X.missing[10:20])
+    assert not isinstance(X.collapse("gaussian").gaussians, MixtureArray)
+    assert X[:, [1]].shape == (N, 1)
+    assert np.isinf(X.trace()[0]) and np.isfinite(X.trace()[4])
+    assert X.sample(3, 0).shape == (3 * N, 2)
+
+
+# -- tables
+
+
+def table(n: int = 160) -> pl.DataFrame:
+    random = np.random.default_rng(1)
+    z = random.normal(size=(n, 2))
+    arms = random.uniform(0.1, 0.4, (2, n))
+    kind = (z.sum(axis=1) + random.normal(size=n) > 0).astype(int)
+    frame = {"a": z[:, 0] + 0.1, "a_err1": 2.5 * arms[0], "a_err2": -arms[0],
+             "b": z[:, 1], "b_err": arms[1], "kind": kind}  # fmt: skip
+    return pl.DataFrame(frame)
+
+
+def with_gaps(frame: pl.DataFrame) -> pl.DataFrame:
+    gone = pl.int_range(frame.height)
+    return frame.with_columns(
+        a=pl.when(gone % 8 == 0).then(None).otherwise(pl.col("a")),
+        b=pl.when(gone % 8 == 3).then(None).otherwise(pl.col("b")),
+    )
+
+
+@pytest.mark.parametrize("method", ["law", "discriminant", "gsu", "remeasured", "auto"])
+def test_asymmetric_errors_keep_their_shape_beside_gaps(method: str) -> None:
+    frame = with_gaps(table())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UncertainWarning)
+        model = uncertain.fit(frame, target="kind", method=method, arms="shape")
+    rows = model.pipeline_[0].transform(frame)
+    assert isinstance(rows, Incomplete) and isinstance(rows.gaussians, MixtureArray)
+    rows = rows[:, :2]  # others say what is missing
+    there = np.arange(frame.height) % 8 != 0
+    whole = AsGaussians(arms="shape").fit(table().drop("kind")).transform(table().drop("kind"))
+    assert isinstance(whole, MixtureArray)
+    np.testing.assert_array_equal(np.diff(rows.gaussians.offsets)[there], np.diff(whole.offsets)[there])
+    assert (np.diff(rows.gaussians.offsets)[~there] == 1).all()
+    np.testing.assert_allclose(rows.gaussians.means[~rows.missing], whole.means[~rows.missing])
+    assert np.isfinite(np.asarray(model.predict_proba(frame))).all()
+
+
+def test_draws_may_be_missing() -> None:
+    random = np.random.default_rng(4)
+    n, m = 120, 40
+    kind = random.integers(0, 2, n)
+    z = random.normal(2.0 * kind, 0.7)
+    chains = z[:, None] + random.normal(0, 0.3, (n, m))
+    chains[::4, : m // 3] += 4.0
+    other = random.normal(kind, 1)[:, None] + random.normal(0, 0.5, (n, m))
+    lists = {"z": chains.tolist(), "w": other.tolist()}
+    lists["z"][3], lists["w"][5], lists["w"][6] = None, None, None
+    frame = pl.DataFrame(lists | {"kind": kind})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UncertainWarning)
+        model = uncertain.fit(frame, target="kind", method="discriminant", draws=["z", "w"])
+    rows = model.pipeline_[0].transform(frame)
+    assert isinstance(rows, Incomplete) and isinstance(rows.gaussians, MixtureArray)
+    np.testing.assert_array_equal(np.argwhere(rows.missing), [[3, 0], [5, 1], [6, 1]])
+    whole = from_draws(np.stack([chains, other], axis=2))
+    complete = ~rows.missing.any(axis=1)
+    np.testing.assert_allclose(rows.gaussians.means[complete], whole.means[complete])
+    assert model.score(frame) > 0.8
+    with pytest.raises(UncertainError, match="z: row 3"):
+        AsGaussians(draws=["z", "w"]).fit(frame.drop("kind"))
+
+
+def test_limits_beside_asymmetric_errors() -> None:
+    frame = table().with_columns(
+        l_a=pl.when(pl.int_range(160) % 9 == 0).then(pl.lit("<")).otherwise(pl.lit("")),
+        a_err1=pl.when(pl.int_range(160) % 18 == 0).then(None).otherwise(pl.col("a_err1")),
+    )
+    model = uncertain.fit(
+        frame, target="kind", method="discriminant", arms="shape", limits={"a": "l_a"},
+        features=["a", "b"], std={"a": ("a_err1", "a_err2"), "b": "b_err"},
+    )  # fmt: skip
+    rows = model.pipeline_[0].transform(frame)
+    assert isinstance(rows, Incomplete) and isinstance(rows.gaussians, MixtureArray)
+    assert rows.limits is not None and (rows.limits[:, 0] == -1).sum() == 18
+    np.testing.assert_allclose(rows.gaussians.means[::18, 0], frame["a"].to_numpy()[::18])
+    assert model.score(frame) > 0.7
+
+
+def test_equal_rows_with_gaps_are_held_out_together_and_inspected() -> None:
+    frame = with_gaps(pl.concat([table(60)] * 2))
+    model = uncertain.fit(frame, target="kind", method="law", arms="shape")
+    assert np.isfinite(np.asarray(model.predict_proba(frame))).all()
+    found = uncertain.inspection.partial_dependence(model, frame, ["a"], grid_resolution=3)
+    assert np.isfinite(found.average).all()
+    assert GaussianArray([[0.0]]) != MixtureArray([[0.5, 0.5]], [[[0.0], [1.0]]])
+
+
+@pytest.mark.parametrize("method", ["mixture", "auto"])
+def test_intervals_sets_and_reports_of_rows_with_gaps(method: str) -> None:
+    frame = with_gaps(table(200))
+    number = frame.with_columns(size=pl.col("b").fill_null(0.0) + pl.col("b_err")).drop("kind")
+    given = {"effort": "fast"} if method == "auto" else {}
+    model = uncertain.fit(number, target="size", method=method, arms="shape", **given)
+    bounds = model.predict_interval(number)
+    inside = (bounds["size_lower"] <= number["size"]) & (number["size"] <= bounds["size_upper"])
+    assert inside.mean() > 0.8
+    report = model.report(number, folds=2, repeats=1)
+    assert report.n_rows == 200
+    if method == "auto":
+        classes = uncertain.fit(frame, target="kind", arms="shape", effort="fast")
+        assert len(classes.predict_set(frame)) == 200
