@@ -7,8 +7,9 @@ Confirmed planets against false positives, three features with two arms each: `u
 that of moments with its standard error over rows (negative: shape is better).
 
 `--law`: the slope of a logistic law (2), its intercept (1) and the standard error that it states for the
-slope, where arms are 1 : 3 and the upper one is 1.5 to 3 times the scatter of the true values: means over 12
-simulated tables of 6,000 rows, with what the true values give.
+slope, where arms are 1 : 3 and the upper one is `--sizes` (1.5 to 3) times the scatter of the true values:
+means over `--tables` (12) simulated tables of 6,000 rows, with what the true values give. `--curve`: the same
+of an exponential law, y = exp(.7 z), of 1,000 rows: its factor, its exponent and the stated error of this.
 """
 
 from __future__ import annotations
@@ -48,39 +49,62 @@ def losses(table: pl.DataFrame, arms: str, method: str) -> np.ndarray:
     return found
 
 
-def law() -> None:
-    found: dict[str, list[list[float]]] = {"shape": [], "moments": [], "truth": []}
-    for seed in range(12):
+def exponential(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return p[0] * np.exp(p[1] * x[:, 0])
+
+
+def estimates(table: pl.DataFrame, arms: str, *, curve: bool) -> list[float]:
+    """Slope, intercept and the stated error of the slope; of a curve the exponent, the factor, the same."""
+    if curve:
+        own = {"curve": exponential, "p0": [1.0, 0.5]}
+        model = uncertain.fit(table, target="y", method="law", arms=arms, **own).pipeline_[-1]
+        return [model.params_[1], model.params_[0], model.std_[1]]
+    model = uncertain.fit(table, target="y", method="law", arms=arms)
+    return [model.coef_[0, 0], model.intercept_[0], model.coef_std_[0, 0]]
+
+
+def law(sizes: tuple[float, float], tables: int, *, curve: bool) -> None:
+    found: dict[str, list[list[float]]] = {"truth": [], "shape": [], "moments": []}
+    for seed in range(tables):
         random = np.random.default_rng(seed)
-        n = 6_000
-        true, up = random.normal(size=n), random.uniform(1.5, 3.0, n)
+        n = 1_000 if curve else 6_000
+        true, up = random.normal(size=n), random.uniform(*sizes, n)
         is_low = random.uniform(size=n) < 0.25
         error = np.where(is_low, -up / 3, up) * np.abs(random.normal(size=n))
-        kind = np.where(random.uniform(size=n) < 1 / (1 + np.exp(-1 - 2 * true)), "yes", "no")
-        read = pl.DataFrame({"x": true - error, "x_err1": up, "x_err2": -up / 3, "kind": kind})
-        known = pl.DataFrame({"x": true, "x_err": 1e-6, "kind": kind})
+        y = np.where(random.uniform(size=n) < 1 / (1 + np.exp(-1 - 2 * true)), "yes", "no")
+        target = {"y": y}
+        if curve:
+            target = {"y": np.exp(0.7 * true) + 0.1 * random.normal(size=n), "y_err": np.full(n, 0.05)}
+        read = pl.DataFrame({"x": true - error, "x_err1": up, "x_err2": -up / 3, **target})
+        known = pl.DataFrame({"x": true, "x_err": 1e-6, **target})
         for name in found:
             table, arms = (known, "auto") if name == "truth" else (read, name)
-            model = uncertain.fit(table, target="kind", method="law", arms=arms)
-            found[name].append([model.coef_[0, 0], model.intercept_[0], model.coef_std_[0, 0]])
-    for name, estimates in found.items():
-        mean, error = np.mean(estimates, axis=0), np.std(estimates, axis=0, ddof=1) / np.sqrt(12)
+            found[name].append(estimates(table, arms, curve=curve))
+    truth = np.asarray(found["truth"])
+    for name, own in found.items():
+        mean, root = np.mean(own, axis=0), np.sqrt(tables)
+        off = (np.asarray(own) - truth)[:, :2] / truth.mean(axis=0)[:2] * 100
+        bias, error = off.mean(axis=0), off.std(axis=0, ddof=1) / root
         print(
-            f"{name:8} slope {mean[0]:.3f} +- {error[0]:.3f}, intercept {mean[1]:.3f} +- {error[1]:.3f}, "
-            f"stated {mean[2]:.3f}"
+            f"{name:8} {mean[0]:.3f} and {mean[1]:.3f}, stated {mean[2]:.3f}; beside true values "
+            f"{bias[0]:+.1f} +- {error[0]:.1f} % and {bias[1]:+.1f} +- {error[1]:.1f} %",
+            flush=True,
         )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--law", action="store_true")
+    parser.add_argument("--curve", action="store_true")
+    parser.add_argument("--sizes", type=float, nargs=2, default=(1.5, 3.0))
+    parser.add_argument("--tables", type=int, default=12)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--methods", nargs="+", default=["auto", "law", "discriminant", "gsu"])
     parser.add_argument("--rows", type=int, default=900)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    if given.law:
-        law()
+    if given.law or given.curve:
+        law(tuple(given.sizes), given.tables, curve=given.curve)
         return
     table = rows(given.data, given.rows)
     up, down = (table.select(f"{name}_err{k}" for name in FEATURES).to_numpy() for k in (1, 2))

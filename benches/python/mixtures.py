@@ -15,7 +15,9 @@ import numpy as np
 
 from uncertain import (
     GaussianArray,
+    GaussianDenoiser,
     GaussianDiscriminant,
+    GaussianMixtureRegressor,
     GaussianScaler,
     GSUClassifier,
     GSURegressor,
@@ -47,6 +49,8 @@ def main() -> None:
     svm = GSUClassifier(probability=True, random_state=0).fit(G[few], labels[few])
     line = GSURegressor().fit(G[few], target[few])
     normal = GaussianDiscriminant().fit(G[few], labels[few])
+    joint = GaussianMixtureRegressor(2, random_state=0).fit(G[few], target[few])
+    denoiser = GaussianDenoiser(2, random_state=0).fit(G[few])
     scaler = GaussianScaler().fit(G)
 
     def fit(rows: GaussianArray) -> object:
@@ -61,6 +65,8 @@ def main() -> None:
         "GSUClassifier.predict_proba": svm.predict_proba,
         "GSURegressor.predict": line.predict,
         "GaussianDiscriminant.predict_proba": normal.predict_proba,
+        "GaussianMixtureRegressor.predict": joint.predict,
+        "GaussianDenoiser.transform": denoiser.transform,
         "GaussianScaler.transform": scaler.transform,
     }
     for name, work in asked.items():

@@ -136,8 +136,33 @@ impl Mixture {
     }
 }
 
+/// log p(k | row) of every row from log p(k, row), k numbers each, in their places.
+///
+/// # Errors
+/// A row whose density is zero under all.
+pub(crate) fn normalise_logs(logs: &mut [f64], k: usize) -> Result<()> {
+    for (i, row) in logs.chunks_exact_mut(k).enumerate() {
+        // The largest comes off first: beside the log density of a row that is far from every class, -1e20
+        // say, the logarithm of a sum is lost in rounding, and probabilities would add up to more than one.
+        let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if largest == f64::NEG_INFINITY {
+            return Err(Error::Data(format!(
+                "row {i} is so far from every class that the square of its distance is no number any more, so \
+                 nothing can be said about its class; look at its units"
+            )));
+        }
+        row.iter_mut().for_each(|x| *x -= largest);
+        let evidence = row.iter().map(|x| x.exp()).sum::<f64>().ln();
+        row.iter_mut().for_each(|x| *x -= evidence);
+    }
+    Ok(())
+}
+
 /// log sum exp
 pub(crate) fn log_sum(logs: &[f64]) -> f64 {
+    if let &[log] = logs {
+        return log;
+    }
     let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if largest == f64::NEG_INFINITY {
         return largest;

@@ -23,7 +23,7 @@ use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete, MixtureArray};
 use crate::density::Densities;
 use crate::error::{Error, Result};
-use crate::mixture::log_sum;
+use crate::mixture::{log_sum, normalise_logs};
 
 /// `work` with rows as a fit that treats mixtures this way wants them.
 pub(crate) fn for_fit<T>(
@@ -36,8 +36,8 @@ pub(crate) fn for_fit<T>(
         OfMixtures::Own => work(training),
         OfMixtures::Refused => Err(refused()),
         OfMixtures::Moments => {
-            let moments = mixtures.collapse()?;
-            work(&Training { rows: (&moments).into(), ..training.clone() })
+            let moments = Moments::new(training.rows, mixtures)?;
+            work(&Training { rows: moments.rows(), ..training.clone() })
         }
         OfMixtures::Components => work(&of_components(training, mixtures)?),
         OfMixtures::Likelihood => {
@@ -47,13 +47,32 @@ pub(crate) fn for_fit<T>(
     }
 }
 
+/// One Gaussian per row, with the gaps and limits of the rows.
+pub(crate) struct Moments {
+    data: GaussianArray,
+    missing: Option<Vec<bool>>,
+    limits: Option<Vec<i8>>,
+}
+
+impl Moments {
+    pub(crate) fn new(rows: Incomplete<'_>, mixtures: &MixtureArray) -> Result<Self> {
+        let missing = rows.missing().map(|marks| rows.of_rows(marks));
+        let limits = rows.limits().map(|limits| rows.of_rows(limits));
+        Ok(Self { data: mixtures.collapse()?, missing, limits })
+    }
+
+    pub(crate) fn rows(&self) -> Incomplete<'_> {
+        Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref())
+    }
+}
+
 /// Components as rows, with what is known of their rows.
-fn of_components<'a>(training: &Training<'_>, mixtures: &'a MixtureArray) -> Result<Training<'a>> {
+fn of_components<'a>(training: &Training<'a>, mixtures: &MixtureArray) -> Result<Training<'a>> {
     let rows = mixtures.row_numbers();
     let spread = |values: &Vec<f64>| rows.iter().map(|&i| values[i as usize]).collect::<Vec<f64>>();
     let groups = |groups: &Vec<u32>| rows.iter().map(|&i| groups[i as usize]).collect::<Vec<u32>>();
     Ok(Training {
-        rows: mixtures.components().into(),
+        rows: training.rows.components(),
         labels: training.labels.as_ref().map(|labels| mixtures.labels(labels)).transpose()?,
         targets: training.targets.as_ref().map(|targets| mixtures.targets(targets)).transpose()?,
         offsets: training.offsets.as_ref().map(spread),
@@ -82,9 +101,9 @@ enum Asked<'a> {
     /// The model itself, about these rows.
     Model(Incomplete<'a>),
     /// The model about the components, whose answers count with these weights.
-    Components(&'a MixtureArray, Cow<'a, [f64]>),
+    Components(Incomplete<'a>, &'a MixtureArray, Cow<'a, [f64]>),
     /// The model about the moments of the rows.
-    Moments(GaussianArray),
+    Moments(Moments),
 }
 
 impl Folding<'_> {
@@ -92,16 +111,18 @@ impl Folding<'_> {
         let Some(mixtures) = rows.mixtures() else { return Ok(Asked::Model(rows)) };
         Ok(match self.0.about().of_mixtures {
             OfMixtures::Own => Asked::Model(rows),
-            OfMixtures::Components => Asked::Components(mixtures, Cow::Borrowed(mixtures.weights())),
-            OfMixtures::Likelihood => Asked::Components(mixtures, Cow::Owned(self.shares(mixtures, control)?.0)),
-            OfMixtures::Moments => Asked::Moments(mixtures.collapse()?),
+            OfMixtures::Components => Asked::Components(rows.components(), mixtures, Cow::Borrowed(mixtures.weights())),
+            OfMixtures::Likelihood => {
+                Asked::Components(rows.components(), mixtures, Cow::Owned(self.shares(rows, mixtures, control)?.0))
+            }
+            OfMixtures::Moments => Asked::Moments(Moments::new(rows, mixtures)?),
             OfMixtures::Refused => return Err(refused()),
         })
     }
 
     /// v_c p(component c) / p(row), and log p(row).
-    fn shares(&self, mixtures: &MixtureArray, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
-        let mut logs = self.0.log_likelihood(mixtures.components().into(), control)?;
+    fn shares(&self, rows: Incomplete<'_>, mixtures: &MixtureArray, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
+        let mut logs = self.0.log_likelihood(rows.components(), control)?;
         logs.iter_mut().zip(mixtures.weights()).for_each(|(log, v)| *log += v.ln());
         let mut of_rows = Vec::with_capacity(mixtures.n_rows());
         for row in 0..mixtures.n_rows() {
@@ -128,21 +149,30 @@ impl Folding<'_> {
     ) -> Result<Array2<f64>> {
         match self.asked(rows, control)? {
             Asked::Model(rows) => question(self.0, rows),
-            Asked::Moments(rows) => question(self.0, (&rows).into()),
-            Asked::Components(mixtures, weights) => {
-                mixtures.average_by(&weights, question(self.0, mixtures.components().into())?.view())
-            }
+            Asked::Moments(moments) => question(self.0, moments.rows()),
+            Asked::Components(rows, mixtures, weights) => mixtures.average_by(&weights, question(self.0, rows)?.view()),
         }
     }
 
+    /// log P(class | row) of mixtures, sum_c v_c p(class, component c) in proportion, from a model that knows these.
+    fn log_posterior(&self, rows: Incomplete<'_>, control: &Control) -> Result<Option<Array2<f64>>> {
+        let Some(mixtures) = rows.mixtures().filter(|_| self.0.about().of_mixtures == OfMixtures::Likelihood) else {
+            return Ok(None);
+        };
+        let Some(joint) = self.0.log_joint(rows.components(), control)? else { return Ok(None) };
+        let mut logs = mixtures.log_average_by(mixtures.weights(), joint.view())?;
+        let k = logs.ncols();
+        logs.as_slice_mut().map_or(Ok(()), |logs| normalise_logs(logs, k))?;
+        Ok(Some(logs))
+    }
+
     /// The rows that a transform makes of these; rows that were mixtures may be so still.
-    pub fn transform_mixtures(&self, rows: &MixtureArray, control: &Control) -> Result<MixtureArray> {
-        let rows = Incomplete::from_mixtures(rows);
+    pub fn transform_mixtures(&self, rows: Incomplete<'_>, control: &Control) -> Result<MixtureArray> {
         match self.asked(rows, control)? {
             Asked::Model(rows) => Ok((&self.0.transform(rows, control)?).into()),
-            Asked::Moments(rows) => Ok((&self.0.transform((&rows).into(), control)?).into()),
-            Asked::Components(mixtures, weights) => {
-                let moved = mixtures.with_components(self.0.transform(mixtures.components().into(), control)?);
+            Asked::Moments(moments) => Ok((&self.0.transform(moments.rows(), control)?).into()),
+            Asked::Components(rows, mixtures, weights) => {
+                let moved = mixtures.with_components(self.0.transform(rows, control)?);
                 Ok(match weights {
                     Cow::Borrowed(_) => moved,
                     Cow::Owned(weights) => moved.with_weights(weights),
@@ -170,7 +200,7 @@ impl Predictor for Folding<'_> {
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
         match rows.mixtures() {
             None => self.0.transform(rows, control),
-            Some(mixtures) => self.transform_mixtures(mixtures, control)?.collapse(),
+            Some(_) => self.transform_mixtures(rows, control)?.collapse(),
         }
     }
 
@@ -185,24 +215,30 @@ impl Predictor for Folding<'_> {
     fn decision_distribution(&self, rows: Incomplete<'_>, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
         match self.asked(rows, control)? {
             Asked::Model(rows) => self.0.decision_distribution(rows, control),
-            Asked::Moments(rows) => self.0.decision_distribution((&rows).into(), control),
-            Asked::Components(mixtures, weights) => {
-                let (means, stds) = self.0.decision_distribution(mixtures.components().into(), control)?;
+            Asked::Moments(moments) => self.0.decision_distribution(moments.rows(), control),
+            Asked::Components(rows, mixtures, weights) => {
+                let (means, stds) = self.0.decision_distribution(rows, control)?;
                 mixtures.moments_by(&weights, means.view(), stds.view())
             }
         }
     }
 
     fn predict_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
+        if let Some(logs) = self.log_posterior(rows, control)? {
+            return Ok(logs.mapv_into(f64::exp));
+        }
         self.matrix(rows, control, |model, rows| model.predict_proba(rows, control))
     }
 
     fn log_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
+        if let Some(logs) = self.log_posterior(rows, control)? {
+            return Ok(logs);
+        }
         match self.asked(rows, control)? {
             Asked::Model(rows) => self.0.log_proba(rows, control),
-            Asked::Moments(rows) => self.0.log_proba((&rows).into(), control),
-            Asked::Components(mixtures, weights) => {
-                let logs = self.0.log_proba(mixtures.components().into(), control)?;
+            Asked::Moments(moments) => self.0.log_proba(moments.rows(), control),
+            Asked::Components(rows, mixtures, weights) => {
+                let logs = self.0.log_proba(rows, control)?;
                 mixtures.log_average_by(&weights, logs.view())
             }
         }
@@ -211,9 +247,9 @@ impl Predictor for Folding<'_> {
     fn densities(&self, rows: Incomplete<'_>, control: &Control) -> Result<Densities> {
         match self.asked(rows, control)? {
             Asked::Model(rows) => self.0.densities(rows, control),
-            Asked::Moments(rows) => self.0.densities((&rows).into(), control),
-            Asked::Components(mixtures, weights) => {
-                Ok(self.0.densities(mixtures.components().into(), control)?.joined(mixtures.offsets(), &weights))
+            Asked::Moments(moments) => self.0.densities(moments.rows(), control),
+            Asked::Components(rows, mixtures, weights) => {
+                Ok(self.0.densities(rows, control)?.joined(mixtures.offsets(), &weights))
             }
         }
     }
@@ -222,15 +258,18 @@ impl Predictor for Folding<'_> {
         match (rows.mixtures(), self.0.about().of_mixtures) {
             (None, _) | (_, OfMixtures::Own) => self.0.log_likelihood(rows, control),
             (_, OfMixtures::Refused) => Err(refused()),
-            (Some(mixtures), OfMixtures::Moments) => self.0.log_likelihood((&mixtures.collapse()?).into(), control),
-            (Some(mixtures), _) => Ok(self.shares(mixtures, control)?.1),
+            (Some(mixtures), OfMixtures::Moments) => {
+                self.0.log_likelihood(Moments::new(rows, mixtures)?.rows(), control)
+            }
+            (Some(mixtures), _) => Ok(self.shares(rows, mixtures, control)?.1),
         }
     }
 }
 
 /// Rows as mixtures, which Gaussians are too.
 pub(crate) fn as_mixtures(rows: Incomplete<'_>) -> Result<MixtureArray> {
-    rows.mixtures().map_or_else(|| Ok(complete(rows)?.into()), |mixtures| Ok(mixtures.clone()))
+    let gaussians = complete(rows.components())?;
+    Ok(rows.mixtures().map_or_else(|| gaussians.into(), MixtureArray::clone))
 }
 
 /// Means and deviations of the scores of rows from a question about Gaussians.
@@ -238,7 +277,7 @@ pub(crate) fn folded_moments(
     rows: Incomplete<'_>,
     question: impl Fn(&GaussianArray) -> Result<(Array2<f64>, Array2<f64>)>,
 ) -> Result<(Array2<f64>, Array2<f64>)> {
-    let Some(mixtures) = rows.mixtures() else { return question(complete(rows)?) };
-    let (means, stds) = question(mixtures.components())?;
+    let (means, stds) = question(complete(rows.components())?)?;
+    let Some(mixtures) = rows.mixtures() else { return Ok((means, stds)) };
     mixtures.moments_by(mixtures.weights(), means.view(), stds.view())
 }

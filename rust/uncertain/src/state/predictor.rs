@@ -131,6 +131,12 @@ pub trait Predictor {
         Ok(self.predict_proba(rows, control)?.mapv_into(f64::ln))
     }
 
+    /// log p(class, row), n x K, where a classifier has a likelihood of rows: one pass tells the probabilities of a mixture's
+    /// components and which of these are true.
+    fn log_joint(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<Option<Array2<f64>>> {
+        Ok(None)
+    }
+
     /// What a regression knows of the true target of every row.
     fn densities(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<Densities> {
         Err(Error::Data("this has no densities of targets".into()))

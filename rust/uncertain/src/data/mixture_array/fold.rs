@@ -20,10 +20,16 @@ impl MixtureArray {
     /// [`average`](Self::average) with other weights.
     pub(crate) fn average_by(&self, weights: &[f64], answers: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
         let (k, answers) = self.flat(&answers)?;
+        if k == 1 {
+            return self.fold(k, |row, out| {
+                let own = self.row(row);
+                out[0] = weights[own.clone()].iter().zip(&answers[own]).map(|(v, x)| v * x).sum();
+            });
+        }
         self.fold(k, |row, out| {
-            let own = self.row(row);
-            for (v, answer) in weights[own.clone()].iter().zip(answers[own.start * k..own.end * k].chunks_exact(k)) {
-                out.iter_mut().zip(answer).for_each(|(sum, x)| *sum += v * x);
+            for c in self.row(row) {
+                let v = weights[c];
+                out.iter_mut().zip(&answers[c * k..][..k]).for_each(|(sum, x)| *sum += v * x);
             }
         })
     }
@@ -38,6 +44,15 @@ impl MixtureArray {
         let mean = self.average_by(weights, means)?;
         let center = mean.view();
         let ((k, means), (_, stds), (_, centers)) = (self.flat(&means)?, self.flat(&stds)?, flat(&center));
+        if k == 1 {
+            let std = self.fold(k, |row, out| {
+                let (own, center) = (self.row(row), centers[row]);
+                let answers = means[own.clone()].iter().zip(&stds[own.clone()]);
+                let square = |(v, (m, s)): (&f64, (&f64, &f64))| v * (s * s + (m - center) * (m - center));
+                out[0] = weights[own].iter().zip(answers).map(square).sum::<f64>().sqrt();
+            })?;
+            return Ok((mean, std));
+        }
         let std = self.fold(k, |row, out| {
             for c in self.row(row) {
                 let answer = means[c * k..][..k].iter().zip(&stds[c * k..][..k]).zip(&centers[row * k..][..k]);
@@ -50,7 +65,7 @@ impl MixtureArray {
         Ok((mean, std))
     }
 
-    /// log sum_c v_c exp(answer), column by column.
+    /// log sum_c v_c exp(answer), column by column; components without weight are not looked at.
     pub(crate) fn log_average_by(&self, weights: &[f64], logs: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
         let (k, logs) = self.flat(&logs)?;
         self.fold(k, |row, out| {

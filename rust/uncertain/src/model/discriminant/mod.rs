@@ -25,6 +25,7 @@ use crate::data::{Incomplete, Labels};
 use crate::deconvolution::RemoteEm;
 use crate::deconvolution::{self, Components, FittedMixture, Mixture, Observed, PerClass, Report, log_sum};
 use crate::error::{Error, Result};
+use crate::mixture::normalise_logs;
 use crate::model::one_vs_rest;
 use crate::number;
 use crate::params::{Valid, builder};
@@ -180,26 +181,23 @@ impl Model {
     /// # Errors
     /// Rows of another size, a stop, and a row further than 1e154 standard deviations from all classes.
     pub fn log_proba<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
+        let mut logs = self.log_joint(data, control)?;
+        normalise_logs(&mut logs, self.n_classes)?;
+        self.matrix(logs)
+    }
+
+    /// log p(c, x_i), row by row those of all classes.
+    fn log_joint<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Vec<f64>> {
         let rows = data.into();
         rows.gaussians().check_features(self.mixture.n_features())?;
         let logs = Observed::from_rows(rows, None).log_densities(None, &self.mixture, control)?;
         let k = self.mixture.n_components() / self.n_classes;
-        let mut out: Vec<f64> = logs.chunks_exact(k).map(log_sum).collect();
-        for (i, row) in out.chunks_exact_mut(self.n_classes).enumerate() {
-            // The largest comes off first: beside the log density of a row that is far from every class, -1e20
-            // say, the logarithm of a sum is lost in rounding, and probabilities would add up to more than one.
-            let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            if largest == f64::NEG_INFINITY {
-                return Err(Error::Data(format!(
-                    "row {i} is so far from every class that the square of its distance is no number any more, so \
-                     nothing can be said about its class; look at its units"
-                )));
-            }
-            row.iter_mut().for_each(|x| *x -= largest);
-            let evidence = log_sum(row);
-            row.iter_mut().for_each(|x| *x -= evidence);
-        }
-        Array2::from_shape_vec((rows.gaussians().n_rows(), self.n_classes), out)
+        Ok(if k == 1 { logs } else { logs.chunks_exact(k).map(log_sum).collect() })
+    }
+
+    /// Rows of one number per class.
+    fn matrix(&self, values: Vec<f64>) -> Result<Array2<f64>> {
+        Array2::from_shape_vec((values.len() / self.n_classes, self.n_classes), values)
             .map_err(|e| Error::Internal(format!("log probabilities: {e}")))
     }
 }

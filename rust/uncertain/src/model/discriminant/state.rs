@@ -73,6 +73,10 @@ impl Predictor for Model {
         self.predict_proba(rows, control)
     }
 
+    fn log_joint(&self, rows: Incomplete<'_>, control: &Control) -> Result<Option<Array2<f64>>> {
+        self.matrix(self.log_joint(rows, control)?).map(Some)
+    }
+
     /// Of the features, whatever the class.
     fn log_likelihood(&self, rows: Incomplete<'_>, control: &Control) -> Result<Vec<f64>> {
         rows.gaussians().check_features(self.mixture.n_features())?;
