@@ -194,7 +194,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
         n_copies: int = 8,
         factors: Literal["auto"] | tuple[float, float] = "auto",
         per_feature: float = 0.5,
-        error_columns: Literal["errors", "correlations"] = "errors",
+        error_columns: Literal["errors", "correlations", "skewness"] = "errors",
         n_components: int = 5,
         n_trees: Literal["auto"] | int = "auto",
         n_learners: Literal["auto"] | int = "auto",

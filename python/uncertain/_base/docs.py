@@ -147,8 +147,9 @@ factors : "auto" or (smallest, largest), default="auto"
 per_feature : float in [0, 1], default=0.5
     Share of the rows in copies with larger errors in which only some features, a number drawn from 0 to d,
     have the row's factor, and the others 1. Use 0 if the errors of all features grow and shrink together.
-error_columns : {"errors", "correlations"}, default="errors"
-    What the learner gets besides the means; see :class:`~uncertain.ErrorColumns`.
+error_columns : {"errors", "correlations", "skewness"}, default="errors"
+    What the learner gets besides the means; see :class:`~uncertain.ErrorColumns`. Rows of several Gaussians
+    have their skewness with "errors", too.
 copy_components = n_components : int >= 1, default=5
     Number of Gaussians of the `GaussianDenoiser` from which true values are drawn for smaller errors.
 n_trees : "auto" or int >= 0, default="auto"

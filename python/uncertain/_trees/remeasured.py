@@ -28,12 +28,13 @@ from .._base.sums import BeyondSums, Need
 from .._data.array import GaussianArray
 from .._data.groups import groups_from
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
+from .._data.mixture_array import is_mixed
 from .._data.options import check_option
 from .._data.typing import Array, Floats, Keywords, Labels, RandomState
 from .._data.validation import RowsLike, check_rows, check_sample_weight, generator_from
 from ..exceptions import ParameterError, UncertainError
 from ..preprocessing import ErrorColumns
-from ..preprocessing._error_columns import FLOOR, TREES
+from ..preprocessing._error_columns import COLUMNS, FLOOR, TREES
 from ..preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
 from .saved import SavedTrees
 from .stopped import number_of_trees
@@ -79,7 +80,7 @@ class Remeasured(SavedTrees, BaseEstimator):
         n_copies: int = 8,
         factors: Literal["auto"] | tuple[float, float] = "auto",
         per_feature: float = 0.5,
-        error_columns: Literal["errors", "correlations"] = "errors",
+        error_columns: Literal["errors", "correlations", "skewness"] = "errors",
         n_components: int = 5,
         n_trees: Literal["auto"] | int = "auto",
         n_learners: Literal["auto"] | int = "auto",
@@ -117,7 +118,7 @@ class Remeasured(SavedTrees, BaseEstimator):
         """Fit the learner to all copies, or only `count` the trees; `y` has been checked."""
         self._check()
         rows = self._rows(X, reset=True)
-        gaussians = filled_gaussians(rows)
+        gaussians = filled_gaussians(rows).collapse("gaussian")
         if isinstance(rows, Incomplete) and rows.missing.all(axis=0).any():
             j = int(rows.missing.all(axis=0).argmax())
             raise UncertainError(f"feature {j} is missing in every row; leave it out")
@@ -125,7 +126,9 @@ class Remeasured(SavedTrees, BaseEstimator):
         random = generator_from(self.random_state)
         exact = gaussians.kind == "zero" or not gaussians.trace().any()
         floor = TREES if self.estimator is None else FLOOR
-        self.error_columns_ = ErrorColumns(self.error_columns, floor=floor).fit(rows)
+        skewed = self.error_columns == "errors" and is_mixed(filled_gaussians(rows))
+        columns = "skewness" if skewed else self.error_columns
+        self.error_columns_ = ErrorColumns(columns, floor=floor).fit(rows)
         copies = 1 if exact else self.n_copies
         self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(gaussians)
         targets = y if classes is None else classes
@@ -329,7 +332,7 @@ class Remeasured(SavedTrees, BaseEstimator):
             )
         if self.n_learners not in ("auto", 1) and self.estimator is not None:
             raise ParameterError(f"n_learners = {self.n_learners}: is for the default learner")
-        check_option("error_columns", self.error_columns, ("errors", "correlations", "means"))
+        check_option("error_columns", self.error_columns, COLUMNS)
         share = self.per_feature
         if not isinstance(share, (int, float, np.number)) or not 0 <= share <= 1:
             raise ParameterError(f"per_feature = {self.per_feature!r}: must be a share between 0 and 1")

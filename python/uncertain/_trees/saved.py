@@ -83,7 +83,9 @@ class SavedTrees(Core):
         self.error_columns_.n_features_in_ = d = len(arrays["scale"])
         self.factors_ = tuple(header["factors"])
         self._set_residuals(arrays)
-        n_columns = {"means": d, "errors": 2 * d}.get(header["columns"], 2 * d + d * (d - 1) // 2)
+        n_columns = {"means": d, "errors": 2 * d, "skewness": 3 * d}.get(
+            header["columns"], 2 * d + d * (d - 1) // 2
+        )
         self.estimator_ = self._as_loaded(TreeArrays(header["link"], arrays, n_columns))
         return self
 

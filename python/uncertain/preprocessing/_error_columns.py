@@ -27,28 +27,31 @@ TREES = 1e-9
 """The same for boosted trees, which no far value leads astray. With 1e-3 all errors of periods over decades
 were the same (log loss on TESS' planets .356, with 1e-9 .328)."""
 
+COLUMNS = ("errors", "correlations", "skewness", "means")
 BLOCK = 4096
 """Rows whose covariance matrices are written out at a time."""
 
 
 @documented
 class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
-    """Every row as plain numbers: its means, the sizes of its errors and, if asked for, their correlations.
+    """Every row as plain numbers: its means, the sizes of its errors and, if asked for, their correlations or
+    skewness.
 
     .. code-block:: text
 
         x_1 ... x_d,  log10 max(s_1 / t_1, floor) ... log10 max(s_d / t_d, floor),  c_12 c_13 c_23 ...
 
     with s_j the standard deviation of feature j in the row, t_j the standard deviation of the feature over
-    the fitted rows, and c_jk the correlations. A learner that gets these columns may use the sizes. It treats
-    them as properties of the row, and fails where errors have other sizes than in training;
-    :class:`~uncertain.RemeasuredClassifier` solves this.
+    the fitted rows, and c_jk the correlations; of mixtures, mean and covariance are meant. A learner that
+    gets these columns may use the sizes. It treats them as properties of the row, and fails where errors have
+    other sizes than in training; :class:`~uncertain.RemeasuredClassifier` solves this.
 
     Parameters
     ----------
-    columns : {"errors", "correlations", "means"}, default="errors"
+    columns : {"errors", "correlations", "skewness", "means"}, default="errors"
         "errors": means and sizes; "correlations": these and d (d - 1) / 2 correlations, 0 for exact values;
-        "means": the means alone.
+        "skewness": means, sizes and the skewness E[(x_j - m_j)^3] / s_j^3 of every feature, which rows of
+        several components may have; "means": the means alone.
     floor : float > 0, default=1e-3
         Smaller errors count as this, in units of the feature's spread. Less tells small errors apart, which
         trees can use; for linear learners it makes exact values outliers.
@@ -71,7 +74,10 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
     """
 
     def __init__(
-        self, columns: Literal["errors", "correlations", "means"] = "errors", *, floor: float = FLOOR
+        self,
+        columns: Literal["errors", "correlations", "skewness", "means"] = "errors",
+        *,
+        floor: float = FLOOR,
     ) -> None:
         self.columns = columns
         self.floor = floor
@@ -83,7 +89,7 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
 
         {Returns: self}
         """
-        check_option("columns", self.columns, ("errors", "correlations", "means"))
+        check_option("columns", self.columns, COLUMNS)
         if not isinstance(self.floor, (int, float, np.number)) or not 0.0 < self.floor < np.inf:
             raise ParameterError(f"floor = {self.floor!r}: must be a number > 0")
         data, missing = check_rows(self, X, reset=True)
@@ -97,16 +103,18 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
         {Parameters: readings}
         """
         core, missing = check_rows(self, X, reset=False)
-        rows = GaussianArray._from_core(core)
+        whole = GaussianArray._from_core(core)
+        rows = whole.collapse("gaussian")
         means = _with_gaps(np.asarray(rows.means), missing)
         if self.columns == "means":
             return means.copy()
         std, correlations = _deviations(rows, correlations=self.columns == "correlations")
         sizes = _with_gaps(np.log10(np.maximum(std / self.scale_, self.floor)), missing)
-        return np.hstack([means, sizes, *correlations])
+        skewness = [_with_gaps(whole._skewness(), missing)] if self.columns == "skewness" else []
+        return np.hstack([means, sizes, *correlations, *skewness])
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
-        """Names of the columns: x, log_error_x, correlation_x_y."""
+        """Names of the columns: x, log_error_x, correlation_x_y, skewness_x."""
         check_is_fitted(self)
         names = [str(name) for name in _check_feature_names_in(self, input_features)]
         out = list(names)
@@ -114,6 +122,8 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
             out += [f"log_error_{name}" for name in names]
         if self.columns == "correlations":
             out += [f"correlation_{a}_{b}" for k, a in enumerate(names) for b in names[k + 1 :]]
+        if self.columns == "skewness":
+            out += [f"skewness_{name}" for name in names]
         return np.asarray(out, dtype=object)
 
     def __sklearn_tags__(self) -> Tags:

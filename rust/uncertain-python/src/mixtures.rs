@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use uncertain::{GaussianArray, MixtureArray};
@@ -164,6 +164,12 @@ impl Mixtures {
     /// Dense covariance matrices of the mixtures, a new array of shape (n, d, d).
     fn covariances<'py>(&self, py: Python<'py>) -> BorderResult<Bound<'py, PyAny>> {
         self.collapse(py, "gaussian")?.covariances(py)
+    }
+
+    /// The skewness of every feature's mixture, (n, d).
+    fn skewness<'py>(&self, py: Python<'py>) -> BorderResult<Bound<'py, PyArray2<f64>>> {
+        let values = py.detach(|| self.inner.skewness())?;
+        Ok(values.into_pyarray(py).reshape([self.inner.n_rows(), self.inner.n_features()])?)
     }
 
     /// The trace of every covariance matrix.

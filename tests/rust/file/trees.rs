@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use uncertain::file::{self, Class, Saved};
 use uncertain::step::Step;
 use uncertain::trees::{Columns, ErrorColumns, Link, Model, ResidualForest, TreeArrays};
-use uncertain::{Control, Covariances, GaussianArray, Incomplete, Rows};
+use uncertain::{Control, Covariances, GaussianArray, Incomplete, MixtureArray, Rows};
 
 use crate::support::{refusal, seal, split, with_metadata};
 
@@ -45,7 +45,7 @@ fn rows(given: &[([f64; 2], [f64; 3])]) -> GaussianArray {
 fn rows_fall_to_the_leaves_that_their_errors_and_correlations_say() {
     let loaded =
         file::load_from_bytes(&file::save_to_bytes(&saved(Link::Identity, vec![100.0], &[])).unwrap()).unwrap();
-    // sizes of x_1 in units of 2: 0.05 -> log10 0.025 < -1.5; 0.1 -> log10 0.05 > -1.5; exact -> log10 1e-3
+    // sizes of x_1 in units of 2: 0.05 -> log10 0.025 < -1.5; 0.1 -> log10 0.05 > -1.5; exact -> log10 1e-9
     let data = rows(&[
         ([1.0, 0.0], [0.01, 0.0, 0.0025]),
         ([1.0, 0.0], [0.01, 0.005, 0.01]),
@@ -199,4 +199,35 @@ fn whatever_a_file_holds_no_walk_is_endless_or_leaves_the_tree() {
         }
     }
     assert!(refused > 250 && answered > 100, "{refused} {answered}");
+}
+
+/// Rows that are mixtures: moments, and the skewness behind the sizes.
+#[test]
+fn rows_of_several_gaussians_have_moments_and_skewness() {
+    let columns = ErrorColumns::new(Columns::Skewness, vec![1.0]).unwrap();
+    assert_eq!(columns.n_columns(), 3);
+    // Right where the skewness is above 0.1, or missing.
+    let nodes = TreeArrays {
+        column: vec![2.0, -1.0, -1.0],
+        value: vec![0.1, -1.0, 1.0],
+        right: vec![2.0, 0.0, 0.0],
+        missing_left: vec![0.0; 3],
+    };
+    let trees = nodes.trees(&[3.0]).unwrap();
+    let model = Model::new(columns, vec![0.0], trees, Link::Identity, [1.0, 1.0]).unwrap();
+    let saved = Saved::new(vec![Step::from_model(model)], vec![]);
+    let loaded = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();
+    // Two components of shares .8 and .2 lean to the right, the same mirrored to the left, equal ones nowhere.
+    let means = Rows::from_vec(vec![0.0, 3.0, 0.0, -3.0, 0.0, 3.0, 5.0], 1).unwrap();
+    let std = Covariances::from_std(Rows::from_vec(vec![0.1; 7], 1).unwrap());
+    let parts = GaussianArray::new(means, std).unwrap();
+    let weights = vec![0.8, 0.2, 0.8, 0.2, 0.5, 0.5, 1.0];
+    let data = MixtureArray::new(parts, vec![0, 2, 4, 6, 7], weights).unwrap();
+    let skewness = data.skewness().unwrap();
+    assert!((skewness[0] + skewness[1]).abs() < 1e-12 && (skewness[0] - 1.48).abs() < 0.05, "{skewness:?}");
+    assert_eq!(loaded.predict_targets(Incomplete::from_mixtures(&data)).unwrap(), [1.0, -1.0, -1.0, -1.0]);
+    let missing = data.marks_of_components(&[false, true, false, false]).unwrap();
+    let rows = Incomplete::from_mixtures(&data).with_missing(&missing).unwrap();
+    assert_eq!(loaded.predict_targets(rows).unwrap(), [1.0, 1.0, -1.0, -1.0]);
+    assert_eq!(loaded.predict_targets(data.components()).unwrap(), [-1.0; 7]);
 }

@@ -17,6 +17,7 @@ import numpy as np
 from ..._data.typing import Floats, Keywords
 from ..._uncertain import Fitted
 from ...exceptions import UncertainError
+from ...preprocessing._error_columns import TREES
 from .gaussians import Mixture, Rows, one_gaussian, posterior, readings
 from .graph import Graph, Value
 from .probability import expected_sigmoid
@@ -235,7 +236,7 @@ def _trees(rows: Rows, step: Step) -> Answer:
     mean = rows.mean if rows.gaps is None else g.where(rows.gaps, np.nan, rows.mean)
     columns = [mean]
     if state["columns"] == "errors":
-        sizes = g.op("Max", rows.deviations() / step.arrays["scale"], 1e-3)
+        sizes = g.op("Max", rows.deviations() / step.arrays["scale"], TREES)
         columns.append(sizes if rows.gaps is None else g.where(rows.gaps, np.nan, sizes))
     scores = tree_scores(g, g.join(columns, 1), powers_of_ten(step.arrays, rows.d))
     if state["link"] == "logit":

@@ -1,19 +1,21 @@
 //! Gaussians as plain columns: means, logarithms of the sizes of errors, correlations.
 //!
 //! ```text
-//! x_1 ... x_d,  log10 max(s_1 / t_1, 1e-3) ... log10 max(s_d / t_d, 1e-3),  c_12 c_13 ... c_23 ...
+//! x_1 ... x_d,  log10 max(s_1 / t_1, 1e-9) ... log10 max(s_d / t_d, 1e-9),  c_12 c_13 ... c_23 ...
 //! ```
 //!
 //! with the row's standard deviations s, the scale t of every feature, and correlations c (0 where a value is exact or
-//! missing). A missing value is NaN, and so is the size of its error.
+//! missing). A missing value is NaN, and so is the size of its error. Of rows that are mixtures, which have means and
+//! covariances of their own, the skewness of every feature may follow the sizes; Gaussians have 0.
 
 use crate::data::Incomplete;
 use crate::error::{Error, Result};
 use crate::named::named;
 use crate::readable::readable;
 
-/// Errors below this, in units of the feature's scale, count as this.
-const FLOOR: f64 = 1e-3;
+/// Errors below this, in units of the feature's scale, count as this. Trees that were grown with a larger floor have no
+/// threshold below that.
+const FLOOR: f64 = 1e-9;
 
 /// Which of them there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
@@ -26,6 +28,8 @@ pub enum Columns {
     Errors,
     /// Means, sizes and correlations.
     Correlations,
+    /// Means, sizes and skewness.
+    Skewness,
 }
 
 named!(Columns, "columns");
@@ -57,6 +61,7 @@ impl ErrorColumns {
         let n_columns = match columns {
             Columns::Means => Some(d),
             Columns::Errors => d.checked_mul(2),
+            Columns::Skewness => d.checked_mul(3),
             Columns::Correlations => pairs().and_then(|pairs| d.checked_mul(2)?.checked_add(pairs)),
         };
         match n_columns.filter(|&n| n > 0) {
@@ -71,17 +76,23 @@ impl ErrorColumns {
         self.scale.len()
     }
 
-    /// The columns of one row.
-    pub(super) fn write(&self, rows: &Incomplete<'_>, row: usize, out: &mut [f64]) {
+    /// The columns of one row; `skewness`: of all rows that are mixtures.
+    pub(super) fn write(&self, rows: &Incomplete<'_>, skewness: Option<&[f64]>, row: usize, out: &mut [f64]) {
         let (data, d) = (rows.gaussians(), self.scale.len());
         let (means, rest) = out.split_at_mut(d);
         means.copy_from_slice(&data.means().row(row));
         if self.columns != Columns::Means {
-            let (std, correlations) = rest.split_at_mut(d);
-            if self.columns == Columns::Errors {
-                data.covariances().variances(row, std);
+            let (std, more) = rest.split_at_mut(d);
+            if self.columns == Columns::Correlations {
+                correlate(rows, row, std, more);
             } else {
-                correlate(rows, row, std, correlations);
+                data.covariances().variances(row, std);
+            }
+            if self.columns == Columns::Skewness {
+                match skewness {
+                    Some(all) => more.copy_from_slice(&all[row * d..(row + 1) * d]),
+                    None => more.fill(0.0),
+                }
             }
             for (size, t) in std.iter_mut().zip(&self.scale) {
                 *size = (size.sqrt() / t).max(FLOOR).log10();
@@ -91,6 +102,9 @@ impl ErrorColumns {
             out[j] = f64::NAN;
             if self.columns != Columns::Means {
                 out[d + j] = f64::NAN;
+            }
+            if self.columns == Columns::Skewness {
+                out[2 * d + j] = f64::NAN;
             }
         }
     }

@@ -33,6 +33,7 @@ use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::parallel;
 use crate::readable::readable;
+use crate::state::Moments;
 
 /// Numbers of columns that are filled before the trees look at them: they stay in the cache.
 const BLOCK: usize = 1 << 14;
@@ -112,6 +113,11 @@ impl Model {
     /// Rows of another size, a stop, or a sum that overflows.
     pub fn scores<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         let rows = rows.into();
+        let (moments, skewness) = match rows.mixtures() {
+            Some(mixtures) => (Some(Moments::new(rows, mixtures)?), Some(mixtures.skewness()?)),
+            None => (None, None),
+        };
+        let rows = moments.as_ref().map_or(rows, Moments::rows);
         let data = rows.gaussians();
         data.check_features(self.n_features())?;
         let (n, k, width) = (data.n_rows(), self.baseline.len(), self.columns.n_columns());
@@ -122,7 +128,7 @@ impl Model {
             for (first, out) in part.step_by(block).zip(out.chunks_mut(block * k)) {
                 control.check()?;
                 for (i, (x, out)) in columns.chunks_exact_mut(width).zip(out.chunks_exact_mut(k)).enumerate() {
-                    self.columns.write(&rows, first + i, x);
+                    self.columns.write(&rows, skewness.as_deref(), first + i, x);
                     // Zero at first, as in scikit-learn: it makes +0 of -0.
                     out.iter_mut().zip(&self.baseline).for_each(|(score, b)| *score = 0.0 + b);
                 }

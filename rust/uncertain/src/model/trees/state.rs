@@ -67,7 +67,7 @@ impl Fitted for Model {
 
 impl Predictor for Model {
     fn about(&self) -> About {
-        About::model(self.n_features(), self.n_classes()).with_gaps().with_mixtures(OfMixtures::Moments)
+        About::model(self.n_features(), self.n_classes()).with_gaps().with_mixtures(OfMixtures::Own)
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
