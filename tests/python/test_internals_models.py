@@ -47,7 +47,7 @@ from uncertain._errors.sizes import ErrorSizes
 from uncertain._held_out.fits import fit_fold, fit_folds
 from uncertain._model.calibrating import calibrate
 from uncertain._model.conformal import Conformal
-from uncertain._model.cross_conformal import noise_levels, set_lists
+from uncertain._model.cross_conformal import CrossConformal, noise_levels, set_lists
 from uncertain._model.densities import with_density
 from uncertain._model.scatter import most_likely_scatter
 from uncertain._model.spread import Spread
@@ -452,9 +452,26 @@ def test_lists_are_those_of_a_loop(count: int) -> None:
     inside, classes = rng.random((300, count)) < 0.4, np.array([f"c{k}" for k in range(count)])
     lists = set_lists(shares, inside, classes)
     for row, found in enumerate(lists):
-        first, *rest = np.argsort(-shares[row], kind="stable").tolist()
-        assert found == [classes[k] for k in (first, *(k for k in rest if inside[row, k]))]
+        order = np.argsort(-shares[row], kind="stable").tolist()
+        assert found == ([classes[k] for k in order if inside[row, k]] or [classes[order[0]]])
     assert count > 5 or len({id(each) for each in lists}) < 300  # rows share them
+
+
+def test_one_threshold_is_the_rank_among_the_scores() -> None:
+    rng = np.random.default_rng(0)
+    rows, widths = GaussianArray(rng.normal(size=(400, 2)), std=rng.uniform(0.1, 2.0, (400, 2))), np.ones(2)
+    levels = noise_levels(rows, widths)
+    scores = rng.beta(5.0, 5.0, 400).round(2)  # ties
+    known = Conformal.from_scores(scores, levels, np.ones(400), np.quantile(levels, [0.3, 0.97]))
+    shares = rng.dirichlet([5.0, 5.0, 5.0], 400).round(2)
+    for coverage in (0.05, 0.5, 0.9, 0.99):
+        cross = CrossConformal((), (known,), widths)
+        inside = cross.inside(None, rows, shares, np.arange(3), coverage)  # type: ignore[arg-type]
+        for row, bin_ in enumerate(known.bins(levels)):
+            own = known.scores[bin_]
+            ranks = [np.count_nonzero(own >= 1.0 - share) for share in shares[row]]
+            needed = np.floor((len(own) + 1) * (1.0 - coverage) + 1e-9)
+            assert inside[row].tolist() == [rank >= needed for rank in ranks]
 
 
 @pytest.fixture(scope="module")

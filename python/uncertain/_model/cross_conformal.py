@@ -18,7 +18,10 @@ Tibshirani, Predictive inference with the jackknife+, Annals of Statistics 49, 2
     P(true class in the set) >= 1 - 2 alpha - sqrt(2 / n),    alpha = 1 - coverage,
 
 and in practice about `coverage`, or more where models of the folds disagree: ranks are averaged, and averages
-of unlike ranks are seldom extreme.
+of unlike ranks are seldom extreme. A set that would be empty has the class that the model itself predicts.
+Others need not have it: where labels are nearly noise the models' favourites differ by chance, and with both
+in every set 90 % sets held up to 98.6 % (standard deviation over 120 tables 1.6 to 1.7 times that of split
+conformal prediction; 1.2 to 1.5 without).
 
 Rejected: thresholds of the folds for the model of all rows (standard deviation over tables of noise .05 to
 .19 where split conformal prediction has .02); one model of two thirds of the rows whatever their number: with
@@ -62,14 +65,21 @@ class CrossConformal:
         self, steps: Pipeline, rows: GaussianRows, shares: Floats, classes: Labels, coverage: float
     ) -> Booleans:
         """Which classes belong to each row's set, (n, K); `shares`: those of the model itself, `steps`."""
-        bins = self.scores[0].bins(noise_levels(rows, self.widths))
+        levels = noise_levels(rows, self.widths)
+        strange = (1.0 - self._shares(place, rows, shares, classes) for place in range(len(self.scores)))
+        if len(self.scores) == 1:  # one threshold says what the counts would
+            return np.asarray(next(strange) <= self.scores[0].limits(levels, coverage)[:, None])
+        bins = self.scores[0].bins(levels)
         counts, m = np.zeros(shares.shape, dtype=np.int64), np.zeros(len(bins), dtype=np.int64)
-        for place, scores in enumerate(self.scores):
-            own = shares if not self.models else class_shares(self.models[place], rows, classes)
-            scores.count(1.0 - own, bins, counts)
+        for scores, own in zip(self.scores, strange, strict=True):
+            scores.count(own, bins, counts)
             m += scores.sizes[bins]
         needed = np.floor((m + 1) * (1.0 - coverage) + 1e-9)
         return np.asarray(counts >= needed[:, None])
+
+    def _shares(self, place: int, rows: GaussianRows, shares: Floats, classes: Labels) -> Floats:
+        """Those of the model of a fold, or the model's own."""
+        return class_shares(self.models[place], rows, classes) if self.models else shares
 
     def to_dict(self) -> Header:
         """Lists of numbers, for the model file."""
@@ -140,10 +150,10 @@ def noise_levels(rows: Any, widths: Floats) -> Floats:
 
 
 def set_lists(shares: Floats, inside: Booleans, classes: Labels) -> Labels:
-    """Lists of labels, the largest share first; the first always. Equal ones are one object."""
+    """Lists of labels, the largest share first, which is there if no other is. Equal ones are shared."""
     order = _largest_first(shares)
     kept = np.take_along_axis(inside, order, axis=1)
-    kept[:, 0] = True
+    kept[:, 0] |= ~kept.any(axis=1)
     labels = np.asarray(classes, dtype=object)
     lists = np.empty(len(shares), dtype=object)
     unlike, which = _distinct(np.where(kept, order, -1))

@@ -220,7 +220,8 @@ class Model:
 
         A column of lists of labels (a Series, a ChunkedArray, ... as by `predict`; for arrays an array of
         lists), the most probable label first. A list is never empty, so coverage is larger where the model is
-        right more often than was asked; a list of all classes says that the row tells nothing.
+        right more often than was asked; a list of all classes says that the row tells nothing. Where models
+        of folds disagree with the model itself, a list may lack the class that `predict` says.
 
         The model keeps models of folds (for 300 rows and more mostly one, of two thirds of the rows), and the
         scores 1 - P_f(true class) that each gave to the rows it had not seen. A class is in the set unless
@@ -229,7 +230,7 @@ class Model:
         .. code-block:: text
 
             set = {k : sum_f #{i in fold f, bin b: P_f(y_i) <= P_f(k)} >= floor((m + 1)(1 - coverage))}
-                  and the most probable class
+                  or, if there is none, the most probable class
 
         where b is the bin of the row's noise level, the root mean square of its errors in units of the spread
         of the features. With one fold (split conformal prediction) sets hold the true class with at least the
