@@ -83,6 +83,7 @@ def models() -> dict[str, Any]:
         kernel="linear",
         between_alpha=1e-5,
         fit_intercept=True,
+        scale_features=False,
     )
     kernel = DotProduct() + ConstantKernel() * RBF(3.0) + WhiteKernel(0.1)
     network = MLPRegressor(hidden_layer_sizes=(8,), solver="lbfgs", max_iter=1000, random_state=0)

@@ -48,6 +48,7 @@ class Draw:
             max_refinements=refinements,
             kernel="linear",
             fit_intercept=False,
+            scale_features=False,
         )
         return model.fit(self.x, self.y)
 

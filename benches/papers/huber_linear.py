@@ -63,9 +63,8 @@ def draw(n: int, seed: int, *, noise: float = 0.0, percent: int = 0) -> Draw:
 
 def model(**other: Any) -> AdaptiveHuberRegressor:
     given = {"kernel": "linear", "delta": DELTA, "n_neighbors": NEIGHBORS, "max_refinements": 1} | other
-    return AdaptiveHuberRegressor(
-        given.pop("alpha", ALPHA), given.pop("manifold_alpha", MANIFOLD), fit_intercept=False, **given
-    )
+    strengths = given.pop("alpha", ALPHA), given.pop("manifold_alpha", MANIFOLD)
+    return AdaptiveHuberRegressor(*strengths, fit_intercept=False, scale_features=False, **given)
 
 
 def main(argv: Sequence[str] | None = None) -> str:

@@ -112,7 +112,7 @@ def flips(n: int = 500, draws: int = 10) -> None:
                 flipped = rng.choice(n, n * percent // 100, replace=False)
                 y[flipped] *= -1.0
                 fitted = AdaptiveHuberRegressor(
-                    1e-2 / n, 1e-3 / n, delta=0.1, max_refinements=10, kernel="linear"
+                    1e-2 / n, 1e-3 / n, delta=0.1, max_refinements=10, kernel="linear", scale_features=False
                 )
                 found = fitted.fit(x, y).removed_
                 dice.append(2.0 * len(np.intersect1d(found, flipped)) / (len(found) + len(flipped)))

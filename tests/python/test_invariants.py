@@ -199,6 +199,8 @@ def in_units(subject: Subject, c: float) -> dict[str, Any]:
         return {"sigma": c * values["sigma"]}
     if values.get("kernel") != "linear":
         return {}
+    if "scale_features" in values:
+        return {"alpha": c**2 * values["alpha"], "scale_features": False}
     if "alpha" in values:
         return {"alpha": c**2 * values["alpha"]}
     return {"C": values["C"] / c**2}

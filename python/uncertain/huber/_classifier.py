@@ -33,8 +33,8 @@ class AdaptiveHuberClassifier(ScoreClassifier, AdaptiveHuber):
     Parameters
     ----------
     alpha, manifold_alpha, delta, max_refinements, threshold, kernel, gamma, degree, coef0, coupling, views, \
-view_weights, between_alpha, graph, n_neighbors, graph_gamma, laplacian, fit_intercept, max_bytes, n_jobs, \
-verbose, callback
+view_weights, between_alpha, graph, n_neighbors, graph_gamma, laplacian, fit_intercept, scale_features, \
+max_bytes, n_jobs, verbose, callback
         As in :class:`AdaptiveHuberRegressor`.
     unlabeled : "auto", None or a label, default="auto"
         The label of rows without one. "auto": as above; None: only None and NaN.
@@ -50,7 +50,7 @@ verbose, callback
 n_iter_, status_
         As in :class:`AdaptiveHuberRegressor`; for more than two classes lists or arrays with one element per
         class.
-    gamma_, X_fit_, n_labels_, n_features_in_
+    gamma_, scales_, X_fit_, n_labels_, n_features_in_
         As in :class:`AdaptiveHuberRegressor`.
 
     Examples
@@ -85,6 +85,7 @@ n_iter_, status_
         graph_gamma: float | None = None,
         laplacian: Literal["normalized", "unnormalized"] | None = "normalized",
         fit_intercept: bool = False,
+        scale_features: bool | None = None,
         unlabeled: object = "auto",
         probability: bool = False,
         random_state: RandomState = None,
@@ -112,6 +113,7 @@ n_iter_, status_
             graph_gamma=graph_gamma,
             laplacian=laplacian,
             fit_intercept=fit_intercept,
+            scale_features=scale_features,
             max_bytes=max_bytes,
             n_jobs=n_jobs,
             verbose=verbose,

@@ -16,8 +16,9 @@ from .._base.sums import BeyondSums, Need
 from .._data.array import GaussianArray
 from .._data.typing import Array, Codes, Floats, Header, Keywords
 from .._data.validation import RowsLike, check_gaussians
+from .._data.warn import warn
 from .._uncertain import Gaussians, Rows
-from ..exceptions import ParameterError
+from ..exceptions import ParameterError, UncertainWarning
 from ._views import (
     FORGOTTEN,
     Columns,
@@ -31,6 +32,13 @@ from ._views import (
     per_view,
     view_weights,
 )
+
+UNLIKE = (
+    "the spreads of the features are far from one, and x'z would depend on their units: the kernel sees them "
+    "divided by their standard deviations (scales_). scale_features=True does so without a word; "
+    "scale_features=False keeps features that are meant as they are, such as those of a kernel map"
+)
+PRODUCTS = ("linear", "quadratic")
 
 
 class Refinement(NamedTuple):
@@ -85,6 +93,7 @@ class AdaptiveHuber(Core, BaseEstimator):
         graph_gamma: float | None = None,
         laplacian: Literal["normalized", "unnormalized"] | None = "normalized",
         fit_intercept: bool = False,
+        scale_features: bool | None = None,
         max_bytes: int | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -108,6 +117,7 @@ class AdaptiveHuber(Core, BaseEstimator):
         self.graph_gamma = graph_gamma
         self.laplacian = laplacian
         self.fit_intercept = fit_intercept
+        self.scale_features = scale_features
         self.max_bytes = max_bytes
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -191,12 +201,20 @@ class AdaptiveHuber(Core, BaseEstimator):
         if any(isinstance(graph, str) and graph == FORGOTTEN for graph in graphs):
             raise ParameterError("graph: a model file holds no matrix of a graph; set graph= to fit again")
         arguments = {"outputs": targets, "n_classes": n_classes, "weights": weights, "groups": groups}
-        graphs = [view.matrix for view in self._views()]
-        return self._keep(self._fitted(self._parameters(), rows, graphs=graphs, **arguments))
+        views = self._views()
+        graphs = [view.matrix for view in views]
+        self._keep(self._fitted(self._parameters(), rows, graphs=graphs, **arguments))
+        divided = (
+            view.kernel for view, scales in zip(views, self.scales_, strict=True) if scales is not None
+        )
+        if self.scale_features is None and any(kernel in PRODUCTS for kernel in divided):
+            warn(UNLIKE, UncertainWarning)
+        return self
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         """One value of an output each, or of several a list or array."""
         self.gamma_, self.n_labels_ = header["gammas"], header["n_labelled"]
+        self.scales_ = [None if scales is None else np.array(scales) for scales in header["scales"]]
         rows = self._model.rows
         self.X_fit_ = None if rows is None else GaussianArray._from_core(rows)
         outcomes: list[Keywords] = header["outcomes"]

@@ -79,6 +79,14 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
     fit_intercept : bool, default=False
         Whether the targets are centred by b, the weighted mean of the labels in use; b moves with the labels
         that are dropped. It is not part of the minimisation.
+    scale_features : bool or None, default=None
+        Whether every view sees ``x_j / s_j`` in place of ``x_j`` (kernel and graph; for "linear" the penalty
+        is then ``alpha sum_j s_j^2 beta_j^2`` of ``f = beta'x``), s_j the standard deviation of the feature's
+        means over the distinct rows; no origin is moved. None: where the answer would depend on units that
+        nobody chose. "linear" and "quadratic" divide if a spread is below 0.1 or above 10, and warn, for
+        features of a kernel map want False; kernels with ``gamma=None`` divide if spreads differ by more than
+        a factor of 4. So rows behind a scaler keep the formula above, and so do views with a `gamma` or a
+        `graph_gamma`, which are in units of the features.
     max_bytes : int, default=None
         Memory a fit may take; a larger one is refused. None: half of what is available.
     {n_jobs}
@@ -116,6 +124,8 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         would leave fewer than half of the labels).
     gamma_ : list
         Scale of each view's kernel.
+    scales_ : list
+        What each view divides its features by, an ndarray; None where it takes them as they are.
     X_fit_ : GaussianArray, or None
         The rows of the fit; None with a precomputed kernel.
     {n_features_in_}

@@ -17,6 +17,7 @@ use super::reduction::{Penalty, Reduction, ViewOf};
 use super::refine::{Plan, Refined, refine};
 use super::source::{self, Kernel, Source};
 use super::system::System;
+use super::units;
 
 /// Labelled rows whose predictions are computed again.
 const CHECKED: usize = 500;
@@ -93,6 +94,7 @@ impl Params {
 struct Prepared<'a> {
     view: &'a View,
     kernel: Kernel,
+    scales: Option<Vec<f64>>,
     rows: GaussianArray,
 }
 
@@ -110,7 +112,7 @@ fn fit(params: &Params, given: Given<'_>, control: &Control) -> Result<Model> {
         order.extend(unlabelled);
     }
     let views = prepare(params, given, &order)?;
-    let kernels: Vec<Kernel> = views.iter().map(|view| view.kernel).collect();
+    let found: Vec<_> = views.iter().map(|view| (view.kernel, view.scales.clone())).collect();
     let reduction = reduce(params, views, &order, l, control)?;
     let weights = order[..l].iter().map(|&i| given.weight(i)).collect();
     let mut system = System::new(reduction.gram(control)?, weights)?;
@@ -121,13 +123,14 @@ fn fit(params: &Params, given: Given<'_>, control: &Control) -> Result<Model> {
         intercept: params.fit_intercept,
     };
     let (n, outputs) = (given.rows.n_rows(), given.outputs());
-    let part = |(view, kernel): (&View, Kernel)| FittedView {
+    let part = |(view, (kernel, scales)): (&View, (Kernel, Option<Vec<f64>>))| FittedView {
         columns: view.columns.clone(),
         kernel,
+        scales,
         weight: view.weight,
         coef: Array2::zeros((n, outputs)),
     };
-    let mut parts: Vec<FittedView> = params.views.iter().zip(kernels).map(part).collect();
+    let mut parts: Vec<FittedView> = params.views.iter().zip(found).map(part).collect();
     let mut outcomes = vec![];
     for (k, target) in targets.iter().enumerate() {
         let task = if outputs > 1 { format!("class {} of {outputs}", k + 1) } else { String::new() };
@@ -151,9 +154,11 @@ fn prepare<'a>(params: &'a Params, given: Given<'_>, order: &[usize]) -> Result<
     // Scales come from all rows in the caller's order, whichever of them have labels.
     let (all, ordered) = (given.rows.take(&given.counted())?, given.rows.take(order)?);
     let prepare = |view: &'a View| {
-        let features = |rows: &GaussianArray| view.columns.as_ref().map_or(Ok(rows.clone()), |c| rows.columns(c));
-        let kernel = view.kernel.resolved(&features(&all)?)?;
-        Ok(Prepared { view, kernel, rows: features(&ordered)? })
+        let columns = view.columns.as_deref();
+        let scales = units::scales(view, &units::features(columns, None, &all)?, params.scale_features)?;
+        let kernel = view.kernel.resolved(&units::features(columns, scales.as_deref(), &all)?)?;
+        let rows = units::features(columns, scales.as_deref(), &ordered)?;
+        Ok(Prepared { view, kernel, scales, rows })
     };
     params.views.iter().map(prepare).collect()
 }
@@ -167,13 +172,13 @@ fn reduce<'a>(
     control: &Control,
 ) -> Result<Reduction<'a>> {
     let size = order.len() as u128;
-    let held = |Prepared { view, kernel, rows }: &Prepared<'_>| {
+    let held = |Prepared { view, kernel, rows, .. }: &Prepared<'_>| {
         let graph = if params.has_graph(view) { view.graph.bytes(size) } else { 0 };
         graph + if source::stored(kernel, rows) { 8 * size * size } else { 0 }
     };
     let fixed = views.iter().map(held).sum();
     let budget = Budget::new(order.len(), l, views.len(), params.couples_views(), fixed, params.max_bytes)?;
-    let view = |Prepared { view, kernel, rows }: Prepared<'_>| {
+    let view = |Prepared { view, kernel, rows, .. }: Prepared<'_>| {
         let operator = if params.has_graph(view) {
             let (mut nodes, gram) = (distinct(&rows), kernel == Kernel::Precomputed);
             nodes.sort_unstable();

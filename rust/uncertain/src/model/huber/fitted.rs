@@ -12,6 +12,7 @@ use crate::parallel;
 
 use super::refine::{Ending, Refinement};
 use super::source::Kernel;
+use super::units;
 
 /// Elements of a kernel block that is computed at a time.
 const BLOCK: usize = 1 << 22;
@@ -23,6 +24,8 @@ pub struct FittedView {
     pub columns: Option<Vec<usize>>,
     /// Its kernel, gamma known.
     pub kernel: Kernel,
+    /// What its features are divided by; `None`: 1.
+    pub scales: Option<Vec<f64>>,
     /// Its weight c.
     pub weight: f64,
     /// w: n x outputs.
@@ -36,9 +39,9 @@ impl FittedView {
         (0..self.coef.nrows()).filter(|&i| self.coef.row(i).iter().any(|w| *w != 0.0)).collect()
     }
 
-    /// The features of this view.
+    /// The features of this view, in its units.
     pub(super) fn features(&self, rows: &GaussianArray) -> Result<GaussianArray> {
-        self.columns.as_ref().map_or_else(|| Ok(rows.clone()), |columns| rows.columns(columns))
+        units::features(self.columns.as_deref(), self.scales.as_deref(), rows)
     }
 }
 

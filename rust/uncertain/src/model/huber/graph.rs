@@ -49,12 +49,18 @@ pub enum Graph {
 
 impl Graph {
     pub(super) fn check(&self) -> Result<()> {
-        let gamma = match self {
-            Self::Neighbors { count: 0, .. } => return Err(Error::parameter("n_neighbors", 0, "at least 1")),
+        if let Self::Neighbors { count: 0, .. } = self {
+            return Err(Error::parameter("n_neighbors", 0, "at least 1"));
+        }
+        self.gamma().map_or(Ok(()), |gamma| check_positive("graph_gamma", gamma))
+    }
+
+    /// The caller's gamma.
+    pub(super) fn gamma(&self) -> Option<f64> {
+        match self {
             Self::Neighbors { gamma, .. } | Self::Full { gamma } => *gamma,
             Self::None | Self::Given { .. } => None,
-        };
-        gamma.map_or(Ok(()), |gamma| check_positive("graph_gamma", gamma))
+        }
     }
 
     /// Bytes of the operator on n rows.

@@ -58,6 +58,15 @@ impl Machine {
             if let Some(column) = columns.find(|column| **column >= d) {
                 return Err(Error::Data(format!("views: feature {column} of rows that have {d}")));
             }
+            for part in &model.parts {
+                let width = part.columns.as_ref().map_or(d, Vec::len);
+                let usable = |scales: &Vec<f64>| {
+                    scales.len() == width && scales.iter().all(|scale| scale.is_normal() && *scale > 0.0)
+                };
+                if !part.scales.as_ref().is_none_or(usable) {
+                    return Err(Error::Data(format!("scales of a view are {width} numbers > 0")));
+                }
+            }
         }
         // One layout: machines are equal when their numbers are.
         let rows = rows.map(GaussianArray::with_triangles).transpose()?;

@@ -9,7 +9,7 @@
 //! labelled rows, after one factorisation per view; the refinement loop lowers xi and drops the labels
 //! beyond it.
 //!
-//! Order of the files: `given` (rows and their labels), `source` (kernels), `neighbors`, `graph` and `operator` (M),
+//! Order of the files: `given` (rows and their labels), `units` (of the features), `source` (kernels), `neighbors`, `graph` and `operator` (M),
 //! `factor` (K = R R'), `reduction` (G0), `system` (solves on the labelled rows), `qp` and `bounded` (one threshold),
 //! `refine` (all of them), `calibrate` (probabilities), `machine` (a model with its rows), `spread` (scores of rows with
 //! error bars).
@@ -59,6 +59,7 @@ mod state;
 mod system;
 #[cfg(test)]
 mod tests;
+mod units;
 
 pub use fitted::{FittedView, Model, Outcome};
 pub use graph::Graph;

@@ -49,6 +49,10 @@ params! {
         fit_intercept: bool = false,
         /// Normalised Laplacians, or D - W?
         normalized: bool = true,
+        /// Divide features by their spreads: always, never, or (`None`) where a kernel would depend on units that no
+        /// gamma says and spreads are unlike, or for x'z far from one.
+        #[serde(default)]
+        scale_features: Option<bool> = None,
         /// The views; by default one of all features.
         views: Vec<View> = vec![View::default()],
         /// Whether and how probabilities are fitted; targets are then -1 and +1, and every class needs two labels.
@@ -77,6 +81,13 @@ impl Params {
             }
             if !(view.weight > 0.0 && view.weight.is_finite()) {
                 return Err(Error::parameter("view_weights", view.weight, "finite numbers > 0"));
+            }
+            if view.kernel == Kernel::Precomputed && self.scale_features == Some(true) {
+                return Err(Error::parameter(
+                    "scale_features",
+                    true,
+                    "another value for a kernel matrix, which has no features",
+                ));
             }
             if view.kernel == Kernel::Precomputed && (self.views.len() > 1 || view.columns.is_some()) {
                 return Err(Error::parameter("kernel", "\"precomputed\"", "another one when there are several views"));

@@ -1,7 +1,7 @@
 //! How much a value f(x) = sum_a c^a K^a(x) w^a varies under the noise of the row x ~ N(m, S): exactly.
 //!
 //! - rbf: f is a mean over noise, and so has a variance (see `kernel/probabilistic_rbf/distribution.rs`);
-//! - linear: f = w'x with w = sum_i c w_i m_i over all linear views, of variance w'S w;
+//! - linear: f = w'x with w_j = sum_i c w_i m_ij / s_j^2 over all linear views (s: their scales), of variance w'S w;
 //! - other kernels know no noise, and rows must be exact points.
 //!
 //! Variances of several views add up where their noise is independent: no feature in two of them, and
@@ -68,7 +68,10 @@ fn slope(parts: &[FittedView], rows: &GaussianArray, output: usize) -> Vec<f64> 
         let columns = part.columns.clone().unwrap_or_else(|| (0..d).collect());
         for (i, coef) in part.coef.column(output).iter().enumerate().filter(|(_, coef)| **coef != 0.0) {
             let row = rows.means().row(i);
-            columns.iter().for_each(|&j| w[j] += part.weight * coef * row[j]);
+            for (k, &j) in columns.iter().enumerate() {
+                let scale = part.scales.as_ref().map_or(1.0, |scales| scales[k]);
+                w[j] += part.weight * coef * (row[j] / scale) / scale;
+            }
         }
     }
     w

@@ -17,6 +17,9 @@ header! {
     n_labelled: usize,
     /// The scale found for the kernel of each view.
     gammas: Vec<Option<f64>>,
+    /// What the features of each view are divided by; none in files of older versions.
+    #[serde(default)]
+    scales: Vec<Option<Vec<f64>>>,
     outcomes: Vec<Outcome>,
 }
 
@@ -71,12 +74,13 @@ impl Fitted for Machine {
             n_classes: self.n_classes(),
             n_labelled: model.n_labelled,
             gammas: model.parts.iter().map(|part| part.kernel.gamma()).collect(),
+            scales: model.parts.iter().map(|part| part.scales.clone()).collect(),
             outcomes: model.outcomes.clone(),
         }
     }
 
     fn read(header: Header, params: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
-        let Header { n_classes, n_labelled, gammas, mut outcomes } = header;
+        let Header { n_classes, n_labelled, gammas, mut scales, mut outcomes } = header;
         let views = &params.params().views;
         let coef = parts.tensor("coef")?;
         let &[m, n, outputs] = coef.shape.as_slice() else {
@@ -85,12 +89,18 @@ impl Fitted for Machine {
         if n == 0 || outputs == 0 || m != views.len() || m != gammas.len() || outputs != outcomes.len() {
             return Err(Error::ModelFile(format!("a model cannot have {outputs} outputs of {m} views on {n} rows")));
         }
+        if scales.is_empty() {
+            scales = vec![None; m];
+        }
+        if scales.len() != m {
+            return Err(Error::ModelFile(format!("scales of {} views of {m}", scales.len())));
+        }
         let coef = Array3::from_shape_vec((m, n, outputs), coef.values)
             .map_err(|e| Error::Internal(format!("checked shape: {e}")))?;
         let mut of_views = vec![];
-        for ((view, gamma), coef) in views.iter().zip(gammas).zip(coef.axis_iter(Axis(0))) {
+        for (((view, gamma), scales), coef) in views.iter().zip(gammas).zip(scales).zip(coef.axis_iter(Axis(0))) {
             let (columns, weight, kernel) = (view.columns.clone(), view.weight, view.kernel.with_gamma(gamma)?);
-            of_views.push(FittedView { columns, kernel, weight, coef: coef.to_owned() });
+            of_views.push(FittedView { columns, kernel, scales, weight, coef: coef.to_owned() });
         }
         for (k, outcome) in outcomes.iter_mut().enumerate() {
             outcome.thresholds = parts.shaped(&format!("thresholds.{k}"), &[outcome.history.len() + 1])?;

@@ -38,10 +38,12 @@ fn points(x: &Rows) -> GaussianArray {
 /// The kernel matrix of a view, by plain formulas.
 fn kernel_matrix(x: &Rows, part: &FittedView) -> Dense {
     let columns: Vec<usize> = part.columns.clone().unwrap_or_else(|| (0..x.width()).collect());
+    let scale = |k: usize| part.scales.as_ref().map_or(1.0, |scales| scales[k]);
+    let row = |i: usize| columns.iter().enumerate().map(|(k, &c)| x.row(i)[c] / scale(k)).collect::<Vec<f64>>();
     let at = |i: usize, j: usize| {
-        let (a, b) = (x.row(i), x.row(j));
-        let dot: f64 = columns.iter().map(|&c| a[c] * b[c]).sum();
-        let distance: f64 = columns.iter().map(|&c| (a[c] - b[c]).powi(2)).sum();
+        let (a, b) = (row(i), row(j));
+        let dot: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
+        let distance: f64 = a.iter().zip(&b).map(|(a, b)| (a - b).powi(2)).sum();
         match part.kernel {
             Kernel::Linear => dot,
             Kernel::Quadratic => dot * dot,

@@ -86,3 +86,33 @@ fn solutions_are_stationary_to_ten_digits() {
     assert!(error < 1e-10, "{error:e}");
     assert!((0..80).all(|i| weights[i] > 0.0 || model.parts[0].coef[[i, 0]] == 0.0));
 }
+
+#[test]
+fn features_in_any_unit_are_stationary_to_nine_digits() {
+    let (x, y) = problem(80);
+    let ones = Weights::new(vec![1.0; 80]).unwrap();
+    for powers in [[6, 0, -6, 3], [0, 150, 0, -150], [0, 0, 0, 2]] {
+        let unit = |j: usize| 10.0_f64.powi(powers[j % 4]);
+        let raw = (0..80 * 4).map(|k| unit(k) * x.row(k / 4)[k % 4]).collect();
+        let raw = Rows::from_vec(raw, 4).unwrap();
+        for kernel in [Kernel::Linear, Kernel::Quadratic, Kernel::Rbf { gamma: None, coupling: Coupling::Shared }] {
+            let view = View { kernel, graph: Graph::None, ..View::default() };
+            let params = Params::new().alpha(1e-3).delta(0.5).views(vec![view]);
+            let fit = |rows: &Rows, scaled| {
+                let params = params.clone().scale_features(scaled).check().unwrap();
+                params.fit(&points(rows), std::slice::from_ref(&y), None, &Control::new()).unwrap()
+            };
+            let model = fit(&raw, None);
+            assert!(model.parts[0].scales.is_some());
+            let error = stationarity(&raw, &y, &ones, &params, &model, &[None]);
+            assert!(error < 1e-9, "{kernel:?} {powers:?}: {error:e}");
+            let same = fit(&x, Some(true)).outcomes[0].objective;
+            let objective = model.outcomes[0].objective;
+            assert!((objective - same).abs() <= 1e-9 * same, "{kernel:?} {powers:?}: {objective} is not {same}");
+        }
+    }
+    // What was scaled by its owner stays as it is.
+    let params = Params::new().views(vec![View { kernel: Kernel::Linear, ..View::default() }]).check().unwrap();
+    let model = params.fit(&points(&x), &[y], None, &Control::new()).unwrap();
+    assert_eq!(model.parts[0].scales, None);
+}
