@@ -141,6 +141,17 @@ def test_trees_see_skewness_and_files_keep_it(tmp_path: Path) -> None:
     assert np.corrcoef(regressor.predict(X), x[:, 0])[0, 1] > 0.7
 
 
+def test_draws_as_they_are_have_error_bars() -> None:
+    """Components without covariances: what is uncertain is which one is true."""
+    random = np.random.default_rng(4)
+    y = np.arange(80) % 2
+    draws = (y + random.normal(0, 0.4, 80))[:, None, None] + random.normal(0, 0.5, (80, 5, 1))
+    X = MixtureArray(np.full((80, 5), 0.2), draws)
+    assert X.kind == "zero"
+    trees = RemeasuredClassifier(n_copies=3, n_trees=5, n_learners=1, random_state=0).fit(X, y)
+    assert trees.factors_[1] > 1.0
+
+
 def test_trees_of_a_file_tell_tiny_errors_apart() -> None:
     """As those of scikit-learn do, down to 1e-9 of the spread of a feature."""
     random = np.random.default_rng(3)

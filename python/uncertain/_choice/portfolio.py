@@ -133,8 +133,7 @@ class Request:
     @property
     def exact(self) -> bool:
         """Has no row an error bar?"""
-        rows = filled_gaussians(self.rows)
-        return rows.kind == "zero" or not rows.trace().any()
+        return not filled_gaussians(self.rows).trace().any()
 
 
 def portfolio(asked: Request) -> list[Member]:
