@@ -40,6 +40,7 @@ def width_of(storage: pl.Struct, column: pl.Series) -> int | None:
     import polars as pl
 
     dtypes = {field.name: cast(Any, field.dtype) for field in storage.fields}
+    _require_mean(dtypes, column.name)
     if "weight" in dtypes:
         return None
     if dtypes["mean"].is_numeric():
@@ -48,6 +49,14 @@ def width_of(storage: pl.Struct, column: pl.Series) -> int | None:
         return int(dtypes["mean"].shape[0])
     first = column.drop_nulls()[:1]
     return len(fields_of(first)["mean"][0]) if len(first) else None
+
+
+def _require_mean(fields: Mapping[str, object], name: str) -> None:
+    """An extension type says what the structs are, and they may lack it all the same."""
+    if "mean" not in fields:
+        raise UncertainError(
+            f"{name}: rows with error bars are structs with a field mean, not of {[*fields]}"
+        )
 
 
 def _storage_type(dtype: Any) -> Any:
@@ -83,6 +92,7 @@ def from_column(column: pl.Series) -> GaussianArray:
             f"{column.dtype}"
         )
     metadata, fields = metadata_of(column.dtype), fields_of(column)
+    _require_mean(fields, name)
     nulls = np.flatnonzero(null_rows(column))
     if len(nulls):
         raise NullError(f"{name}: row {nulls[0]} is null; leave the row out")
@@ -102,6 +112,12 @@ def null_rows(column: pl.Series) -> Booleans:
 
 
 def _mixtures(fields: Mapping[str, pl.Series], name: str) -> MixtureArray:
+    import polars as pl
+
+    # Of a fixed number of components, too.
+    fields = {f: own.arr.to_list() if isinstance(own.dtype, pl.Array) else own for f, own in fields.items()}
+    if single := [f for f, own in fields.items() if not isinstance(own.dtype, pl.List)]:
+        raise UncertainError(f"{name}: {single[0]} of a mixture is a list, an element for each component")
     counts = fields["weight"].list.len().to_numpy()
     empty = np.flatnonzero(counts == 0)
     if len(empty):

@@ -118,7 +118,7 @@ def _types() -> tuple[type, type]:
 
         @classmethod
         def __arrow_ext_deserialize__(cls, storage: Any, serialized: bytes) -> Self:
-            return cls(storage, serialized.decode())
+            return cls(storage, serialized.decode(errors="replace"))
 
         def __reduce__(self) -> tuple[object, ...]:
             return (_rebuilt, (self.name, self.storage_type, self.metadata))

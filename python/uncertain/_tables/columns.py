@@ -199,7 +199,11 @@ def _of_arrow(column: NativeColumn, name: str) -> pl.Series:
     try:
         return pl.Series(_Stream(pa.chunked_array(chunks, kind))).alias(name)
     except (ValueError, pl.exceptions.PolarsError):  # such as views of lists; pyarrow casts them wrongly
-        return series_from_objects(column.to_pylist(), name)
+        try:
+            values = column.to_pylist()
+        except (ValueError, pa.ArrowException) as error:  # such as structs with one name twice
+            raise ColumnError(f"{name}: a column of type {kind} cannot be read ({error})") from None
+        return series_from_objects(values, name)
 
 
 def _type_of_arrow(kind: Any) -> ColumnType:

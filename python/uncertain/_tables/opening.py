@@ -125,7 +125,8 @@ def _arrow(X: NativeTable) -> Table:
         if said.get(b"ARROW:extension:name", b"")[:10] != b"uncertain.":
             require_codes(X.column(place), X.schema.names[place])
             return X.column(place)
-        names = [said.get(b"ARROW:extension:" + key, b"").decode() for key in (b"name", b"metadata")]
+        values = [said.get(b"ARROW:extension:" + key, b"") for key in (b"name", b"metadata")]
+        names = [value.decode(errors="replace") for value in values]
         return labelled(to_series(X.column(place), X.schema.names[place]), *names)
 
     return Table(Foreign(list(X.schema.names), column, lambda: X.num_rows), ArrowExit(lambda: X))
