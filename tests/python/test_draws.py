@@ -89,6 +89,29 @@ def test_a_prior_is_divided_out() -> None:
         from_draws(draws, 1, prior=np.where(np.arange(40_000) == 3, 0.0, 1.0)[None])
 
 
+def test_a_prior_of_draws_in_long_format_that_were_drawn_together() -> None:
+    random = np.random.default_rng(5)
+    draws = random.multivariate_normal([1, 2], [[1, 0.6], [0.6, 1]], size=(3, 2000))
+    by = np.repeat([7, 2, 5], 2000)
+    order = np.argsort(random.random(6000))
+
+    def prior(z: np.ndarray) -> np.ndarray:
+        return norm.pdf(z[:, 0], 0, 3) * norm.pdf(z[:, 1], 0, 3)
+
+    first = np.argsort([np.flatnonzero(by[order] == key)[0] for key in (7, 2, 5)])
+    expected = from_draws(draws, 1, prior=prior)[first]
+    flat = draws.reshape(-1, 2)
+    for known in (prior, prior(flat)[order]):
+        found = from_draws(flat[order], 1, prior=known, by=by[order])
+        np.testing.assert_allclose(found.means, expected.means, rtol=1e-9)
+        np.testing.assert_allclose(found.covariances(), expected.covariances(), rtol=1e-8)
+    # The likelihood N(m, V) of the posterior N(a, C): V^-1 = C^-1 - 1/9.
+    C = np.array([[1, 0.6], [0.6, 1]])
+    V = np.linalg.inv(np.linalg.inv(C) - np.eye(2) / 9)
+    np.testing.assert_allclose(found.covariances().mean(axis=0), V, rtol=0.1)
+    np.testing.assert_allclose(found.means.mean(axis=0), V @ np.linalg.solve(C, [1, 2]), rtol=0.05)
+
+
 @pytest.mark.parametrize(
     ("draws", "message"),
     [
