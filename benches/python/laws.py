@@ -1,11 +1,13 @@
 """`GeneralizedLinearLaw` beside the same fit to readings, and to true features: bias, coverage and seconds.
 
-Run: python benches/python/laws.py [simulation|time ...] [--repeats 500] [--profile] [--jackknife]
+Run: python benches/python/laws.py [simulation|time ...] [--repeats 500] [--profile]
+         [--corrected errors|jackknife] [--families binomial ...]
 
 - simulation: two features of variances 1 and .89 (correlation .53), errors lognormal(-.5, .5) per row and
   feature (as large as the signal), beta = (1, -1.5), intercept .3: every family at 300 and 600 rows. Means
-  relative to the truth; the share of 95 % intervals that cover it. With --jackknife 300 rows alone, also with
-  bias_correction="jackknife", and how much further these are from the truth than the fit to true features.
+  relative to the truth; the share of 95 % intervals that cover it. With --corrected 300 rows alone, without
+  and with this bias_correction, and how much further the latter are from the truth than the fit to true
+  features.
 - time: seconds of processor time and of the clock, logistic, 4 features.
 """
 
@@ -17,6 +19,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from uncertain import GaussianArray, UncertainError
 from uncertain.laws import GeneralizedLinearLaw
@@ -44,9 +47,9 @@ def drawn(family: str, eta: Array, rng: np.random.Generator) -> tuple[Array, dic
     return np.minimum(times, ends), {"event": times <= ends}
 
 
-def simulation(repeats: int, *, with_profile: bool) -> None:
+def simulation(families: list[str], repeats: int, *, with_profile: bool) -> None:
     print(f"{'family':>18} {'n':>4}  law %          true z %       naive %        covered 95 %  profile")
-    for family in FAMILIES:
+    for family in families:
         for n in (300, 600):
             laws, exact, naive, covered, profile = [], [], [], [], []
             for seed in range(repeats):
@@ -76,8 +79,8 @@ def simulation(repeats: int, *, with_profile: bool) -> None:
             )
 
 
-def corrected(repeats: int, n: int = 300) -> None:
-    for family in FAMILIES:
+def corrected(families: list[str], repeats: int, by: str, n: int = 300) -> None:
+    for family in families:
         found, covered, left_out = [], [], 0
         for seed in range(repeats):
             rng = np.random.default_rng((n, seed))
@@ -86,11 +89,12 @@ def corrected(repeats: int, n: int = 300) -> None:
             X = GaussianArray(z + std * rng.normal(size=(n, 2)), std=std)
             y, known = drawn(family, z @ BETA, rng)
             try:
-                law = GeneralizedLinearLaw(family, bias_correction="jackknife", n_jobs=1).fit(X, y, **known)
+                law = GeneralizedLinearLaw(family, bias_correction=by, n_jobs=1).fit(X, y, **known)
             except UncertainError:  # no end without some tenth of the rows
                 left_out += 1
                 continue
-            laws = [GeneralizedLinearLaw(family, n_jobs=1).fit(rows, y, **known) for rows in (X, z)]
+            plain = GeneralizedLinearLaw(family, bias_correction=None, n_jobs=1)
+            laws = [clone(plain).fit(rows, y, **known) for rows in (X, z)]
             found.append([100 * (of.coef_ / BETA - 1) for of in (laws[0], law, laws[1])])
             ends = law.conf_int()
             covered.append((ends[:, 0] < BETA) & (ends[:, 1] > BETA))
@@ -126,15 +130,16 @@ def main() -> None:
     parser.add_argument("what", nargs="*", default=["simulation", "time"])
     parser.add_argument("--repeats", type=int, default=500)
     parser.add_argument("--profile", action="store_true", help="intervals by the profile, too: slow")
-    parser.add_argument("--jackknife", action="store_true", help="the bias that it leaves")
+    parser.add_argument("--corrected", choices=["errors", "jackknife"], help="the bias that it leaves")
+    parser.add_argument("--families", nargs="+", choices=FAMILIES, default=FAMILIES)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     if "time" in arguments.what:
         timing()
-    if arguments.jackknife:
-        corrected(arguments.repeats)
+    if arguments.corrected:
+        corrected(arguments.families, arguments.repeats, arguments.corrected)
     elif "simulation" in arguments.what:
-        simulation(arguments.repeats, with_profile=arguments.profile)
+        simulation(arguments.families, arguments.repeats, with_profile=arguments.profile)
 
 
 if __name__ == "__main__":

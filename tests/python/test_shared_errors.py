@@ -355,8 +355,8 @@ def test_shared_errors_of_features_that_cannot_be_are_refused() -> None:
     for words, rows, how in (
         (r"modes: expected the shape \(40, k\).*\(40, 2, k\).*\(40, 3, k\)", X, modes[:, :1]),
         (r"got \(39, 3, 3\)", X, modes[1:]),
-        ("modes: mode 1 is 0 in every row", X, modes * [1, 0, 1]),
-        ("modes: 0, 1 are combinations", X, modes[:, :, [0, 0]]),
+        ("modes: column 1 is 0 in every row", X, modes * [1, 0, 1]),
+        ("modes: columns are combinations", X, modes[:, :, [0, 0]]),
         (
             "modes: row 2, feature 0, mode 0 is nan",
             X,

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._data.array import GaussianArray
 from .._data.groups import groups_from
-from .._data.numbers import refuse_where
 from .._data.typing import Booleans, Floats, Keywords, Limits
 from .._data.warn import warn
 from .._uncertain import Fitted, Gaussians, fit_line
@@ -22,8 +20,8 @@ from ..exceptions import ConvergenceWarning, UncertainError
 from .classifiers import predicted
 from .core import Core, encoded
 from .em import Mixture, packed, unpacked
+from .mode_arrays import checked_modes, mode_arguments
 from .progress import reporter
-from .shared_features import both_modes, fit_shared
 from .shared_modes import modes_of_fit
 from .sums import BeyondSums, Need
 
@@ -97,15 +95,11 @@ class GivenX(Core):
             arguments["variances"] = found_modes.std**2
             of_rows = {"modes_of_rows": found_modes.modes, "modes_loss": np.array([found_modes.loss])}
             modes = found_modes.modes if found_modes.modes.shape[1] else None
-        of_features = np.ndim(modes) == 3  # type: ignore[arg-type]
-        arguments["modes"] = None if modes is None or of_features else checked_modes(modes, n)
+        arguments |= mode_arguments(modes, n, rows[0].n_features)
         arguments["groups"] = None if groups is None else groups_from(groups, "groups", n)
         parameters = encoded(self._core_parameters() | {name: getattr(self, name) for name in OPTIONS})
         n_jobs = getattr(self, "n_jobs", None)
-        if modes is not None and of_features:
-            found = self._fit_shared(parameters, rows, arguments, modes)
-        else:
-            found = fit_line(parameters, rows, **arguments, n_jobs=n_jobs, report=reporter(self))
+        found = fit_line(parameters, rows, **arguments, n_jobs=n_jobs, report=reporter(self))
         beside = _beside(found, self.outliers is not None, self.error_scale is not None)
         state = _joint_state(found) | beside | {name: x for name, x in of_rows.items() if x.size}
         self._made(state, {"n_iter": found["n_iter"], "status": found["status"]})
@@ -117,27 +111,6 @@ class GivenX(Core):
                     ConvergenceWarning,
                 )
         return self
-
-    def _fit_shared(self, parameters: str, rows: Readings, arguments: Keywords, modes: ArrayLike) -> Keywords:
-        """With errors of features that rows share."""
-        data, missing, limits = rows
-        n, d = data.n_rows, data.n_features
-        of_both = both_modes(modes, n, d)
-        if missing is not None or limits is not None or arguments.get("crossed") is not None:
-            raise UncertainError(
-                f"modes of the shape {np.shape(modes)}, errors of features that rows share, are for complete "
-                "rows without limits, whose errors do not go with the target's (xy_cov=): leave such rows out"
-            )
-        weights = np.ones(n) if arguments["weights"] is None else np.asarray(arguments["weights"])
-        S, n_jobs = data.covariances(), getattr(self, "n_jobs", None)
-
-        def fit(x: Floats, y: Floats, own: Floats | None) -> Keywords:
-            core = GaussianArray(x, cov=S)._core
-            given = arguments | {"targets": y, "modes": None if own is None else np.ascontiguousarray(own)}
-            return fit_line(parameters, (core, None, None), **given, n_jobs=n_jobs, report=reporter(self))
-
-        targets = np.asarray(arguments["targets"], dtype=np.float64)
-        return fit_shared(fit, data.means, S, targets, weights / weights.mean(), of_both)
 
     def _read_beside(self, arrays: dict[str, Floats]) -> None:
         """The attributes of a fit, also of one from a model file."""
@@ -268,12 +241,3 @@ def _beside(found: Keywords, outliers: bool, error_scale: bool) -> dict[str, Flo
         arrays |= {name: found[name] for name in ("modes", "modes_covariance", "modes_law_covariance")}
     numbers = {name: np.asarray(values, dtype=np.float64) for name, values in arrays.items()}
     return {name: values for name, values in numbers.items() if np.all(np.isfinite(values))}
-
-
-def checked_modes(modes: ArrayLike, n: int) -> Floats:
-    """(n, k) finite numbers."""
-    numbers = np.asarray(modes, dtype=np.float64)
-    if numbers.ndim != 2 or len(numbers) != n or not numbers.shape[1]:
-        raise UncertainError(f"modes: expected the shape ({n}, k), got {numbers.shape}")
-    refuse_where(~np.isfinite(numbers), numbers, "modes", "it must be finite", axes=("row", "mode"))
-    return np.ascontiguousarray(numbers)

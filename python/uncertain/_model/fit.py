@@ -104,9 +104,9 @@ def fit(
     offset, event : for ``method="law"`` with ``family=``: the column that is added to the linear predictor,
         and the one that is 1 where a time was reached and 0 where it is longer; or the values, one per row.
         Predictions are for an offset of 0.
-    modes : for ``method="law"`` without ``family=``: columns of errors of the target that rows share, such as
-        calibrations, or an array (n, k); see `uncertain.laws.LinearLaw`.
-    y_cov : for the same laws, in place of `modes`: the covariance matrix (n, n) of all targets' errors, a row
+    modes : for ``method="law"``: columns of errors of the target that rows share, such as calibrations, or an
+        array (n, k) or, but for curves, (n, d, k); see the laws' `fit`.
+    y_cov : for lines, in place of `modes`: the covariance matrix (n, n) of all targets' errors, a row
         and a column for each row of the table. Rows without a target are left out of it, too. Error columns
         of the target are then not looked for; `target_std` is the part that no other row shares.
     mean : column with a list of d numbers per row.

@@ -156,7 +156,7 @@ class MemoryReader(RowReader):
             if role not in uses.of_laws:
                 raise ParameterError(
                     f'{role}=: {uses.name} does not know it; the laws of method="law" do: offset= and event= '
-                    "those of family=, modes= and y_cov= lines"
+                    "those of family=, y_cov= lines, and modes= all of them"
                 )
             if role in OF_PAIRS:
                 known[role] = given

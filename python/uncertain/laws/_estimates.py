@@ -101,6 +101,8 @@ class Estimates(Law, FittedMixture):
         rows = list(
             zip([*names, *own], self._law, std, self._naive, naive_std, strict=True)  # one line per estimate
         )
+        for k, value in enumerate(self.__dict__.get("modes_", ())):
+            rows.append((f"mode {k}", float(value), float(self.modes_std_[k]), None, None))
         head = f"{self.family}, log-likelihood {self.loglikelihood_:.6g}, {self.status_}"
         return f"{head}\n{law_table(rows, level)}"
 
@@ -127,6 +129,10 @@ class Estimates(Law, FittedMixture):
         self.extra_std_: dict[str, Floats] = {extra: std[own.stop :]} if extra else {}
         self.naive_coef_, self.naive_std_ = self._naive[own], _deviations(self._naive_covariance)[own]
         self.loglikelihood_ = float(arrays["log_likelihood"][0])
+        for name in ("modes_", "modes_std_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if "modes" in arrays:
+            self.modes_, self.modes_std_ = arrays["modes"], _deviations(arrays["modes_covariance"])
 
     def _warn_unless_ended(self) -> None:
         name = type(self).__name__

@@ -8,15 +8,15 @@ use std::sync::{Arc, OnceLock};
 
 use ndarray::Array2;
 use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArrayDyn,
-    PyUntypedArrayMethods,
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
+    PyReadonlyArrayDyn, PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use uncertain::file;
 use uncertain::state::{Folding, Predictor, RemoteRows, SquareMatrix, Tensor, Training};
 use uncertain::step::Step;
-use uncertain::{Control, Error, GaussianArray, Incomplete, Labels, MixtureArray, Targets, Weights, parallel};
+use uncertain::{Control, Error, GaussianArray, Incomplete, Labels, MixtureArray, Modes, Targets, Weights, parallel};
 
 use crate::error::{BorderError, BorderResult};
 use crate::gaussians::Gaussians;
@@ -192,15 +192,27 @@ impl Supervised {
     }
 }
 
+/// Errors that rows share, of targets (n, k) and of features (n, d, k).
+pub(crate) fn modes_from(
+    of_targets: Option<PyReadonlyArray2<'_, f64>>,
+    of_features: Option<PyReadonlyArray3<'_, f64>>,
+) -> Modes {
+    Modes {
+        k: of_targets.as_ref().map_or(0, |modes| modes.shape()[1]),
+        of_targets: of_targets.map_or_else(Vec::new, |modes| modes.as_array().iter().copied().collect()),
+        of_features: of_features.map_or_else(Vec::new, |modes| modes.as_array().iter().copied().collect()),
+    }
+}
+
 /// Fit a model or transform of this kind.
 ///
 /// `codes` are classes 0 .. n_classes, `targets` numbers with their `variances` and covariances with the features
-/// (`crossed`, (n, d)), -1 and +1 for those that are `limits` below and above which they lie, `offsets` of a linear predictor, `outputs` (outputs, n) numbers of which
+/// (`crossed`, (n, d)), -1 and +1 for those that are `limits` below and above which they lie, `offsets` of a linear predictor, `modes` (n, k) and `modes_of_features` (n, d, k) of errors that rows share, `outputs` (outputs, n) numbers of which
 /// some are NaN; `report(task, iteration, objective, gap)` hears of every iteration. With `online` it is one pass over
 /// these rows that goes on from `before`.
 #[pyfunction]
 #[pyo3(signature = (kind, params, rows, *, codes=None, n_classes=0, targets=None, variances=None, outputs=None,
-                    crossed=None, limits=None, offsets=None, weights=None, groups=None, graphs=None, n_jobs=None, report=None, online=false,
+                    crossed=None, limits=None, offsets=None, modes=None, modes_of_features=None, weights=None, groups=None, graphs=None, n_jobs=None, report=None, online=false,
                     before=None, answer=None, whole=false))]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -215,6 +227,8 @@ pub(crate) fn fit(
     crossed: Option<PyReadonlyArray2<'_, f64>>,
     limits: Option<PyReadonlyArray1<'_, i8>>,
     offsets: Vector<'_>,
+    modes: Option<PyReadonlyArray2<'_, f64>>,
+    modes_of_features: Option<PyReadonlyArray3<'_, f64>>,
     weights: Vector<'_>,
     groups: Codes<'_>,
     graphs: Option<Vec<Option<Graph<'_>>>>,
@@ -241,7 +255,7 @@ pub(crate) fn fit(
     };
     let outputs: Option<Vec<Vec<f64>>> =
         outputs.map(|outputs| outputs.as_array().rows().into_iter().map(|y| y.to_vec()).collect());
-    let offsets = numbers(offsets);
+    let (offsets, modes) = (numbers(offsets), modes_from(modes, modes_of_features));
     let graphs: Vec<Option<SquareMatrix>> =
         graphs.unwrap_or_default().into_iter().map(|graph| graph.map(SquareMatrix::from)).collect();
     let (before, held) = (before.map(|fitted| fitted.inner.clone()), OwnedRows::try_from(rows)?);
@@ -252,6 +266,7 @@ pub(crate) fn fit(
             labels,
             targets,
             offsets,
+            modes,
             outputs,
             n_classes,
             weights,

@@ -1,6 +1,6 @@
 //! Lines between true values with outliers, shared errors or a factor of the error bars, for Python.
 
-use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use uncertain::Targets;
@@ -8,13 +8,13 @@ use uncertain::line::{LeastSquares, Params, SharedErrors};
 use uncertain::state::Parameters;
 
 use crate::error::BorderResult;
-use crate::fitted::{OwnedRows, RowsArgument};
+use crate::fitted::{OwnedRows, RowsArgument, modes_from};
 use crate::{interrupt, threads};
 
 /// Fit a line: what is known of it by name.
 #[pyfunction]
-#[pyo3(signature = (params, rows, targets, *, variances=None, crossed=None, limits=None, modes=None, weights=None, groups=None,
-                    n_jobs=None, report=None))]
+#[pyo3(signature = (params, rows, targets, *, variances=None, crossed=None, limits=None, modes=None, modes_of_features=None,
+                    weights=None, groups=None, n_jobs=None, report=None))]
 pub(crate) fn fit_line<'py>(
     py: Python<'py>,
     params: &str,
@@ -24,6 +24,7 @@ pub(crate) fn fit_line<'py>(
     crossed: Option<PyReadonlyArray2<'_, f64>>,
     limits: Option<PyReadonlyArray1<'_, i8>>,
     modes: Option<PyReadonlyArray2<'_, f64>>,
+    modes_of_features: Option<PyReadonlyArray3<'_, f64>>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     groups: Option<PyReadonlyArray1<'_, u32>>,
     n_jobs: threads::Jobs<'_>,
@@ -47,8 +48,7 @@ pub(crate) fn fit_line<'py>(
         known = known.with_weights(weights.as_array().to_vec())?;
     }
     let shared = SharedErrors {
-        n_modes: modes.as_ref().map_or(0, |modes| modes.shape()[1]),
-        modes: modes.map_or_else(Vec::new, |modes| modes.as_array().iter().copied().collect()),
+        modes: modes_from(modes, modes_of_features),
         groups: groups.map(|groups| groups.as_array().to_vec()),
     };
     let held = OwnedRows::try_from(rows)?.without_mixtures()?;

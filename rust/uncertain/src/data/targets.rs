@@ -98,6 +98,12 @@ impl Targets {
         Ok(Self { weights: Some(weights), ..self })
     }
 
+    /// The same targets with these numbers added.
+    pub(crate) fn shifted(&self, by: &[f64]) -> Result<Self> {
+        let values = self.values.iter().zip(by).map(|(y, by)| y + by).collect();
+        Ok(Self { values: Self::new(values)?.values, ..self.clone() })
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -28,6 +28,7 @@ pub mod probability;
 mod report;
 pub mod robust;
 mod sampled;
+mod shared_features;
 pub mod trees;
 
 pub use calibration::Calibration;

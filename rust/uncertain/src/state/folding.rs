@@ -76,6 +76,7 @@ fn of_components<'a>(training: &Training<'a>, mixtures: &MixtureArray) -> Result
         labels: training.labels.as_ref().map(|labels| mixtures.labels(labels)).transpose()?,
         targets: training.targets.as_ref().map(|targets| mixtures.targets(targets)).transpose()?,
         offsets: training.offsets.as_ref().map(spread),
+        modes: training.modes.take(&rows.iter().map(|&i| i as usize).collect::<Vec<_>>()),
         outputs: training.outputs.iter().map(spread).collect(),
         n_classes: training.n_classes,
         weights: Some(mixtures.weights_of_components(training.weights.as_ref())?),

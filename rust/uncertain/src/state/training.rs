@@ -1,6 +1,6 @@
 //! [`Training`]: whatever a fit may want to see, for code that fits any kind of model.
 
-use crate::data::{GaussianArray, Incomplete, Labels, Targets, Weights};
+use crate::data::{GaussianArray, Incomplete, Labels, Modes, Targets, Weights};
 use crate::error::{Error, Result};
 
 /// A square matrix on the rows.
@@ -36,6 +36,8 @@ pub struct Training<'a> {
     pub targets: Option<Targets>,
     /// What is added to the linear predictor of each row.
     pub offsets: Option<Vec<f64>>,
+    /// Errors that rows share.
+    pub modes: Modes,
     /// Targets of which some are missing (NaN), a list for each output.
     pub outputs: Vec<Vec<f64>>,
     /// Classes that `outputs` of -1 and +1 stand for; 0: none.
@@ -56,6 +58,7 @@ impl<'a> Training<'a> {
             labels: None,
             targets: None,
             offsets: None,
+            modes: Modes::default(),
             outputs: vec![],
             n_classes: 0,
             weights: None,

@@ -84,6 +84,10 @@ impl SecondStage for Likelihood<'_> {
         &row.gradient
     }
 
+    fn add_prior(&self, middle: &mut [f64]) {
+        self.modes().for_each(|place| middle[packed_index(place, place)] += 1.0);
+    }
+
     fn under<'r>(&self, component: usize, row: &'r Row) -> (f64, &'r [f64], f64, f64) {
         let d = self.truths.d;
         let (along, at) = (&row.along[component * d..(component + 1) * d], &row.integrals[component]);
@@ -100,12 +104,14 @@ pub(super) fn covariance(
     groups: Option<&[u32]>,
     control: &Control,
 ) -> Result<Vec<f64>> {
-    let information: Vec<f64> = maximum.at.hessian.iter().map(|h| -h).collect();
+    let mut information: Vec<f64> = maximum.at.hessian.iter().map(|h| -h).collect();
     let mut penalised = information.clone();
     for (j, alpha) in alphas.iter().enumerate() {
         let place = likelihood.first_coef() + j;
         penalised[packed_index(place, place)] += alpha * likelihood.weight();
     }
+    // Errors that rows share are draws, whose distribution is information.
+    likelihood.add_prior(&mut information);
     two_stages(&likelihood, mixture, &maximum.theta, (&information, &penalised), &maximum.free, groups, control)
 }
 

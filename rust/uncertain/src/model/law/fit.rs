@@ -1,18 +1,24 @@
 //! From rows and targets to a law.
 
+use std::ops::Range;
+
 use crate::control::Control;
-use crate::data::{Incomplete, Weights};
+use crate::data::{Incomplete, Modes, Weights};
 use crate::error::{Error, Result};
+use crate::linalg::cholesky;
 use crate::model::clusters;
+use crate::model::law::bias;
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::errors::covariance;
 use crate::model::law::family::{Observation, Weighted};
 use crate::model::law::likelihood::Likelihood;
-use crate::model::law::newton::maximum;
+use crate::model::law::newton::{Maximum, maximum, square};
 use crate::model::law::profile::intervals;
 use crate::model::law::truths::Truths;
 use crate::model::law::{Estimates, FamilyKind, Model, ValidParams};
+use crate::model::shared_features;
 use crate::parallel;
+use crate::solver::Status;
 use crate::special::quantile;
 
 /// What a law is fitted to.
@@ -32,6 +38,8 @@ pub struct Observations<'a> {
     pub groups: Option<Vec<u32>>,
     /// Classes of the families that have some, else 0.
     pub n_classes: usize,
+    /// Errors that rows share, of their linear predictors and of their features.
+    pub modes: Modes,
 }
 
 impl Observations<'_> {
@@ -55,6 +63,7 @@ impl Observations<'_> {
             return Err(Error::shape(what, format!("{n}, one per row of data"), len));
         }
         self.rows.check_with(self.weights.as_ref())?;
+        self.modes.check(n, self.rows.gaussians().n_features())?;
         if let Some(offsets) = &self.offsets
             && let Some(row) = offsets.iter().position(|o| !o.is_finite())
         {
@@ -103,7 +112,7 @@ impl ValidParams {
     pub fn fit(&self, problem: &Observations<'_>, control: &Control) -> Result<Model> {
         problem.check(self.0.family)?;
         let Some((kept, weights)) = problem.without_weightless()? else {
-            return parallel::install(self.0.em.threads, || self.fit_all(problem, control))?;
+            return parallel::install(self.0.em.threads, || self.fit_rows(problem, control))?;
         };
         let pick = |values: &[f64]| -> Vec<f64> { kept.iter().map(|&i| values[i]).collect() };
         let taken = problem.rows.take(&kept)?;
@@ -115,17 +124,28 @@ impl ValidParams {
             weights: Some(weights),
             groups: problem.groups.as_ref().map(|g| kept.iter().map(|&i| g[i]).collect()),
             n_classes: problem.n_classes,
+            modes: problem.modes.take(&kept),
         };
-        parallel::install(self.0.em.threads, || self.fit_all(&problem, control))?
+        parallel::install(self.0.em.threads, || self.fit_rows(&problem, control))?
     }
 
-    fn fit_all(&self, problem: &Observations<'_>, control: &Control) -> Result<Model> {
+    fn fit_rows(&self, problem: &Observations<'_>, control: &Control) -> Result<Model> {
+        if problem.modes.of_features.is_empty() {
+            self.fit_all(problem, control)
+        } else {
+            self.fit_features(problem, control)
+        }
+    }
+
+    /// The fit where features share no errors.
+    pub(super) fn fit_all(&self, problem: &Observations<'_>, control: &Control) -> Result<Model> {
         clusters::check(problem.groups.as_deref())?;
         let kind = self.0.family;
+        let corrected = self.0.bias_correction.is_some() && self.0.alpha == 0.0;
         let fitted = crate::params::Valid(self.0.em.clone()).fit_rows(
             problem.rows,
             problem.weights.as_ref(),
-            false,
+            corrected,
             &control.with_task("density"),
         )?;
         let control = &control.with_task("law");
@@ -135,35 +155,54 @@ impl ValidParams {
         // Weights are relative: standard errors are those of so many rows.
         let share = rows.len() as f64 / rows.iter().map(|row| row.weight).sum::<f64>();
         rows.iter_mut().for_each(|row| row.weight *= share);
-        let coordinates = Coordinates::new(&truths, |i| rows[i].weight, self.0.alpha > 0.0)?;
+        let mut coordinates = Coordinates::new(&truths, |i| rows[i].weight, self.0.alpha > 0.0)?;
         truths.rescale(&coordinates.centre, &coordinates.scale);
         naive.rescale(&coordinates.centre, &coordinates.scale);
         let mixture = coordinates.mixture(&fitted.mixture);
-        let alphas = vec![self.0.alpha; truths.d];
+        let mut alphas = vec![self.0.alpha; truths.d];
+        let Modes { of_targets, k, .. } = &problem.modes;
+        let k = *k;
+        if k > 0 {
+            shared_features::check(of_targets, k)?;
+            coordinates.centre.extend(vec![0.0; k]);
+            coordinates.scale.extend(vec![1.0; k]);
+            // a'a / 2 beside the sum of all rows.
+            alphas.extend(vec![1.0 / rows.len() as f64; k]);
+            (truths, naive) = (truths.with_exact(of_targets, k), naive.with_exact(of_targets, k));
+        }
         let family = kind.family();
         let (b, extra) = family.start(&rows, problem.n_classes);
         let intercept = kind.has_intercept();
         let start = [if intercept { vec![b] } else { vec![] }, vec![0.0; truths.d], extra].concat();
         let n_extra = family.n_extra(problem.n_classes);
         let natural = |theta: &[f64]| family.natural(&theta[theta.len() - n_extra..]);
-        let likelihood = |truths| Likelihood { truths, rows: &rows, family, intercept, n_extra };
-        let solve = |truths, density| -> Result<_> {
-            let best = maximum(likelihood(truths), start.clone(), &alphas, None, control)?;
-            let groups = problem.groups.as_deref();
-            let variances = covariance(likelihood(truths), density, &best, &alphas, groups, control)?;
-            let estimates = coordinates.restored(&best.theta, &variances, &natural(&best.theta), intercept);
-            Ok((best, variances, estimates))
+        let likelihood = |truths| Likelihood { truths, rows: &rows, family, intercept, n_extra, n_modes: k };
+        let groups = problem.groups.as_deref();
+        let estimated = |truths, density, at: &Maximum| -> Result<_> {
+            let variances = covariance(likelihood(truths), density, at, &alphas, groups, control)?;
+            let estimates = coordinates.restored(&at.theta, &variances, &natural(&at.theta), intercept);
+            Ok((variances, estimates))
         };
-        let (best, variances, law) = solve(&truths, Some(&mixture))?;
+        let best = maximum(likelihood(&truths), start.clone(), &alphas, None, control)?;
+        let corrects = corrected && k == 0 && best.status == Status::Converged;
+        let taken = if corrects { bias::corrected(likelihood(&truths), &best, control)? } else { best.clone() };
+        let (variances, law) = estimated(&truths, Some(&mixture), &taken)?;
         if !law.is_finite() {
             let why = "coefficients or their variances are more than a number can hold; scale the features";
             return Err(Error::Data(why.into()));
         }
-        let naive = Some(solve(&naive, None)?.2).filter(Estimates::is_finite).unwrap_or_else(|| law.unknown());
+        let first = mixture.n_features() + usize::from(intercept);
+        let integrated = log_integrated(&best, likelihood(&truths).modes());
+        let (law, modes) = law.split(first, k);
+        let of_readings = maximum(likelihood(&naive), start.clone(), &alphas, None, control)?;
+        let naive = estimated(&naive, None, &of_readings)?.1.split(first, k).0;
+        let naive = Some(naive).filter(Estimates::is_finite).unwrap_or_else(|| law.unknown());
         let ends = |level: f64| -> Result<Vec<f64>> {
             let z = quantile(0.5 + 0.5 * level);
             let ends = intervals(likelihood(&truths), &best, &variances, &alphas, z, control)?;
-            Ok(ends.iter().enumerate().map(|(at, end)| end / coordinates.scale[at / 2]).collect())
+            // They move with the estimate.
+            let by = |j: usize| taken.theta[usize::from(intercept) + j] - best.theta[usize::from(intercept) + j];
+            Ok(ends.iter().enumerate().map(|(at, end)| (end + by(at / 2)) / coordinates.scale[at / 2]).collect())
         };
         let profile = self.0.profile.map(ends).transpose()?;
         Ok(Model {
@@ -174,9 +213,23 @@ impl ValidParams {
             law,
             naive,
             profile,
-            log_likelihood: best.at.log / share,
+            modes,
+            log_likelihood: best.at.log / share + integrated,
             n_iter: best.n_iter,
             status: best.status,
         })
     }
+}
+
+/// -a'a / 2 - log |I + M'W M| / 2: what Laplace's approximation adds to the log-likelihood at its maximum over a.
+fn log_integrated(best: &Maximum, modes: Range<usize>) -> f64 {
+    let (numbers, k): (Vec<usize>, usize) = (modes.clone().collect(), modes.len());
+    let mut precision = square(&best.at.hessian, &numbers);
+    precision.iter_mut().for_each(|h| *h = -*h);
+    (0..k).for_each(|a| precision[a * k + a] += 1.0);
+    if k == 0 || !cholesky(&mut precision, k) {
+        return 0.0;
+    }
+    let log_root: f64 = (0..k).map(|a| precision[a * k + a].ln()).sum();
+    -0.5 * best.theta[modes].iter().map(|a| a * a).sum::<f64>() - log_root
 }

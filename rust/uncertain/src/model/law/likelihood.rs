@@ -27,6 +27,8 @@ pub(super) struct Likelihood<'a> {
     pub family: &'static dyn Family,
     pub intercept: bool,
     pub n_extra: usize,
+    /// The last of the features are errors that rows share, with a unit normal distribution of their coefficients.
+    pub n_modes: usize,
 }
 
 /// Sums over the rows.
@@ -68,6 +70,11 @@ impl Likelihood<'_> {
         self.first_coef() + self.truths.d
     }
 
+    /// Places of the errors that rows share.
+    pub(super) fn modes(&self) -> std::ops::Range<usize> {
+        self.first_extra() - self.n_modes..self.first_extra()
+    }
+
     pub(super) fn weight(&self) -> f64 {
         self.rows.iter().map(|row| row.weight).sum()
     }
@@ -93,6 +100,9 @@ impl Likelihood<'_> {
             for i in part {
                 if i % BETWEEN_LOOKS == 0 {
                     control.check()?;
+                }
+                if self.rows[i].weight == 0.0 {
+                    continue;
                 }
                 let log = self.look(i, theta, &mut row);
                 let values = [log].into_iter().chain(row.gradient.iter().copied()).chain(row.hessian.iter().copied());

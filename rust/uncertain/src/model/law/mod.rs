@@ -15,9 +15,11 @@
 //!
 //! Source: Carroll, Ruppert, Stefanski, Crainiceanu, Measurement Error in Nonlinear Models, 2nd ed., 2006, chapter 8.
 
+mod bias;
 pub(super) mod coordinates;
 pub(super) mod errors;
 mod family;
+mod features;
 mod fit;
 mod integral;
 mod likelihood;
@@ -29,6 +31,7 @@ pub(super) mod truths;
 
 use crate::deconvolution::{self, Mixture, Report};
 use crate::error::{Error, Result};
+use crate::named::named;
 use crate::number;
 use crate::params::{Valid, builder, check_not_negative};
 use crate::readable::readable;
@@ -36,6 +39,17 @@ use crate::solver::Status;
 
 pub use family::FamilyKind;
 pub use fit::Observations;
+
+/// What may be taken off the bias of maximum likelihood in few rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
+pub enum BiasCorrection {
+    /// What errors of the features add to that of the same law between exact features, to first order.
+    Errors,
+}
+
+named!(BiasCorrection, "bias_correction");
 
 builder! {
     /// Parameters of a fit.
@@ -49,6 +63,8 @@ builder! {
         /// Probability of intervals by the profile of the likelihood, in (0, 1); `None`: none.
         #[serde(with = "number::option")]
         profile: Option<f64> = None,
+        /// What is taken off the bias of few rows, where alpha = 0; `None`: nothing.
+        bias_correction: Option<BiasCorrection> = Some(BiasCorrection::Errors),
         /// Everything about the density of true features.
         em: deconvolution::Params = deconvolution::Params::default(),
     }
@@ -84,6 +100,26 @@ readable! {
 }
 
 impl Estimates {
+    /// Those of the law, and of `k` errors that rows share, which stand from `first` on.
+    fn split(self, first: usize, k: usize) -> (Self, Option<ModeEstimates>) {
+        if k == 0 {
+            return (self, None);
+        }
+        let p = self.values.len();
+        let law: Vec<usize> = (0..first).chain(first + k..p).collect();
+        let modes: Vec<usize> = (first..first + k).collect();
+        let pick = |at: &[usize]| -> Vec<f64> { at.iter().map(|&a| self.values[a]).collect() };
+        let block = |rows: &[usize], columns: &[usize]| -> Vec<f64> {
+            rows.iter()
+                .flat_map(|&a| columns.iter().map(move |&b| (a, b)))
+                .map(|(a, b)| self.covariance[a * p + b])
+                .collect()
+        };
+        let own =
+            ModeEstimates { values: pick(&modes), covariance: block(&modes, &modes), with_law: block(&modes, &law) };
+        (Self { values: pick(&law), covariance: block(&law, &law) }, Some(own))
+    }
+
     fn is_finite(&self) -> bool {
         self.values.iter().chain(&self.covariance).all(|x| x.is_finite())
     }
@@ -92,6 +128,17 @@ impl Estimates {
     fn unknown(&self) -> Self {
         Self { values: self.values.clone(), covariance: vec![0.0; self.covariance.len()] }
     }
+}
+
+/// Errors that rows share, as they are known after a fit.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ModeEstimates {
+    /// a, k numbers.
+    pub values: Vec<f64>,
+    /// Their covariance, k x k.
+    pub covariance: Vec<f64>,
+    /// And that with the estimates of the law, k x p.
+    pub with_law: Vec<f64>,
 }
 
 readable! {
@@ -108,7 +155,9 @@ readable! {
         naive: Estimates => &Estimates,
         /// Ends of the coefficients' intervals by the profile of the likelihood (d x 2), where asked for.
         profile: Option<Vec<f64>> => Option<&[f64]>,
-        /// Sum of log p(y_i | x_i).
+        /// Errors that rows share, where some were given.
+        modes: Option<ModeEstimates> => Option<&ModeEstimates>,
+        /// Sum of log p(y_i | x_i), errors that rows share integrated out.
         log_likelihood: f64 => f64,
         /// Steps of Newton's method.
         n_iter: usize => usize,

@@ -26,6 +26,7 @@ const ENDLESS: f64 = 200.0;
 const VANISHED: f64 = 1e-8;
 
 /// Where it ended.
+#[derive(Clone)]
 pub(super) struct Maximum {
     pub theta: Vec<f64>,
     /// F there.
@@ -129,7 +130,8 @@ pub(super) fn maximum(
             mu = (10.0 * mu).max(1e-3);
         }
     }
-    if held.is_none() && alphas.iter().all(|alpha| *alpha == 0.0) && vanished(&point.hessian, &begun, first..last)? {
+    let plain = alphas.iter().take_while(|alpha| **alpha == 0.0).count();
+    if held.is_none() && plain > 0 && vanished(&point.hessian, &begun, first..first + plain)? {
         status = Status::Separated;
     }
     Ok(Maximum { theta, value: point.value, at: point.at, n_iter, status, free })

@@ -31,7 +31,7 @@ pub(super) fn intervals(
 ) -> Result<Vec<f64>> {
     let (p, q) = (likelihood.p(), best.free.len());
     let mut ends = vec![];
-    for place in likelihood.first_coef()..likelihood.first_extra() {
+    for place in likelihood.first_coef()..likelihood.modes().start {
         let variance = covariance[place * p + place];
         let mut information = square(&best.at.hessian, &best.free);
         information.iter_mut().for_each(|h| *h = -*h);

@@ -3,7 +3,7 @@
 
 use ndarray::Array2;
 
-use super::{Estimates, Model, Observations, Params, ValidParams};
+use super::{Estimates, ModeEstimates, Model, Observations, Params, ValidParams};
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::deconvolution::{Mixture, ReportHeader};
@@ -33,7 +33,7 @@ impl Fitted for Model {
     const OF_MIXTURES: OfMixtures = OfMixtures::Own;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
-        let (rows, offsets) = (training.rows, training.offsets.clone());
+        let (rows, offsets, modes) = (training.rows, training.offsets.clone(), training.modes.clone());
         let problem = if params.params().family.is_classifier() {
             let labels = training.labels()?;
             let n_classes = labels.n_classes();
@@ -48,6 +48,7 @@ impl Fitted for Model {
                 weights: labels.weights().cloned(),
                 groups: labels.groups().map(<[u32]>::to_vec),
                 n_classes,
+                modes,
             }
         } else {
             let targets = training.targets()?;
@@ -59,6 +60,7 @@ impl Fitted for Model {
                 weights: targets.weights().cloned(),
                 groups: training.groups.clone(),
                 n_classes: 0,
+                modes,
             }
         };
         params.fit(&problem, control)
@@ -72,6 +74,12 @@ impl Fitted for Model {
         arrays.vector("naive", &self.naive.values);
         arrays.put("naive_covariance", &[p, p], self.naive.covariance.clone());
         arrays.vector("log_likelihood", &[self.log_likelihood]);
+        if let Some(ModeEstimates { values, covariance, with_law }) = &self.modes {
+            let k = values.len();
+            arrays.vector("modes", values);
+            arrays.put("modes_covariance", &[k, k], covariance.clone());
+            arrays.put("modes_law_covariance", &[k, p], with_law.clone());
+        }
         self.profile.iter().for_each(|ends| arrays.aside("profile", ends));
         let progress = self.report.as_ref().map(|report| report.write(arrays));
         Header { n_classes: self.n_classes, n_iter: self.n_iter, status: self.status, progress }
@@ -103,9 +111,30 @@ impl Fitted for Model {
         };
         let law = estimates("law", "covariance")?;
         let naive = estimates("naive", "naive_covariance")?;
+        let modes = match parts.optional("modes")? {
+            None => None,
+            Some(tensor) => {
+                let values = tensor.values;
+                let k = values.len();
+                let covariance = parts.shaped("modes_covariance", &[k, k])?;
+                Some(ModeEstimates { values, covariance, with_law: parts.shaped("modes_law_covariance", &[k, p])? })
+            }
+        };
         let log_likelihood = parts.shaped("log_likelihood", &[1])?[0];
         let report = progress.map(|progress| progress.read(parts)).transpose()?;
-        Ok(Self { family, n_classes, mixture, law, naive, profile: None, log_likelihood, n_iter, status, report })
+        Ok(Self {
+            family,
+            n_classes,
+            mixture,
+            law,
+            naive,
+            profile: None,
+            modes,
+            log_likelihood,
+            n_iter,
+            status,
+            report,
+        })
     }
 }
 

@@ -9,10 +9,11 @@
 use std::ops::Range;
 
 use crate::control::Control;
-use crate::data::covariance::packed_len;
+use crate::data::covariance::{packed_index, packed_len};
 use crate::data::{Covariances, Incomplete};
 use crate::deconvolution::{Mixture, Observed, log_sum};
 use crate::error::Result;
+use crate::linalg::Eigh;
 use crate::{memory, parallel};
 
 /// Of all rows.
@@ -87,6 +88,49 @@ impl Truths {
             }
         }
         Ok(points)
+    }
+
+    /// With k further exact features, n x k.
+    pub(in crate::model) fn with_exact(self, columns: &[f64], k: usize) -> Self {
+        let (d, len) = (self.d, packed_len(self.d));
+        let rows: Vec<usize> = (0..self.n).flat_map(|row| self.parts(row).map(move |_| row)).collect();
+        let wider = |means: &Vec<f64>| -> Vec<f64> {
+            let parts = means.chunks_exact(d).zip(&rows);
+            parts.flat_map(|(mean, &row)| [mean, &columns[row * k..(row + 1) * k]]).flatten().copied().collect()
+        };
+        let zeros = vec![0.0; packed_len(d + k) - len];
+        let longer = |all: &Vec<f64>| -> Vec<f64> {
+            all.chunks_exact(len).flat_map(|triangle| [triangle, &zeros]).flatten().copied().collect()
+        };
+        let means = self.means.iter().map(wider).collect();
+        let covariances = self.covariances.iter().map(longer).collect();
+        Self { d: d + k, means, covariances, ..self }
+    }
+
+    /// Exact rows instead of these: of every component m +- sqrt(d) times the columns of P^(1/2), which have its mean and
+    /// covariance, with their rows and the logarithms of their shares w / (2 d).
+    pub(in crate::model) fn points_within(&self, rows: &[usize]) -> Result<(Self, Vec<(usize, f64)>)> {
+        let d = self.d;
+        let (mut means, mut owners) = (vec![], vec![]);
+        let mut eigh = Eigh::new(d);
+        for &row in rows {
+            for (component, log) in self.logs(row).iter().enumerate() {
+                let mean = self.mean_under(component, row);
+                let Some(covariance) = self.covariance_under(component, row) else {
+                    means.extend_from_slice(mean);
+                    owners.push((row, *log));
+                    continue;
+                };
+                eigh.packed(covariance)?;
+                let root = eigh.function(|value| (d as f64 * value.max(0.0)).sqrt());
+                for (column, sign) in (0..d).flat_map(|column| [(column, 1.0), (column, -1.0)]) {
+                    let along = |i: usize| root[packed_index(i.max(column), i.min(column))];
+                    means.extend(mean.iter().enumerate().map(|(i, m)| m + sign * along(i)));
+                    owners.push((row, log - (2.0 * d as f64).ln()));
+                }
+            }
+        }
+        Ok((Self::points(owners.len(), d, means), owners))
     }
 
     fn parts(&self, row: usize) -> Range<usize> {

@@ -17,13 +17,14 @@
 //! ```
 //! with the weights of EM as W where the noise is not normal.
 
+mod features;
 mod likelihood;
 mod local;
 mod rows;
 mod start;
 
 use crate::control::Control;
-use crate::data::{Incomplete, Targets};
+use crate::data::{Incomplete, Modes, Targets};
 use crate::deconvolution::{self, Components, Mixture, Report};
 use crate::error::{Error, Result};
 use crate::named::named;
@@ -81,13 +82,11 @@ impl Parameters for Params {
     }
 }
 
-/// Errors that rows share, n x k, and groups.
+/// Errors that rows share, and groups.
 #[derive(Debug, Clone, Default)]
 pub struct SharedErrors {
-    /// M, row by row.
-    pub modes: Vec<f64>,
-    /// k.
-    pub n_modes: usize,
+    /// Those of targets and features.
+    pub modes: Modes,
     /// Rows that belong together, for standard errors.
     pub groups: Option<Vec<u32>>,
 }
@@ -153,12 +152,9 @@ impl Valid<Params> {
         if let Some(groups) = shared.groups.as_ref().filter(|groups| groups.len() != n) {
             return Err(Error::shape("groups", format!("{n}, one per row of data"), groups.len()));
         }
-        if shared.modes.len() != n * shared.n_modes {
-            return Err(Error::shape("modes", format!("{n} rows of {}", shared.n_modes), shared.modes.len()));
-        }
-        if let Some(at) = shared.modes.iter().position(|m| !m.is_finite()) {
-            let (row, column) = (at / shared.n_modes, at % shared.n_modes);
-            return Err(Error::NotFinite { what: "modes".into(), row, column, value: shared.modes[at] });
+        shared.modes.check(n, rows.gaussians().n_features())?;
+        if !shared.modes.of_features.is_empty() {
+            return parallel::install(params.em.threads, || features::fit(self, rows, targets, shared, control))?;
         }
         parallel::install(params.em.threads, || {
             let fitted = em.fit_rows(rows, targets.weights(), false, &control.with_task("density"))?;

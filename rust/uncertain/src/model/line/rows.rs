@@ -2,18 +2,16 @@
 
 use crate::control::Control;
 use crate::data::covariance::{packed_index, packed_len};
-use crate::data::{Incomplete, Targets};
+use crate::data::{Incomplete, Modes, Targets};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
-use crate::linalg::{Eigh, cholesky, cholesky_solve};
+use crate::linalg::{cholesky, cholesky_solve};
 use crate::model::clusters;
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::truths::Truths;
+use crate::model::shared_features;
 
 use super::SharedErrors;
-
-/// Modes whose eigenvalues are smaller parts of the largest are combinations of the others.
-const COLLINEAR: f64 = 1e-12;
 
 pub(super) struct LineRows {
     /// Numbers in the caller's table.
@@ -73,9 +71,8 @@ impl LineRows {
         let groups: Option<Vec<u32>> = shared.groups.as_ref().map(|g| kept.iter().map(|&i| g[i]).collect());
         clusters::check(groups.as_deref())?;
         let pick = |values: &[f64]| -> Vec<f64> { kept.iter().map(|&i| values[i]).collect() };
-        let k = shared.n_modes;
-        let modes: Vec<f64> = kept.iter().flat_map(|&i| &shared.modes[i * k..(i + 1) * k]).copied().collect();
-        check_modes(&modes, k)?;
+        let Modes { of_targets: modes, k, .. } = shared.modes.take(&kept);
+        shared_features::check(&modes, k)?;
         let crossed = targets
             .feature_covariances()
             .map(|c| kept.iter().flat_map(|&i| &c[i * d..(i + 1) * d]).copied().collect::<Vec<f64>>());
@@ -174,40 +171,4 @@ impl Crossed {
         }
         Ok(out)
     }
-}
-
-/// Modes that are zero, or combinations of one another, have no size of their own.
-fn check_modes(modes: &[f64], k: usize) -> Result<()> {
-    if k == 0 {
-        return Ok(());
-    }
-    let mut gram = vec![0.0; k * k];
-    for row in modes.chunks_exact(k) {
-        for (a, b) in (0..k).flat_map(|a| (0..=a).map(move |b| (a, b))) {
-            gram[a * k + b] += row[a] * row[b];
-        }
-    }
-    if let Some(zero) = (0..k).find(|&a| !(gram[a * k + a] > 0.0)) {
-        return Err(Error::Data(format!("modes: column {zero} is 0 in every row; leave it out")));
-    }
-    let unit: Vec<f64> = (0..k).map(|a| gram[a * k + a].sqrt()).collect();
-    for a in 0..k {
-        for b in 0..=a {
-            gram[a * k + b] /= unit[a] * unit[b];
-            gram[b * k + a] = gram[a * k + b];
-        }
-    }
-    let mut eigh = Eigh::new(k);
-    eigh.decompose(|i| &gram[i * k..(i + 1) * k])?;
-    if eigh.values[0] > COLLINEAR * k as f64 {
-        return Ok(());
-    }
-    let parts: Vec<String> = (0..k)
-        .filter(|&a| eigh.vectors[a].abs() > 0.05)
-        .map(|a| format!("{:+.2} of column {a}", eigh.vectors[a]))
-        .collect();
-    Err(Error::Data(format!(
-        "modes: columns are combinations of one another: {} is 0 in every row; leave one of them out",
-        parts.join(" ")
-    )))
 }
