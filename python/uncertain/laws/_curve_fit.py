@@ -36,6 +36,8 @@ class CurveFit:
     loglikelihood_: float
     residual_variance_: float
     status_: str
+    modes_: Floats
+    modes_std_: Floats
     _problem: tuple[Start, Gaussians, Floats, Keywords] | None = None
     """What it was fitted to."""
 
@@ -87,8 +89,10 @@ class CurveFit:
 
     def _keep(self, start: Start, found: Keywords) -> None:
         per_fit = ("weights_", "means_", "covariances_", "residual_variance_")
-        for name in (*per_fit, "outlier_law_", "outlier_probability_"):
+        for name in (*per_fit, "outlier_law_", "outlier_probability_", "modes_", "modes_std_"):
             self.__dict__.pop(name, None)  # of an earlier fit
+        if len(found["modes"]):
+            self.modes_, self.modes_std_ = found["modes"], np.sqrt(np.diag(found["modes_covariance"]))
         if self.outliers is not None:
             names = ("share", "width") if self.outliers == "mixture" else ("degrees_of_freedom",)
             self.outlier_law_ = dict(zip(names, found["noise"], strict=True))

@@ -29,6 +29,8 @@ class CurveSummary(CurveIntervals):
         for scatter, std in zip(np.ravel(self.scatter_), np.ravel(self.scatter_std_), strict=True):
             if self.truth == "structural":
                 lines.append(f"{'scatter':{width}}  {scatter:12.5g} {std:10.3g}")
+        for k, value in enumerate(self.__dict__.get("modes_", ())):
+            lines.append(f"{f'mode {k}':{width}}  {value:12.5g} {self.modes_std_[k]:10.3g}")
         for name, (value, std) in self.__dict__.get("outlier_law_", {}).items():
             lines.append(f"outliers: {name.replace('_', ' ')} {value:.4g} +- {std:.2g}")
         about = f"{self.truth}, log-likelihood {self.loglikelihood_:.6g}, {self.status_}"
@@ -56,7 +58,7 @@ class CurveSummary(CurveIntervals):
             covariances = None
         try:
             parameters = self._parameters(truth="functional", outliers=None, degrees_of_freedom=None)
-            only_y = known | {"covariances": covariances, "crossed": None}
+            only_y = known | {"covariances": covariances, "crossed": None, "modes": None}
             found = self._found(start, parameters, rows.collapse("zero"), targets, only_y)
         except ValueError:
             # The fit itself went well; this one is for comparison.

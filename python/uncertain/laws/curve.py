@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
+from .._base.mode_arrays import checked_modes
 from .._base.progress import Callback
 from .._data.groups import groups_from
 from .._data.typing import Floats, Keywords, RandomState
@@ -113,6 +114,9 @@ class CurveRegressor(CurveSummary, RegressorMixin, BaseEstimator):
         y.
     residual_variance_ : float
         Functional only: the sum of squares over n - p.
+    modes_, modes_std_ : ndarrays of shape (k,)
+        With ``modes``: the errors that rows share in units of their standard deviations, and their standard
+        errors.
     naive_params_, naive_std_ : ndarrays of shape (p,)
         Weighted least squares that takes x as exact; NaN where it fails.
     weights_, means_, covariances_ : ndarrays of shape (K,), (K, d), (K, d, d)
@@ -216,6 +220,7 @@ class CurveRegressor(CurveSummary, RegressorMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         *,
         y_cov: ArrayLike | None = None,
+        modes: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
         """Fit to readings of features and targets with their errors.
@@ -231,6 +236,9 @@ class CurveRegressor(CurveSummary, RegressorMixin, BaseEstimator):
         {sample_weight}
         y_cov : array-like of shape (m, m) or (n, m, m), default=None
             Covariance matrices of the targets' errors, in place of ``y_std``.
+        modes : array-like of shape (n, k), default=None
+            Errors of the target that rows share (structural fits of one output): row i has the error
+            ``modes[i] @ a`` with k standard normal numbers a, the same for all rows; see ``modes_``.
         groups : array-like of shape (n,), default=None
             The object that each row belongs to: standard errors then hold for errors that rows of a group
             share, by the sandwich
@@ -256,6 +264,7 @@ class CurveRegressor(CurveSummary, RegressorMixin, BaseEstimator):
             "crossed": crossed_covariances(xy_cov, (n, rows.n_features, m)),
             "weights": check_sample_weight(sample_weight, n),
             "groups": None if groups is None else groups_from(groups, "groups", n),
+            "modes": None if modes is None else checked_modes(modes, n),
         }
         found = self._found(start, self._parameters(), rows, targets, known)
         self._problem, self._naive = (start, rows, targets, known), None

@@ -12,7 +12,7 @@ use uncertain::{Control, Weights};
 
 use crate::error::BorderResult;
 use crate::events::Messenger;
-use crate::fitted::{OwnedRows, RowsArgument};
+use crate::fitted::{OwnedRows, RowsArgument, modes_from};
 use crate::{interrupt, threads};
 
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
@@ -81,7 +81,7 @@ fn numbers(values: PyReadonlyArrayDyn<'_, f64>) -> Vec<f64> {
 /// Fit a curve: what is known of it by name.
 #[pyfunction]
 #[pyo3(signature = (params, curve, jac, start, lower, upper, fixed, names, rows, targets, *, covariances=None, crossed=None,
-                    weights=None, groups=None, n_jobs=None, report=None))]
+                    weights=None, groups=None, modes=None, n_jobs=None, report=None))]
 pub(crate) fn fit_curve<'py>(
     py: Python<'py>,
     params: &str,
@@ -98,6 +98,7 @@ pub(crate) fn fit_curve<'py>(
     crossed: Option<PyReadonlyArrayDyn<'_, f64>>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     groups: Option<PyReadonlyArray1<'_, u32>>,
+    modes: Option<PyReadonlyArray2<'_, f64>>,
     n_jobs: threads::Jobs<'_>,
     report: Option<Py<PyAny>>,
 ) -> BorderResult<Bound<'py, PyDict>> {
@@ -110,6 +111,7 @@ pub(crate) fn fit_curve<'py>(
         crossed: crossed.map(numbers),
         weights: weights.map(|w| Weights::new(w.as_array().to_vec())).transpose()?,
         groups: groups.map(|g| g.as_array().to_vec()),
+        modes: modes_from(modes, None),
     };
     let start = InitialParameters { values: start, lower, upper, fixed, names };
     let held = OwnedRows::try_from(rows)?;
@@ -124,7 +126,7 @@ pub(crate) fn fit_curve<'py>(
         interrupt::run_asking(py, report, None, work)?
     };
     let found = PyDict::new(py);
-    let p = fit.parameters.len();
+    let (p, k) = (fit.parameters.len(), fit.modes.len());
     found.set_item("params", fit.parameters.into_pyarray(py))?;
     found.set_item("covariance", fit.covariance.into_pyarray(py).reshape([p, p])?)?;
     found.set_item("scatter", fit.scatter.into_pyarray(py))?;
@@ -134,6 +136,8 @@ pub(crate) fn fit_curve<'py>(
     found.set_item("integration_error", fit.integration_error)?;
     found.set_item("degrees", fit.degrees)?;
     found.set_item("noise", fit.noise)?;
+    found.set_item("modes", fit.modes.into_pyarray(py))?;
+    found.set_item("modes_covariance", fit.modes_covariance.into_pyarray(py).reshape([k, k])?)?;
     found.set_item("outlier_probability", fit.outlier_probability.into_pyarray(py))?;
     found.set_item("n_iter", fit.n_iter)?;
     found.set_item("status", fit.status.name())?;

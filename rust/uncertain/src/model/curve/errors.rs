@@ -75,9 +75,16 @@ pub(super) fn spread_out(covariance: &[f64], free: &[usize], some: &[usize], p: 
 }
 
 /// B A B' of symmetric B (p x p) and A of the rows' scores (each p), by their groups ([`clusters`]).
-pub(super) fn sandwich(bread: &[f64], rows: &[Vec<f64>], readings: &[Reading]) -> Vec<f64> {
+/// `draws` have a unit normal distribution, whose score is one of A's.
+pub(super) fn sandwich(
+    bread: &[f64],
+    rows: &[Vec<f64>],
+    readings: &[Reading],
+    draws: std::ops::Range<usize>,
+) -> Vec<f64> {
     let p = rows.first().map_or(0, Vec::len);
-    let middle = clusters::middle(&rows.concat(), p, groups(readings).as_deref());
+    let mut middle = clusters::middle(&rows.concat(), p, groups(readings).as_deref());
+    draws.for_each(|a| middle[packed_index(a, a)] += 1.0);
     let product = |at: usize, with: &dyn Fn(usize, usize) -> f64| -> f64 {
         (0..p).map(|k| bread[at / p * p + k] * with(k, at % p)).sum()
     };

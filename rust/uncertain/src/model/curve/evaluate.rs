@@ -42,6 +42,8 @@ pub(super) struct Evaluator<'a> {
     /// Features, outputs.
     pub d: usize,
     pub q: usize,
+    /// The last of the parameters are coefficients of the last of the features, errors that rows share.
+    pub modes: usize,
     /// Per feature the scale on which steps are taken.
     pub scale: Vec<f64>,
     /// Per parameter the least size that it is taken for.
@@ -87,6 +89,11 @@ impl Evaluator<'_> {
         }
         let mut out = vec![0.0; values.len() * width];
         for (column, &j) in free.iter().enumerate() {
+            if let Some(mode) = (j + self.modes).checked_sub(p) {
+                let feature = self.d - self.modes + mode;
+                (0..values.len()).for_each(|at| out[at * width + column] = x[at / self.q * self.d + feature]);
+                continue;
+            }
             let step = STEP * parameters[j].abs().max(self.typical[j]);
             let end = |moved: f64| {
                 let mut at = parameters.to_vec();

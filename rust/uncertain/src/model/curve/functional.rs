@@ -63,9 +63,10 @@ struct Tangent {
     information: Vec<f64>,
 }
 
-/// Steps of v below this, in units of its curvature, have second derivatives in theirs.
-const NEAR: f64 = 0.1;
-/// Where 1 - r'Wf'' is taken for 1 plus rounding, or for another minimum's.
+/// Steps of v below the first, in units of its curvature, have second derivatives in theirs where 1 - r'Wf'' is positive by
+/// itself; below the second, where M is: those few rows would otherwise go on by a half each time, and all others wait for them.
+const NEAR: [f64; 2] = [0.1, 0.05];
+/// Where 1 - r'Wf'', and M beside that without f'', is taken for 1 plus rounding, or for another minimum's.
 const BENT: std::ops::Range<f64> = 0.05..20.0;
 
 impl Tangent {
@@ -243,7 +244,8 @@ impl Objective for Functional<'_> {
                 let mut added = 0.0;
                 if let ([m], [b], Some(bent)) = (&mut m[..], &ahead[..], bent.get(i)) {
                     let plain = *m * *m;
-                    if (b / plain).abs() < NEAR && BENT.contains(&(1.0 + bent)) {
+                    let (size, whole) = ((b / plain).abs(), 1.0 + bent / plain);
+                    if (size < NEAR[0] && BENT.contains(&(1.0 + bent))) || (size < NEAR[1] && BENT.contains(&whole)) {
                         *m = (plain + bent).sqrt();
                         added = weight * (1.0 / (plain + bent) - 1.0 / plain);
                     }
@@ -280,7 +282,7 @@ impl Objective for Functional<'_> {
 
     fn negligible(&self, value: f64) -> f64 {
         // With errors in x the way is longer; parameters are then within some 1e-6 of their standard errors.
-        let certain = if self.k > 0 { 1e-13 } else { f64::MIN_POSITIVE };
+        let certain = if self.k > 0 { 1e-12 } else { f64::MIN_POSITIVE };
         1e-18 * value.abs() + certain
     }
 

@@ -103,7 +103,17 @@ pub(super) fn evaluator<'a>(
         }
     };
     let scale = (0..d).map(scale).collect();
-    Evaluator { curve, control, d, q, scale, typical: start.values.clone(), lower: &start.lower, upper: &start.upper }
+    Evaluator {
+        curve,
+        control,
+        d,
+        q,
+        modes: 0,
+        scale,
+        typical: start.values.clone(),
+        lower: &start.lower,
+        upper: &start.upper,
+    }
 }
 
 /// The sizes of the parameters, where the curve is defined at all rows.

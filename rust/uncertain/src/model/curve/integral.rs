@@ -39,10 +39,24 @@ pub(super) struct Node {
     pub part: usize,
     /// log of the mass, then its share of the row.
     pub mass: f64,
-    pub z: Vec<f64>,
-    pub f: Vec<f64>,
+    /// z, f and W r: there are many nodes, and memory for each list would be asked for each.
+    numbers: Box<[f64]>,
+    q: usize,
+}
+
+impl Node {
+    pub(super) fn z(&self) -> &[f64] {
+        &self.numbers[..self.numbers.len() - 2 * self.q]
+    }
+
+    pub(super) fn f(&self) -> &[f64] {
+        &self.numbers[self.numbers.len() - 2 * self.q..self.numbers.len() - self.q]
+    }
+
     /// W r.
-    pub residual: Vec<f64>,
+    pub(super) fn residual(&self) -> &[f64] {
+        &self.numbers[self.numbers.len() - self.q..]
+    }
 }
 
 /// log p(y | x) of every row, and where the mass lies.
@@ -80,6 +94,8 @@ pub(super) struct Integrand<'a> {
     /// Logarithms of the parts' shares.
     pub shares: &'a [f64],
     pub parameters: &'a [f64],
+    /// On the way: rules of low order, unchecked, where there is one mode.
+    pub rough: bool,
 }
 
 /// Nodes on their way, of cases (a term under a part of the noise) of one rank k.
@@ -148,9 +164,7 @@ impl Integrand<'_> {
             nodes.extend(found);
             disagreement = disagreement.max(worst);
         }
-        let mut masses: Vec<Vec<f64>> = vec![vec![]; rows.len()];
-        nodes.iter().for_each(|node| masses[node.row - rows.start].push(node.mass));
-        let logs: Vec<f64> = masses.iter().map(|masses| log_sum(masses)).collect();
+        let logs = log_sums(&nodes, &rows);
         nodes.retain(|node| node.mass - logs[node.row - rows.start] > NO_MASS);
         nodes.iter_mut().for_each(|node| node.mass = (node.mass - logs[node.row - rows.start]).exp());
         Ok(Integrals { logs, nodes, disagreement })
@@ -161,7 +175,7 @@ impl Integrand<'_> {
         let mut nodes = Vec::with_capacity(asked.cases.len());
         self.visit(asked, |case, mass, z, f, residual| {
             let (row, part) = (self.term(case).row, self.part(case));
-            nodes.push(Node { row, part, mass, z: z.to_vec(), f: f.to_vec(), residual: residual.to_vec() });
+            nodes.push(Node { row, part, mass, numbers: [z, f, residual].concat().into(), q: f.len() });
         })?;
         Ok(nodes)
     }
@@ -253,7 +267,8 @@ impl Integrand<'_> {
         let single: Vec<usize> = (0..own.len()).filter(|&at| modes[at].len() == 1).collect();
         let mut rest: Vec<usize> = (0..own.len()).filter(|&at| modes[at].len() > 1).collect();
         let (mut nodes, mut worst) = (vec![], 0.0f64);
-        let (asked, counts) = hermite(own, modes, &single, low, k)?;
+        let compared: &[usize] = if self.rough { &[] } else { &single };
+        let (asked, counts) = hermite(own, modes, compared, low, k)?;
         let masses = self.masses(&asked)?;
         let mut masses = masses.as_slice();
         let mut before: Vec<f64> = vec![];
@@ -263,6 +278,11 @@ impl Integrand<'_> {
             masses = rest;
         }
         let mut open = single;
+        if self.rough {
+            let found = self.hermite(own, modes, &open, low, k)?;
+            nodes.extend(found.into_iter().flatten());
+            open.clear();
+        }
         for order in if k == 1 { vec![high, highest] } else { vec![high] } {
             let after = self.hermite(own, modes, &open, order, k)?;
             let (mut disagreeing, mut theirs) = (vec![], vec![]);
@@ -468,6 +488,17 @@ fn cuts(modes: &[Mode]) -> Vec<f64> {
     cuts.sort_by(f64::total_cmp);
     cuts.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
     cuts
+}
+
+/// log of the sum of the masses of each row.
+fn log_sums(nodes: &[Node], rows: &std::ops::Range<usize>) -> Vec<f64> {
+    let mut most = vec![f64::NEG_INFINITY; rows.len()];
+    nodes.iter().for_each(|node| most[node.row - rows.start] = most[node.row - rows.start].max(node.mass));
+    let mut sums = vec![0.0; rows.len()];
+    for node in nodes.iter().filter(|node| node.mass > f64::NEG_INFINITY) {
+        sums[node.row - rows.start] += (node.mass - most[node.row - rows.start]).exp();
+    }
+    most.iter().zip(sums).map(|(most, sum)| if sum > 0.0 { most + f64::ln(sum) } else { *most }).collect()
 }
 
 fn log_mass(nodes: &[Node]) -> f64 {

@@ -21,7 +21,8 @@ fn least_squares<'a>(
     readings: &'a [Reading],
     variances: &[f64],
 ) -> Result<(Functional<'a>, Minimum<Place>)> {
-    let white = readings.iter().map(|reading| White::new(reading, variances)).collect::<Result<_>>()?;
+    let none = vec![0.0; variances.len()];
+    let white = readings.iter().map(|reading| White::wider(reading, variances, 1.0, &none)).collect::<Result<_>>()?;
     let mut objective = Functional::new(evaluator, readings, white, start.values.clone(), start.free());
     let (at, lower, upper) = start.restricted();
     let first = objective.value(&at)?.ok_or_else(|| Error::Internal("no value at the start".into()))?;
@@ -54,7 +55,7 @@ pub(super) fn fit_functional(
     let some = movable(&minimum.at, &minimum.derivatives.gradient, &lower, &upper);
     let bread = errors::inverse(objective.information(), &some, &start.free_names(), SINGULAR[0])?;
     let covariance = if outputs.groups.is_some() {
-        errors::sandwich(&bread, &objective.gradients(&minimum.at, &minimum.state)?, readings)
+        errors::sandwich(&bread, &objective.gradients(&minimum.at, &minimum.state)?, readings, 0..0)
     } else {
         bread.iter().map(|c| c * if known { 1.0 } else { residual_variance }).collect()
     };
@@ -74,6 +75,8 @@ pub(super) fn fit_functional(
         mixture: None,
         integration_error: 0.0,
         noise: vec![],
+        modes: vec![],
+        modes_covariance: vec![],
         outlier_probability: vec![],
         n_iter: minimum.n_iter,
         status: minimum.status,

@@ -2,6 +2,7 @@
 
 use crate::data::Incomplete;
 use crate::error::{Error, Result};
+use crate::linalg::cholesky;
 use crate::model::noise::Noise;
 use crate::solver::levenberg::{Objective, minimise, movable};
 
@@ -48,7 +49,11 @@ pub(super) fn fit_structural(
     let total: f64 = readings.iter().map(|reading| reading.weight).sum();
     let weights: Vec<f64> = readings.iter().map(|reading| reading.weight * n as f64 / total).collect();
     let noise = Noise::new(params.outliers, params.degrees_of_freedom)?;
-    let Naive { parameters: naive, variances: residual, unit, bad } = naive(params, evaluator, start, readings, noise)?;
+    let k = outputs.modes.k;
+    // Without a distribution, errors that rows share may not be determined.
+    let mut held = start.clone();
+    held.fixed[p - k..].fill(true);
+    let Naive { parameters: naive, variances: residual, unit, bad } = naive(params, evaluator, &held, readings, noise)?;
     let fixed_start = InitialParameters { values: naive, ..start.clone() };
     let (mut at, mut lower, mut upper) = fixed_start.restricted();
     if params.scatter {
@@ -81,9 +86,22 @@ pub(super) fn fit_structural(
         spread: vec![0.0; n * q],
         noise,
         unit: &unit,
+        modes: k,
+        degrees_of_modes: k as f64,
+        rough: false,
     };
     objective.spread = objective.spread(&fixed_start.values)?;
     let mut n_iter = 0;
+    if noisy {
+        // Most of the way with integrals that are a third as dear.
+        objective.rough = true;
+        if let Some(first) = objective.value(&at)? {
+            let near = minimise(&mut objective, at.clone(), first, (&lower, &upper), params.max_iter)?;
+            (at, n_iter) = (near.at, near.n_iter);
+            objective.spread = objective.spread(&objective.split(&at).0)?;
+        }
+        objective.rough = false;
+    }
     let mut minimum;
     // Once more with the variances that x leaves at the solution.
     let mut round = 0;
@@ -101,10 +119,12 @@ pub(super) fn fit_structural(
         round += 1;
         let spread = objective.spread(&objective.split(&at).0)?;
         let moved = spread.iter().zip(&objective.spread).any(|(new, old)| (new - old).abs() > 1e-6 * (new + old));
-        if !params.scatter || !noisy || !moved || round == 4 {
+        let taken = if k > 0 && params.scatter { objective.effective_modes(at[free.len()])? } else { 0.0 };
+        let changed = (noisy && moved) || (taken - objective.degrees_of_modes).abs() > 1e-6;
+        if !params.scatter || !changed || round == 4 {
             break;
         }
-        objective.spread = spread;
+        (objective.spread, objective.degrees_of_modes) = (spread, taken);
     }
     let some = movable(&at, &minimum.derivatives.gradient, &lower, &upper);
     let width = objective.width();
@@ -128,7 +148,7 @@ pub(super) fn fit_structural(
         let mut rows: Vec<Vec<f64>> =
             (0..n).map(|i| scores[i * width..(i + 1) * width].iter().map(|s| s * weights[i]).collect()).collect();
         first_stage.iter().for_each(|stage| stage.add_to(&mut rows, &weights));
-        covariance = errors::sandwich(&covariance, &rows, readings);
+        covariance = errors::sandwich(&covariance, &rows, readings, objective.places_of_modes());
     } else if let Some(stage) = first_stage {
         let spread = stage.spread(width);
         let product = |a: &[f64], b: &[f64]| -> Vec<f64> {
@@ -162,14 +182,20 @@ pub(super) fn fit_structural(
             outlier_probability[reading.number] = noise.outlying(&parts, shares);
         }
     }
+    let covariance = &spread_out(&covariance, &free, &some, p);
+    let block = |places: std::ops::Range<usize>| -> Vec<f64> {
+        places.clone().flat_map(|a| places.clone().map(move |b| covariance[a * p + b])).collect()
+    };
     Ok(Fit {
-        parameters,
+        parameters: parameters[..p - k].to_vec(),
+        modes: parameters[p - k..].to_vec(),
+        modes_covariance: block(p - k..p),
         noise: noise.natural(&at[place..]).into_iter().enumerate().map(of_noise).collect(),
         outlier_probability,
-        covariance: spread_out(&covariance, &free, &some, p),
+        covariance: block(0..p - k),
         scatter,
         scatter_std,
-        loglikelihood: minimum.state.loglikelihood,
+        loglikelihood: minimum.state.loglikelihood - log_root(&information, width, objective.places_of_modes()),
         residual_variance: None,
         degrees: None,
         mixture,
@@ -177,4 +203,13 @@ pub(super) fn fit_structural(
         n_iter,
         status: minimum.status,
     })
+}
+
+/// log |H| / 2 of these rows and columns of H.
+fn log_root(h: &[f64], width: usize, places: std::ops::Range<usize>) -> f64 {
+    let k = places.len();
+    let mut block: Vec<f64> =
+        places.clone().flat_map(|a| places.clone().map(move |b| (a, b))).map(|(a, b)| h[a * width + b]).collect();
+    let sound = k > 0 && cholesky(&mut block, k);
+    if sound { (0..k).map(|a| block[a * k + a].ln()).sum() } else { 0.0 }
 }

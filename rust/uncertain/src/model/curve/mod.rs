@@ -18,6 +18,7 @@ mod likelihood;
 mod modes;
 mod quadrature;
 mod readings;
+mod shared;
 mod structural;
 mod terms;
 
@@ -122,6 +123,10 @@ pub struct Fit {
     pub integration_error: f64,
     /// Degrees of freedom, or share and width of bad data (of the first output), with standard errors; NaN where not known.
     pub noise: Vec<(f64, f64)>,
+    /// Errors that rows share, a, and their covariance k x k.
+    pub modes: Vec<f64>,
+    /// See `modes`.
+    pub modes_covariance: Vec<f64>,
     /// P(outlier | y, x) of every row of the table; empty without a law of outliers.
     pub outlier_probability: Vec<f64>,
     /// Steps.
@@ -169,8 +174,14 @@ pub fn fit<'a>(
                 .into(),
         ));
     }
-    let readings = readings::readings(rows, outputs)?;
-    let mut evaluator = evaluator(curve, start, &readings, (rows.gaussians().n_features(), outputs.n_outputs), control);
+    let (d, k) = (rows.gaussians().n_features(), outputs.modes.k);
+    shared::check(&outputs.modes, rows.n_rows(), d, outputs.n_outputs, params.truth == Truth::Functional)?;
+    let mut readings = readings::readings(rows, outputs)?;
+    shared::extend(&mut readings, &outputs.modes);
+    let (with_modes, extended) = (shared::WithModes { curve, k }, start.with_modes(k, false));
+    let (curve, start): (&dyn Curve, _) = if k > 0 { (&with_modes, &extended) } else { (curve, start) };
+    let mut evaluator = evaluator(curve, start, &readings, (d + k, outputs.n_outputs), control);
+    evaluator.modes = k;
     evaluator.typical = check_start(&evaluator, start, &readings)?;
     let (free, numbers) = (start.free(), readings.len() * outputs.n_outputs);
     if numbers < free.len() {

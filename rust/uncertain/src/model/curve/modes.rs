@@ -23,12 +23,7 @@ pub(super) struct White {
 }
 
 impl White {
-    /// An error where M is singular.
-    pub(super) fn new(reading: &Reading, variances: &[f64]) -> Result<Self> {
-        Self::wider(reading, variances, 1.0, &vec![0.0; variances.len()])
-    }
-
-    /// Of `times` M + diag(`plus`).
+    /// Of `times` M + diag(`plus`); an error where that is singular.
     pub(super) fn wider(reading: &Reading, variances: &[f64], times: f64, plus: &[f64]) -> Result<Self> {
         let q = variances.len();
         let mut c: Vec<f64> = reading.rest.iter().map(|c| times * c).collect();
@@ -46,8 +41,8 @@ impl White {
                 reading.number
             )));
         }
-        let w = inverse_lower(&c, q);
         let log_root = (0..q).map(|o| c[o * q + o].ln()).sum::<f64>() + q as f64 * crate::special::HALF_LOG_TAU;
+        let w = if q == 1 { vec![1.0 / c[0]] } else { inverse_lower(&c, q) };
         Ok(Self { w, log_root })
     }
 

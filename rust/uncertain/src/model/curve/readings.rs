@@ -8,7 +8,7 @@
 //! reading of the same y; it is then their mean and covariance.
 
 use crate::data::covariance::{Structure, packed_len, unpack_into};
-use crate::data::{GaussianArray, Incomplete, MixtureArray, Weights};
+use crate::data::{GaussianArray, Incomplete, MixtureArray, Modes, Weights};
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
 use crate::model::clusters;
@@ -33,6 +33,8 @@ pub struct Outputs {
     pub weights: Option<Weights>,
     /// Rows that belong together, for standard errors.
     pub groups: Option<Vec<u32>>,
+    /// Errors that rows share, of one output.
+    pub modes: Modes,
 }
 
 /// Their groups.
@@ -158,46 +160,45 @@ impl Roots {
     /// L (d x k) with S = L L', its pseudo-inverse (k x d), and k.
     fn of_row(&mut self, data: &GaussianArray, i: usize) -> Result<(Vec<f64>, Vec<f64>, usize)> {
         let (d, covariances) = (self.d, data.covariances());
-        // Columns (eigenvector, root of the eigenvalue).
-        let mut columns: Vec<(Vec<f64>, f64)> = vec![];
         if matches!(covariances.structure(), Structure::Zero) {
             return Ok((vec![], vec![], 0));
         }
         if covariances.structure().is_diagonal() {
-            covariances.variances(i, &mut self.packed[..d]);
-            for j in (0..d).filter(|&j| self.packed[j] > 0.0) {
-                columns.push(((0..d).map(|l| f64::from(u8::from(l == j))).collect(), self.packed[j].sqrt()));
+            let variances = &mut self.packed[..d];
+            covariances.variances(i, variances);
+            let rank = variances.iter().filter(|v| **v > 0.0).count();
+            let (mut root, mut inverse) = (vec![0.0; d * rank], vec![0.0; rank * d]);
+            for (k, (j, variance)) in variances.iter().enumerate().filter(|(_, v)| **v > 0.0).enumerate() {
+                root[j * rank + k] = variance.sqrt();
+                inverse[k * d + j] = 1.0 / variance.sqrt();
             }
-        } else {
-            covariances.triangle(i, d, &mut self.packed);
-            unpack_into(&self.packed, d, &mut self.square);
-            let square = &self.square;
-            // In units of every feature, so that a precise one is not taken for an exact one.
-            let unit: Vec<f64> = (0..d).map(|j| square[j * d + j].max(0.0).sqrt()).collect();
-            let safe = |j: usize| if unit[j] > 0.0 { unit[j] } else { 1.0 };
-            let scaled: Vec<f64> = (0..d * d).map(|at| square[at] / safe(at / d) / safe(at % d)).collect();
-            self.eigh.decompose(|r| &scaled[r * d..(r + 1) * d])?;
-            let largest = self.eigh.values.last().copied().unwrap_or(0.0);
-            for k in (0..d).filter(|&k| self.eigh.values[k] > RANK * largest && largest > 0.0) {
-                let column = (0..d).map(|j| self.eigh.vectors[k * d + j] * unit[j]).collect();
-                columns.push((column, self.eigh.values[k].sqrt()));
-            }
-            let rank = columns.len();
-            let root = (0..d * rank).map(|at| columns[at % rank].0[at / rank] * columns[at % rank].1).collect();
-            let vectors: Vec<usize> =
-                (0..d).filter(|&k| self.eigh.values[k] > RANK * largest && largest > 0.0).collect();
-            let inverse = (0..rank * d)
-                .map(|at| {
-                    let (k, j) = (at / d, at % d);
-                    let unit = if unit[j] > 0.0 { 1.0 / unit[j] } else { 0.0 };
-                    self.eigh.vectors[vectors[k] * d + j] * unit / columns[k].1
-                })
-                .collect();
             return Ok((root, inverse, rank));
+        }
+        covariances.triangle(i, d, &mut self.packed);
+        unpack_into(&self.packed, d, &mut self.square);
+        let square = &self.square;
+        // Columns (eigenvector, root of the eigenvalue), in units of every feature, so that a precise one is not taken for an
+        // exact one.
+        let unit: Vec<f64> = (0..d).map(|j| square[j * d + j].max(0.0).sqrt()).collect();
+        let safe = |j: usize| if unit[j] > 0.0 { unit[j] } else { 1.0 };
+        let scaled: Vec<f64> = (0..d * d).map(|at| square[at] / safe(at / d) / safe(at % d)).collect();
+        self.eigh.decompose(|r| &scaled[r * d..(r + 1) * d])?;
+        let mut columns: Vec<(Vec<f64>, f64)> = vec![];
+        let largest = self.eigh.values.last().copied().unwrap_or(0.0);
+        for k in (0..d).filter(|&k| self.eigh.values[k] > RANK * largest && largest > 0.0) {
+            let column = (0..d).map(|j| self.eigh.vectors[k * d + j] * unit[j]).collect();
+            columns.push((column, self.eigh.values[k].sqrt()));
         }
         let rank = columns.len();
         let root = (0..d * rank).map(|at| columns[at % rank].0[at / rank] * columns[at % rank].1).collect();
-        let inverse = (0..rank * d).map(|at| columns[at / d].0[at % d] / columns[at / d].1).collect();
+        let vectors: Vec<usize> = (0..d).filter(|&k| self.eigh.values[k] > RANK * largest && largest > 0.0).collect();
+        let inverse = (0..rank * d)
+            .map(|at| {
+                let (k, j) = (at / d, at % d);
+                let unit = if unit[j] > 0.0 { 1.0 / unit[j] } else { 0.0 };
+                self.eigh.vectors[vectors[k] * d + j] * unit / columns[k].1
+            })
+            .collect();
         Ok((root, inverse, rank))
     }
 }

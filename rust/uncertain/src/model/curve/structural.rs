@@ -16,7 +16,10 @@
 //! likelihood is divided by (sum c / V)^{p/2}, V the variance of y about the curve as far as x tells it, which gives RSS / (n - p)
 //! there, as in the errors-in-both regression.
 
+use crate::data::covariance::packed_len;
 use crate::error::Result;
+use crate::linalg::Eigh;
+use crate::model::law::truths::add_outer;
 use crate::model::noise::{Noise, Part};
 
 use super::evaluate::Evaluator;
@@ -42,6 +45,12 @@ pub(super) struct Structural<'a> {
     pub noise: Noise,
     /// q: the variances in units of which bad data are wider.
     pub unit: &'a [f64],
+    /// The last of the free parameters are errors that rows share.
+    pub modes: usize,
+    /// What they take of the degrees of freedom.
+    pub degrees_of_modes: f64,
+    /// On the way to the solution: rules of low order, whose error is some 1e-3 of a standard error of the parameters.
+    pub rough: bool,
 }
 
 /// Everything at one point.
@@ -122,7 +131,10 @@ impl Structural<'_> {
             white: &white,
             shares: &log_shares,
             parameters: &parameters,
+            rough: self.rough,
         };
+        let directions: Vec<Vec<Vec<f64>>> = parts.iter().map(|part| self.directions(part)).collect();
+        let mut memory = Memory::default();
         let mut point = Point {
             loglikelihood: 0.0,
             disagreement: 0.0,
@@ -151,8 +163,8 @@ impl Structural<'_> {
                 return Ok(None);
             }
             let nodes = &integrals.nodes;
-            let z: Vec<f64> = nodes.iter().flat_map(|node| node.z.iter().copied()).collect();
-            let f: Vec<f64> = nodes.iter().flat_map(|node| node.f.iter().copied()).collect();
+            let z: Vec<f64> = nodes.iter().flat_map(|node| node.z().iter().copied()).collect();
+            let f: Vec<f64> = nodes.iter().flat_map(|node| node.f().iter().copied()).collect();
             let mut jacobian = self.evaluator.by_parameters(&z, &parameters, &f, self.free)?;
             if jacobian.iter().any(|x| !x.is_finite()) {
                 return Ok(None);
@@ -166,9 +178,11 @@ impl Structural<'_> {
                 let jacobian = own.next().unwrap_or(none);
                 row.apply(jacobian, p);
                 let part = &parts[node.part];
-                let add = Addition { of: self, q, p, part, jacobian, white: row, residual: &node.residual };
+                let directions = &directions[node.part];
+                let add =
+                    Addition { of: self, q, p, part, directions, jacobian, white: row, residual: node.residual() };
                 let scores = &mut point.scores[node.row * width..(node.row + 1) * width];
-                add.to(node.mass, weight, scores, &mut point.derivatives);
+                add.to(node.mass, weight, scores, &mut point.derivatives, &mut memory);
             }
         }
         for (row, weight) in self.weights.iter().enumerate() {
@@ -178,7 +192,39 @@ impl Structural<'_> {
                 (0..width).for_each(|b| point.derivatives.hessian[a * width + b] += weight * s[a] * s[b]);
             }
         }
+        for a in self.places_of_modes() {
+            point.loglikelihood -= 0.5 * at[a] * at[a];
+            point.derivatives.gradient[a] += at[a];
+            point.derivatives.hessian[a * width + a] += 1.0;
+            point.derivatives.diagonal[a] += 1.0;
+        }
         Ok(Some(point))
+    }
+
+    pub(super) fn places_of_modes(&self) -> std::ops::Range<usize> {
+        self.free.len() - self.modes..self.free.len()
+    }
+
+    /// tr (I + G)^{-1} G with G = sum c M M' / V: as many coefficients as the errors that rows share are worth.
+    pub(super) fn effective_modes(&self, variance: f64) -> Result<f64> {
+        let k = self.modes;
+        let mut gram = vec![0.0; packed_len(k)];
+        for (i, reading) in self.readings.iter().enumerate() {
+            let row = &reading.x[reading.x.len() - k..];
+            add_outer(self.weights[i] / (variance + reading.rest[0] + self.spread[i]), row, &mut gram);
+        }
+        let mut eigh = Eigh::new(k);
+        eigh.packed(&gram)?;
+        Ok(eigh.values.iter().map(|value| value / (1.0 + value)).sum())
+    }
+
+    /// The diagonals of dM of a part of the noise by each parameter of the variances.
+    fn directions(&self, part: &Part) -> Vec<Vec<f64>> {
+        let q = self.evaluator.q;
+        let scatter = (0..if self.scatter { q } else { 0 })
+            .map(|o| (0..q).map(|r| if r == o { part.times } else { 0.0 }).collect());
+        let noise = (0..self.noise.n()).map(|e| self.unit.iter().map(|unit| part.wider[e] * unit).collect());
+        scatter.chain(noise).collect()
     }
 
     /// What is added to minus the log-likelihood for the degrees of freedom of the curve: value, and first and second
@@ -188,7 +234,8 @@ impl Structural<'_> {
         if !self.scatter {
             return (0.0, vec![]);
         }
-        let share = (self.free.len() as f64 / q as f64).min(n as f64 / 2.0) / 2.0;
+        let share =
+            (((self.free.len() - self.modes) as f64 + self.degrees_of_modes) / q as f64).min(n as f64 / 2.0) / 2.0;
         let mut value = 0.0;
         let one = |o: usize| {
             let mut sums = [0.0; 3];
@@ -225,6 +272,8 @@ struct Addition<'a> {
     q: usize,
     p: usize,
     part: &'a Part,
+    /// The diagonals of dM by each parameter of the variances.
+    directions: &'a [Vec<f64>],
     /// W J, q x p.
     jacobian: &'a [f64],
     white: &'a White,
@@ -232,12 +281,22 @@ struct Addition<'a> {
     residual: &'a [f64],
 }
 
+/// Of one node after the other.
+#[derive(Default)]
+struct Memory {
+    own: Vec<f64>,
+    solved: Vec<f64>,
+    inverse: Vec<f64>,
+}
+
 impl Addition<'_> {
-    fn to(&self, mass: f64, weight: f64, scores: &mut [f64], sums: &mut Expansion) {
+    fn to(&self, mass: f64, weight: f64, scores: &mut [f64], sums: &mut Expansion, memory: &mut Memory) {
+        let Memory { own, solved, inverse } = memory;
         let (q, p, width) = (self.q, self.p, scores.len());
         let w = |i: usize, j: usize| self.white.w[i * q + j];
         let along = |j: usize| (0..q).map(|o| self.jacobian[o * p + j] * self.residual[o]).sum::<f64>();
-        let mut own: Vec<f64> = (0..p).map(along).collect();
+        own.clear();
+        own.extend((0..p).map(along));
         let share = mass * weight;
         for (a, b) in (0..p).flat_map(|a| (0..p).map(move |b| (a, b))) {
             let square: f64 = (0..q).map(|o| self.jacobian[o * p + a] * self.jacobian[o * p + b]).sum();
@@ -247,10 +306,11 @@ impl Addition<'_> {
             }
         }
         // M^{-1} r and M^{-1} from W.
-        let solved: Vec<f64> = (0..q).map(|o| (0..q).map(|i| w(i, o) * self.residual[i]).sum()).collect();
-        let inverse: Vec<f64> = (0..q * q).map(|at| (0..q).map(|i| w(i, at / q) * w(i, at % q)).sum::<f64>()).collect();
-        // The diagonals of dM by each parameter of the variances.
-        let directions = self.directions();
+        solved.clear();
+        solved.extend((0..q).map(|o| (0..q).map(|i| w(i, o) * self.residual[i]).sum::<f64>()));
+        inverse.clear();
+        inverse.extend((0..q * q).map(|at| (0..q).map(|i| w(i, at / q) * w(i, at % q)).sum::<f64>()));
+        let directions = self.directions;
         for (place, along) in directions.iter().enumerate() {
             let at = p + place;
             let by = (0..q).map(|o| 0.5 * along[o] * (solved[o].powi(2) - inverse[o * q + o])).sum::<f64>();
@@ -282,14 +342,6 @@ impl Addition<'_> {
             (0..width).for_each(|b| sums.hessian[a * width + b] -= share * own[a] * own[b]);
         }
     }
-
-    fn directions(&self) -> Vec<Vec<f64>> {
-        let q = self.q;
-        let scatter = (0..if self.of.scatter { q } else { 0 })
-            .map(|o| (0..q).map(|r| if r == o { self.part.times } else { 0.0 }).collect());
-        let noise = (0..self.of.noise.n()).map(|e| self.of.unit.iter().map(|unit| self.part.wider[e] * unit).collect());
-        scatter.chain(noise).collect()
-    }
 }
 
 impl Objective for Structural<'_> {
@@ -313,8 +365,8 @@ impl Objective for Structural<'_> {
     }
 
     fn negligible(&self, _: f64) -> f64 {
-        // Parameters within some 1e-6 of their standard errors.
-        1e-12
+        // Parameters within some 1e-6 of their standard errors; of rough integrals, a hundredth.
+        if self.rough { 1e-4 } else { 1e-12 }
     }
 
     fn noise(&self, value: f64) -> f64 {

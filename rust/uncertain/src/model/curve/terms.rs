@@ -104,7 +104,8 @@ fn log_sum_of(terms: &[Term]) -> f64 {
 
 /// The term of a reading under N(mu, T), T = K K', and log N(x; mu, T + S) without its constant.
 fn under(reading: &Reading, mean: &[f64], factor: &[f64], log_root: f64) -> (Term, f64) {
-    let (d, k, q) = (reading.x.len(), reading.rank, reading.y.len());
+    // Features beyond those of the density are exact, and independent of them.
+    let (d, k, q) = (mean.len(), reading.rank, reading.y.len());
     let away: Vec<f64> = reading.x.iter().zip(mean).map(|(x, m)| x - m).collect();
     let solve = |b: Vec<f64>| {
         let mut b = b;
@@ -126,7 +127,7 @@ fn under(reading: &Reading, mean: &[f64], factor: &[f64], log_root: f64) -> (Ter
     // u = mean of u + C^{-T} v, Lambda = C C'.
     let inverse = inverse_lower(&lambda, k);
     let mut centre = reading.x.clone();
-    let mut root = vec![0.0; d * k];
+    let mut root = vec![0.0; reading.x.len() * k];
     for j in 0..d {
         let line = &reading.root[j * k..(j + 1) * k];
         centre[j] -= dot(line, &u);

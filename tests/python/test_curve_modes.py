@@ -1,0 +1,99 @@
+"""Errors of the targets that rows share, in a `CurveRegressor`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from uncertain import GaussianArray, UncertainError
+from uncertain.laws import CurveRegressor, LinearLaw
+
+
+def straight(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return p[0] + p[1] * x[:, 0]
+
+
+def growth(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return p[0] * np.exp(p[1] * x[:, 0])
+
+
+def read(seed: int, n: int, k: int = 3) -> tuple[GaussianArray, np.ndarray, np.ndarray, np.ndarray]:
+    """One feature with errors, the errors of y, a zero point for each survey, and true features."""
+    rng = np.random.default_rng((seed, 5))
+    z, s, t = rng.normal(size=n), rng.uniform(0.2, 0.5, n), rng.uniform(0.1, 0.3, n)
+    modes = 0.4 * (rng.integers(k, size=n)[:, None] == np.arange(k))
+    X = GaussianArray((z + s * rng.normal(size=n))[:, None], std=s[:, None])
+    noise = modes @ rng.normal(size=k) + np.hypot(0.2, t) * rng.normal(size=n)
+    return X, t, modes, np.column_stack([z, noise])
+
+
+def test_a_straight_curve_is_the_line() -> None:
+    X, t, modes, truth = read(0, 200)
+    y = 1 + 2 * truth[:, 0] + truth[:, 1]
+    line = LinearLaw().fit(X, y, y_std=t, modes=modes)
+    curve = CurveRegressor(straight, {"a": 0.5, "b": 1.5}).fit(X, y, t, modes=modes)
+    std = np.sqrt(np.diag(line.covariance_))
+    # What the scatter owes to degrees of freedom is counted in two ways.
+    assert np.all(np.abs(curve.params_ - [line.intercept_, line.coef_[0]]) < 0.1 * std)
+    np.testing.assert_allclose(curve.std_, std, rtol=0.03)
+    assert abs(curve.scatter_ - line.scatter_) < 0.1 * line.intrinsic_scatter_std_
+    assert np.all(np.abs(curve.modes_ - line.modes_) < 0.03 * line.modes_std_)
+    np.testing.assert_allclose(curve.modes_std_, line.modes_std_, rtol=0.03)
+    assert "mode 2" in curve.summary()
+
+
+def test_exact_features_are_generalised_least_squares() -> None:
+    rng = np.random.default_rng(3)
+    n, k = 150, 4
+    x, M = rng.normal(size=(n, 1)), rng.normal(size=(n, k))
+    y = 1 + 2 * x[:, 0] + M @ rng.normal(size=k) + 0.5 * rng.normal(size=n)
+    law = CurveRegressor(straight, [1.0, 1.0], jac=lambda x, p: np.column_stack([np.ones(len(x)), x]))
+    law.fit(x, y, modes=M)
+    C = law.scatter_**2 * np.eye(n) + M @ M.T
+    A = np.column_stack([np.ones(n), x])
+    inside = np.linalg.inv(A.T @ np.linalg.solve(C, A))
+    beta = inside @ A.T @ np.linalg.solve(C, y)
+    np.testing.assert_allclose(law.params_, beta, rtol=1e-6)
+    np.testing.assert_allclose(law.covariance_, inside, rtol=0.02, atol=1e-6)
+    np.testing.assert_allclose(law.modes_, M.T @ np.linalg.solve(C, y - A @ beta), rtol=1e-5, atol=1e-7)
+    left = y - A @ beta
+    dense = -0.5 * (left @ np.linalg.solve(C, left) + np.linalg.slogdet(2 * np.pi * C)[1])
+    assert law.loglikelihood_ == pytest.approx(dense, abs=1e-4)
+    # A scatter that counts the degrees of freedom of the curve: the restricted likelihood's.
+    W = np.linalg.inv(C)
+    P = W - W @ A @ inside @ A.T @ W
+    score = -0.5 * np.trace(P) + 0.5 * y @ P @ P @ y
+    assert abs(score) < 0.03 * 0.5 * np.trace(P)
+
+
+def test_intervals_cover_where_rows_share_errors() -> None:
+    covered, ignored = [], []
+    for seed in range(25):
+        X, t, modes, truth = read(seed, 150)
+        y = np.exp(0.7 * truth[:, 0]) + truth[:, 1]
+        for covers, given in ((covered, modes), (ignored, None)):
+            law = CurveRegressor(growth, [1.0, 0.5]).fit(X, y, t, modes=given)
+            low, high = law.conf_int().T
+            covers.append((low < [1.0, 0.7]) & (high > [1.0, 0.7]))
+    assert np.all(np.mean(covered, axis=0) > 0.8), np.mean(covered, axis=0)
+    assert np.mean(ignored, axis=0)[0] < 0.7, np.mean(ignored, axis=0)
+
+
+def test_what_cannot_be_is_refused() -> None:
+    X, t, modes, truth = read(0, 40)
+    y = 1 + truth[:, 0]
+    law = CurveRegressor(straight, [1.0, 1.0])
+    for words, how in (
+        (r"expected the shape \(40, k\)", modes[1:]),
+        ("column 1 is 0", modes * [1, 0, 1]),
+        ("combinations", modes[:, [0, 0]]),
+        (r"\(40, k\)", modes[:, None]),
+    ):
+        with pytest.raises(UncertainError, match=words):
+            law.fit(X, y, t, modes=how)
+    with pytest.raises(UncertainError, match="functional"):
+        CurveRegressor(straight, [1.0, 1.0], truth="functional").fit(X, y, t, modes=modes)
+    with pytest.raises(UncertainError, match="one output"):
+        CurveRegressor(lambda x, p: np.column_stack([straight(x, p)] * 2), [1.0, 1.0]).fit(
+            X, np.column_stack([y, y]), modes=modes
+        )
