@@ -386,6 +386,18 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
         values += np.take_along_axis(stds, drawn, axis=1) * rng.normal(size=shape)
         return values
 
+    def predict_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of each row's true target: ``predict(X, return_std=True)``.
+
+        {Parameters: readings}
+
+        Returns
+        -------
+        mean, std : ndarrays of shape (n,)
+        """
+        mean, std = self.predict(X, return_std=True)
+        return mean, std
+
     @property
     def scatter_(self) -> float:
         """The same as ``intrinsic_scatter_``: the name that all laws have."""

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import uncertain
-from uncertain import UncertainError
+from uncertain import GaussianArray, UncertainError
 from uncertain.laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
 from uncertain.plot import LawDisplay
 
@@ -169,7 +169,7 @@ def test_roles_of_laws_elsewhere_are_refused(table: pl.DataFrame) -> None:
     for words, options in (
         ("modes=.*GSURegressor", {"method": "gsu", "modes": ["zero_a"]}),
         ("offset=.*GaussianMixtureRegressor", {"method": "law", "offset": "log_area"}),
-        ("modes=.*GeneralizedLinearLaw", {"method": "law", "family": "poisson", "modes": ["zero_a"]}),
+        ("y_cov=.*GeneralizedLinearLaw", {"method": "law", "family": "poisson", "y_cov": np.eye(300)}),
         ("no column 'zero_c'", {"method": "law", "modes": ["zero_c"]}),
         ("modes=.*list of one or more column names", {"method": "law", "modes": "zero_a"}),
         ("offset: expected 300", {"method": "law", "family": "poisson", "offset": np.zeros(3)}),
@@ -264,3 +264,21 @@ def test_reports_refuse_laws_of_more_than_features(
     for fitted in (model, uncertain.load(tmp_path / "law.safetensors")):
         with pytest.raises(UncertainError, match=f"report: the law was fitted with {role}=.*summary"):
             fitted.report(table)
+
+
+def test_curves_and_lines_have_what_all_laws_have() -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=120)
+    table = {"x": z + 0.3 * rng.normal(size=120), "x_err": np.full(120, 0.3), "y": 1 + 2 * z}
+    table["y"] += 0.2 * rng.normal(size=120)
+    asked = {"target": "y", "features": ["x"], "method": "law"}
+    curve = uncertain.fit(table, curve=lambda x, p: p[0] + p[1] * x[:, 0], p0=[1.0, 1.0], **asked)
+    law = curve.pipeline_[-1]
+    assert curve.intrinsic_scatter_ == law.scatter_ > 0
+    np.testing.assert_array_equal(curve.coef_std_, law.std_[None])
+    line = uncertain.fit(table, **asked)
+    X = GaussianArray(table["x"][:, None], std=0.3, feature_names=["x"])
+    mean, std = line.pipeline_[-1].predict_distribution(X)
+    np.testing.assert_array_equal((mean, std), line.pipeline_[-1].predict(X, return_std=True))
+    with pytest.raises(UncertainError, match="CurveRegressor, whose curve is a function of Python"):
+        curve.save("never.uncertain")

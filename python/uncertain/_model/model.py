@@ -33,7 +33,7 @@ from .._rows.source import Source
 from .._tables.dask import is_dask, lazily
 from ..exceptions import ModelFileError, UncertainError
 from .asked import Inspected, Pictured, PicturedLaw, asked_rows, inspected, pictured, pictured_law
-from .coefficients import hyperplanes, law_of, law_or_curve
+from .coefficients import hyperplanes, law_or_curve
 from .file import ModelMetadata, from_bytes, read, to_bytes, write
 from .formula import formula
 from .onnx.export import write_onnx
@@ -628,14 +628,17 @@ class Model:
 
     @property
     def coef_std_(self) -> Floats:
-        """Of a law (methods "law" and "mixture"): standard errors of `coef_`, shape (1, d)."""
-        std: Floats = law_of(self.pipeline_).coef_std_[None, :]
+        """Of a law (methods "law" and "mixture"): standard errors of `coef_`, shape (1, d).
+
+        Of a curve those of its p parameters, shape (1, p).
+        """
+        std: Floats = law_or_curve(self.pipeline_).coef_std_[None, :]
         return std
 
     @property
     def intrinsic_scatter_(self) -> float:
-        """Of a line between true values: the scatter around it that no error bar explains."""
-        last: Any = law_of(self.pipeline_)
+        """Of a line or curve between true values: the scatter around it that no error bar explains."""
+        last: Any = law_or_curve(self.pipeline_)
         scatter: float = last.intrinsic_scatter_
         return scatter
 

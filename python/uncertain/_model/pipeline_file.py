@@ -19,6 +19,7 @@ from .._data.typing import Estimator, Keywords, Label
 from .._linear.kernelized import Kernelized
 from .._uncertain import Fitted, average, members_of
 from ..exceptions import ModelFileError, UncertainError
+from ..laws import CurveRegressor
 from ..preprocessing import AsGaussians, KernelMap
 
 Averaged = AveragedClassifier | AveragedRegressor
@@ -45,6 +46,12 @@ def listed(steps: Sequence[tuple[str, Estimator]]) -> Listed:
         elif isinstance(step, Core):
             found.steps.extend(step._steps())
             own = plain_parameters(step._saved_params())
+        elif isinstance(step, CurveRegressor):
+            raise UncertainError(
+                f"the model cannot be saved: step {name!r} is a CurveRegressor, whose curve is a function of "
+                "Python, and a model file holds no code; joblib.dump(model.pipeline_, ...) keeps it where "
+                "the function is one of a module"
+            )
         else:
             raise UncertainError(
                 f"the model cannot be saved: step {name!r} is a {type(step).__name__}, which is not of this "
