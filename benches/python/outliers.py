@@ -3,12 +3,14 @@
     python benches/python/outliers.py contamination [--sets 2000]
     python benches/python/outliers.py supernovae --data /path/to/data
     python benches/python/outliers.py student
+    python benches/python/outliers.py degrees
     python benches/python/outliers.py modes
     python benches/python/outliers.py features [--sets 200]
 
 contamination: two features of errors .2 to .5, n = 200, and a share of targets 10 to 30 standard deviations
 off. supernovae: Pantheon+ (Scolnic et al. 2022), magnitude residual against stretch and colour; 15 of 740
 moved by 2 magnitudes. student: is the bias of outliers="student" that of its model? 40,000 such rows.
+degrees: slopes and scatter beside those of the same rows without outliers, with degrees of freedom given.
 modes: 1,000,000 rows of 5 exact features with 20 shared errors, beside the fit without.
 features: readings of two features that share calibration errors per survey, n = 300.
 """
@@ -79,6 +81,30 @@ def supernovae(data: Path) -> None:
             print(f"    probability of the 15: {p[:15].mean():.3f}, of the others {p[15:].mean():.3f}")
 
 
+def degrees(n: int = 20_000, sets: int = 4) -> None:
+    """Would a bound of the degrees of freedom help? Slopes relative to those of the rows without outliers."""
+    found: dict[str, list[list[float]]] = {}
+    for seed in range(sets):
+        rng = np.random.default_rng(seed)
+        z, t, s = rng.normal(size=(n, 2)), rng.uniform(0.1, 0.3, n), rng.uniform(0.2, 0.5, (n, 2))
+        width = np.hypot(0.2, t)
+        y = 1 + z @ [1.0, 2.0] + width * rng.normal(size=n)
+        bad = (rng.uniform(size=n) < 0.1) * width * rng.uniform(10, 30, n) * rng.choice([-1, 1], n)
+        X = GaussianArray(z + s * rng.normal(size=(n, 2)), std=s)
+        clean = LinearLaw().fit(X, y, y_std=t)
+        laws = {"mixture": LinearLaw(outliers="mixture"), "student": LinearLaw(outliers="student")}
+        given = (1.5, 2.0, 3.0, 4.0, 6.0)
+        laws |= {f"student, {nu}": LinearLaw(outliers="student", degrees_of_freedom=nu) for nu in given}
+        for name, law in laws.items():
+            law.fit(X, y + bad, y_std=t)
+            off = 100 * (law.coef_ / clean.coef_ - 1)
+            found.setdefault(name, []).append([*off, law.scatter_, law.coef_std_[0] / clean.coef_std_[0]])
+    for name, values in found.items():
+        a, b, scatter, wider = np.mean(values, axis=0)
+        about = f"scatter {scatter:.2f} (truth .2), errors {wider:.2f} times as large"
+        print(f"{name:14} slopes {a:+.2f}, {b:+.2f} %, {about}", flush=True)
+
+
 def student(n: int = 40_000) -> None:
     """Maximum likelihood of the model of outliers="student" by SciPy, with the true density of x."""
     rng = np.random.default_rng(0)
@@ -146,7 +172,9 @@ def features(sets: int, n: int = 300) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["contamination", "supernovae", "student", "modes", "features"])
+    parser.add_argument(
+        "what", choices=["contamination", "supernovae", "student", "degrees", "modes", "features"]
+    )
     parser.add_argument("--sets", type=int, default=2000)
     parser.add_argument("--data", type=Path, default=Path("data"))
     asked = parser.parse_args()
@@ -156,6 +184,8 @@ if __name__ == "__main__":
         supernovae(asked.data)
     elif asked.what == "student":
         student()
+    elif asked.what == "degrees":
+        degrees()
     elif asked.what == "features":
         features(asked.sets)
     else:

@@ -31,7 +31,7 @@ use crate::model::law::truths::added;
 use crate::parallel;
 
 /// So many rows, evenly spaced, stand for all: of more, the bias is a small part of the standard error.
-const MOST_ROWS: usize = 1000;
+const MOST_ROWS: usize = 500;
 /// In standard errors: of a larger bias the less is taken off, the larger it is.
 const TRUSTED: f64 = 0.3;
 /// Steps of the central differences, in standard errors.
