@@ -1,13 +1,13 @@
 """`GeneralizedLinearLaw` beside the same fit to readings, and to true features: bias, coverage and seconds.
 
 Run: python benches/python/laws.py [simulation|time ...] [--repeats 500] [--profile]
-         [--corrected errors|jackknife] [--families binomial ...]
+         [--plain] [--corrected errors|jackknife] [--families binomial ...]
 
 - simulation: two features of variances 1 and .89 (correlation .53), errors lognormal(-.5, .5) per row and
   feature (as large as the signal), beta = (1, -1.5), intercept .3: every family at 300 and 600 rows. Means
-  relative to the truth; the share of 95 % intervals that cover it. With --corrected 300 rows alone, without
-  and with this bias_correction, and how much further the latter are from the truth than the fit to true
-  features.
+  relative to the truth; the share of 95 % intervals that cover it. --plain: without bias_correction. With
+  --corrected 300 rows alone, without and with this bias_correction, and how much further the latter are from
+  the truth than the fit to true features.
 - time: seconds of processor time and of the clock, logistic, 4 features.
 """
 
@@ -47,7 +47,8 @@ def drawn(family: str, eta: Array, rng: np.random.Generator) -> tuple[Array, dic
     return np.minimum(times, ends), {"event": times <= ends}
 
 
-def simulation(families: list[str], repeats: int, *, with_profile: bool) -> None:
+def simulation(families: list[str], repeats: int, *, with_profile: bool, plain: bool) -> None:
+    by = None if plain else "errors"
     print(f"{'family':>18} {'n':>4}  law %          true z %       naive %        covered 95 %  profile")
     for family in families:
         for n in (300, 600):
@@ -58,7 +59,7 @@ def simulation(families: list[str], repeats: int, *, with_profile: bool) -> None
                 std = np.exp(rng.normal(-0.5, 0.5, size=(n, 2)))
                 X = GaussianArray(z + std * rng.normal(size=(n, 2)), std=std)
                 y, known = drawn(family, z @ BETA, rng)
-                law = GeneralizedLinearLaw(family, n_jobs=1).fit(X, y, **known)
+                law = GeneralizedLinearLaw(family, bias_correction=by, n_jobs=1).fit(X, y, **known)
                 laws.append(law.coef_)
                 naive.append(law.naive_coef_)
                 exact.append(GeneralizedLinearLaw(family, n_jobs=1).fit(z, y, **known).coef_)
@@ -130,6 +131,7 @@ def main() -> None:
     parser.add_argument("what", nargs="*", default=["simulation", "time"])
     parser.add_argument("--repeats", type=int, default=500)
     parser.add_argument("--profile", action="store_true", help="intervals by the profile, too: slow")
+    parser.add_argument("--plain", action="store_true", help="without bias_correction")
     parser.add_argument("--corrected", choices=["errors", "jackknife"], help="the bias that it leaves")
     parser.add_argument("--families", nargs="+", choices=FAMILIES, default=FAMILIES)
     arguments = parser.parse_args()
@@ -139,7 +141,8 @@ def main() -> None:
     if arguments.corrected:
         corrected(arguments.families, arguments.repeats, arguments.corrected)
     elif "simulation" in arguments.what:
-        simulation(arguments.families, arguments.repeats, with_profile=arguments.profile)
+        asked = {"with_profile": arguments.profile, "plain": arguments.plain}
+        simulation(arguments.families, arguments.repeats, **asked)
 
 
 if __name__ == "__main__":
