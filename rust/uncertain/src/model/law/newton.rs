@@ -109,7 +109,8 @@ pub(super) fn maximum(
         next[last..].iter_mut().for_each(|a| *a = a.clamp(bounds.0, bounds.1));
         let there = objective.point(&next, control)?;
         let rounding = 1e-14 * (1.0 + point.value.abs());
-        if there.value <= point.value - 1e-4 * promised + rounding {
+        // A step so far that the integrals overflow promises anything, -infinity among it.
+        if there.value.is_finite() && there.value <= point.value - 1e-4 * promised + rounding {
             // Falls no more than rounding: the end, wherever it is.
             let stuck = point.value - there.value <= rounding && promised <= rounding;
             (theta, point) = (next, there);
