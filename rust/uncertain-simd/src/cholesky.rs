@@ -90,6 +90,50 @@ kernel! {
     }
 }
 
+kernel! {
+    /// Put matrices, one of d x d numbers after the other, into the lanes that [`factor_upper_together`] takes: row i of
+    /// the upper triangle from column i on behind row i - 1. Lanes without a matrix hold the identity.
+    pub fn put_together<const FMA: bool>(matrices: &[f64], d: usize, a: &mut [Pack]) {
+        debug_assert!(a.len() == d * (d + 1) / 2);
+        let mut lanes: [&[f64]; LANES] = [&[]; LANES];
+        lanes.iter_mut().zip(matrices.chunks_exact(d * d)).for_each(|(lane, matrix)| *lane = matrix);
+        let mut rest = a;
+        for i in 0..d {
+            let (row, below) = rest.split_at_mut(d - i);
+            rest = below;
+            let lines = lanes.map(|matrix| matrix.get(i * d + i..(i + 1) * d).unwrap_or(&[]));
+            let body = if lines[LANES - 1].is_empty() { 0 } else { (d - i) / LANES * LANES };
+            for j in (0..body).step_by(LANES) {
+                // Eight numbers of each of eight matrices at a time: registers that are turned.
+                let block = lines.map(|line| line[j..].first_chunk::<LANES>().copied().unwrap_or_default());
+                for (k, pack) in row[j..j + LANES].iter_mut().enumerate() {
+                    pack.0 = each(|l| block[l][k]);
+                }
+            }
+            for (j, pack) in row.iter_mut().enumerate().skip(body) {
+                pack.0 = each(|l| lines[l].get(j).copied().unwrap_or(f64::from(u8::from(j == 0))));
+            }
+        }
+    }
+}
+
+kernel! {
+    /// Do all elements of a d x d matrix differ from their mirror images by `most` at most? No, where one is no number
+    /// or infinite.
+    #[must_use]
+    pub fn is_mirrored<const FMA: bool>(matrix: &[f64], d: usize, most: f64) -> bool {
+        let mut fine = most < f64::INFINITY;
+        for (i, row) in matrix.chunks_exact(d).enumerate() {
+            let mut line = row[i].abs() < f64::INFINITY;
+            for (x, mirrored) in row[..i].iter().zip(matrix[i..].iter().step_by(d)) {
+                line &= (x - mirrored).abs() <= most;
+            }
+            fine &= line;
+        }
+        fine
+    }
+}
+
 /// sum - a b
 #[inline(always)]
 fn subtract<const FMA: bool>(a: &Lanes, b: &Lanes, sum: Lanes) -> Lanes {
@@ -130,6 +174,50 @@ mod tests {
                         assert!(!good[l] || (pack.0[l] - one[i * d + j]).abs() < 1e-13);
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn lanes_hold_the_upper_triangles() {
+        for d in 1..up_to(27) {
+            for n in [1, 3, LANES] {
+                let matrices: Vec<f64> = (0..n * d * d).map(|at| at as f64).collect();
+                let mut packs = vec![Pack([f64::NAN; LANES]); d * (d + 1) / 2];
+                put_together(&matrices, d, &mut packs);
+                let mut rest = packs.iter();
+                for i in 0..d {
+                    for (j, pack) in (i..d).zip(&mut rest) {
+                        let identity = if i == j { 1.0 } else { 0.0 };
+                        let expected = |l: usize| matrices.get((l * d + i) * d + j).copied().unwrap_or(identity);
+                        assert_eq!(pack.0, each(expected), "{d} {n} {i} {j}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn mirror_images_are_compared() {
+        for d in 1..up_to(20) {
+            let matrix: Vec<f64> = (0..d * d).map(|at| ((at / d) as f64 + 1.0) * ((at % d) as f64 + 1.0)).collect();
+            assert!(is_mirrored(&matrix, d, 0.0));
+            for at in 0..d * d {
+                let (i, j) = (at / d, at % d);
+                let with = |x: f64| {
+                    let mut matrix = matrix.clone();
+                    matrix[at] = x;
+                    matrix
+                };
+                assert_eq!(is_mirrored(&with(matrix[at] + 0.5), d, 0.4), i == j, "{d} {at}");
+                assert!(is_mirrored(&with(matrix[at] + 0.5), d, 0.6));
+                for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                    assert!(!is_mirrored(&with(x), d, 1.0), "{d} {at} {x}");
+                }
+                // Both of a pair.
+                let mut both = with(f64::INFINITY);
+                both[j * d + i] = f64::INFINITY;
+                assert!(!is_mirrored(&both, d, 1.0) && !is_mirrored(&matrix, d, f64::INFINITY));
             }
         }
     }

@@ -26,6 +26,7 @@ mod matrix;
 pub mod mixture;
 pub mod normal;
 pub mod pairs;
+mod prefetch;
 mod rank_update;
 pub mod roots;
 #[cfg(test)]
@@ -45,7 +46,7 @@ mod vector;
 mod vectors;
 mod waves;
 
-pub use cholesky::{TOGETHER, factor_upper, factor_upper_together};
+pub use cholesky::{TOGETHER, factor_upper, factor_upper_together, is_mirrored, put_together};
 pub use combinations::add_combinations;
 pub use dispatch::{Level, SWITCH};
 pub use distance::add_squared_distances;

@@ -4,8 +4,9 @@
 //! sums hide the latency of the multiply-add. Rows too short to fill a lane go through the tail.
 
 use crate::dispatch::kernel;
-use crate::lanes::{LANES, Lanes, fma, multiply_add, reduce};
+use crate::lanes::{LANES, Lanes, fma, reduce};
 use crate::of_type;
+use crate::prefetch::prefetch;
 use crate::stored::{Element, Stored};
 use crate::triangle::Layout;
 
@@ -166,26 +167,37 @@ fn add_rows_of<const FMA: bool, const SQUARE: bool>(
 fn symmetric_images_of<const FMA: bool, const PACKED: bool>(values: &[impl Element], w: &[f64], out: &mut [f64]) {
     let d = w.len();
     let layout = if PACKED { Layout::Packed } else { Layout::Square };
-    for (s, y) in values.chunks_exact(layout.width(d)).zip(out.chunks_exact_mut(d)) {
+    let width = layout.width(d);
+    for (k, (s, y)) in values.chunks_exact(width).zip(out.chunks_exact_mut(d)).enumerate() {
+        let later = &values[((k + 1) * width).min(values.len())..];
         for i in 0..d {
             let at = layout.row_start(i, d);
-            let (l, diagonal) = (&s[at..at + i], s[at + i]);
-            let wi = w[i];
-            let body = i / LANES * LANES;
+            // Triangles of squares are no stream that the machine would read ahead by itself.
+            if let Some(row) = later.get(at..=at + i) {
+                prefetch(row);
+            }
+            let ((l8, l_tail), diagonal) = (s[at..at + i].as_chunks::<LANES>(), s[at + i]);
+            let ((w8, w_tail), wi) = (w[..i].as_chunks::<LANES>(), w[i]);
+            let (above, own) = y.split_at_mut(i);
+            let (y8, y_tail) = above.as_chunks_mut::<LANES>();
             let mut sums: Lanes = [0.0; LANES];
-            for j in (0..body).step_by(LANES) {
-                multiply_add::<FMA>(&l[j..j + LANES], &w[j..j + LANES], &mut sums);
-                for (y, l) in y[j..j + LANES].iter_mut().zip(&l[j..j + LANES]) {
-                    *y = fma::<FMA>(wi, l.wide(), *y);
+            for ((l, w), y) in l8.iter().zip(w8).zip(y8) {
+                // Copies: what is written is not known to lie elsewhere.
+                let (mut wide, mut image) = ([0.0; LANES], *y);
+                for k in 0..LANES {
+                    wide[k] = l[k].wide();
+                    sums[k] = fma::<FMA>(wide[k], w[k], sums[k]);
+                    image[k] = fma::<FMA>(wi, wide[k], image[k]);
                 }
+                *y = image;
             }
             let mut sum = reduce(&sums);
-            for j in body..i {
-                let l = l[j].wide();
-                sum = fma::<FMA>(l, w[j], sum);
-                y[j] = fma::<FMA>(wi, l, y[j]);
+            for ((l, w), y) in l_tail.iter().zip(w_tail).zip(y_tail) {
+                let l = l.wide();
+                sum = fma::<FMA>(l, *w, sum);
+                *y = fma::<FMA>(wi, l, *y);
             }
-            y[i] = fma::<FMA>(diagonal.wide(), wi, sum);
+            own[0] = fma::<FMA>(diagonal.wide(), wi, sum);
         }
     }
 }

@@ -10,7 +10,7 @@
 //! the price of its eigenvalues, which are computed only when that fails. Small matrices are factored eight at a time;
 //! what is wrong with any of them is then found out one by one.
 
-use super::triangle::{packed_index, unpack, unpack_into};
+use super::triangle::{unpack, unpack_into};
 use crate::data::Rows;
 use crate::data::validate::all;
 use crate::error::{Error, Result};
@@ -29,18 +29,18 @@ const SMALLER: f64 = 1.0 / (1_u64 << 40) as f64;
 
 /// Is a square matrix its own transpose, within [`ASYMMETRY`]? All elements finite?
 pub(crate) fn check_square(matrix: &[f64], d: usize, what: &str, row: usize) -> Result<()> {
+    // One after the other first: that is how memory is read fastest.
     if !all(matrix, |x| x.is_finite())
         && let Some(column) = matrix.iter().position(|x| !x.is_finite())
     {
         return Err(Error::NotFinite { what: what.into(), row, column, value: matrix[column] });
     }
-    let gap = |i: usize, j: usize| (matrix[j * d + i] - matrix[i * d + j]).abs();
     // Most matrices are symmetric to the last bit, or nearly: no need for the largest element then.
     let diagonal = (0..d).fold(0.0_f64, |m, i| m.max(matrix[i * d + i]));
-    let widest = (0..d).map(|i| (0..i).fold(0.0_f64, |m, j| m.max(gap(i, j)))).fold(0.0_f64, f64::max);
-    if widest <= ASYMMETRY * diagonal {
+    if simd::is_mirrored(matrix, d, ASYMMETRY * diagonal) {
         return Ok(());
     }
+    let gap = |i: usize, j: usize| (matrix[j * d + i] - matrix[i * d + j]).abs();
     let largest = matrix.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     for i in 0..d {
         if let Some(j) = (0..i).find(|&j| gap(i, j) > ASYMMETRY * largest) {
@@ -56,12 +56,14 @@ struct Tester {
     d: usize,
     scratch: Vec<f64>,
     together: Vec<Pack>,
+    /// Matrices that come packed.
+    squares: Vec<f64>,
     eigh: Option<Eigh>,
 }
 
 impl Tester {
     fn new(d: usize) -> Self {
-        Self { d, scratch: vec![0.0; d * d], together: vec![], eigh: None }
+        Self { d, scratch: vec![0.0; d * d], together: vec![], squares: vec![], eigh: None }
     }
 
     /// Are these matrices, [`LANES`] at most, all fine as they are? If not so, each is looked at by itself.
@@ -74,29 +76,24 @@ impl Tester {
         if d > simd::TOGETHER || !values.chunks_exact(width).all(fine) {
             return false;
         }
-        self.together.clear();
-        // Lanes without a matrix hold the identity.
-        for i in 0..d {
-            self.together.push(Pack([1.0; LANES]));
-            self.together.resize(self.together.len() + d - i - 1, Pack::ZERO);
+        self.together.resize(d * (d + 1) / 2, Pack::ZERO);
+        match layout {
+            Layout::Square => simd::put_together(values, d, &mut self.together),
+            Layout::Packed => {
+                self.squares.resize(values.len() / width * d * d, 0.0);
+                let squares = self.squares.chunks_exact_mut(d * d).zip(values.chunks_exact(width));
+                squares.for_each(|(square, packed)| unpack_into(packed, d, square));
+                simd::put_together(&self.squares, d, &mut self.together);
+            }
         }
+        // Row i of the upper triangle begins with the diagonal.
+        let start = |i: usize| i * d - i * i.saturating_sub(1) / 2;
         for (l, s) in values.chunks_exact(width).enumerate() {
             let trace: f64 = (0..d).map(|i| s[layout.row_start(i, d) + i]).sum();
             if !trace.is_finite() {
                 return false;
             }
-            let mut rest = &mut self.together[..];
-            for i in 0..d {
-                let (row, after) = rest.split_at_mut(d - i);
-                match layout {
-                    Layout::Square => {
-                        row.iter_mut().zip(&s[i * d + i..(i + 1) * d]).for_each(|(p, s)| p.0[l] = *s);
-                    }
-                    Layout::Packed => (i..d).zip(row.iter_mut()).for_each(|(j, p)| p.0[l] = s[packed_index(j, i)]),
-                }
-                row[0].0[l] += NOISE * trace;
-                rest = after;
-            }
+            (0..d).for_each(|i| self.together[start(i)].0[l] += NOISE * trace);
         }
         simd::factor_upper_together(&mut self.together, d).iter().all(|good| *good)
     }
