@@ -129,6 +129,30 @@ def test_several_classes_weights_and_probabilities() -> None:
     assert_allclose(repeated.decision_function(X), model.decision_function(X), rtol=1e-5, atol=1e-6)
 
 
+def test_rows_of_the_fit_are_those_of_the_map() -> None:
+    X, y = ring(300)
+    map_ = KernelMap("rbf", gamma=0.5)
+    mapped = map_.fit_transform(X)
+    assert isinstance(mapped, GaussianArray)
+    after = map_.transform(X)
+    assert_allclose(mapped.means, after.means, atol=1e-8)
+    assert_allclose(mapped.covariances(), after.covariances(), atol=1e-8)
+    points = map_.fit_transform(X.means)
+    assert isinstance(points, np.ndarray)
+    assert_allclose(points, map_.transform(X.means), atol=1e-8)
+    machine = GSUClassifier(kernel="rbf", gamma=0.5, tol=1e-8).fit(X, y)
+    apart = GSUClassifier(tol=1e-8).fit(KernelMap("rbf", gamma=0.5).fit(X).transform(X), y)
+    assert_allclose(machine.objective_, apart.objective_, rtol=1e-7)
+    # Rows without weight have no part in the map.
+    weights = np.arange(300) % 3
+    weighted = GSUClassifier(kernel="rbf", gamma=0.5, tol=1e-8).fit(X, y, sample_weight=weights)
+    counted = GSUClassifier(kernel="rbf", gamma=0.5, tol=1e-8).fit(
+        X[weights > 0], y[weights > 0], sample_weight=weights[weights > 0]
+    )
+    assert weighted.kernel_map_.rank_ == counted.kernel_map_.rank_
+    assert_allclose(weighted.objective_, counted.objective_, rtol=1e-7)
+
+
 def test_refusals() -> None:
     X, y = ring()
     with pytest.raises(AttributeError, match="partial_fit") as refusal:

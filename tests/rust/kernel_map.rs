@@ -83,6 +83,26 @@ fn mapped_rows_have_the_inner_products_of_the_kernel() {
     }
 }
 
+/// More rows than a block has, more directions than a piece of columns; exact rows and those of every kind.
+#[test]
+fn rows_of_the_fit_are_mapped_by_the_choice_as_by_the_map() {
+    for case in cases(150, 3, 5) {
+        for kernel in KERNELS {
+            let (options, control) = (options(1e-9, Some(60)), Control::new());
+            let (map, mapped) = KernelMap::fit_transform(&case.array, kernel, &options, &control).unwrap();
+            assert_eq!(map, KernelMap::fit(&case.array, kernel, &options, &control).unwrap());
+            let after = map.transform(&case.array, &control).unwrap();
+            assert_eq!(mapped.covariances().kind(), after.covariances().kind());
+            let close = |a: &[f64], b: &[f64]| {
+                let largest = b.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-7 * largest.max(1e-9))
+            };
+            assert!(close(&mapped.means().to_vec(), &after.means().to_vec()), "{} {kernel:?}", case.name);
+            assert!(close(&mapped.dense().unwrap(), &after.dense().unwrap()), "{} {kernel:?}", case.name);
+        }
+    }
+}
+
 #[test]
 fn ranks_are_those_of_the_feature_spaces() {
     let data = &cases(40, 2, 5)[3].array;

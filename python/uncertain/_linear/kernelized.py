@@ -53,8 +53,11 @@ class Kernelized(Core):
                 tol=self.rank_tol,
                 max_rank=self.max_rank,
             )
-            counted = data if weights is None else data.take(np.flatnonzero(weights))
-            self.kernel_map_ = map_._learned(counted, self.n_jobs)
+            self.kernel_map_ = map_
+            # Rows that are mixtures are mapped component by component.
+            if isinstance(data, Gaussians) and (weights is None or bool(np.all(weights))):
+                return map_._learned_with_rows(data, self.n_jobs)
+            map_._learned(data.take(np.flatnonzero(weights)), self.n_jobs)
         return self._mapped(data)
 
     def _mapped(self, data: Gaussians) -> Gaussians:

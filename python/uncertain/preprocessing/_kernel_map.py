@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
@@ -11,7 +11,7 @@ from .._base.docs import documented
 from .._data.options import check_option, number_or_median
 from .._data.typing import Floats, Header
 from .._data.validation import RowsLike, check_gaussians
-from .._uncertain import Gaussians
+from .._uncertain import Gaussians, fit_transform
 from ..exceptions import ParameterError
 from ._moves import Moves
 
@@ -113,13 +113,28 @@ class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check_kernel(self.kernel, self.gamma)
         return self._learned(check_gaussians(self, X, reset=True), None)
 
+    def fit_transform(self, X: RowsLike, y: object = None, **fit_params: Any) -> Any:
+        """`fit`, then `transform` of the same rows: the choice of the pivots has their coordinates."""
+        check_kernel(self.kernel, self.gamma)
+        return self._answer(self._learned_with_rows(check_gaussians(self, X, reset=True), None), X)
+
     def _learned(self, data: Gaussians, n_jobs: int | None) -> KernelMap:
+        self._check_number(data)
+        return self._keep(self._fitted(self._parameters(), data, n_jobs=n_jobs))
+
+    def _learned_with_rows(self, data: Gaussians, n_jobs: int | None) -> Gaussians:
+        """`_learned`; the mapped rows."""
+        self._check_number(data)
+        model, mapped = fit_transform(self._kind, self._parameters(), data, n_jobs=n_jobs)
+        self._keep(model)
+        return mapped
+
+    def _check_number(self, data: Gaussians) -> None:
         if self.gamma == "median" and self.kernel in ("polynomial", "rbf") and data.n_rows < 2:
             raise ParameterError(
                 f"gamma = 'median' needs at least two rows, got n_samples = {data.n_rows}; pass a number"
             )
         self.n_features_in_ = data.n_features
-        return self._keep(self._fitted(self._parameters(), data, n_jobs=n_jobs))
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         self.points_, self.directions_ = arrays["points"], arrays["directions"]

@@ -17,7 +17,7 @@ from sklearn.utils._set_output import _wrap_data_with_container
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.validation import RowsLike, check_gaussians, check_rows
-from .._uncertain import Fitted
+from .._uncertain import Fitted, Gaussians
 
 
 class Moves:
@@ -33,7 +33,10 @@ class Moves:
             data, missing = check_rows(self, X, reset=False, limits=True)
         else:
             data, missing = check_gaussians(self, X, reset=False), None
-        moved = self._model.transform((data, missing))
+        return self._answer(self._model.transform((data, missing)), X, missing)
+
+    def _answer(self, moved: Gaussians, X: RowsLike, missing: Any = None) -> Any:
+        """Moved rows in the kind of the input."""
         if isinstance(X, (GaussianArray, Incomplete)):
             unit = X.unit if self._keeps_unit else None
             moved_rows = GaussianArray._from_core(moved, self._names_out(), unit)

@@ -285,6 +285,25 @@ pub(crate) fn fit(
     Ok(step.into())
 }
 
+/// Fit a transform of this kind, and move the rows of the fit.
+#[pyfunction]
+#[pyo3(signature = (kind, params, rows, *, n_jobs=None, report=None))]
+pub(crate) fn fit_transform(
+    py: Python<'_>,
+    kind: &str,
+    params: &str,
+    rows: RowsArgument<'_>,
+    n_jobs: threads::Jobs<'_>,
+    report: Option<Py<PyAny>>,
+) -> BorderResult<(Fitted, Gaussians)> {
+    let threads = threads::resolve(n_jobs)?;
+    let (kind, params, held) = (kind.to_owned(), params.to_owned(), OwnedRows::from(rows).without_mixtures()?);
+    let (step, moved) = interrupt::run(py, report, move |control| {
+        Step::fit_transform(&kind, &params, threads, &Training::new(held.rows()?), control)
+    })?;
+    Ok((step.into(), moved.into()))
+}
+
 /// OwnedRows-out losses along a path of penalties, the strongest first: (losses by penalty and fold, their means, standard
 /// errors of the difference from the best, number of the one to take).
 #[pyfunction]

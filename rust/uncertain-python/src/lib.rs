@@ -46,7 +46,7 @@ mod _uncertain {
     #[pymodule_export]
     use super::file::{average, members_of, model_from_bytes, model_to_bytes, read_model, write_model};
     #[pymodule_export]
-    use super::fitted::{Fitted, check_parameters, fit, parameter_names, penalty_path};
+    use super::fitted::{Fitted, check_parameters, fit, fit_transform, parameter_names, penalty_path};
     #[pymodule_export]
     use super::folds::group_folds;
     #[pymodule_export]

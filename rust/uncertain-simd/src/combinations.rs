@@ -1,13 +1,11 @@
-//! Several weighted sums of the same long columns: each column is read once for four of them.
+//! Several weighted sums of the same long columns: each column is read once for four or eight of them.
 //!
-//! Four sums of two registers each are held while a chunk of columns goes by, so that every two loads serve eight
-//! multiply-adds. A chunk stays in the second-level cache for the next four sums. Terms are added in the order of the
+//! Sums of two registers each are held while a chunk of columns goes by: eight of them where there are 32 registers, so
+//! that every two loads serve sixteen multiply-adds, else four. A chunk stays in the second-level cache for the next sums. Terms are added in the order of the
 //! columns, one fused multiply-add each: the bits are those of one sum at a time ([`add_rows`](crate::add_rows)).
 
 use crate::vector::{Vector, Wide, dispatch_wide};
 
-/// Sums side by side.
-const SUMS: usize = 4;
 /// Columns of a chunk.
 const DEPTH: usize = 16;
 
@@ -33,22 +31,24 @@ impl Wide for Combinations<'_> {
     fn run<V: Vector>(self) {
         for (chunk, columns) in self.columns.chunks(DEPTH * self.len).enumerate() {
             let first = chunk * DEPTH;
-            for (coef, sums) in self.coef.chunks(SUMS).zip(self.sums.chunks_mut(SUMS)) {
-                match sums {
-                    [a, b, c, d] => some::<V, 4>(columns, first, [coef[0], coef[1], coef[2], coef[3]], [a, b, c, d]),
-                    [a, b, c] => some::<V, 3>(columns, first, [coef[0], coef[1], coef[2]], [a, b, c]),
-                    [a, b] => some::<V, 2>(columns, first, [coef[0], coef[1]], [a, b]),
-                    [a] => some::<V, 1>(columns, first, [coef[0]], [a]),
-                    _ => {}
-                }
+            let (mut coef, mut sums) = (self.coef, &mut *self.sums);
+            while !sums.is_empty() {
+                let taken = match sums.len() {
+                    8.. if V::WIDTH == 8 => some::<V, 8>(columns, first, coef, sums),
+                    4.. => some::<V, 4>(columns, first, coef, sums),
+                    3 => some::<V, 3>(columns, first, coef, sums),
+                    2 => some::<V, 2>(columns, first, coef, sums),
+                    _ => some::<V, 1>(columns, first, coef, sums),
+                };
+                (coef, sums) = (&coef[taken..], &mut sums[taken..]);
             }
         }
     }
 }
 
-/// S of the sums; `first` is the number of the first column.
+/// The first S of the sums; `first` is the number of the first column.
 #[inline(always)]
-fn some<V: Vector, const S: usize>(columns: &[f64], first: usize, coef: [&[f64]; S], sums: [&mut Vec<f64>; S]) {
+fn some<V: Vector, const S: usize>(columns: &[f64], first: usize, coef: &[&[f64]], sums: &mut [Vec<f64>]) -> usize {
     let len = sums[0].len();
     let n = columns.len() / len;
     let mut factors = [[0.0; DEPTH]; S];
@@ -88,6 +88,7 @@ fn some<V: Vector, const S: usize>(columns: &[f64], first: usize, coef: [&[f64];
         }
         at += 1;
     }
+    S
 }
 
 #[cfg(test)]
@@ -100,7 +101,7 @@ mod tests {
     proptest! {
         /// On every instruction set, the bits of one sum at a time, and the sum that a plain loop finds.
         #[test]
-        fn each_is_the_sum_of_its_own(len in 1usize..70, n in 0usize..40, m in 0usize..10, seed in 0u64..1000) {
+        fn each_is_the_sum_of_its_own(len in 1usize..70, n in 0usize..40, m in 0usize..18, seed in 0u64..1000) {
             let mut numbers = Numbers::new(seed);
             let mut normals = |n: usize| (0..n).map(|_| numbers.normal()).collect::<Vec<f64>>();
             let columns = normals(n * len);

@@ -5,26 +5,17 @@ use crate::dispatch::kernel;
 use crate::of_type;
 use crate::stored::{Element, Stored};
 
-/// `$body` with `$R` a constant for the ranks that are common, else 0.
+/// `$body` with `$R` a constant for the ranks that are common (up to one that a register of eight numbers holds twice), else 0.
 macro_rules! of_rank {
     ($rank:expr, $R:ident => $body:expr) => {
+        of_rank!($rank, $R => $body, 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
+    };
+    ($rank:expr, $R:ident => $body:expr, $($constant:literal)*) => {
         match $rank {
-            1 => {
-                const $R: usize = 1;
+            $($constant => {
+                const $R: usize = $constant;
                 $body
-            }
-            2 => {
-                const $R: usize = 2;
-                $body
-            }
-            3 => {
-                const $R: usize = 3;
-                $body
-            }
-            4 => {
-                const $R: usize = 4;
-                $body
-            }
+            })*
             _ => {
                 const $R: usize = 0;
                 $body

@@ -65,6 +65,17 @@ pub trait Fitted: HasPredictor + Clone + PartialEq + Debug + Send + Sync {
     /// Fit.
     fn fit(params: &Valid<Self::Params>, training: &Training<'_>, control: &Control) -> Result<Self>;
 
+    /// [`fit`](Self::fit), and what the transform makes of the rows of the fit.
+    fn fit_transform(
+        params: &Valid<Self::Params>,
+        training: &Training<'_>,
+        control: &Control,
+    ) -> Result<(Self, GaussianArray)> {
+        let model = Self::fit(params, training, control)?;
+        let moved = model.predictor().transform(training.rows, control)?;
+        Ok((model, moved))
+    }
+
     /// Fit to rows held by other processes, by passes over them.
     fn fit_remote(_: &Valid<Self::Params>, _: &RemoteRows<'_>, _: &Control) -> Result<Self> {
         Err(Error::Data("this is not made of sums over the rows, so all of them must be in one memory".into()))

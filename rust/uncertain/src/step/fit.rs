@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::control::Control;
+use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::state::{Fitted, FittedStep, PenaltyPath, RemoteRows, Training, for_fit, names};
 
@@ -21,6 +22,24 @@ impl Step {
             let params = checked::<Model>(params, threads)?;
             let fit = |training: &Training<'_>| <Model as Fitted>::fit(&params, training, control);
             Ok(Self::new(for_fit(Model::OF_MIXTURES, training, fit)?, params))
+        })
+    }
+
+    /// Fit a transform, and what it makes of the rows of the fit, which are no mixtures.
+    ///
+    /// # Errors
+    /// A kind that is no transform, and those of [`fit`](Self::fit).
+    pub fn fit_transform(
+        kind: &str,
+        params: &str,
+        threads: Option<usize>,
+        training: &Training<'_>,
+        control: &Control,
+    ) -> Result<(Self, GaussianArray)> {
+        of_kind!(kind, Model => {
+            let params = checked::<Model>(params, threads)?;
+            let (model, moved) = <Model as Fitted>::fit_transform(&params, training, control)?;
+            Ok((Self::new(model, params), moved))
         })
     }
 

@@ -10,25 +10,28 @@
 //! next largest distances, which are likely to be pivots soon, have their columns reduced along with that of a pivot:
 //! when their turn comes only the columns since then are left to subtract. Those that were not taken meanwhile stay, and
 //! are brought up to date with the next ones. The pivots are the same.
-
-use std::cmp::Ordering;
+//!
+//! R is what the rows are mapped to: who wants them has no triangular system to solve ([`Factorised::coordinates`]).
 
 use super::KernelMapOptions;
 use super::vectors::{Pivot, Vectors};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::memory::{afford, zeros};
+use crate::parallel;
 use crate::parallel::iter::*;
-use crate::simd::{self, Power};
+use crate::simd::{self, LANES, Power};
 
 /// Rows of the data per block.
 const ROWS: usize = 64;
 /// Vectors whose columns are reduced together, and kept until they are pivots.
-const TOGETHER: usize = 16;
+const TOGETHER: usize = 32;
 /// Vectors whose columns are kept at most.
-const KEPT: usize = 32;
+const KEPT: usize = 64;
 /// Columns that are read at a time: a slice per column, in the first-level cache.
 const CHUNK: usize = 4;
+/// Columns in one piece of memory: more are not moved when the next one comes.
+const PIECE: usize = 16;
 /// A smaller relative residual is rounding, not a direction.
 const NOISE: f64 = 1e-14;
 
@@ -39,6 +42,7 @@ pub(super) struct Factorised {
     pub lower: Vec<f64>,
     /// Largest residual, relative.
     pub error: f64,
+    blocks: Vec<RowBlock>,
 }
 
 struct RowBlock {
@@ -46,10 +50,10 @@ struct RowBlock {
     rows: usize,
     /// Squared distances to the span of the pivots.
     residual: Vec<f64>,
-    /// The columns of R so far, one slice after the other.
-    columns: Vec<f64>,
-    /// (largest residual, its place)
-    top: (f64, usize),
+    /// The columns of R so far, one slice after the other, [`PIECE`] of them in a vector.
+    columns: Vec<Vec<f64>>,
+    /// The largest residual.
+    largest: f64,
     /// Columns of vectors that may be pivots soon.
     ahead: Vec<Vec<f64>>,
 }
@@ -79,46 +83,44 @@ impl RowBlock {
         for (k, out) in residual.chunks_exact_mut(width).enumerate() {
             vectors.squares(first + k, &mut scratch, &mut direction, out);
         }
-        let mut block = Self { first, rows, residual, columns: vec![], top: (0.0, 0), ahead: vec![] };
-        block.find_top(vectors);
-        block
+        // So that it is seen: a number that is none is no maximum.
+        residual.iter_mut().filter(|square| square.is_nan()).for_each(|square| *square = f64::INFINITY);
+        let largest = largest(&residual);
+        Self { first, rows, residual, columns: vec![], largest, ahead: vec![] }
     }
 
-    fn find_top(&mut self, vectors: &Vectors<'_>) {
-        let width = self.residual.len() / self.rows;
-        let vector = |at: usize| (self.first + at / width, at % width);
-        self.top = self.residual.iter().enumerate().fold((f64::NEG_INFINITY, 0), |best, (at, &value)| {
-            // NaN and infinity win, so that they are seen.
-            let wins = match value.total_cmp(&best.0) {
-                Ordering::Equal => value > 0.0 && vectors.precedes(vector(at), vector(best.1)),
-                order => order.is_gt() || !value.is_finite(),
-            };
-            if wins { (value, at) } else { best }
-        });
+    fn find_largest(&mut self) {
+        self.largest = largest(&self.residual);
     }
 
-    /// Is its top the better pivot?
-    fn beats(&self, other: &Self, vectors: &Vectors<'_>) -> bool {
-        match self.top.0.total_cmp(&other.top.0) {
-            Ordering::Equal => self.top.0 > 0.0 && vectors.precedes(self.top_vector(), other.top_vector()),
-            order => order.is_gt() && other.top.0.is_finite() || !self.top.0.is_finite(),
-        }
+    /// The columns of R from `known` on, some at a time: the number of the first one since `known`, and they.
+    fn columns_since(&self, known: usize) -> impl Iterator<Item = (usize, &[f64])> {
+        let len = self.residual.len();
+        self.columns.iter().enumerate().skip(known / PIECE).map(move |(k, piece)| {
+            let skipped = known.saturating_sub(k * PIECE);
+            (k * PIECE + skipped - known, &piece[skipped * len..])
+        })
     }
 
-    /// Element of the last columns of R for one vector: its coordinates.
+    /// What the columns of R hold for one vector: its coordinates.
     fn coordinates(&self, at: usize) -> impl Iterator<Item = f64> {
-        self.columns.chunks_exact(self.residual.len()).map(move |column| column[at])
+        let len = self.residual.len();
+        self.columns.iter().flat_map(move |piece| piece.chunks_exact(len).map(move |column| column[at]))
+    }
+
+    /// Add what the columns of R from `known` on explain of the columns `ahead`, which have these coefficients.
+    fn subtract(&self, known: usize, coef: &[&[f64]], ahead: &mut [Vec<f64>]) {
+        for (first, columns) in self.columns_since(known) {
+            let end = first + columns.len() / self.residual.len();
+            let coef: Vec<&[f64]> = coef.iter().map(|coef| &coef[first..end]).collect();
+            simd::add_combinations(columns, self.residual.len(), &coef, ahead);
+        }
     }
 
     /// The vector at a place: (row, 0) for phi(x), (row, 1 + k) for J(x) A e_k.
     fn vector(&self, at: usize) -> (usize, usize) {
         let width = self.residual.len() / self.rows;
         (self.first + at / width, at % width)
-    }
-
-    /// Its top vector.
-    fn top_vector(&self) -> (usize, usize) {
-        self.vector(self.top.1)
     }
 
     /// Columns ahead: those of `kept` slots, what the columns of R from `known` on explain of them subtracted, and the
@@ -131,8 +133,8 @@ impl RowBlock {
         some: &[Reduced<'_>],
     ) -> Result<()> {
         let len = self.residual.len();
-        self.ahead = kept.iter().map(|&slot| std::mem::take(&mut self.ahead[slot])).collect();
-        simd::add_combinations(&self.columns[known * len..], len, since, &mut self.ahead);
+        let mut ahead: Vec<Vec<f64>> = kept.iter().map(|&slot| std::mem::take(&mut self.ahead[slot])).collect();
+        self.subtract(known, since, &mut ahead);
         let mut scratch = vectors.scratch();
         for Reduced { pivot, coef } in some {
             let mut column = Vec::new();
@@ -140,27 +142,51 @@ impl RowBlock {
             for row in self.first..self.first + self.rows {
                 column.extend_from_slice(vectors.entries(row, pivot, &mut scratch));
             }
-            self.ahead.push(column);
+            ahead.push(column);
         }
         let coef: Vec<&[f64]> = some.iter().map(|reduced| &reduced.coef[..]).collect();
-        simd::add_combinations(&self.columns, len, &coef, &mut self.ahead[kept.len()..]);
+        self.subtract(0, &coef, &mut ahead[kept.len()..]);
+        self.ahead = ahead;
         Ok(())
     }
 
     /// Add the column of a pivot at squared distance `root`^2 from that of `ahead`, and its coordinates since then, negated.
     fn extend(&mut self, vectors: &Vectors<'_>, slot: usize, known: usize, coef: &[f64], root: f64) -> Result<()> {
         let len = self.residual.len();
-        self.columns.try_reserve(len).map_err(|_| self.no_memory(vectors, known + coef.len()))?;
         let mut column = std::mem::take(&mut self.ahead[slot]);
-        for (columns, coef) in self.columns[known * len..].chunks(CHUNK * len).zip(coef.chunks(CHUNK)) {
-            simd::add_slices(columns, len, &PICKS[..coef.len()], coef, Power::One, &mut column);
+        for (first, columns) in self.columns_since(known) {
+            let coef = &coef[first..first + columns.len() / len];
+            for (columns, coef) in columns.chunks(CHUNK * len).zip(coef.chunks(CHUNK)) {
+                simd::add_slices(columns, len, &PICKS[..coef.len()], coef, Power::One, &mut column);
+            }
         }
         for (c, residual) in column.iter_mut().zip(&mut self.residual) {
             *c /= root;
             *residual = (*residual - *c * *c).max(0.0);
         }
-        self.columns.extend_from_slice(&column);
+        self.find_largest();
+        if self.columns.last().is_none_or(|piece| piece.len() == PIECE * len) {
+            let mut piece = Vec::new();
+            piece.try_reserve_exact(PIECE * len).map_err(|_| self.no_memory(vectors, known + coef.len()))?;
+            self.columns.push(piece);
+        }
+        if let Some(piece) = self.columns.last_mut() {
+            piece.extend_from_slice(&column);
+        }
         Ok(())
+    }
+
+    /// Its vectors' coordinates: a mean of D numbers per row, and D x r numbers of its factor.
+    fn write(&self, rank: usize, means: &mut [f64], factors: &mut [f64]) {
+        let width = self.residual.len() / self.rows;
+        let columns = self.columns.iter().flat_map(|piece| piece.chunks_exact(self.residual.len()));
+        for (k, column) in columns.enumerate() {
+            for (i, vectors) in column.chunks_exact(width).enumerate() {
+                let (at, r) = (i * rank + k, width - 1);
+                means[at] = vectors[0];
+                factors[at * r..(at + 1) * r].copy_from_slice(&vectors[1..]);
+            }
+        }
     }
 
     fn no_memory(&self, vectors: &Vectors<'_>, columns: usize) -> Error {
@@ -172,6 +198,33 @@ impl RowBlock {
             vectors.n_rows()
         ))
     }
+}
+
+/// The largest number, in lanes; none of them is NaN.
+fn largest(values: &[f64]) -> f64 {
+    let (packs, rest) = values.as_chunks::<LANES>();
+    let mut most = [f64::NEG_INFINITY; LANES];
+    for pack in packs {
+        for l in 0..LANES {
+            most[l] = if pack[l] > most[l] { pack[l] } else { most[l] };
+        }
+    }
+    most.iter().chain(rest).copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The vector that is farthest from the span of the pivots: its squared distance, and its place.
+fn farthest(blocks: &[RowBlock], vectors: &Vectors<'_>) -> (f64, Place) {
+    let square = blocks.iter().map(|block| block.largest).fold(f64::NEG_INFINITY, f64::max);
+    let vector = |(b, at): Place| blocks[b].vector(at);
+    let mut best: Option<Place> = None;
+    for (b, block) in blocks.iter().enumerate().filter(|(_, block)| block.largest == square) {
+        for (at, _) in block.residual.iter().enumerate().filter(|(_, own)| **own == square) {
+            if best.is_none_or(|best| square > 0.0 && vectors.precedes(vector((b, at)), vector(best))) {
+                best = Some((b, at));
+            }
+        }
+    }
+    (square, best.unwrap_or_default())
 }
 
 /// The columns of a chunk.
@@ -248,10 +301,7 @@ pub(super) fn factorise(vectors: &Vectors<'_>, options: &KernelMapOptions, contr
     let starts: Vec<usize> = (0..n).step_by(ROWS).collect();
     let mut blocks: Vec<RowBlock> = starts.into_par_iter().map(|first| RowBlock::new(vectors, first)).collect();
     let most = options.max_rank.unwrap_or(usize::MAX).min(n.saturating_mul(width));
-    let top = |blocks: &[RowBlock]| {
-        (0..blocks.len()).reduce(|best, b| if blocks[b].beats(&blocks[best], vectors) { b } else { best }).unwrap_or(0)
-    };
-    let largest = blocks[top(&blocks)].top.0;
+    let largest = farthest(&blocks, vectors).0;
     if !largest.is_finite() {
         return Err(Error::Data(
             "kernel map: values of the kernel overflow double precision; scale the features, for example with \
@@ -269,13 +319,12 @@ pub(super) fn factorise(vectors: &Vectors<'_>, options: &KernelMapOptions, contr
     let mut error = 1.0;
     while pivots.len() < most {
         control.check()?;
-        let b = top(&blocks);
-        let (square, at) = blocks[b].top;
+        let (square, (b, at)) = farthest(&blocks, vectors);
         error = square / largest;
         if square <= enough {
             break;
         }
-        let (row, column) = blocks[b].top_vector();
+        let (row, column) = blocks[b].vector(at);
         let slot = match ahead.vectors.iter().position(|place| *place == (b, at)) {
             Some(slot) => slot,
             None => {
@@ -288,26 +337,43 @@ pub(super) fn factorise(vectors: &Vectors<'_>, options: &KernelMapOptions, contr
         let known = ahead.known;
         let coef: Vec<f64> = line[known..].iter().map(|x| -x).collect();
         let root = square.sqrt();
-        blocks.par_iter_mut().try_for_each(|block| -> Result<()> {
-            block.extend(vectors, slot, known, &coef, root)?;
-            block.find_top(vectors);
-            Ok(())
-        })?;
+        blocks.par_iter_mut().try_for_each(|block| block.extend(vectors, slot, known, &coef, root))?;
         // Rounding leaves a little of the pivot itself; nothing may pick it again.
         blocks[b].residual[at] = 0.0;
-        blocks[b].find_top(vectors);
+        blocks[b].find_largest();
         line.push(root);
         triangle.push(line);
         pivots.push((row, column));
         control.report(pivots.len(), f64::NAN, error);
     }
     if pivots.len() == most {
-        error = blocks[top(&blocks)].top.0 / largest;
+        error = farthest(&blocks, vectors).0 / largest;
     }
     let rank = pivots.len();
     let mut lower = zeros(rank, rank)?;
     for (out, line) in lower.chunks_exact_mut(rank).zip(&triangle) {
         out[..line.len()].copy_from_slice(line);
     }
-    Ok(Factorised { pivots, lower, error })
+    Ok(Factorised { pivots, lower, error, blocks })
+}
+
+impl Factorised {
+    /// The coordinates of the rows' vectors: means, n x D, and for r columns of A_i factors, n x (D r). Blocks go as soon
+    /// as theirs are written.
+    pub(super) fn coordinates(self, n: usize, r: usize) -> Result<(Vec<f64>, Vec<f64>)> {
+        let rank = self.pivots.len();
+        let (mut means, mut factors) = (zeros(n, rank)?, zeros(n, rank * r)?);
+        let (mut rest, mut jobs) = ((&mut means[..], &mut factors[..]), vec![]);
+        for block in self.blocks {
+            let (own, means) = rest.0.split_at_mut(block.rows * rank);
+            let (factor, factors) = rest.1.split_at_mut(block.rows * rank * r);
+            rest = (means, factors);
+            jobs.push((block, own, factor));
+        }
+        parallel::for_each(jobs, |(block, means, factors)| {
+            block.write(rank, means, factors);
+            Ok(())
+        })?;
+        Ok((means, factors))
+    }
 }

@@ -109,16 +109,45 @@ impl KernelMap {
         options: &KernelMapOptions,
         control: &Control,
     ) -> Result<Self> {
+        Ok(Self::chosen(data, kernel, options, control)?.0)
+    }
+
+    /// [`fit`](Self::fit), and [`transform`](Self::transform) of the same rows, whose coordinates the choice has computed
+    /// (to rounding the same ones).
+    ///
+    /// # Errors
+    /// Those of both.
+    pub fn fit_transform(
+        data: &GaussianArray,
+        kernel: PointKernel,
+        options: &KernelMapOptions,
+        control: &Control,
+    ) -> Result<(Self, GaussianArray)> {
+        let (map, found, r) = Self::chosen(data, kernel, options, control)?;
+        let (n, rank) = (data.n_rows(), map.rank());
+        let (means, factors) = parallel::run(|| found.coordinates(n, r))??;
+        let factors = Rows::from_owned(factors, if r == 0 { 0 } else { n }, rank * r);
+        let mapped = low_rank(Rows::from_owned(means, n, rank), factors, r)?;
+        Ok((map, mapped))
+    }
+
+    /// The map, the factorisation that it is made of, and r.
+    fn chosen(
+        data: &GaussianArray,
+        kernel: PointKernel,
+        options: &KernelMapOptions,
+        control: &Control,
+    ) -> Result<(Self, cholesky::Factorised, usize)> {
         let kernel = kernel.check()?;
         options.check()?;
         if data.n_rows() == 0 {
             return Err(Error::Data("no rows to fit a kernel map on".into()));
         }
         let vectors = Vectors::new(kernel, data)?;
-        let found = parallel::run(|| cholesky::factorise(&vectors, options, control))??;
+        let mut found = parallel::run(|| cholesky::factorise(&vectors, options, control))??;
         let (d, rank) = (data.n_features(), found.pivots.len());
-        let mut map =
-            Self { kernel, d, points: vec![], directions: zeros(rank, d)?, lower: found.lower, error: found.error };
+        let lower = std::mem::take(&mut found.lower);
+        let mut map = Self { kernel, d, points: vec![], directions: zeros(rank, d)?, lower, error: found.error };
         map.points
             .try_reserve_exact(rank * d)
             .map_err(|_| Error::OutOfMemory(format!("kernel map: no memory for {rank} pivots of {d} numbers")))?;
@@ -128,7 +157,7 @@ impl KernelMap {
                 vectors.direction(row, column - 1, direction);
             }
         }
-        Ok(map)
+        Ok((map, found, vectors.columns()))
     }
 
     /// A map from its parts: D x d points and directions, a D x D lower triangle with a positive diagonal.
@@ -215,14 +244,7 @@ impl KernelMap {
         })?;
         let (means, factors): (Vec<Rows>, Vec<Rows>) =
             parts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        let means = Rows::concat(means, rank)?;
-        elements(&means, "kernel map", Rule::Finite)?;
-        if r == 0 {
-            return Ok(GaussianArray::from_checked(means, Covariances::Zero));
-        }
-        let factor = Rows::concat(factors, rank * r)?;
-        elements(&factor, "kernel map of covariances", Rule::Factor)?;
-        Ok(GaussianArray::from_checked(means, Covariances::factor_unchecked(factor, r)))
+        low_rank(Rows::concat(means, rank)?, Rows::concat(factors, rank * r)?, r)
     }
 
     fn pivots(&self) -> impl Iterator<Item = Pivot<'_>> {
@@ -231,4 +253,14 @@ impl KernelMap {
             direction: direction.iter().any(|a| *a != 0.0).then_some(direction),
         })
     }
+}
+
+/// Checked rows with these factors of r columns; none for r = 0.
+fn low_rank(means: Rows, factors: Rows, r: usize) -> Result<GaussianArray> {
+    elements(&means, "kernel map", Rule::Finite)?;
+    if r == 0 {
+        return Ok(GaussianArray::from_checked(means, Covariances::Zero));
+    }
+    elements(&factors, "kernel map of covariances", Rule::Factor)?;
+    Ok(GaussianArray::from_checked(means, Covariances::factor_unchecked(factors, r)))
 }

@@ -34,8 +34,12 @@ params! {
 
 impl Params {
     fn ranges(&self) -> Result<()> {
-        KernelMapOptions { tol: self.tol, max_rank: self.max_rank }.check()?;
+        self.options().check()?;
         PointKernel::new(self.kernel.name(), self.degree, self.gamma.unwrap_or(1.0), self.coef0).map(drop)
+    }
+
+    fn options(&self) -> KernelMapOptions {
+        KernelMapOptions { tol: self.tol, max_rank: self.max_rank }
     }
 
     /// The kernel, for these rows.
@@ -56,9 +60,18 @@ impl Fitted for KernelMap {
 
     fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
         let (data, params) = (training.complete()?, params.params());
-        let options = KernelMapOptions { tol: params.tol, max_rank: params.max_rank };
         let kernel = params.resolved(data)?;
-        parallel::install(params.threads, || Self::fit(data, kernel, &options, control))?
+        parallel::install(params.threads, || Self::fit(data, kernel, &params.options(), control))?
+    }
+
+    fn fit_transform(
+        params: &Valid<Params>,
+        training: &Training<'_>,
+        control: &Control,
+    ) -> Result<(Self, GaussianArray)> {
+        let (data, params) = (training.complete()?, params.params());
+        let kernel = params.resolved(data)?;
+        parallel::install(params.threads, || Self::fit_transform(data, kernel, &params.options(), control))?
     }
 
     fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) -> Header {
