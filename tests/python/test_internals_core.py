@@ -40,6 +40,7 @@ from uncertain._base import progress, threads
 from uncertain._base.deadline import Deadline
 from uncertain._base.docs import ENTRIES, PLACE
 from uncertain._base.progress import Progress
+from uncertain._data.validation import check_labels
 from uncertain._report.pace import Pace
 from uncertain._uncertain import Fitted, effective_n_jobs, group_folds
 from uncertain.cli._words import in_options
@@ -469,3 +470,21 @@ def test_the_end_of_a_block_brings_back_the_limit_around_it(rng: np.random.Gener
             uncertain.fit(
                 X, y, method="discriminant", n_components=8, tol=0.0, max_iter=1000, acceleration=None
             )
+
+
+@pytest.mark.parametrize("kind", [bool, np.int8, np.int64, np.float32, float])
+def test_few_classes_of_many_rows_are_those_that_sorting_finds(kind: type) -> None:
+    rng = np.random.default_rng(0)
+    for n, classes in [(5_000, 2), (20_000, 7), (20_001, 12)]:
+        labels = (rng.integers(classes, size=n) - classes // 2).astype(kind)
+        for last in (labels[-1], kind(max(labels) + 1)):  # a class of one row, which no sample has
+            labels[-1] = last
+            found, codes = check_labels(labels, np.zeros((n, 1)), GSUClassifier())
+            expected, places = np.unique(labels, return_inverse=True)
+            assert found.dtype == labels.dtype and codes.dtype == np.uint32
+            np.testing.assert_array_equal(found, expected)
+            np.testing.assert_array_equal(codes, places)
+    with pytest.raises(ValueError, match="continuous"):
+        check_labels(rng.normal(size=20_000), np.zeros((20_000, 1)), GSUClassifier())
+    with pytest.raises(ValueError, match="continuous"):
+        check_labels(np.tile([0.5, 1.0], 10_000), np.zeros((20_000, 1)), GSUClassifier())

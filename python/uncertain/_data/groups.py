@@ -110,11 +110,14 @@ def groups_of_fit(
     `codes` are the places of the labels in `classes`; with `folded` every class must have two rows of weight,
     and in two groups, or calibration could not hold any of them out.
     """
+    numbers = None if groups is None else groups_from(groups, "groups", len(codes))
+    if not folded:
+        return numbers
     counted: slice | Booleans = slice(None) if weights is None else weights > 0.0
 
     def refuse(rows_of_class: Ints, single: str, whole: str, way_out: str) -> None:
         lone = np.flatnonzero(rows_of_class == 1)
-        if folded and lone.size:
+        if lone.size:
             label = classes[lone[:1]].tolist()[0]
             raise UncertainError(
                 f"class {label!r} has {single}, and probabilities are calibrated on {whole} that are held "
@@ -125,9 +128,8 @@ def groups_of_fit(
         np.bincount(codes[counted], minlength=len(classes)), "a single row (of positive weight)", "rows",
         "add rows of this class, or fit with probability=False",
     )  # fmt: skip
-    if groups is None:
+    if numbers is None:
         return None
-    numbers = groups_from(groups, "groups", len(codes))
     refuse(
         _groups_with(codes[counted], numbers[counted], len(classes)), "rows in one group only", "groups",
         "add groups of this class, or fit with probability=False or without groups",

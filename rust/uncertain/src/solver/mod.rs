@@ -4,8 +4,8 @@
 //! meaning depends on the scale of the data. SGD takes the steps it is given and reports the gap it
 //! reached. Not converging is a [`Status`], not an error.
 //!
-//! Large problems are first solved roughly on a random eighth of the rows (and the sample, if it is still large, on an
-//! eighth of its own). The full problem then starts near its optimum. The sample's Hessian, off by a few per cent,
+//! Large problems are first solved roughly on a random tenth of the rows, an eighth if these are few (and the sample,
+//! if it is still large, on one of its own). The full problem then starts near its optimum. The sample's Hessian, off by a few per cent,
 //! preconditions L-BFGS: about five passes over all rows, each as costly as a gradient, whatever the scales of the features.
 //!
 //! Rows without spread make the objective kinked. Newton and L-BFGS stop where smoothing the kinks would have to become
