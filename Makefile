@@ -19,7 +19,7 @@ PY_ENV := VIRTUAL_ENV=$(abspath $(VENV))
 CHECK_ENV := PYO3_PYTHON=$(abspath $(BIN)/python)
 
 .PHONY: help demo test install dev lint format typing test-rust test-instruction-sets \
-	test-python fuzz sanitize miri bench arena arena-check docs docs-look wheel smoke \
+	test-python fuzz sanitize sanitize-python miri bench arena arena-check docs docs-look wheel smoke \
 	workflows release-check clean
 
 help: ## list the commands
@@ -100,6 +100,20 @@ sanitize: ## the Rust tests under the address sanitizer (nightly compiler, Linux
 		echo "make sanitize needs the nightly compiler: rustup toolchain install nightly" >&2; exit 1; }
 	RUSTFLAGS=-Zsanitizer=address cargo +nightly test --release --locked --target $(SANITIZED) \
 		--target-dir target/sanitize -p uncertain-learn -p uncertain-simd --lib --tests
+
+# The extension is built with the sanitizer, its runtime (GCC's, of the same interface) is loaded before Python, and a copy
+# of the package comes before the one in place. Leaks are Python's own, at its end.
+BORDER := $(addprefix tests/python/test_,array.py array_states.py arrow.py arrow_types.py mixture_array.py \
+	mixture_tables.py carried_errors.py gsu.py huber_units.py kernels.py file_mutations.py exchanged_parts.py fuzz.py \
+	preprocessing.py missing.py draws.py)
+sanitize-python: install ## the Python tests of the border under the address sanitizer (nightly compiler and GCC, Linux on x86-64)
+	$(PY_ENV) PYO3_PYTHON=$(abspath $(BIN)/python) RUSTFLAGS="-Zsanitizer=address" CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
+		cargo +nightly build --release --locked --target $(SANITIZED) --target-dir target/sanitize -p uncertain-python
+	rm -rf target/sanitize/python && mkdir -p target/sanitize/python
+	cp -r python/uncertain target/sanitize/python
+	cp target/sanitize/$(SANITIZED)/release/lib_uncertain.so target/sanitize/python/uncertain/$(notdir $(EXTENSION))
+	LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 PYTHONMALLOC=malloc \
+		PYTHONPATH=target/sanitize/python $(BIN)/python -m pytest -q -n 0 -p no:cacheprovider $(BORDER)
 
 miri: ## the vector kernels under Miri, without and with AVX2 (nightly compiler with miri and rust-src; hours)
 	@cargo +nightly miri --version >/dev/null 2>&1 || { \
