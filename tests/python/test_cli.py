@@ -218,7 +218,9 @@ def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> 
         (("convert", lists, tmp_path / "x.csv"), "CSV has no lists, but column 'a' is one"),
         (("convert", table, tmp_path / "x.csv", "--pack", "--unpack"), "choose one"),
         (("report", model, table, "--folds", 1), "--folds 1: must be"),
-        (("frobnicate",), "frobnicate"),
+        (("frobnicate",), "no such command 'frobnicate'"),
+        (("fitt",), "did you mean 'fit'?"),
+        (("Check-error",), "did you mean 'check-errors'?"),
     ]
     for arguments, message in cases:
         result = run(*arguments)

@@ -38,6 +38,17 @@ class Commands(click.Group):
             raise
         sys.exit(code if isinstance(code, int) else 0)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called; an error names the one that may have been meant."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            from .._data.options import did_you_mean
+
+            ctx.fail(f"no such command {name!r}{did_you_mean(name, self.commands)}")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; its warnings are lines on stderr."""
         try:
