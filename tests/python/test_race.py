@@ -54,7 +54,8 @@ def test_who_is_clearly_behind_leaves_and_the_choice_is_the_same(monkeypatch: py
     left = board.filter(LEFT)
     assert left.height > 0 and whole.filter(LEFT).height == 0
     assert left["note"].str.contains(r"after [1-4] of 5 folds").all()
-    assert (left["behind"] > 3.0 * left["behind_se"]).all() and (left["weight"] == 0.0).all()
+    # Behind who was best then; the best one of all folds may have done worse on the first of them.
+    assert (left["behind"] > 2.0 * left["behind_se"]).all() and (left["weight"] == 0.0).all()
     np.testing.assert_array_equal(raced.predict_proba(X), patient.predict_proba(X))
     same = ["method", "meaning", "parameters", "score", "behind", "weight"]
     stayed, all_of_them = (one.filter(pl.col("note") == "").select(same) for one in (board, whole))
@@ -77,6 +78,10 @@ class Scripted:
     def losses(self) -> Any:
         known = np.arange(len(self.member.of_rows)) < 60 * len(self.models)
         return np.where(known, self.member.of_rows, np.nan)
+
+    @property
+    def scored(self) -> Any:
+        return self.losses
 
     def trial(self, folds: int | None = None) -> Any:
         return self.member.method, folds or len(self.models)
@@ -109,9 +114,6 @@ def test_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     found = run(members, monkeypatch)
     assert ("far", 1) in found.left and "near" not in {name for name, folds in found.left if folds == 1}
     assert ("best", 5) in found.trials
-    # Members that must be clearly better than all others to be chosen push nobody out, but may leave.
-    found = run({"kernel": best, "far": best + noise + 9.0 * se}, monkeypatch)
-    assert [name for name, _ in found.trials] == ["kernel", "far"]
     assert run({"gsu": best, "kernel": best + 1.0}, monkeypatch).left == [("kernel", 1)]
     # Who cannot be chosen is no measure either, and stays for the comparison.
     asked = run({"best": best, "far": best + 1.0}, monkeypatch, able=lambda m: m.method == "far")
@@ -119,6 +121,21 @@ def test_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "ENOUGH", 61)  # too few after one fold
     late = run(members, monkeypatch).left
     assert ("far", 2) in late and min(folds for _, folds in late) == 2
+
+
+def test_who_is_good_with_errors_as_they_are_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    best = np.random.default_rng(0).normal(size=300)
+    members = {"best": best, "falls": best + 1.0, "far": best + 1.0}
+    scores = {"best": best, "falls": best - 1.0, "far": best}
+
+    class Known(Scripted):
+        @property
+        def scored(self) -> Any:
+            return np.where(np.isnan(self.losses), np.nan, scores[self.member.method])
+
+    monkeypatch.setattr(f"{__name__}.Scripted", Known)
+    found = run(members, monkeypatch)
+    assert [name for name, _ in found.trials] == ["best", "falls"] and found.left == [("far", 1)]
 
 
 def test_a_limit_ends_the_race_with_whole_folds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,16 +5,20 @@ The rule. With l_mi the loss of member m at row i, c_i the weights of rows, and
     mean_m = sum_i c_i l_mi / sum_i c_i,        best = argmin mean_m,
     d_i = l_mi - l_best,i,   se_m^2 = G / (G - 1) sum_g (sum_{i in g} c_i (d_i - mean d))^2 / (sum_i c_i)^2
 
-over the G groups (rows, without groups), the simplest member with mean d <= se_m is chosen; a
-kernel machine, which falls where errors are larger, only if it is better than all others by three standard
-errors. Below 1,000 rows, and with ``effort="high"``, it is an average instead: of members within two standard
-errors of the best, with the weights w >= 0, sum w = 1, of the least held-out loss of the average itself.
+over the G groups (rows, without groups), the simplest member with mean d <= se_m is chosen. An average of up
+to five members, with the weights w >= 0, sum w = 1, of the least held-out loss of the average itself, takes
+its place below 1,000 rows and with ``effort="high"``, and up to 6,000 rows where it is better by more than
+its standard error.
+
+The loss of a row is the mean over readings of it with errors x 1, 2 and 4 (or with sizes in the range
+`noise`): what compares the sizes of errors may be best today, and is useless tomorrow. Scores on the
+leaderboard are those of errors as they are (docs/decisions/2026-11-27-errors-of-tomorrow.md).
 
 Members run a race, fold by fold, and leave it when they are clearly behind (`race`).
 
-The best member of each method is tried without error bars, too. These twins take part if the best of them
-beats every member that knows the error bars by a standard error; else they are there for comparison, as they
-fall first where errors are larger. (With limits, and with rows that are held elsewhere, always.)
+The best member of each method is tried without error bars, too. These twins take part if the score of the
+best of them beats that of every member that knows the error bars by a standard error, and by two scores alone
+decide; else they are there for comparison. (With limits, and with rows that are held elsewhere, always.)
 
 The chosen member's own score is a little too good, as the best of several by luck: by O(sqrt(log M / n)) for
 M members.
@@ -31,6 +35,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
@@ -38,6 +43,7 @@ from .._data.incomplete import filled_gaussians, like
 from .._data.typing import Floats
 from .._held_out.equal import equal_rows
 from .._held_out.fits import FoldModels, certified_gap, ended_early
+from .._held_out.means import Mean
 from .._report.pace import Pace
 from .._rows.training import TrainingRows
 from .._uncertain import effective_n_jobs
@@ -50,13 +56,20 @@ from .left_alone import LeftAloneTrial, try_left_alone
 from .portfolio import Member, Request, follows_rule, means_only_twin, portfolio
 from .race import race
 from .rule import TOLERANCE, Ranking, entry, gain, skipped_entry
-from .trial import Trial, average
+from .trial import Trial, as_scored
 
 ENOUGH_ROWS = 20
 """With fewer rows nothing is held out."""
 AVERAGED_ROWS = 1_000
 """Below it an average is made: with 300 rows the one member that was chosen was 0.9 points of accuracy worse
 than the truly best one, an average 0.4 (docs/decisions/2026-11-22-the-choice.md)."""
+MOST_AVERAGED = 6_000
+"""Up to it one is made where it is clearly better; of more rows each member takes seconds."""
+CLEARLY = 2.0
+"""Standard errors by which the means alone must be better for error bars that say nothing: larger ones then
+say nothing either, and nobody is judged by them."""
+SMALL_SHARE = 0.5
+"""Of an average: re-measured trees that count no more have one learner in place of several."""
 SHARE = 0.5
 """Of a limit in seconds, for the choice; the rest is for the fit to all rows."""
 MOST_THREADS = 4
@@ -128,8 +141,14 @@ def _choose(request: Request, training: TrainingRows) -> Choice:
     with request.deadline.stops(SHARE):
         exact = try_left_alone(request, training, pace)
     pace.end()
-    if request.able is None and not request.limits and twins and _is_better(twins[0], trials, comparison):
-        trials += twins
+    if request.able is None and not request.limits and twins:
+        ahead, se = _lead(twins[0], trials, comparison)
+        if ahead > CLEARLY * se:
+            trials, twins, left = ([as_scored(t, comparison) for t in some] for some in (trials, twins, left))
+            exact = None if exact is None else exact._replace(trial=as_scored(exact.trial, comparison))
+            comparison = comparison.as_scored()
+        if ahead > TOLERANCE * se:
+            trials += twins
     choice = _decide(request, trials, passed, twins, left, skipped, exact, comparison, training)
     if equal is None:
         return choice
@@ -167,14 +186,17 @@ def _twins(
     run = race(twins, request, rows, pace, SHARE, threads=_threads(request))
     if len(run.comparison.folds) < len(rows.folds):  # the time was over
         return [], []
-    return sorted(run.trials, key=lambda twin: comparison.mean(twin.losses).value), run.left
+    return sorted(run.trials, key=lambda twin: _score(twin, comparison)), run.left
 
 
-def _is_better(twin: Trial, trials: Sequence[Trial], comparison: Comparison) -> bool:
-    """Is the best member without error bars clearly better than the best one that knows them?"""
-    best = min(trials, key=lambda trial: comparison.mean(trial.losses).value)
-    ahead, se = comparison.mean(best.losses - twin.losses)
-    return ahead > TOLERANCE * se
+def _score(trial: Trial, comparison: Comparison) -> float:
+    return comparison.mean(as_scored(trial, comparison).losses).value
+
+
+def _lead(twin: Trial, trials: Sequence[Trial], comparison: Comparison) -> Mean:
+    """By how much the best member without error bars has a better score than the best one that knows them."""
+    best = min(trials, key=lambda trial: _score(trial, comparison))
+    return comparison.mean(as_scored(best, comparison).losses - as_scored(twin, comparison).losses)
 
 
 def _decide(
@@ -192,8 +214,11 @@ def _decide(
     ranking = Ranking(trials, comparison)
     weights = {ranking.simplest: 1.0}
     whole = request.able is None  # else these rows are a sample, and one fit to all follows
-    if whole and (request.effort == "high" or len(training) < AVERAGED_ROWS):
-        weights = ranking.average()
+    if whole and (request.effort == "high" or len(training) <= MOST_AVERAGED):
+        several = ranking.average()
+        always = request.effort == "high" or len(training) < AVERAGED_ROWS
+        if always or ranking.is_ahead(ranking.combined(several), ranking.simplest):
+            weights = several
     if len(weights) > 1:
         fitted, weights = _fit_average(trials, weights, request, training)
     else:
@@ -201,9 +226,7 @@ def _decide(
         order = [first, *(k for k in ranking.order if k != first)]
         place, fitted = _first_fit([trials[k].member for k in order], training)
         weights = {order[place]: 1.0}
-    chosen = trials[next(iter(weights))]
-    if len(weights) > 1:
-        chosen = average([trials[k] for k in weights], np.array(list(weights.values())), comparison)
+    chosen = ranking.combined(weights)
     best = trials[ranking.best]
     entries = [replace(entry(trials[k], best, comparison), weight=weights.get(k, 0.0)) for k in ranking.order]
     if len(weights) > 1:
@@ -247,11 +270,12 @@ def _decide(
 
 
 def _average_of_twins(twins: Sequence[Trial], comparison: Comparison) -> Trial:
-    """Of members without error bars the average of least loss, or the one that is left of it."""
-    weights = Ranking(twins, comparison).average()
+    """Of members without error bars the average of the best score, or the one that is left of it."""
+    scored = Ranking([as_scored(twin, comparison) for twin in twins], comparison.as_scored())
+    weights = scored.average()
+    made = Ranking(twins, comparison).combined(weights)
     if len(weights) == 1:
-        return twins[next(iter(weights))]
-    made = average([twins[k] for k in weights], np.array(list(weights.values())), comparison)
+        return made
     return replace(made, member=replace(made.member, meaning=MEANS_ONLY, parameters={"of": len(weights)}))
 
 
@@ -263,7 +287,7 @@ def _fit_average(
     refused: list[UncertainError] = []
     for k in weights:
         try:
-            fitted[k] = _first_fit([trials[k].member], training)[1]
+            fitted[k] = _first_fit([_for_share(trials[k].member, weights[k])], training)[1]
         except UncertainError as error:
             refused.append(error)
     if not fitted:
@@ -275,6 +299,17 @@ def _fit_average(
     kind = AveragedRegressor if request.regression else AveragedClassifier
     pipeline = Pipeline([("average", kind.from_fitted(list(fitted.values()), kept))])
     return pipeline, dict(zip(fitted, (kept / kept.sum()).tolist(), strict=True))
+
+
+def _for_share(member: Member, share: float) -> Member:
+    """The member as it is fitted for an average: what several learners would gain counts by the square."""
+    assert member.pipeline is not None
+    own = member.pipeline[-1].get_params(deep=False)
+    if share > SMALL_SHARE or own.get("n_learners") != "auto":
+        return member
+    pipeline = clone(member.pipeline)
+    pipeline[-1].set_params(n_learners=1)
+    return replace(member, pipeline=pipeline)
 
 
 def _by_rule(request: Request, members: Sequence[Member], training: TrainingRows) -> Choice:

@@ -30,6 +30,8 @@ SIZES = 3
 """Sizes of errors, from the smallest to the largest of a range."""
 COMPONENTS = 5
 """Gaussians of the true values, for smaller errors."""
+USUAL = (1.0, 4.0)
+"""The range of errors that candidates are judged by where nothing is asked for: tomorrow's may be larger."""
 LEAST_OF_CLASS = 20
 """Rows, or groups, of each class in a sample, if there are so many."""
 
@@ -45,6 +47,8 @@ class Comparison:
     """All rows as read with each of the sizes of errors."""
     classes: Labels | None
     """None for numbers."""
+    larger: bool = False
+    """Are all readings but the first there for the choice alone, and scores those of the first?"""
 
     @classmethod
     def from_request(cls, request: Request, training: TrainingRows) -> Self:
@@ -60,12 +64,12 @@ class Comparison:
             len(training), random, folds=folds, repeats=repeats, classes=labels, groups=training.groups,
             counted=counted,
         )  # fmt: skip
-        readings = read_with(
-            training.rows, sizes_of_errors(request.noise), training.y, request.regression, training.weights,
-            random,
-        )  # fmt: skip
+        # A spread is no noise that another reading could have more of.
+        larger = request.noise is None and request.meaning != "spread" and not request.exact
+        sizes = sizes_of_errors(USUAL if larger else request.noise)
+        readings = read_with(training.rows, sizes, training.y, request.regression, training.weights, random)
         classes = None if labels is None else np.unique(labels)
-        return cls(training, splits if used == folds else splits[:used], readings, classes)
+        return cls(training, splits if used == folds else splits[:used], readings, classes, larger)
 
     @property
     def repeats(self) -> int:
@@ -78,6 +82,14 @@ class Comparison:
         exact = means_alone(read)
         readings = [exact if rows is read else means_alone(rows) for rows in self.readings]
         return replace(self, training=self.training.instead(exact), readings=readings)
+
+    def as_scored(self) -> Comparison:
+        """The same for members that are judged by their scores."""
+        return replace(self, readings=self.readings[:1], larger=False) if self.larger else self
+
+    def scored(self, answers: Floats) -> Floats:
+        """Of answers (repeats x readings, n) those that scores are of."""
+        return answers[:: len(self.readings)] if self.larger else answers
 
     def mean(self, losses: Floats) -> Mean:
         """Of the losses that are not NaN, over rows that count and groups that stay together."""

@@ -5,11 +5,10 @@ d_i = l_mi - l_best,i for the member of least mean loss, member m leaves the rac
 
     mean d > BEHIND se(d)    and    at least `ENOUGH` rows (or groups of rows) were held out,
 
-with the standard error of a choice (`choose`). The member of least loss is none of those that have to be
-clearly better than all others to be chosen (`UNSTEADY`). A member that is as good as the best one leaves by
-chance in one table of a thousand at each fold; one that is two standard errors of the whole comparison
-behind, as far as an average reaches, has to be unlucky by two of the first of five folds. Who has left stays
-on the leaderboard with its score so far, and is not chosen.
+with the standard error of a choice (`choose`), both in what it is judged by and with errors as they are: an
+average may have use for what is good at one of them. A member that is as good as the best one leaves by
+chance in one table of a thousand at each fold. Who has left stays on the leaderboard with its score so far,
+and is not chosen.
 
 Nothing here reads the clock, unless there is a limit in seconds: then the race ends with the last fold that
 all who are left have done, or with those that have done the first.
@@ -35,7 +34,6 @@ from .._report.pace import Pace
 from ..exceptions import UncertainError
 from .comparison import Comparison
 from .portfolio import Member, Request
-from .rule import UNSTEADY
 from .side_by_side import Workers, workers
 from .trial import Runner, Trial
 
@@ -130,19 +128,25 @@ def _run(runner: Runner, deadline: Deadline, share: float) -> str | None:
 
 def _behind(runners: Sequence[Runner], comparison: Comparison, able: Callable[[Member], bool]) -> list[bool]:
     """Who leaves."""
-    losses = [runner.losses for runner in runners]
-    stays = [False] * len(runners)
-    steady = [k for k, r in enumerate(runners) if able(r.member) and r.member.method not in UNSTEADY]
-    if not steady:
-        return stays
-    best = losses[min(steady, key=lambda k: comparison.mean(losses[k]).value)]
+    judges = [k for k, runner in enumerate(runners) if able(runner.member)]
+    leaves = [k in judges for k in range(len(runners))]
+    for losses in [runner.losses for runner in runners], [runner.scored for runner in runners]:
+        if not judges:
+            break
+        best = losses[min(judges, key=lambda k: comparison.mean(losses[k]).value)]
+        if _held_out(best, comparison) < ENOUGH:
+            return [False] * len(runners)
+        leaves = [
+            gone and _is_behind(one - best, comparison) for gone, one in zip(leaves, losses, strict=True)
+        ]
+    return leaves
+
+
+def _held_out(losses: Floats, comparison: Comparison) -> int:
+    """Rows, or groups of rows, so far."""
     groups = comparison.training.groups
-    held_out = np.flatnonzero(~np.isnan(best) & (comparison.training.counts > 0.0))
-    if (len(held_out) if groups is None else groups.take(held_out).count) < ENOUGH:
-        return stays
-    return [
-        able(r.member) and _is_behind(one - best, comparison) for r, one in zip(runners, losses, strict=True)
-    ]
+    rows = np.flatnonzero(~np.isnan(losses) & (comparison.training.counts > 0.0))
+    return len(rows) if groups is None else groups.take(rows).count
 
 
 def _is_behind(difference: Floats, comparison: Comparison) -> bool:

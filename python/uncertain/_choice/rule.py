@@ -5,27 +5,20 @@ The rule is in `choose`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from .._data.typing import Floats
 from .._held_out.means import Mean, mean_known
 from .comparison import Comparison
-from .leaderboard import MEANS_ONLY, Entry
+from .leaderboard import Entry
 from .portfolio import Member
 from .stacking import stacked
-from .trial import Trial
+from .trial import Trial, as_scored, average
 
 TOLERANCE = 1.0
 """Standard errors within which a simpler member is taken."""
-GOOD = 2.0
-"""Standard errors within which a member may enter an average."""
-CLEARLY = 3.0
-"""Standard errors by which a member of `UNSTEADY` must be better than all others to be chosen."""
-UNSTEADY = ("kernel",)
-"""Methods that compare the sizes of rows' errors: the kernel between Gaussians fell from 93.8 to 68.1 % on
-Kepler's catalogue when errors were three times as large, re-measured trees from 93.7 to 91.5 %."""
 MOST_MEMBERS = 5
 """Members of an average, and `PER_METHOD` of each method."""
 PER_METHOD = 2
@@ -53,29 +46,15 @@ class Ranking:
 
     @property
     def simplest(self) -> int:
-        """The first member that is as good as the best.
-
-        Members that lose most where errors are larger count only if they are clearly better than all others.
-        """
-        members = [trial.member for trial in self.trials]
-        steady = [
-            k for k in self.order if members[k].method not in UNSTEADY or members[k].meaning == MEANS_ONLY
-        ]
-        if len(steady) < len(self.order) and steady and self.is_within(steady[0], CLEARLY):
-            others = Ranking([self.trials[k] for k in sorted(steady)], self.comparison)
-            return sorted(steady)[others._first]
-        return self._first
-
-    @property
-    def _first(self) -> int:
+        """The first member that is as good as the best."""
         return next(k for k in range(len(self.trials)) if self.is_within(k, TOLERANCE))
 
     def average(self) -> dict[int, float]:
-        """Weights of the good members, by their numbers; one alone has the weight 1."""
+        """Weights of the best members, by their numbers; one alone has the weight 1."""
         good: list[int] = []
         for k in self.order:
             alike = sum(self.trials[g].member.method == self.trials[k].member.method for g in good)
-            if alike < PER_METHOD and self.is_within(k, GOOD):
+            if alike < PER_METHOD:
                 good.append(k)
         good = good[:MOST_MEMBERS]
         while True:
@@ -84,6 +63,17 @@ class Ranking:
             if len(kept) == len(good):
                 return dict(zip(good, weights.tolist(), strict=True))
             good = kept
+
+    def combined(self, weights: Mapping[int, float]) -> Trial:
+        """What the average of these members says of the rows held out, or one alone."""
+        if len(weights) == 1:
+            return self.trials[next(iter(weights))]
+        return average([self.trials[k] for k in weights], np.array([*weights.values()]), self.comparison)
+
+    def is_ahead(self, one: Trial, k: int) -> bool:
+        """Is it better than member k by more than a standard error?"""
+        mean, se = self.comparison.mean(self.trials[k].losses - one.losses)
+        return mean > TOLERANCE * se
 
     def _weights(self, good: Sequence[int]) -> Floats:
         answers = np.stack([self.trials[k].answers for k in good])
@@ -96,17 +86,16 @@ class Ranking:
 
 
 def entry(trial: Trial, best: Trial, comparison: Comparison) -> Entry:
-    """Its line: losses of numbers as root mean squares, with standard errors by the delta method."""
-    score, score_se = comparison.mean(trial.losses)
-    behind, behind_se = comparison.mean(trial.losses - best.losses)
+    """Its line: scores of errors as they are, and by how much it is behind in what candidates are judged by.
+
+    Losses of numbers are root mean squares, with standard errors by the delta method.
+    """
+    scored = as_scored(trial, comparison)
+    score, score_se = comparison.mean(scored.losses)
     if comparison.classes is None:
-        root, root_best = np.sqrt(score), np.sqrt(comparison.mean(best.losses).value)
-        score, score_se = float(root), float(score_se / (2 * root)) if root > 0 else 0.0
-        behind = score - float(root_best)
-        if root > 0 and root_best > 0:
-            paired = trial.losses / (2 * root) - best.losses / (2 * root_best)
-            behind_se = comparison.mean(paired).se
-    right = trial.right
+        score, score_se = _root(score, score_se)
+    behind, behind_se = _difference(trial.losses, best.losses, comparison)
+    right = scored.right
     return Entry(
         trial.member.method,
         trial.member.meaning,
@@ -122,10 +111,26 @@ def entry(trial: Trial, best: Trial, comparison: Comparison) -> Entry:
     )
 
 
-def gain(chosen: Trial, without: Trial, comparison: Comparison) -> tuple[float, float]:
-    """By how much one loss is less than another, paired; root mean squares of numbers."""
-    line = entry(without, chosen, comparison)
-    return line.behind, line.behind_se
+def gain(chosen: Trial, without: Trial, comparison: Comparison) -> Mean:
+    """By how much one score is less than another, paired."""
+    own, other = (as_scored(one, comparison).losses for one in (chosen, without))
+    return _difference(other, own, comparison)
+
+
+def _difference(one: Floats, other: Floats, comparison: Comparison) -> Mean:
+    """Of mean losses, or of root mean squares."""
+    if comparison.classes is not None:
+        return comparison.mean(one - other)
+    roots = [float(np.sqrt(comparison.mean(each).value)) for each in (one, other)]
+    if min(roots) <= 0.0:
+        return Mean(roots[0] - roots[1], comparison.mean(one - other).se)
+    paired = one / (2 * roots[0]) - other / (2 * roots[1])
+    return Mean(roots[0] - roots[1], comparison.mean(paired).se)
+
+
+def _root(square: float, se: float) -> Mean:
+    root = float(np.sqrt(square))
+    return Mean(root, se / (2 * root) if root > 0 else 0.0)
 
 
 def skipped_entry(member: Member) -> Entry:

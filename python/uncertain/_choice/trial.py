@@ -43,7 +43,8 @@ class Trial:
     answers: Floats
     """Shape (repeats x sizes, n): probabilities of what happened, or predicted numbers; NaN if not asked."""
     losses: Floats
-    """Of each row, the mean over repeats and sizes of errors; NaN for rows that were never held out."""
+    """Of each row, the mean over repeats and readings, by which candidates are judged; NaN for rows that were
+    never held out."""
     right: Floats | None = None
     """Of classes, in the shape of the answers: was the class predicted?"""
     seconds: float = 0.0
@@ -93,6 +94,11 @@ class Runner:
         """Of each row so far; NaN for those that no fold has held out."""
         return losses(self._answers, self._comparison)
 
+    @property
+    def scored(self) -> Floats:
+        """The same with errors as they are."""
+        return losses(self._comparison.scored(self._answers), self._comparison)
+
     def trial(self, folds: int | None = None) -> Trial:
         """All that it has said, or of the first folds only."""
         for fold in self._comparison.folds[slice(folds, None)] if folds is not None else ():
@@ -102,6 +108,13 @@ class Runner:
                 table[lines, fold.test] = np.nan  # type: ignore[index]
         models = self.models[:folds]
         return Trial(self.member, self._answers, self.losses, self._right, self._seconds, self._gap, models)
+
+
+def as_scored(trial: Trial, comparison: Comparison) -> Trial:
+    """The same, judged by its scores."""
+    answers = comparison.scored(trial.answers)
+    right = None if trial.right is None else comparison.scored(trial.right)
+    return replace(trial, answers=answers, losses=losses(answers, comparison), right=right)
 
 
 def try_member(member: Member, request: Request, comparison: Comparison, pace: Pace) -> Trial:

@@ -38,7 +38,10 @@ def is_measured(pipeline: Pipeline) -> bool:
 
 
 def drops_errors(pipeline: Pipeline) -> bool:
-    """Does it use the means alone? A collapser behind a denoiser has had them."""
+    """Does it, or every member of an average, use the means alone? A collapser behind a denoiser had them."""
+    members = getattr(pipeline[-1], "members_", ())
+    if len(members):
+        return all(map(drops_errors, members))
     steps = [step for _, step in pipeline.steps if isinstance(step, (GaussianDenoiser, GaussianCollapser))]
     return bool(steps) and isinstance(steps[0], GaussianCollapser)
 
