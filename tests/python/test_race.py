@@ -24,6 +24,7 @@ from uncertain._choice.race import race
 from uncertain._choice.side_by_side import workers
 from uncertain._choice.trial import Runner
 from uncertain._rows.training import TrainingRows
+from uncertain._trees import stopped
 
 
 def rows(n: int, seed: int = 0) -> tuple[GaussianArray, Any]:
@@ -196,6 +197,24 @@ def test_trees_are_counted_without_the_fit_to_all_rows(kind: Any) -> None:
     assert not hasattr(counting, "estimator_")
     again = kind(random_state=0, n_copies=3, n_trees=fitted.n_trees_).fit(X, target, weights, groups=groups)
     np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+
+
+@pytest.mark.parametrize(("n_objects", "folds"), [(60, 5), (600, 1)])
+def test_few_objects_are_all_held_out_to_count_trees(
+    n_objects: int, folds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = rows(1_200)
+    grown, held_out = stopped._grown, set()
+
+    def noted(learner: Any, size: int, table: Any, y: Any, weights: Any, fold: Any) -> Any:
+        held_out.add(tuple(fold.test))
+        return grown(learner, size, table, y, weights, fold)
+
+    monkeypatch.setattr(stopped, "_grown", noted)
+    monkeypatch.setattr(stopped, "MOST", 2)
+    monkeypatch.setattr(stopped, "FIRST", 2)
+    RemeasuredClassifier(n_copies=2, random_state=0)._count_trees(X, y, groups=np.arange(1_200) % n_objects)
+    assert len(held_out) == folds
 
 
 def test_answers_of_the_first_folds_alone() -> None:

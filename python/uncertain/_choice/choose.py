@@ -7,8 +7,8 @@ The rule. With l_mi the loss of member m at row i, c_i the weights of rows, and
 
 over the G groups (rows, without groups), the simplest member with mean d <= se_m is chosen. An average of up
 to five members, with the weights w >= 0, sum w = 1, of the least held-out loss of the average itself, takes
-its place below 1,000 rows and with ``effort="high"``, and up to 6,000 rows where it is better by more than
-its standard error.
+its place below 1,000 rows (of members within two standard errors of the best) and with ``effort="high"``, and
+up to 6,000 rows where it is better by more than its standard error.
 
 The loss of a row is the mean over readings of it with errors x 1, 2 and 4 (or with sizes in the range
 `noise`): what compares the sizes of errors may be best today, and is useless tomorrow. Scores on the
@@ -55,7 +55,7 @@ from .leaderboard import MEANS_ONLY, RACED, Entry, Leaderboard
 from .left_alone import LeftAloneTrial, try_left_alone
 from .portfolio import Member, Request, follows_rule, means_only_twin, portfolio
 from .race import race
-from .rule import TOLERANCE, Ranking, entry, gain, skipped_entry
+from .rule import GOOD, TOLERANCE, Ranking, entry, gain, skipped_entry
 from .trial import Trial, as_scored
 
 ENOUGH_ROWS = 20
@@ -215,9 +215,9 @@ def _decide(
     weights = {ranking.simplest: 1.0}
     whole = request.able is None  # else these rows are a sample, and one fit to all follows
     if whole and (request.effort == "high" or len(training) <= MOST_AVERAGED):
-        several = ranking.average()
-        always = request.effort == "high" or len(training) < AVERAGED_ROWS
-        if always or ranking.is_ahead(ranking.combined(several), ranking.simplest):
+        few = len(training) < AVERAGED_ROWS
+        several = ranking.average(GOOD if few else np.inf)  # many rows tell who helps, however far behind
+        if few or request.effort == "high" or ranking.is_ahead(ranking.combined(several), ranking.simplest):
             weights = several
     if len(weights) > 1:
         fitted, weights = _fit_average(trials, weights, request, training)

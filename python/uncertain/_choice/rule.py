@@ -19,6 +19,8 @@ from .trial import Trial, as_scored, average
 
 TOLERANCE = 1.0
 """Standard errors within which a simpler member is taken."""
+GOOD = 2.0
+"""Standard errors within which a member may enter an average of few rows."""
 MOST_MEMBERS = 5
 """Members of an average, and `PER_METHOD` of each method."""
 PER_METHOD = 2
@@ -49,12 +51,12 @@ class Ranking:
         """The first member that is as good as the best."""
         return next(k for k in range(len(self.trials)) if self.is_within(k, TOLERANCE))
 
-    def average(self) -> dict[int, float]:
-        """Weights of the best members, by their numbers; one alone has the weight 1."""
+    def average(self, tolerance: float = GOOD) -> dict[int, float]:
+        """Weights of the best members within so many standard errors; one alone has the weight 1."""
         good: list[int] = []
         for k in self.order:
             alike = sum(self.trials[g].member.method == self.trials[k].member.method for g in good)
-            if alike < PER_METHOD:
+            if alike < PER_METHOD and self.is_within(k, tolerance):
                 good.append(k)
         good = good[:MOST_MEMBERS]
         while True:
