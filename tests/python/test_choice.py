@@ -19,6 +19,7 @@ from sklearn.model_selection import StratifiedKFold
 import uncertain
 from uncertain import GaussianArray, GaussianDiscriminant, RemeasuredClassifier
 from uncertain._base.folds import split
+from uncertain._choice import comparison
 from uncertain._choice.average import AveragedClassifier, AveragedRegressor
 from uncertain._choice.comparison import Comparison, plan, read_with, sizes_of_errors
 from uncertain._choice.leaderboard import Leaderboard
@@ -344,6 +345,7 @@ def test_errors_that_are_spread_or_asked_for_are_judged_as_they_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     X, y = readings(60)
+    monkeypatch.setattr(comparison, "ENOUGH_ROWS", 60)
     build, seen = Comparison.from_request, list[Comparison]()
 
     def noted(*asked: Any) -> Comparison:
@@ -359,6 +361,9 @@ def test_errors_that_are_spread_or_asked_for_are_judged_as_they_are(
     def sizes(one: Comparison) -> list[float]:
         return [round(float(np.sqrt(r.covariances()[0, 0, 0] / own)), 6) for r in one.readings]
 
+    monkeypatch.setattr(comparison, "ENOUGH_ROWS", 61)
+    choice(X, y)
+    assert len(seen.pop().readings) == 1
     own = X.covariances()[0, 0, 0]
     assert [one.larger for one in seen] == [True, False, False, False]
     assert [sizes(one) for one in seen[:3]] == [[1.0, 2.0, 4.0], [1.0], [1.0, 2.0, 4.0]]

@@ -10,9 +10,10 @@ to five members, with the weights w >= 0, sum w = 1, of the least held-out loss 
 its place below 1,000 rows (of members within two standard errors of the best) and with ``effort="high"``, and
 up to 6,000 rows where it is better by more than its standard error.
 
-The loss of a row is the mean over readings of it with errors x 1, 2 and 4 (or with sizes in the range
-`noise`): what compares the sizes of errors may be best today, and is useless tomorrow. Scores on the
-leaderboard are those of errors as they are (docs/decisions/2026-11-27-errors-of-tomorrow.md).
+From 1,000 rows on the loss of a row is the mean over readings of it with errors x 1, 2 and 4 (of any number
+of rows, with sizes in the range `noise`): what compares the sizes of errors may be best today, and is useless
+tomorrow. Scores on the leaderboard are those of errors as they are
+(docs/decisions/2026-11-27-errors-of-tomorrow.md).
 
 Members run a race, fold by fold, and leave it when they are clearly behind (`race`).
 
@@ -55,7 +56,7 @@ from .leaderboard import MEANS_ONLY, RACED, Entry, Leaderboard
 from .left_alone import LeftAloneTrial, try_left_alone
 from .portfolio import Member, Request, follows_rule, means_only_twin, portfolio
 from .race import race
-from .rule import GOOD, TOLERANCE, Ranking, entry, gain, skipped_entry
+from .rule import TOLERANCE, Ranking, entry, gain, skipped_entry
 from .trial import Trial, as_scored
 
 ENOUGH_ROWS = 20
@@ -69,7 +70,7 @@ CLEARLY = 2.0
 """Standard errors by which the means alone must be better for error bars that say nothing: larger ones then
 say nothing either, and nobody is judged by them."""
 SMALL_SHARE = 0.5
-"""Of an average: re-measured trees that count no more have one learner in place of several."""
+"""Of an average of many rows: re-measured trees that count no more have one learner in place of several."""
 SHARE = 0.5
 """Of a limit in seconds, for the choice; the rest is for the fit to all rows."""
 MOST_THREADS = 4
@@ -216,7 +217,7 @@ def _decide(
     whole = request.able is None  # else these rows are a sample, and one fit to all follows
     if whole and (request.effort == "high" or len(training) <= MOST_AVERAGED):
         few = len(training) < AVERAGED_ROWS
-        several = ranking.average(GOOD if few else np.inf)  # many rows tell who helps, however far behind
+        several = ranking.average(few=few)
         if few or request.effort == "high" or ranking.is_ahead(ranking.combined(several), ranking.simplest):
             weights = several
     if len(weights) > 1:
@@ -287,7 +288,8 @@ def _fit_average(
     refused: list[UncertainError] = []
     for k in weights:
         try:
-            fitted[k] = _first_fit([_for_share(trials[k].member, weights[k])], training)[1]
+            share = 1.0 if len(training) < AVERAGED_ROWS else weights[k]
+            fitted[k] = _first_fit([_for_share(trials[k].member, share)], training)[1]
         except UncertainError as error:
             refused.append(error)
     if not fitted:

@@ -32,6 +32,8 @@ COMPONENTS = 5
 """Gaussians of the true values, for smaller errors."""
 USUAL = (1.0, 4.0)
 """The range of errors that candidates are judged by where nothing is asked for: tomorrow's may be larger."""
+ENOUGH_ROWS = 1_000
+"""With fewer rows they are judged by errors as they are, which would else lose by it."""
 LEAST_OF_CLASS = 20
 """Rows, or groups, of each class in a sample, if there are so many."""
 
@@ -66,6 +68,7 @@ class Comparison:
         )  # fmt: skip
         # A spread is no noise that another reading could have more of.
         larger = request.noise is None and request.meaning != "spread" and not request.exact
+        larger = larger and len(request.rows) >= ENOUGH_ROWS
         sizes = sizes_of_errors(USUAL if larger else request.noise)
         readings = read_with(training.rows, sizes, training.y, request.regression, training.weights, random)
         classes = None if labels is None else np.unique(labels)

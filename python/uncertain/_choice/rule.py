@@ -51,12 +51,15 @@ class Ranking:
         """The first member that is as good as the best."""
         return next(k for k in range(len(self.trials)) if self.is_within(k, TOLERANCE))
 
-    def average(self, tolerance: float = GOOD) -> dict[int, float]:
-        """Weights of the best members within so many standard errors; one alone has the weight 1."""
+    def average(self, *, few: bool = True) -> dict[int, float]:
+        """Weights of the best members, by their numbers; one alone has the weight 1.
+
+        `few` rows cannot tell who helps, so that members must be near the best.
+        """
         good: list[int] = []
         for k in self.order:
             alike = sum(self.trials[g].member.method == self.trials[k].member.method for g in good)
-            if alike < PER_METHOD and self.is_within(k, tolerance):
+            if alike < PER_METHOD and (not few or self.is_within(k, GOOD)):
                 good.append(k)
         good = good[:MOST_MEMBERS]
         while True:

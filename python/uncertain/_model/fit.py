@@ -202,8 +202,8 @@ def fit(
         up to four times as large. "auto" chooses by held-out rows that are re-measured in this range (at its
         ends and its geometric middle), and re-measured learners get it as ``factors``, with
         ``per_feature=0``. Methods that are neither "auto" nor "remeasured" refuse it. By default candidates
-        are judged with errors as they are, twice and four times as large (with ``meaning="spread"`` as they
-        are), and scores are those of errors as they are.
+        are judged with errors as they are, twice and four times as large (with fewer than 1,000 rows, and
+        with ``meaning="spread"``, as they are), and scores are those of errors as they are.
     memory : how much memory the fit may take above what is in use, such as "2GB" or "500MB" (in powers of 2),
         for tables that are larger: the rows are read once, batch by batch, into a temporary file, which every
         pass reads in place. For a path, pattern, folder or list of Parquet and Arrow files, a pyarrow

@@ -604,11 +604,11 @@ class Model:
 
         Columns: ``method``, ``meaning`` and ``parameters``; ``score``, the mean log loss (of numbers the root
         mean square error) of rows held out, and ``score_se``; ``behind``, by how much it is worse than the
-        best candidate on the same rows in what candidates are judged by, the mean over errors as they are,
-        twice and four times as large, and ``behind_se``; ``accuracy`` (of classes); ``seconds`` of all its
-        fits; ``gap``, the certified one; ``weight``, its share in the model; ``note``: candidates that were
-        left out, with the reason, those that left the race clearly behind (their scores are of the folds that
-        they did), and models without error bars, which are there for comparison.
+        best candidate on the same rows in what candidates are judged by (from 1,000 rows on the mean over
+        errors as they are, twice and four times as large), and ``behind_se``; ``accuracy`` (of classes);
+        ``seconds`` of all its fits; ``gap``, the certified one; ``weight``, its share in the model; ``note``:
+        candidates that were left out, with the reason, those that left the race clearly behind (their scores
+        are of the folds that they did), and models without error bars, which are there for comparison.
         """
         return None if self._leaderboard is None else self._leaderboard.frame()
 
