@@ -19,6 +19,9 @@ from .trial import Trial, as_scored, average
 
 TOLERANCE = 1.0
 """Standard errors within which a simpler member is taken."""
+CLEARLY = 2.0
+"""Standard errors by which an average of many rows must be better than one member: it costs seconds, and an
+average of numbers has no density of its own."""
 GOOD = 2.0
 """Standard errors within which a member may enter an average of few rows."""
 MOST_MEMBERS = 5
@@ -76,9 +79,9 @@ class Ranking:
         return average([self.trials[k] for k in weights], np.array([*weights.values()]), self.comparison)
 
     def is_ahead(self, one: Trial, k: int) -> bool:
-        """Is it better than member k by more than a standard error?"""
+        """Is it clearly better than member k?"""
         mean, se = self.comparison.mean(self.trials[k].losses - one.losses)
-        return mean > TOLERANCE * se
+        return mean > CLEARLY * se
 
     def _weights(self, good: Sequence[int]) -> Floats:
         answers = np.stack([self.trials[k].answers for k in good])
