@@ -113,7 +113,7 @@ sanitize-python: install ## the Python tests of the border under the address san
 	cp -r python/uncertain target/sanitize/python
 	cp target/sanitize/$(SANITIZED)/release/lib_uncertain.so target/sanitize/python/uncertain/$(notdir $(EXTENSION))
 	LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 PYTHONMALLOC=malloc \
-		PYTHONPATH=target/sanitize/python $(BIN)/python -m pytest -q -n 0 -p no:cacheprovider $(BORDER)
+		PYTHONPATH=target/sanitize/python $(BIN)/python -m pytest -q -n 0 -p no:cacheprovider $(BORDER) -k "not 256_megabytes"
 
 miri: ## the vector kernels under Miri, without and with AVX2 (nightly compiler with miri and rust-src; hours)
 	@cargo +nightly miri --version >/dev/null 2>&1 || { \
