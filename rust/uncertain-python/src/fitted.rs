@@ -297,7 +297,7 @@ pub(crate) fn fit_transform(
     report: Option<Py<PyAny>>,
 ) -> BorderResult<(Fitted, Gaussians)> {
     let threads = threads::resolve(n_jobs)?;
-    let (kind, params, held) = (kind.to_owned(), params.to_owned(), OwnedRows::from(rows).without_mixtures()?);
+    let (kind, params, held) = (kind.to_owned(), params.to_owned(), OwnedRows::try_from(rows)?.without_mixtures()?);
     let (step, moved) = interrupt::run(py, report, move |control| {
         Step::fit_transform(&kind, &params, threads, &Training::new(held.rows()?), control)
     })?;
