@@ -22,6 +22,7 @@ __all__ = [
     "fit",
     "fit_curve",
     "fit_line",
+    "fit_transform",
     "give_memory_back",
     "keep_at_most",
     "group_folds",
