@@ -153,7 +153,7 @@ def models(short: str) -> dict[str, Any]:
 
 def huber(kernel: str) -> AdaptiveHuberRegressor:
     return AdaptiveHuberRegressor(
-        1e-3, 1e-4, delta=0.01, max_refinements=3, kernel=kernel, fit_intercept=True
+        1e-3, 1e-4, delta=0.01, max_refinements=3, kernel=kernel, fit_intercept=True, scale_features=False
     )
 
 

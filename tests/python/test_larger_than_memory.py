@@ -317,7 +317,7 @@ def test_the_choice_is_made_on_a_sample_among_what_reduces(monkeypatch: pytest.M
     n = 4000
     x = rng.uniform(-2.0, 2.0, (n, 2))
     ring = np.where((np.hypot(*x.T) > 1.2) ^ (x[:, 0] > 1.0), "in", "out")
-    frame = pl.DataFrame({"a": x[:, 0], "a_err": 0.05, "b": x[:, 1], "b_err": 0.05, "kind": ring})
+    frame = pl.DataFrame({"a": x[:, 0], "a_err": 0.01, "b": x[:, 1], "b_err": 0.01, "kind": ring})
     monkeypatch.setattr("uncertain._model.plan.CHOSEN_ROWS", 1500)
     with pytest.warns(UncertainWarning, match=r"sample of 1,\d+ rows .* learns from rows in memory"):
         model = uncertain.fit(frame, "kind", memory=MEMORY)

@@ -62,6 +62,8 @@ def test_weights_count_rows_in_every_step(method: Any, target: str, meaning: Any
         params["tol"] = 1e-9
     if method == "kernel":
         params["sigma"] = 1.5  # a median distance changes where rows are repeated
+    if method == "law" and target == "label":
+        params["bias_correction"] = None  # degrees of freedom count rows of average weight
     weighted = uncertain.fit(
         table.drop(other), target=target, sample_weight="importance", method=method, meaning=meaning, **params
     )

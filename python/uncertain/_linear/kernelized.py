@@ -11,7 +11,7 @@ from .._base.core import Core
 from .._base.sums import BeyondSums, Need
 from .._data.typing import Floats, Keywords
 from .._data.validation import RowsLike, check_gaussians
-from .._uncertain import Fitted, Gaussians
+from .._uncertain import Fitted, Gaussians, Mixtures
 from ..preprocessing._kernel_map import KernelMap, check_kernel
 
 
@@ -54,10 +54,14 @@ class Kernelized(Core):
                 max_rank=self.max_rank,
             )
             self.kernel_map_ = map_
-            # Rows that are mixtures are mapped component by component.
+            # Rows that are mixtures are mapped component by component; those of one component are Gaussians.
+            mixtures: Gaussians | Mixtures = data
+            if isinstance(mixtures, Mixtures) and len(mixtures.weights) == mixtures.n_rows:
+                data = mixtures.components
             if isinstance(data, Gaussians) and (weights is None or bool(np.all(weights))):
                 return map_._learned_with_rows(data, self.n_jobs)
-            map_._learned(data.take(np.flatnonzero(weights)), self.n_jobs)
+            counted = data if weights is None else data.take(np.flatnonzero(weights))
+            map_._learned(counted, self.n_jobs)
         return self._mapped(data)
 
     def _mapped(self, data: Gaussians) -> Gaussians:

@@ -152,6 +152,16 @@ pub(crate) fn solve_lower_rows(l: &[f64], d: usize, b: &mut [f64]) {
     solve_lower_triangular_in_place(MatRef::from_row_major_slice(l, d, d), b, Par::Seq);
 }
 
+/// Triangle += c x x'.
+pub(crate) fn add_outer(c: f64, x: &[f64], triangle: &mut [f64]) {
+    let mut left = triangle;
+    for (i, own) in x.iter().enumerate() {
+        let (row, after) = left.split_at_mut(i + 1);
+        row.iter_mut().zip(x).for_each(|(sum, other)| *sum += c * own * other);
+        left = after;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

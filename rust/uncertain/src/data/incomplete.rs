@@ -123,11 +123,11 @@ impl<'a> Incomplete<'a> {
     /// one component they are rows as others.
     #[must_use]
     pub fn from_mixtures(mixtures: &'a MixtureArray) -> Self {
-        Self::from(mixtures.components()).of_mixtures(mixtures)
+        Self::from(mixtures.components()).with_mixtures(mixtures)
     }
 
     /// The same, the Gaussians being the components of these rows.
-    pub(crate) fn of_mixtures(self, mixtures: &'a MixtureArray) -> Self {
+    pub(crate) fn with_mixtures(self, mixtures: &'a MixtureArray) -> Self {
         Self { mixtures: Some(mixtures).filter(|rows| !rows.is_gaussian()), ..self }
     }
 
@@ -170,7 +170,7 @@ impl<'a> Incomplete<'a> {
     }
 
     /// The marks of the rows where these are of their components.
-    pub(crate) fn of_rows<T: Copy>(&self, marks: &[T]) -> Vec<T> {
+    pub(crate) fn marks_per_row<T: Copy>(&self, marks: &[T]) -> Vec<T> {
         let d = self.gaussians.n_features();
         (0..self.n_rows()).flat_map(|row| &marks[self.first(row) * d..][..d]).copied().collect()
     }

@@ -7,9 +7,10 @@
 
 use crate::data::covariance::{packed_index, packed_len};
 use crate::error::Result;
+use crate::linalg::add_outer;
 use crate::linalg::{cholesky, cholesky_solve};
-use crate::model::law::truths::{add_outer, added};
 use crate::parallel;
+use crate::parallel::added;
 
 /// Intercept, then slopes.
 #[derive(Debug, Clone, PartialEq)]

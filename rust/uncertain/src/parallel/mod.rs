@@ -237,6 +237,16 @@ fn fine_parts(n_rows: usize) -> Vec<Range<usize>> {
     (0..count).map(|k| (k * n_rows / count)..((k + 1) * n_rows / count)).collect()
 }
 
+/// Sums of parts, in their order.
+pub(crate) fn added(parts: Vec<Vec<f64>>) -> Vec<f64> {
+    let mut parts = parts.into_iter();
+    let mut total = parts.next().unwrap_or_default();
+    for part in parts {
+        total.iter_mut().zip(part).for_each(|(t, x)| *t += x);
+    }
+    total
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

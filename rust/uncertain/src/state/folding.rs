@@ -36,7 +36,7 @@ pub(crate) fn for_fit<T>(
         OfMixtures::Own => work(training),
         OfMixtures::Refused => Err(refused()),
         OfMixtures::Moments => {
-            let moments = Moments::new(training.rows, mixtures)?;
+            let moments = MixtureMoments::new(training.rows, mixtures)?;
             work(&Training { rows: moments.rows(), ..training.clone() })
         }
         OfMixtures::Components => work(&of_components(training, mixtures)?),
@@ -48,16 +48,16 @@ pub(crate) fn for_fit<T>(
 }
 
 /// One Gaussian per row, with the gaps and limits of the rows.
-pub(crate) struct Moments {
+pub(crate) struct MixtureMoments {
     data: GaussianArray,
     missing: Option<Vec<bool>>,
     limits: Option<Vec<i8>>,
 }
 
-impl Moments {
+impl MixtureMoments {
     pub(crate) fn new(rows: Incomplete<'_>, mixtures: &MixtureArray) -> Result<Self> {
-        let missing = rows.missing().map(|marks| rows.of_rows(marks));
-        let limits = rows.limits().map(|limits| rows.of_rows(limits));
+        let missing = rows.missing().map(|marks| rows.marks_per_row(marks));
+        let limits = rows.limits().map(|limits| rows.marks_per_row(limits));
         Ok(Self { data: mixtures.collapse()?, missing, limits })
     }
 
@@ -104,7 +104,7 @@ enum Asked<'a> {
     /// The model about the components, whose answers count with these weights.
     Components(Incomplete<'a>, &'a MixtureArray, Cow<'a, [f64]>),
     /// The model about the moments of the rows.
-    Moments(Moments),
+    Moments(MixtureMoments),
 }
 
 impl Folding<'_> {
@@ -116,7 +116,7 @@ impl Folding<'_> {
             OfMixtures::Likelihood => {
                 Asked::Components(rows.components(), mixtures, Cow::Owned(self.shares(rows, mixtures, control)?.0))
             }
-            OfMixtures::Moments => Asked::Moments(Moments::new(rows, mixtures)?),
+            OfMixtures::Moments => Asked::Moments(MixtureMoments::new(rows, mixtures)?),
             OfMixtures::Refused => return Err(refused()),
         })
     }
@@ -260,7 +260,7 @@ impl Predictor for Folding<'_> {
             (None, _) | (_, OfMixtures::Own) => self.0.log_likelihood(rows, control),
             (_, OfMixtures::Refused) => Err(refused()),
             (Some(mixtures), OfMixtures::Moments) => {
-                self.0.log_likelihood(Moments::new(rows, mixtures)?.rows(), control)
+                self.0.log_likelihood(MixtureMoments::new(rows, mixtures)?.rows(), control)
             }
             (Some(mixtures), _) => Ok(self.shares(rows, mixtures, control)?.1),
         }

@@ -30,7 +30,7 @@ use crate::error::{Error, Result};
 pub(crate) use arrays::TakeTensor;
 pub use arrays::{Arrays, NamedTensor, Parts, Tensor};
 pub use folding::Folding;
-pub(crate) use folding::{Moments, as_mixtures, folded_moments, for_fit};
+pub(crate) use folding::{MixtureMoments, as_mixtures, folded_moments, for_fit};
 pub(crate) use gaussians::{RowsHeader, read as read_rows, write as write_rows};
 pub use params::{NoParams, Parameters, Valid, from_named, names, to_named};
 pub use penalty_path::PenaltyPath;

@@ -60,7 +60,7 @@ impl TransformedRows<'_> {
 
     fn marked(&self) -> Incomplete<'_> {
         let rows = Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref());
-        self.mixtures.as_ref().map_or(rows, |mixtures| rows.of_mixtures(mixtures))
+        self.mixtures.as_ref().map_or(rows, |mixtures| rows.with_mixtures(mixtures))
     }
 }
 
@@ -82,8 +82,8 @@ pub(crate) fn moved<'a>(
             if after.components().n_rows() != before {
                 // One row was made of all components.
                 let rows = moved.marked();
-                let missing = moved.missing.as_deref().map(|marks| Cow::Owned(rows.of_rows(marks)));
-                let limits = moved.limits.as_deref().map(|limits| Cow::Owned(rows.of_rows(limits)));
+                let missing = moved.missing.as_deref().map(|marks| Cow::Owned(rows.marks_per_row(marks)));
+                let limits = moved.limits.as_deref().map(|limits| Cow::Owned(rows.marks_per_row(limits)));
                 (moved.missing, moved.limits) = (missing, limits);
             }
             moved.data = after.components().clone();

@@ -88,7 +88,7 @@ fn components_have_the_marks_of_their_rows() {
     let of_components = data.marks_of_components(&marks).unwrap();
     assert!(data.marks_of_components(&marks[1..]).unwrap_err().to_string().contains("5 x 2"));
     let rows = Incomplete::from_mixtures(&data).with_missing(&of_components).unwrap();
-    assert_eq!(rows.of_rows(&of_components), marks);
+    assert_eq!(rows.marks_per_row(&of_components), marks);
     for (row, own) in marks.chunks_exact(d).enumerate() {
         for (j, missing) in own.iter().enumerate() {
             assert_eq!(rows.is_missing(row, j), *missing);
@@ -96,6 +96,6 @@ fn components_have_the_marks_of_their_rows() {
         }
     }
     let taken = rows.take(&[4, 1]).unwrap();
-    assert_eq!(taken.rows().of_rows(taken.rows().missing().unwrap()), [&marks[8..], &marks[2..4]].concat());
+    assert_eq!(taken.rows().marks_per_row(taken.rows().missing().unwrap()), [&marks[8..], &marks[2..4]].concat());
     assert_eq!(taken.rows().mixtures(), Some(&data.take(&[4, 1]).unwrap()));
 }

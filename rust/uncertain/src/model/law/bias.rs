@@ -27,8 +27,8 @@ use crate::linalg::{cholesky, cholesky_solve};
 use crate::model::law::family::Weighted;
 use crate::model::law::likelihood::Likelihood;
 use crate::model::law::newton::{Maximum, square};
-use crate::model::law::truths::added;
 use crate::parallel;
+use crate::parallel::added;
 
 /// So many rows, evenly spaced, stand for all: of more, the bias is a small part of the standard error.
 const MOST_ROWS: usize = 500;

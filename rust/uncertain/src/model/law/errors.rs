@@ -18,12 +18,14 @@ use crate::control::Control;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::Mixture;
 use crate::error::Result;
+use crate::linalg::add_outer;
 use crate::linalg::{Eigh, cholesky, cholesky_solve};
 use crate::model::clusters;
 use crate::model::law::likelihood::{Likelihood, Row};
 use crate::model::law::newton::{Maximum, square};
-use crate::model::law::truths::{Truths, add_outer, added};
+use crate::model::law::truths::Truths;
 use crate::parallel;
+use crate::parallel::added;
 
 /// Rows times squared parameters of the density that are few enough; beyond, evenly spaced rows stand for all.
 const WORK: f64 = 1e10;

@@ -10,11 +10,13 @@
 use crate::control::Control;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::error::Result;
+use crate::linalg::add_outer;
 use crate::mixture::log_sum;
 use crate::model::law::family::{ACTIVE, Family, Weighted};
 use crate::model::law::integral::{Integral, NUMBERS, integral};
-use crate::model::law::truths::{Truths, add_outer, added};
+use crate::model::law::truths::Truths;
 use crate::parallel;
+use crate::parallel::added;
 
 /// Rows between two looks at `Control`.
 const BETWEEN_LOOKS: usize = 64;

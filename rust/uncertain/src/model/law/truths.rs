@@ -14,6 +14,8 @@ use crate::data::{Covariances, Incomplete};
 use crate::deconvolution::{Mixture, Observed, log_sum};
 use crate::error::Result;
 use crate::linalg::Eigh;
+use crate::linalg::add_outer;
+use crate::parallel::added;
 use crate::{memory, parallel};
 
 /// Of all rows.
@@ -217,24 +219,4 @@ impl Truths {
         })?;
         Ok(added(parts))
     }
-}
-
-/// Triangle += c x x'.
-pub(in crate::model) fn add_outer(c: f64, x: &[f64], triangle: &mut [f64]) {
-    let mut left = triangle;
-    for (i, own) in x.iter().enumerate() {
-        let (row, after) = left.split_at_mut(i + 1);
-        row.iter_mut().zip(x).for_each(|(sum, other)| *sum += c * own * other);
-        left = after;
-    }
-}
-
-/// Sums of parts, in their order.
-pub(in crate::model) fn added(parts: Vec<Vec<f64>>) -> Vec<f64> {
-    let mut parts = parts.into_iter();
-    let mut total = parts.next().unwrap_or_default();
-    for part in parts {
-        total.iter_mut().zip(part).for_each(|(t, x)| *t += x);
-    }
-    total
 }

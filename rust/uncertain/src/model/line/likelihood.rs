@@ -15,9 +15,10 @@ use crate::error::{Error, Result};
 use crate::linalg::{cholesky, inverse_lower};
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::errors::{SecondStage, two_stages};
-use crate::model::law::truths::{Truths, added};
+use crate::model::law::truths::Truths;
 use crate::model::noise::{Noise, Part};
 use crate::parallel;
+use crate::parallel::added;
 use crate::solver::levenberg::{Expansion, Minimum, Objective, minimise, movable};
 
 use super::LineFit;
@@ -162,7 +163,7 @@ impl Line<'_> {
             let (mut sums, mut row) = (vec![0.0; packed_len(k)], self.memory(theta));
             for i in part {
                 let w = self.rows.weights[i] * self.weights[i] / self.narrow(i, theta, &mut row);
-                crate::model::law::truths::add_outer(w, self.rows.modes(i), &mut sums);
+                crate::linalg::add_outer(w, self.rows.modes(i), &mut sums);
             }
             sums
         })?;

@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::parallel;
 use crate::readable::readable;
-use crate::state::Moments;
+use crate::state::MixtureMoments;
 
 /// Numbers of columns that are filled before the trees look at them: they stay in the cache.
 const BLOCK: usize = 1 << 14;
@@ -114,10 +114,10 @@ impl Model {
     pub fn scores<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         let rows = rows.into();
         let (moments, skewness) = match rows.mixtures() {
-            Some(mixtures) => (Some(Moments::new(rows, mixtures)?), Some(mixtures.skewness()?)),
+            Some(mixtures) => (Some(MixtureMoments::new(rows, mixtures)?), Some(mixtures.skewness()?)),
             None => (None, None),
         };
-        let rows = moments.as_ref().map_or(rows, Moments::rows);
+        let rows = moments.as_ref().map_or(rows, MixtureMoments::rows);
         let data = rows.gaussians();
         data.check_features(self.n_features())?;
         let (n, k, width) = (data.n_rows(), self.baseline.len(), self.columns.n_columns());
