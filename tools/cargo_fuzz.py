@@ -34,8 +34,9 @@ FORMATS = {
 """What libFuzzer is told of a target's inputs."""
 TIMEOUT = 60
 """Seconds that one input may take, on the clock of a machine with other work."""
-SEEDS = {"sealed": ("sealed", "load")}
-"""Folders of fuzz/corpus that a target starts from, where it is not the one of its name."""
+SEEDS = {"load": ("load", "damaged"), "sealed": ("sealed", "load")}
+"""Folders of fuzz/corpus that a target starts from, where it is not the one of its name alone: every file of
+`load` is a sound model, those of `damaged` are refused or not."""
 
 
 def missing() -> str | None:
