@@ -1,7 +1,7 @@
 """`GeneralizedLinearLaw` beside the same fit to readings, and to true features: bias, coverage and seconds.
 
 Run: python benches/python/laws.py [simulation|time ...] [--repeats 500] [--profile]
-         [--plain] [--corrected errors|jackknife] [--families binomial ...]
+         [--plain] [--corrected errors|jackknife] [--rows 300] [--families binomial ...]
 
 - simulation: two features of variances 1 and .89 (correlation .53), errors lognormal(-.5, .5) per row and
   feature (as large as the signal), beta = (1, -1.5), intercept .3: every family at 300 and 600 rows. Means
@@ -80,7 +80,7 @@ def simulation(families: list[str], repeats: int, *, with_profile: bool, plain: 
             )
 
 
-def corrected(families: list[str], repeats: int, by: str, n: int = 300) -> None:
+def corrected(families: list[str], repeats: int, by: str, n: int) -> None:
     for family in families:
         found, covered, left_out = [], [], 0
         for seed in range(repeats):
@@ -133,13 +133,14 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true", help="intervals by the profile, too: slow")
     parser.add_argument("--plain", action="store_true", help="without bias_correction")
     parser.add_argument("--corrected", choices=["errors", "jackknife"], help="the bias that it leaves")
+    parser.add_argument("--rows", type=int, default=300, help="with --corrected")
     parser.add_argument("--families", nargs="+", choices=FAMILIES, default=FAMILIES)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     if "time" in arguments.what:
         timing()
     if arguments.corrected:
-        corrected(arguments.families, arguments.repeats, arguments.corrected)
+        corrected(arguments.families, arguments.repeats, arguments.corrected, arguments.rows)
     elif "simulation" in arguments.what:
         asked = {"with_profile": arguments.profile, "plain": arguments.plain}
         simulation(arguments.families, arguments.repeats, **asked)

@@ -129,6 +129,37 @@ def test_functional_fits_are_those_of_odrpack(f: Function, params: list[float]) 
     assert law.residual_variance_ == pytest.approx(theirs.res_var, rel=1e-7)  # type: ignore[attr-defined]
 
 
+def slopes_of_growth(x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    e = np.exp(p[1] * x[:, 0])
+    return np.column_stack([e, p[0] * x[:, 0] * e]), (p[0] * p[1] * e)[:, None]
+
+
+def test_functional_fits_are_those_of_the_package_odrpack() -> None:
+    odrpack = pytest.importorskip("odrpack")
+    X, y, y_std = readings(growth, [1.0, 0.7], 200, 3)
+    law = CurveRegressor(growth, [1.0, 0.5], truth="functional").fit(X, y, y_std)
+    x, s = X.means[:, 0], np.sqrt(X.covariances()[:, 0, 0])
+    theirs = odrpack.odr_fit(
+        lambda x, b: growth(x[:, None], b), x, y, np.array([1.0, 0.5]), weight_x=s**-2, weight_y=y_std**-2,
+        jac_beta=lambda x, b: slopes_of_growth(x[:, None], b)[0].T,
+        jac_x=lambda x, b: slopes_of_growth(x[:, None], b)[1][:, 0], maxit=1000, sstol=1e-15, partol=1e-15,
+    )  # fmt: skip
+    assert np.all(np.abs(law.params_ - theirs.beta) < 1e-5 * law.std_)
+    np.testing.assert_allclose(law.covariance_, theirs.cov_beta, rtol=1e-4)
+
+
+@pytest.mark.parametrize("n", [200, 5000])
+@pytest.mark.parametrize(
+    "jac", [None, slopes_of_growth, lambda x, p: slopes_of_growth(x, p)[0]], ids=["none", "both", "params"]
+)
+def test_functional_fits_take_the_steps_of_newton(n: int, jac: Function | None) -> None:
+    """11 steps without the mixed derivatives, and 23 where `jac` hides f''."""
+    X, y, y_std = readings(growth, [1.0, 0.7], n, 3)
+    law = CurveRegressor(growth, [1.0, 0.5], jac=jac, truth="functional").fit(X, y, y_std)
+    assert law.status_ == "converged"
+    assert law.n_iter_ <= 9
+
+
 def test_functional_fit_with_correlated_errors_by_brute_force() -> None:
     rng = np.random.default_rng(5)
     n = 12
@@ -491,6 +522,18 @@ def bad(x: np.ndarray, p: np.ndarray) -> np.ndarray:
     return x[:, 0]
 
 
+def nan_slopes(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    slopes = np.ones((len(x), len(p)))
+    slopes[4, 1] = np.nan
+    return slopes
+
+
+def nan_slopes_by_x(x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    slopes = np.ones((len(x), 1))
+    slopes[2] = np.inf
+    return np.ones((len(x), len(p))), slopes
+
+
 @pytest.mark.parametrize(
     ("curve", "p0", "options", "data", "words"),
     [
@@ -521,6 +564,14 @@ def bad(x: np.ndarray, p: np.ndarray) -> np.ndarray:
         (any_width, [1.0, 1.0], {}, {"y_std": 1.0, "y_cov": [[1.0]]}, ["one of them"]),
         (any_width, [1.0, 1.0], {}, {"y_cov": [[-1.0]]}, ["y_cov", "row 0"]),
         (3, [1.0], {}, {}, ["curve = 3"]),
+        (
+            any_width,
+            [1.0, 1.0],
+            {"jac": nan_slopes},
+            {},
+            ["jac", "parameters: it returned NaN for row 4"],
+        ),
+        (any_width, [1.0, 1.0], {"jac": nan_slopes_by_x}, {}, ["jac", "by x: it returned inf for row 2"]),
     ],
 )
 def test_bad_input_is_refused_in_words(

@@ -319,6 +319,12 @@ def test_bad_input_is_refused_with_its_row() -> None:
         GeneralizedLinearLaw("probit").fit(z, y)
     with pytest.raises(ParameterError, match="alpha"):
         GeneralizedLinearLaw(alpha=-1.0).fit(z, y > 3)
+    errors: Any
+    for errors in ({"y_std": 0.1}, {"xy_cov": np.zeros((20, 2))}):
+        with pytest.raises(UncertainError, match=r"'poisson' has no error bars of the target.*LinearLaw"):
+            GeneralizedLinearLaw("poisson").fit(z, y, **errors)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'y_sdt'"):
+        GeneralizedLinearLaw("poisson").fit(z, y, y_sdt=0.1)
     with pytest.raises(UncertainError, match="predict_proba"):
         GeneralizedLinearLaw().fit(z, np.arange(20) % 2).predict_distribution(z)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +29,11 @@ from ._jackknife import parts_of_rows, without_bias
 from ._per_row import censored, predictor_offset
 
 __all__ = ["GeneralizedLinearLaw"]
+
+_INSTEAD = (
+    "its scatter is a part of the family (negative_binomial counts scatter more than poisson ones). A "
+    "number with error bars is for LinearLaw, and a size or time > 0 for LinearLaw of its logarithm"
+)
 
 
 @documented
@@ -78,9 +83,11 @@ class GeneralizedLinearLaw(Answers, Estimates, BaseEstimator):
         features, and a density of z whose variances count degrees of freedom (of one component). What is
         left is the bias that the same law has between exact features, and with exact features nothing
         changes. Not where ``alpha`` > 0; with ``modes``, only the density. It costs about as much as some
-        further steps of Newton's method. "jackknife": all of the bias, by ten further fits without a tenth of
-        the rows each; standard errors stay. ``loglikelihood_`` is that of the maximum, and intervals by the
-        profile move with the estimate of "errors".
+        further steps of Newton's method. In the density, rows of ``sample_weight`` w count as Kish's
+        effective number (sum w)^2 / sum w^2: weights say how much a row is worth, not how often it was seen.
+        "jackknife": all of the bias, by ten further fits without a tenth of the rows each; standard errors
+        stay. ``loglikelihood_`` is that of the maximum, and intervals by the profile move with the estimate
+        of "errors".
     {max_components, em_tol, em_max_iter, acceleration, reg_covar, em_seed, n_jobs, em_verbose, em_callback}
 
     Attributes
@@ -204,6 +211,7 @@ class GeneralizedLinearLaw(Answers, Estimates, BaseEstimator):
         y_limit: ArrayLike | None = None,
         modes: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        **of_lines: Any,
     ) -> Self:
         """Fit to readings of the features with their errors, and targets.
 
@@ -237,9 +245,18 @@ class GeneralizedLinearLaw(Answers, Estimates, BaseEstimator):
 
             with the information H and the sums u_g of the G groups' scores, less what these owe to the
             density of z (Liang and Zeger 1986). Fewer than 10 groups are refused.
+        **of_lines
+            ``y_std``, ``xy_cov`` and ``y_cov`` of other laws are refused: what scatters about this law is a
+            part of the family.
 
         {Returns: self}
         """
+        for name in of_lines:
+            if name not in ("y_std", "y_cov", "xy_cov"):
+                raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {name!r}")
+            raise UncertainError(
+                f"{name}=: family={self.family!r} has no error bars of the target; {_INSTEAD}"
+            )
         parameters = self._parameters()
         rows = check_readings(self, X, reset=True)
         weights = None

@@ -1,7 +1,7 @@
 //! Curves that are functions of Python, called in batches on the thread that called. Functional fits stay on that thread;
 //! structural ones, which integrate between two calls, run on a worker.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
@@ -22,6 +22,15 @@ type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 struct PythonCurve {
     messenger: Messenger,
     functions: Arc<Functions>,
+    /// What `jac` said last: a fit asks for both derivatives at the same points, one after the other.
+    last: Mutex<Option<Answer>>,
+}
+
+/// Points and parameters, and the derivatives there by the parameters and by x.
+struct Answer {
+    x: Vec<f64>,
+    parameters: Vec<f64>,
+    derivatives: [Option<Vec<f64>>; 2],
 }
 
 struct Functions {
@@ -30,16 +39,33 @@ struct Functions {
 }
 
 impl PythonCurve {
+    fn new(messenger: Messenger, curve: Py<PyAny>, jac: Option<Py<PyAny>>) -> Self {
+        Self { messenger, functions: Arc::new(Functions { curve, jac }), last: Mutex::default() }
+    }
+
     fn derivatives(&self, part: usize, x: &[f64], d: usize, parameters: &[f64]) -> uncertain::Result<Option<Vec<f64>>> {
         if self.functions.jac.is_none() {
             return Ok(None);
         }
-        let (functions, x, parameters) = (self.functions.clone(), x.to_vec(), parameters.to_vec());
-        self.messenger.call(move |py| {
-            let Some(jac) = &functions.jac else { return Ok(None) };
-            let both = called(py, jac, &x, d, &parameters)?.get_item(part)?;
-            if both.is_none() { Ok(None) } else { Ok(Some(flat(&both)?)) }
-        })
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(answer) = &*last {
+            // Those by x are known everywhere or nowhere.
+            if answer.derivatives[part].is_none() || (answer.x == x && answer.parameters == parameters) {
+                return Ok(answer.derivatives[part].clone());
+            }
+        }
+        let (functions, points, own) = (self.functions.clone(), x.to_vec(), parameters.to_vec());
+        let derivatives = self.messenger.call(move |py| {
+            let Some(jac) = &functions.jac else { return Ok([None, None]) };
+            let both = called(py, jac, &points, d, &own)?;
+            let one = |part: usize| -> PyResult<Option<Vec<f64>>> {
+                let answer = both.get_item(part)?;
+                if answer.is_none() { Ok(None) } else { Ok(Some(flat(&answer)?)) }
+            };
+            Ok([one(0)?, one(1)?])
+        })?;
+        let answer = last.insert(Answer { x: x.to_vec(), parameters: parameters.to_vec(), derivatives });
+        Ok(answer.derivatives[part].clone())
     }
 }
 
@@ -117,7 +143,7 @@ pub(crate) fn fit_curve<'py>(
     let held = OwnedRows::try_from(rows)?;
     let functional = params.params().truth == Truth::Functional;
     let work = move |control: &Control, messenger| {
-        let curve = PythonCurve { messenger, functions: Arc::new(Functions { curve, jac }) };
+        let curve = PythonCurve::new(messenger, curve, jac);
         curve::fit(&params, &curve, &start, held.rows()?, &outputs, control)
     };
     let fit = if functional {
@@ -172,7 +198,7 @@ pub(crate) fn curve_moments<'py>(
     let (mixture, held) = (mixture.transpose()?, OwnedRows::try_from(rows)?);
     let n = held.rows()?.n_rows();
     let (means, stds) = interrupt::run_asking(py, None, None, move |control, messenger| {
-        let curve = PythonCurve { messenger, functions: Arc::new(Functions { curve, jac }) };
+        let curve = PythonCurve::new(messenger, curve, jac);
         curve::moments(&curve, &params, n_outputs, held.rows()?, mixture.as_ref(), control)
     })?;
     let matrix = |values: Vec<f64>| -> PyResult<Matrix<'py>> { values.into_pyarray(py).reshape([n, n_outputs]) };

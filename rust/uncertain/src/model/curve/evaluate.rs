@@ -83,8 +83,7 @@ impl Evaluator<'_> {
         if x.is_empty() || free.is_empty() {
             return Ok(vec![]);
         }
-        if let Some(all) = self.curve.by_parameters(x, self.d, parameters)? {
-            let all = self.sized("the derivatives by the parameters", all, x, p)?;
+        if let Some(all) = self.own_by_parameters(x, parameters)? {
             return Ok(all.chunks_exact(p).flat_map(|row| free.iter().map(|&j| row[j])).collect());
         }
         let mut out = vec![0.0; values.len() * width];
@@ -143,61 +142,108 @@ impl Evaluator<'_> {
         parameters: &[f64],
         values: &[f64],
     ) -> Result<Vec<f64>> {
-        Ok(self.along_twice(x, directions, k, parameters, values)?.0)
-    }
-
-    /// [`along`](Self::along), and second derivatives along each direction, m x q x k; NaN where they are not known.
-    pub(super) fn along_twice(
-        &self,
-        x: &[f64],
-        directions: &[f64],
-        k: usize,
-        parameters: &[f64],
-        values: &[f64],
-    ) -> Result<(Vec<f64>, Vec<f64>)> {
-        let (d, q) = (self.d, self.q);
         let mut out = vec![0.0; values.len() * k];
-        let mut second = vec![f64::NAN; out.len()];
         if out.is_empty() {
-            return Ok((out, second));
+            return Ok(out);
         }
-        if let Some(own) = self.curve.by_x(x, d, parameters)? {
-            let own = self.sized("the derivatives by x", own, x, d)?;
-            for (point, directions) in directions.chunks_exact(d * k).enumerate() {
-                for (o, c) in (0..q).flat_map(|o| (0..k).map(move |c| (o, c))) {
-                    let slope = &own[(point * q + o) * d..(point * q + o + 1) * d];
-                    out[(point * q + o) * k + c] = (0..d).map(|j| slope[j] * directions[j * k + c]).sum();
-                }
-            }
-            return Ok((out, second));
+        if let Some(own) = self.by_x(x, parameters)? {
+            self.project(&own, directions, k, &mut out);
+            return Ok(out);
         }
-        // Both sides in one call.
-        let (mut moved, mut steps) = ([x, x].concat(), vec![0.0; x.len() / d]);
         for c in 0..k {
-            for (point, directions) in directions.chunks_exact(d * k).enumerate() {
-                // The longest step that no feature takes for more than its own.
-                let fits = |j: usize| self.scale[j] / directions[j * k + c].abs();
-                steps[point] = STEP * (0..d).map(fits).fold(1e10, f64::min);
-            }
-            let (up, down) = moved.split_at_mut(x.len());
-            for (at, x) in x.iter().enumerate() {
-                let step = steps[at / d] * directions[at * k + c];
-                (up[at], down[at]) = (x + step, x - step);
-            }
+            let (moved, steps) = self.moved(x, directions, k, c, true);
             let ends = self.values(&moved, parameters)?;
             let (above, below) = ends.split_at(values.len());
             for (at, f) in values.iter().enumerate() {
-                let step = steps[at / q];
+                let step = steps[at / self.q];
                 out[at * k + c] = difference(*f, (above[at], step), (below[at], step));
-                let bent = (above[at] - f) - (f - below[at]);
-                // More than rounding of f.
-                if bent.abs() > 100.0 * f64::EPSILON * f.abs() {
-                    second[at * k + c] = bent / (step * step);
-                }
             }
         }
-        Ok((out, second))
+        Ok(out)
     }
+
+    /// First and second derivatives along one direction of each point (`directions`: m x d), and f a step further.
+    pub(super) fn along_twice(&self, x: &[f64], directions: &[f64], parameters: &[f64], values: &[f64]) -> Result<Ray> {
+        let (d, q) = (self.d, self.q);
+        let (mut points, steps) = self.moved(x, directions, 1, 0, false);
+        if let Some(own) = self.by_x(&[x, &points].concat(), parameters)? {
+            let mut both = vec![0.0; 2 * values.len()];
+            self.project(&own, &[directions, directions].concat(), 1, &mut both);
+            let beyond = both.split_off(values.len());
+            let step = |at: usize| steps[at / q];
+            let second = (0..both.len()).map(|at| (beyond[at] - both[at]) / step(at)).collect();
+            let values = values.iter().enumerate().map(|(at, f)| f + step(at) * both[at]).collect();
+            return Ok(Ray { slopes: both, second, points, values, steps });
+        }
+        // Both sides in one call.
+        let n = x.len();
+        points.extend((0..n).map(|at| x[at] - steps[at / d] * directions[at]));
+        let mut above = self.values(&points, parameters)?;
+        let below = above.split_off(values.len());
+        points.truncate(n);
+        let (mut slopes, mut second) = (Vec::with_capacity(values.len()), Vec::with_capacity(values.len()));
+        for (at, f) in values.iter().enumerate() {
+            let step = steps[at / q];
+            slopes.push(difference(*f, (above[at], step), (below[at], step)));
+            let bent = (above[at] - f) - (f - below[at]);
+            // What may be rounding of f counts as straight.
+            second.push(if bent.abs() > 100.0 * f64::EPSILON * f.abs() { bent / (step * step) } else { 0.0 });
+        }
+        Ok(Ray { slopes, second, points, values: above, steps })
+    }
+
+    /// The derivatives by the parameters that the curve itself knows, m x q x p.
+    pub(super) fn own_by_parameters(&self, x: &[f64], parameters: &[f64]) -> Result<Option<Vec<f64>>> {
+        let own = self.curve.by_parameters(x, self.d, parameters)?;
+        own.map(|own| self.sized("the derivatives by the parameters", own, x, parameters.len())).transpose()
+    }
+
+    /// Those by x, m x q x d.
+    pub(super) fn by_x(&self, x: &[f64], parameters: &[f64]) -> Result<Option<Vec<f64>>> {
+        let own = self.curve.by_x(x, self.d, parameters)?;
+        own.map(|own| self.sized("the derivatives by x", own, x, self.d)).transpose()
+    }
+
+    /// Derivatives by x (m x q x d) along k directions of each point.
+    fn project(&self, by_x: &[f64], directions: &[f64], k: usize, out: &mut [f64]) {
+        let (d, q) = (self.d, self.q);
+        for (point, directions) in directions.chunks_exact(d * k).enumerate() {
+            for (o, c) in (0..q).flat_map(|o| (0..k).map(move |c| (o, c))) {
+                let slope = &by_x[(point * q + o) * d..(point * q + o + 1) * d];
+                out[(point * q + o) * k + c] = (0..d).map(|j| slope[j] * directions[j * k + c]).sum();
+            }
+        }
+    }
+
+    /// The points a step along their c-th direction (and those a step back behind them), and the steps: the longest that no
+    /// feature takes for more than its own.
+    fn moved(&self, x: &[f64], directions: &[f64], k: usize, c: usize, back: bool) -> (Vec<f64>, Vec<f64>) {
+        let d = self.d;
+        let fits = |directions: &[f64]| {
+            let of_feature = |j: usize| self.scale[j] / directions[j * k + c].abs();
+            STEP * (0..d).map(of_feature).fold(1e10, f64::min)
+        };
+        let steps: Vec<f64> = directions.chunks_exact(d * k).map(fits).collect();
+        let mut moved: Vec<f64> = (0..x.len()).map(|at| x[at] + steps[at / d] * directions[at * k + c]).collect();
+        if back {
+            moved.extend((0..x.len()).map(|at| x[at] - steps[at / d] * directions[at * k + c]));
+        }
+        (moved, steps)
+    }
+}
+
+/// f along one direction of each of m points.
+pub(super) struct Ray {
+    /// First derivatives, m x q.
+    pub slopes: Vec<f64>,
+    /// Second derivatives, m x q; 0 where rounding hides them.
+    pub second: Vec<f64>,
+    /// The points a step further, m x d, and f there, m x q (where derivatives by x are known, to first order).
+    pub points: Vec<f64>,
+    /// See `points`.
+    pub values: Vec<f64>,
+    /// The steps, m.
+    pub steps: Vec<f64>,
 }
 
 /// (f+ - f-) / (h+ + h-), from one side where the other is not defined.

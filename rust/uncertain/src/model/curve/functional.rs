@@ -4,13 +4,13 @@
 //! min over theta, v    sum_i c_i ( |v_i|^2 + |r_i|^2 ) / 2,    r_i = W_i (y_i - f(x_i - L_i v_i; theta) - A_i v_i)
 //! ```
 //! is (x - z)'S^{-1}(x - z) + (y - f(z))'C^{-1}(y - f(z)) where both errors are independent. All unknowns take each step
-//! together: with J = -dr/dtheta, K = -dr/dv, M = I + K'K and b = K'r - v of a row, its v moves by M^{-1} (b - K'J s) where theta
-//! moves by s, so that what is left for theta has the gradient -J'(r - K M^{-1} b) and the Gauss-Newton matrix
-//! J'(I + K K')^{-1} J (P. T. Boggs, R. H. Byrd, R. B. Schnabel, A stable and efficient algorithm for nonlinear orthogonal
-//! distance regression, SIAM Journal on Scientific and Statistical Computing 8, 1987): one evaluation of the curve per step. A step
-//! that goes up is tried once more with each row's own best v ([`settle`]). Where rows have one noisy direction, the difference that
-//! gives K also gives f'' along it, and M = 1 - r'Wf'' + K'K of rows that are near their best v: half as many steps. Exact x:
-//! weighted least squares.
+//! together: with J = -dr/dtheta, K = -dr/dv, M = I + K'K, C = K'J and b = K'r - v of a row, its v moves by M^{-1} (b - C s) where
+//! theta moves by s, so that what is left for theta has the gradient C'M^{-1} b - J'r and the Gauss-Newton matrix
+//! J'J - C'M^{-1} C = J'(I + K K')^{-1} J (P. T. Boggs, R. H. Byrd, R. B. Schnabel, A stable and efficient algorithm for nonlinear
+//! orthogonal distance regression, SIAM Journal on Scientific and Statistical Computing 8, 1987): one evaluation of the curve per step.
+//! A step that goes up is tried once more with each row's own best v ([`settle`]). Where rows have one noisy direction, the
+//! difference that gives K also gives f'' along it, and one more the change of J: rows that are near their best v then have
+//! Newton's M = 1 - r'Wf'' + K'K and C = K'J - r'W d(df/dtheta)/dv, which is a third as many steps. Exact x: weighted least squares.
 
 use crate::error::Result;
 use crate::linalg::{cholesky, cholesky_solve};
@@ -31,9 +31,11 @@ pub(super) struct Functional<'a> {
     pub free: Vec<usize>,
     /// The largest rank of a row; those of others are filled with zeros.
     k: usize,
+    /// x, n x d.
+    x: Vec<f64>,
     /// -L, n x d x k.
     roots: Vec<f64>,
-    /// A, n x q x k.
+    /// A, n x q x k; empty where all of them are 0.
     crossed: Vec<f64>,
     /// Where the next step starts.
     from: Option<Tangent>,
@@ -59,8 +61,20 @@ struct Tangent {
     ahead: Vec<f64>,
     /// M^{-1} K'J, n x k x p.
     along: Vec<f64>,
-    /// J'(I + K K')^{-1} J.
-    information: Vec<f64>,
+    slopes: Slopes,
+}
+
+/// First derivatives of all rows, and those of the second order that their steps use.
+struct Slopes {
+    /// J, n x q x p.
+    by_parameters: Vec<f64>,
+    /// K, n x q x k.
+    by_v: Vec<f64>,
+    /// Of k = 1: -r'Wf'' of every row; its step of v takes it where the row is near its best v.
+    bent: Vec<f64>,
+    /// Of the rows that are near, in this order: -r'W d(df/dtheta)/dv, p each.
+    near: Vec<usize>,
+    twisted: Vec<f64>,
 }
 
 /// Steps of v below the first, in units of its curvature, have second derivatives in theirs where 1 - r'Wf'' is positive by
@@ -97,8 +111,12 @@ impl<'a> Functional<'a> {
             out
         };
         let roots = filled(|reading| &reading.root, evaluator.d, -1.0);
-        let crossed = filled(|reading| &reading.crossed, evaluator.q, 1.0);
-        Self { evaluator, readings, white, parameters, free, k, roots, crossed, from: None }
+        let mut crossed = filled(|reading| &reading.crossed, evaluator.q, 1.0);
+        if crossed.iter().all(|a| *a == 0.0) {
+            crossed.clear();
+        }
+        let x = readings.iter().flat_map(|reading| reading.x.iter().copied()).collect();
+        Self { evaluator, readings, white, parameters, free, k, x, roots, crossed, from: None }
     }
 
     pub(super) fn all(&self, free: &[f64]) -> Vec<f64> {
@@ -109,12 +127,8 @@ impl<'a> Functional<'a> {
 
     /// True values z = x - L v, n x d.
     fn true_values(&self, v: &[f64]) -> Vec<f64> {
-        let (d, k) = (self.evaluator.d, self.k);
-        let mut z = Vec::with_capacity(self.readings.len() * d);
-        for (i, reading) in self.readings.iter().enumerate() {
-            let own = &v[i * k..(i + 1) * k];
-            z.extend(reading.x.iter().enumerate().map(|(j, x)| x + dot(&self.roots[(i * d + j) * k..][..k], own)));
-        }
+        let mut z = self.x.clone();
+        add_products(&mut z, 1.0, &self.roots, v, self.k);
         z
     }
 
@@ -122,15 +136,14 @@ impl<'a> Functional<'a> {
     fn place(&self, at: &[f64], v: Vec<f64>) -> Result<Place> {
         let (q, k) = (self.evaluator.q, self.k);
         let f = self.evaluator.values(&self.true_values(&v), &self.all(at))?;
-        let (mut value, mut residuals) = (0.0, vec![0.0; f.len()]);
-        for (i, reading) in self.readings.iter().enumerate() {
-            let (v, own) = (&v[i * k..(i + 1) * k], i * q..(i + 1) * q);
-            for (o, at) in own.clone().enumerate() {
-                residuals[at] = reading.y[o] - f[at] - dot(&self.crossed[at * k..(at + 1) * k], v);
-            }
-            let residual = &mut residuals[own];
+        let mut residuals: Vec<f64> = f.iter().map(|f| -f).collect();
+        add_products(&mut residuals, -1.0, &self.crossed, &v, k);
+        let mut value = 0.0;
+        for (i, (reading, residual)) in self.readings.iter().zip(residuals.chunks_exact_mut(q)).enumerate() {
+            add(residual, 1.0, &reading.y);
             self.white[i].apply(residual, 1);
-            value += reading.weight * 0.5 * (dot(v, v) + dot(residual, residual));
+            let own = &v[i * k..(i + 1) * k];
+            value += reading.weight * 0.5 * (dot(own, own) + dot(residual, residual));
         }
         Ok(Place { value, v, f, residuals })
     }
@@ -151,49 +164,128 @@ impl<'a> Functional<'a> {
     }
 
     /// J'(I + K K')^{-1} J, the Gauss-Newton matrix of the parameters, at the last place that was kept.
-    pub(super) fn information(&self) -> &[f64] {
-        self.from.as_ref().map_or(&[], |from| &from.information)
+    pub(super) fn information(&self) -> Vec<f64> {
+        let (q, k, p) = (self.evaluator.q, self.k, self.free.len());
+        let mut sum = vec![0.0; p * p];
+        let Some(from) = &self.from else { return sum };
+        let (mut inner, mut solved) = (vec![0.0; q * q], vec![0.0; q]);
+        for (i, reading) in self.readings.iter().enumerate() {
+            let jacobian = &from.slopes.by_parameters[i * q * p..(i + 1) * q * p];
+            let slope = &from.slopes.by_v[i * q * k..(i + 1) * q * k];
+            for (a, b) in (0..q).flat_map(|a| (0..q).map(move |b| (a, b))) {
+                let product = dot(&slope[a * k..(a + 1) * k], &slope[b * k..(b + 1) * k]);
+                inner[a * q + b] = product + f64::from(u8::from(a == b));
+            }
+            // I + something positive: never singular.
+            let _positive = cholesky(&mut inner, q);
+            for j in 0..p {
+                (0..q).for_each(|o| solved[o] = jacobian[o * p + j]);
+                cholesky_solve(&inner, q, &mut solved);
+                for (o, own) in solved.iter().enumerate() {
+                    add(&mut sum[j * p..(j + 1) * p], reading.weight * own, &jacobian[o * p..(o + 1) * p]);
+                }
+            }
+        }
+        sum
     }
 
-    /// J and K of all rows, n x q x p and n x q x k, and what W f'' adds to M where k = 1, -r'Wf''.
-    fn slopes(&self, at: &[f64], place: &Place) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>)> {
+    fn slopes(&self, at: &[f64], place: &Place) -> Result<Slopes> {
         let (q, k, p, all) = (self.evaluator.q, self.k, self.free.len(), self.all(at));
         let z = self.true_values(&place.v);
-        let mut by_parameters = self.evaluator.by_parameters(&z, &all, &place.f, &self.free)?;
-        let (mut by_v, mut second) = self.evaluator.along_twice(&z, &self.roots, k, &all, &place.f)?;
-        by_v.iter_mut().zip(&self.crossed).for_each(|(f, a)| *f += a);
-        for (white, own) in self.white.iter().zip(by_parameters.chunks_exact_mut((q * p).max(1))) {
-            white.apply(own, p);
-        }
-        for (white, own) in self.white.iter().zip(by_v.chunks_exact_mut((q * k).max(1))) {
-            white.apply(own, k);
-        }
         if k != 1 {
-            return Ok((by_parameters, by_v, vec![]));
+            let mut by_parameters = self.evaluator.by_parameters(&z, &all, &place.f, &self.free)?;
+            let by_v = self.evaluator.along(&z, &self.roots, k, &all, &place.f)?;
+            self.whiten(&mut by_parameters, p);
+            let by_v = self.whole_slopes(by_v);
+            return Ok(Slopes { by_parameters, by_v, bent: vec![], near: vec![], twisted: vec![] });
         }
-        for (white, own) in self.white.iter().zip(second.chunks_exact_mut(q)) {
-            white.apply(own, 1);
+        let ray = self.evaluator.along_twice(&z, &self.roots, &all, &place.f)?;
+        let by_v = self.whole_slopes(ray.slopes);
+        let mut second = ray.second;
+        self.whiten(&mut second, 1);
+        let rows = second.chunks_exact(q).zip(place.residuals.chunks_exact(q));
+        let bent: Vec<f64> = rows.map(|(f, r)| -dot(f, r)).collect();
+        let one = |i: usize| {
+            let (own, r) = (&by_v[i * q..(i + 1) * q], &place.residuals[i * q..(i + 1) * q]);
+            is_near(dot(own, r) - place.v[i], 1.0 + dot(own, own), bent[i])
+        };
+        let near: Vec<usize> = (0..bent.len()).filter(|&i| one(i)).collect();
+        // The derivatives of rows that are near also a step further.
+        let (mut points, mut values) = (z, place.f.clone());
+        let d = self.evaluator.d;
+        for &i in &near {
+            points.extend_from_slice(&ray.points[i * d..(i + 1) * d]);
+            values.extend_from_slice(&ray.values[i * q..(i + 1) * q]);
         }
-        let bent = second.chunks_exact(q).zip(place.residuals.chunks_exact(q)).map(|(f, r)| -dot(f, r)).collect();
-        Ok((by_parameters, by_v, bent))
+        let mut by_parameters = self.evaluator.by_parameters(&points, &all, &values, &self.free)?;
+        let beyond = by_parameters.split_off(bent.len() * q * p);
+        let mut twisted = vec![0.0; near.len() * p];
+        let mut change = vec![0.0; q * p];
+        for ((&i, beyond), twisted) in near.iter().zip(beyond.chunks_exact(q * p)).zip(twisted.chunks_exact_mut(p)) {
+            let here = &by_parameters[i * q * p..(i + 1) * q * p];
+            change.iter_mut().zip(beyond.iter().zip(here)).for_each(|(c, (b, h))| *c = (b - h) / ray.steps[i]);
+            self.white[i].apply(&mut change, p);
+            for (r, change) in place.residuals[i * q..(i + 1) * q].iter().zip(change.chunks_exact(p)) {
+                add(twisted, -r, change);
+            }
+        }
+        self.whiten(&mut by_parameters, p);
+        Ok(Slopes { by_parameters, by_v, bent, near, twisted })
     }
 
-    /// The gradient of each row, n x p.
-    pub(super) fn gradients(&self, at: &[f64], place: &Place) -> Result<Vec<Vec<f64>>> {
+    /// W times the matrices q x `width` of all rows.
+    fn whiten(&self, matrices: &mut [f64], width: usize) {
+        let each = (self.evaluator.q * width).max(1);
+        self.white.iter().zip(matrices.chunks_exact_mut(each)).for_each(|(white, own)| white.apply(own, width));
+    }
+
+    /// K from the derivatives of f by v.
+    fn whole_slopes(&self, mut by_v: Vec<f64>) -> Vec<f64> {
+        by_v.iter_mut().zip(&self.crossed).for_each(|(f, a)| *f += a);
+        self.whiten(&mut by_v, self.k);
+        by_v
+    }
+
+    /// The gradient of each row, n x p, at the last place that was kept.
+    pub(super) fn gradients(&self, place: &Place) -> Vec<Vec<f64>> {
         let (q, p) = (self.evaluator.q, self.free.len());
-        let (slopes, _, _) = self.slopes(at, place)?;
+        let Some(from) = &self.from else { return vec![] };
         let one = |i: usize| {
-            let along =
-                |j: usize| (0..q).map(|o| slopes[(i * q + o) * p + j] * place.residuals[i * q + o]).sum::<f64>();
+            let slope = |o: usize, j: usize| from.slopes.by_parameters[(i * q + o) * p + j];
+            let along = |j: usize| (0..q).map(|o| slope(o, j) * place.residuals[i * q + o]).sum::<f64>();
             (0..p).map(|j| -self.readings[i].weight * along(j)).collect()
         };
-        Ok((0..self.readings.len()).map(one).collect())
+        (0..self.readings.len()).map(one).collect()
     }
+}
+
+/// May a row with this b, M without f'' and -r'Wf'' take second derivatives?
+fn is_near(b: f64, plain: f64, bent: f64) -> bool {
+    let (size, whole) = ((b / plain).abs(), 1.0 + bent / plain);
+    (size < NEAR[0] && BENT.contains(&(1.0 + bent))) || (size < NEAR[1] && BENT.contains(&whole))
 }
 
 /// `times` a, added to `to`.
 fn add(to: &mut [f64], times: f64, a: &[f64]) {
     to.iter_mut().zip(a).for_each(|(to, a)| *to += times * a);
+}
+
+/// `times` the products of the matrices (n x h x k, or none) with v (n x k), added to `to` (n x h).
+fn add_products(to: &mut [f64], times: f64, matrices: &[f64], v: &[f64], k: usize) {
+    if k == 0 || matrices.is_empty() {
+        return;
+    }
+    let h = to.len() / (v.len() / k).max(1);
+    for ((to, matrix), v) in to.chunks_exact_mut(h).zip(matrices.chunks_exact(h * k)).zip(v.chunks_exact(k)) {
+        to.iter_mut().zip(matrix.chunks_exact(k)).for_each(|(to, row)| *to += times * dot(row, v));
+    }
+}
+
+/// `times` a b', added to the lower triangle of `to`.
+fn add_outer(to: &mut [f64], times: f64, a: &[f64], b: &[f64]) {
+    for (j, a) in a.iter().enumerate() {
+        add(&mut to[j * b.len()..j * b.len() + j + 1], times * a, b);
+    }
 }
 
 impl Objective for Functional<'_> {
@@ -213,45 +305,53 @@ impl Objective for Functional<'_> {
 
     fn derivatives(&mut self, at: &[f64], place: &Place) -> Result<Expansion> {
         let (q, k, p, n) = (self.evaluator.q, self.k, self.free.len(), self.readings.len());
-        let (by_parameters, by_v, bent) = self.slopes(at, place)?;
-        let (mut gradient, mut hessian, mut beside) = (vec![0.0; p], vec![0.0; p * p], 0.0);
-        let mut information = vec![0.0; p * p];
+        let slopes = self.slopes(at, place)?;
+        let (mut gradient, mut hessian, mut diagonal) = (vec![0.0; p], vec![0.0; p * p], vec![0.0; p]);
+        let mut beside = 0.0;
         let (mut ahead, mut along) = (vec![0.0; n * k], vec![0.0; n * k * p]);
-        let (mut m, mut left, mut crossed, mut column) =
-            (vec![0.0; k * k], vec![0.0; q], vec![0.0; k * p], vec![0.0; k]);
+        let (mut m, mut crossed, mut column) = (vec![0.0; k * k], vec![0.0; k * p], vec![0.0; k]);
+        let mut near = slopes.near.iter().zip(slopes.twisted.chunks_exact(p.max(1))).peekable();
         for (i, reading) in self.readings.iter().enumerate() {
-            let (jacobian, slope) = (&by_parameters[i * q * p..(i + 1) * q * p], &by_v[i * q * k..(i + 1) * q * k]);
+            let jacobian = &slopes.by_parameters[i * q * p..(i + 1) * q * p];
+            let slope = &slopes.by_v[i * q * k..(i + 1) * q * k];
+            let residuals = &place.residuals[i * q..(i + 1) * q];
             let (ahead, along) = (&mut ahead[i * k..(i + 1) * k], &mut along[i * k * p..(i + 1) * k * p]);
             let weight = reading.weight;
-            left.copy_from_slice(&place.residuals[i * q..(i + 1) * q]);
-            if k > 0 {
-                ahead.iter_mut().zip(&place.v[i * k..]).for_each(|(b, v)| *b = -v);
+            for (r, row) in residuals.iter().zip(jacobian.chunks_exact(p.max(1))) {
+                add(&mut gradient, -weight * r, row);
+                add_outer(&mut hessian, weight, row, row);
+                diagonal.iter_mut().zip(row).for_each(|(d, j)| *d += weight * j * j);
+            }
+            if k == 0 {
+                continue;
+            }
+            crossed.fill(0.0);
+            for (slope, row) in slope.chunks_exact(k).zip(jacobian.chunks_exact(p.max(1))) {
+                crossed.chunks_exact_mut(p.max(1)).zip(slope).for_each(|(crossed, s)| add(crossed, *s, row));
+            }
+            if k == 1 {
+                let plain = 1.0 + dot(slope, slope);
+                let b = dot(slope, residuals) - place.v[i];
+                diagonal.iter_mut().zip(&crossed).for_each(|(d, c)| *d -= weight * c * c / plain);
+                let mut m = plain;
+                if let Some((_, twisted)) = near.next_if(|(row, _)| **row == i) {
+                    m += slopes.bent[i];
+                    add(&mut crossed, 1.0, twisted);
+                }
+                ahead[0] = b / m;
+                beside += 0.5 * weight * b * ahead[0];
+                along.iter_mut().zip(&crossed).for_each(|(along, c)| *along = c / m);
+            } else {
+                (0..k).for_each(|c| ahead[c] = -place.v[i * k + c]);
                 m.fill(0.0);
-                crossed.fill(0.0);
                 (0..k).for_each(|c| m[c * k + c] = 1.0);
-                for o in 0..q {
-                    let slope = &slope[o * k..(o + 1) * k];
-                    add(ahead, left[o], slope);
-                    for (c, s) in slope.iter().enumerate() {
-                        add(&mut m[c * k..(c + 1) * k], *s, slope);
-                        add(&mut crossed[c * p..(c + 1) * p], *s, &jacobian[o * p..(o + 1) * p]);
-                    }
+                for (slope, r) in slope.chunks_exact(k).zip(residuals) {
+                    add(ahead, *r, slope);
+                    (0..k).for_each(|c| add(&mut m[c * k..(c + 1) * k], slope[c], slope));
                 }
                 if !cholesky(&mut m, k) {
                     // Slopes that are no numbers: the step will be refused.
                     m.fill(f64::NAN);
-                }
-                let mut added = 0.0;
-                if let ([m], [b], Some(bent)) = (&mut m[..], &ahead[..], bent.get(i)) {
-                    let plain = *m * *m;
-                    let (size, whole) = ((b / plain).abs(), 1.0 + bent / plain);
-                    if (size < NEAR[0] && BENT.contains(&(1.0 + bent))) || (size < NEAR[1] && BENT.contains(&whole)) {
-                        *m = (plain + bent).sqrt();
-                        added = weight * (1.0 / (plain + bent) - 1.0 / plain);
-                    }
-                }
-                for a in 0..if added == 0.0 { 0 } else { p } {
-                    add(&mut information[a * p..(a + 1) * p], added * crossed[a], &crossed[..p]);
                 }
                 column.copy_from_slice(ahead);
                 cholesky_solve(&m, k, ahead);
@@ -260,23 +360,20 @@ impl Objective for Functional<'_> {
                     (0..k).for_each(|c| column[c] = crossed[c * p + j]);
                     cholesky_solve(&m, k, &mut column);
                     (0..k).for_each(|c| along[c * p + j] = column[c]);
+                    diagonal[j] -= weight * (0..k).map(|c| crossed[c * p + j] * column[c]).sum::<f64>();
                 }
-                (0..q).for_each(|o| left[o] -= dot(&slope[o * k..(o + 1) * k], ahead));
             }
-            for o in 0..q {
-                let row = &jacobian[o * p..(o + 1) * p];
-                add(&mut gradient, -weight * left[o], row);
-                (0..p).for_each(|a| add(&mut hessian[a * p..(a + 1) * p], weight * row[a], row));
-            }
-            for c in 0..k {
-                let (crossed, along) = (&crossed[c * p..(c + 1) * p], &along[c * p..(c + 1) * p]);
-                (0..p).for_each(|a| add(&mut hessian[a * p..(a + 1) * p], -weight * crossed[a], along));
+            for (c, ahead) in ahead.iter().enumerate() {
+                let crossed = &crossed[c * p..(c + 1) * p];
+                add(&mut gradient, weight * ahead, crossed);
+                add_outer(&mut hessian, -weight, crossed, &along[c * p..(c + 1) * p]);
             }
         }
-        let diagonal = (0..p).map(|j| hessian[j * p + j]).collect();
-        information.iter_mut().zip(&hessian).for_each(|(sum, h)| *sum += h);
+        for (a, b) in (0..p).flat_map(|a| (0..a).map(move |b| (a, b))) {
+            hessian[b * p + a] = hessian[a * p + b];
+        }
         let (parameters, value, v) = (at.to_vec(), place.value, place.v.clone());
-        self.from = Some(Tangent { parameters, value, v, ahead, along, information });
+        self.from = Some(Tangent { parameters, value, v, ahead, along, slopes });
         Ok(Expansion { gradient, hessian, diagonal, beside })
     }
 

@@ -124,14 +124,19 @@ pub(super) fn check_start(
 ) -> Result<Vec<f64>> {
     let x: Vec<f64> = readings.iter().flat_map(|reading| reading.x.iter().copied()).collect();
     let values = evaluator.values(&x, &start.values)?;
-    match values.iter().position(|f| !f.is_finite()) {
-        None => evaluator.sizes(&x, &start.values, &values),
+    let finite = |what: &str, numbers: &[f64]| match numbers.iter().position(|f| !f.is_finite()) {
+        None => Ok(()),
         Some(at) => {
-            let reading = &readings[at / evaluator.q];
+            let reading = &readings[at * readings.len() / numbers.len()];
             Err(Error::Data(format!(
-                "curve: it returned {} for row {} (x = {:?}) at p0 = {:?}; it must be finite there",
-                values[at], reading.number, reading.x, start.values
+                "{what} it returned {} for row {} (x = {:?}) at p0 = {:?}; it must be finite there",
+                numbers[at], reading.number, reading.x, start.values
             )))
         }
-    }
+    };
+    finite("curve:", &values)?;
+    let by_parameters = evaluator.own_by_parameters(&x, &start.values)?;
+    by_parameters.map_or(Ok(()), |own| finite("jac: derivatives by the parameters:", &own))?;
+    evaluator.by_x(&x, &start.values)?.map_or(Ok(()), |own| finite("jac: derivatives by x:", &own))?;
+    evaluator.sizes(&x, &start.values, &values)
 }

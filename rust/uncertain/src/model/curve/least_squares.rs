@@ -53,9 +53,9 @@ pub(super) fn fit_functional(
     let degrees = readings.len() * q - free.len();
     let residual_variance = if degrees > 0 { squares / degrees as f64 } else { f64::NAN };
     let some = movable(&minimum.at, &minimum.derivatives.gradient, &lower, &upper);
-    let bread = errors::inverse(objective.information(), &some, &start.free_names(), SINGULAR[0])?;
+    let bread = errors::inverse(&objective.information(), &some, &start.free_names(), SINGULAR[0])?;
     let covariance = if outputs.groups.is_some() {
-        errors::sandwich(&bread, &objective.gradients(&minimum.at, &minimum.state)?, readings, 0..0)
+        errors::sandwich(&bread, &objective.gradients(&minimum.state), readings, 0..0)
     } else {
         bread.iter().map(|c| c * if known { 1.0 } else { residual_variance }).collect()
     };
