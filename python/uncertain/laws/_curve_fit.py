@@ -43,10 +43,13 @@ class CurveFit:
 
     def _targets(self, X: RowsLike, y: ArrayLike) -> Floats:
         """(n, m) finite numbers."""
-        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
-            targets: Floats = check_array(y, dtype=np.float64, input_name="y", estimator=self, order="C")
-            check_consistent_length(X, targets)
-            return targets
+        if y is not None and not (isinstance(y, np.ndarray) and y.ndim == 1):
+            targets: Floats = check_array(
+                y, dtype=np.float64, input_name="y", estimator=self, order="C", ensure_2d=False
+            )
+            if targets.ndim == 2 and targets.shape[1] > 1:
+                check_consistent_length(X, targets)
+                return targets
         return check_numbers(y, X, self)[:, None]
 
     def _parameters(self, **changed: object) -> Keywords:

@@ -221,7 +221,10 @@ impl<'a> Functional<'a> {
         let beyond = by_parameters.split_off(bent.len() * q * p);
         let mut twisted = vec![0.0; near.len() * p];
         let mut change = vec![0.0; q * p];
-        for ((&i, beyond), twisted) in near.iter().zip(beyond.chunks_exact(q * p)).zip(twisted.chunks_exact_mut(p)) {
+        let each = (q * p).max(1);
+        for ((&i, beyond), twisted) in
+            near.iter().zip(beyond.chunks_exact(each)).zip(twisted.chunks_exact_mut(p.max(1)))
+        {
             let here = &by_parameters[i * q * p..(i + 1) * q * p];
             change.iter_mut().zip(beyond.iter().zip(here)).for_each(|(c, (b, h))| *c = (b - h) / ray.steps[i]);
             self.white[i].apply(&mut change, p);
@@ -310,7 +313,7 @@ impl Objective for Functional<'_> {
         let mut beside = 0.0;
         let (mut ahead, mut along) = (vec![0.0; n * k], vec![0.0; n * k * p]);
         let (mut m, mut crossed, mut column) = (vec![0.0; k * k], vec![0.0; k * p], vec![0.0; k]);
-        let mut near = slopes.near.iter().zip(slopes.twisted.chunks_exact(p.max(1))).peekable();
+        let mut near = slopes.near.iter().enumerate().peekable();
         for (i, reading) in self.readings.iter().enumerate() {
             let jacobian = &slopes.by_parameters[i * q * p..(i + 1) * q * p];
             let slope = &slopes.by_v[i * q * k..(i + 1) * q * k];
@@ -334,9 +337,9 @@ impl Objective for Functional<'_> {
                 let b = dot(slope, residuals) - place.v[i];
                 diagonal.iter_mut().zip(&crossed).for_each(|(d, c)| *d -= weight * c * c / plain);
                 let mut m = plain;
-                if let Some((_, twisted)) = near.next_if(|(row, _)| **row == i) {
+                if let Some((at, _)) = near.next_if(|(_, row)| **row == i) {
                     m += slopes.bent[i];
-                    add(&mut crossed, 1.0, twisted);
+                    add(&mut crossed, 1.0, &slopes.twisted[at * p..(at + 1) * p]);
                 }
                 ahead[0] = b / m;
                 beside += 0.5 * weight * b * ahead[0];

@@ -26,13 +26,13 @@ impl White {
     /// Of `times` M + diag(`plus`); an error where that is singular.
     pub(super) fn wider(reading: &Reading, variances: &[f64], times: f64, plus: &[f64]) -> Result<Self> {
         let q = variances.len();
-        let mut c: Vec<f64> = reading.rest.iter().map(|c| times * c).collect();
-        (0..q).for_each(|o| c[o * q + o] += times * variances[o] + plus[o]);
+        let mut w: Vec<f64> = reading.rest.iter().map(|c| times * c).collect();
+        (0..q).for_each(|o| w[o * q + o] += times * variances[o] + plus[o]);
         let fine = if q == 1 {
-            c[0] = c[0].sqrt();
-            c[0] > 0.0
+            w[0] = w[0].sqrt();
+            w[0] > 0.0
         } else {
-            cholesky(&mut c, q)
+            cholesky(&mut w, q)
         };
         if !fine {
             return Err(Error::Data(format!(
@@ -41,8 +41,12 @@ impl White {
                 reading.number
             )));
         }
-        let log_root = (0..q).map(|o| c[o * q + o].ln()).sum::<f64>() + q as f64 * crate::special::HALF_LOG_TAU;
-        let w = if q == 1 { vec![1.0 / c[0]] } else { inverse_lower(&c, q) };
+        let log_root = (0..q).map(|o| w[o * q + o].ln()).sum::<f64>() + q as f64 * crate::special::HALF_LOG_TAU;
+        if q == 1 {
+            w[0] = 1.0 / w[0];
+        } else {
+            w = inverse_lower(&w, q);
+        }
         Ok(Self { w, log_root })
     }
 

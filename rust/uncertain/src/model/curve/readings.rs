@@ -50,7 +50,7 @@ pub(super) struct Reading {
     pub y: Vec<f64>,
     /// L, d x k.
     pub root: Vec<f64>,
-    /// A, q x k.
+    /// A, q x k; empty where no error of x goes with one of y.
     pub crossed: Vec<f64>,
     /// R, q x q.
     pub rest: Vec<f64>,
@@ -104,11 +104,12 @@ pub(super) fn readings(rows: Incomplete<'_>, outputs: &Outputs) -> Result<Vec<Re
     let mut roots = Roots { d, eigh: Eigh::new(d), packed: vec![0.0; packed_len(d)], square: vec![0.0; d * d] };
     let counts = |i: &usize| outputs.weights.as_ref().is_none_or(|w| w[*i] > 0.0);
     let one = |i: usize| -> Result<Reading> {
-        let (root, inverse, rank) = roots.of_row(data, i)?;
-        let mut rest =
-            outputs.covariances.as_ref().map_or(vec![0.0; q * q], |c| c[i * q * q..(i + 1) * q * q].to_vec());
-        let mut crossed = vec![0.0; q * rank];
+        let (root, inverse, rank) = roots.of_row(data, i, outputs.crossed.is_some())?;
+        let own = |c: &Vec<f64>| c[i * q * q..(i + 1) * q * q].to_vec();
+        let mut rest = outputs.covariances.as_ref().map_or_else(|| vec![0.0; q * q], own);
+        let mut crossed = vec![];
         if let Some(all) = &outputs.crossed {
+            crossed.resize(q * rank, 0.0);
             let own = &all[i * d * q..(i + 1) * d * q];
             subtract_crossed(own, &root, &inverse, (d, q, rank), &mut crossed, &mut rest).map_err(|why| {
                 Error::Data(format!("row {i}: errors of X, y_std and xy_cov are no covariance matrix together: {why}"))
@@ -132,11 +133,11 @@ pub(super) fn readings(rows: Incomplete<'_>, outputs: &Outputs) -> Result<Vec<Re
     let Some(mixtures) = rows.mixtures() else { return Ok(all) };
     for reading in all.iter_mut().filter(|reading| mixtures.row(reading.number).len() > 1) {
         for c in mixtures.row(reading.number).filter(|&c| mixtures.weights()[c] > 0.0) {
-            let (root, _, rank) = roots.of_row(mixtures.components(), c)?;
+            let (root, _, rank) = roots.of_row(mixtures.components(), c, false)?;
             let part = Reading {
                 x: mixtures.components().means().row(c).to_vec(),
                 y: reading.y.clone(),
-                crossed: vec![0.0; q * rank],
+                crossed: vec![],
                 rest: reading.rest.clone(),
                 parts: vec![],
                 root,
@@ -157,8 +158,8 @@ struct Roots {
 }
 
 impl Roots {
-    /// L (d x k) with S = L L', its pseudo-inverse (k x d), and k.
-    fn of_row(&mut self, data: &GaussianArray, i: usize) -> Result<(Vec<f64>, Vec<f64>, usize)> {
+    /// L (d x k) with S = L L', its pseudo-inverse (k x d; empty where it is not asked for), and k.
+    fn of_row(&mut self, data: &GaussianArray, i: usize, inverted: bool) -> Result<(Vec<f64>, Vec<f64>, usize)> {
         let (d, covariances) = (self.d, data.covariances());
         if matches!(covariances.structure(), Structure::Zero) {
             return Ok((vec![], vec![], 0));
@@ -167,10 +168,13 @@ impl Roots {
             let variances = &mut self.packed[..d];
             covariances.variances(i, variances);
             let rank = variances.iter().filter(|v| **v > 0.0).count();
-            let (mut root, mut inverse) = (vec![0.0; d * rank], vec![0.0; rank * d]);
+            let mut root = vec![0.0; d * rank];
+            let mut inverse = if inverted { vec![0.0; rank * d] } else { vec![] };
             for (k, (j, variance)) in variances.iter().enumerate().filter(|(_, v)| **v > 0.0).enumerate() {
                 root[j * rank + k] = variance.sqrt();
-                inverse[k * d + j] = 1.0 / variance.sqrt();
+                if inverted {
+                    inverse[k * d + j] = 1.0 / variance.sqrt();
+                }
             }
             return Ok((root, inverse, rank));
         }

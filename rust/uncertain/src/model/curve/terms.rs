@@ -58,7 +58,10 @@ pub(super) fn functional(readings: &[Reading]) -> Vec<Term> {
         centre: reading.x.clone(),
         root: reading.root.iter().map(|l| -l).collect(),
         shift: vec![0.0; reading.y.len()],
-        slope: reading.crossed.clone(),
+        slope: match &reading.crossed[..] {
+            [] => vec![0.0; reading.y.len() * reading.rank],
+            crossed => crossed.to_vec(),
+        },
     };
     readings.iter().enumerate().map(term).collect()
 }
@@ -136,8 +139,7 @@ fn under(reading: &Reading, mean: &[f64], factor: &[f64], log_root: f64) -> (Ter
         }
     }
     let (mut shift, mut slope) = (vec![0.0; q], vec![0.0; q * k]);
-    for o in 0..q {
-        let line = &reading.crossed[o * k..(o + 1) * k];
+    for (o, line) in reading.crossed.chunks_exact(k.max(1)).enumerate() {
         shift[o] = dot(line, &u);
         for c in 0..k {
             slope[o * k + c] = (0..k).map(|a| line[a] * inverse[c * k + a]).sum();
