@@ -1,15 +1,19 @@
-"""What rows of several Gaussians cost: n rows of K components beside nK Gaussian rows, in processor time.
+"""What rows of several Gaussians cost, processor time and memory: n rows of K components beside nK Gaussians.
 
     OMP_NUM_THREADS=1 RAYON_NUM_THREADS=1 python benches/python/mixtures.py [features]
 
-The goal is a ratio of 1.1. Both fits have weights, as components do; the least of 15 times counts.
+The goal is a ratio of 1.1. Both fits have weights, as components do; the least of 30 times counts, mixtures
+and Gaussians in turn. Memory is the peak of a call above what was there before it, answers included (Linux,
+and only with MALLOC_MMAP_THRESHOLD_=65536: else malloc keeps what calls before gave back).
 """
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
@@ -27,13 +31,37 @@ from uncertain import (
 N, K = 100_000, 3
 
 
-def least(work: Callable[[GaussianArray], object], rows: GaussianArray) -> float:
-    times = []
-    for _ in range(15):
-        start = time.process_time()
-        work(rows)
-        times.append(time.process_time() - start)
-    return min(times) * 1e3
+Work = Callable[[GaussianArray], object]
+
+
+def least(work: Work, *sides: GaussianArray) -> list[float]:
+    """Milliseconds of each side."""
+    times: list[list[float]] = [[] for _ in sides]
+    for _ in range(30):
+        for own, rows in zip(times, sides, strict=True):
+            start = time.process_time()
+            work(rows)
+            own.append(time.process_time() - start)
+    return [min(own) * 1e3 for own in times]
+
+
+def resident(field: str) -> int:
+    """VmRSS or VmHWM in kB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field))
+
+
+def peak(work: Work, rows: GaussianArray) -> float:
+    """MB above what was there, the median of five."""
+    found = []
+    for _ in range(5):
+        ctypes.CDLL(None).malloc_trim(0)
+        Path("/proc/self/clear_refs").write_text("5")
+        before = resident("VmRSS")
+        answer = work(rows)
+        found.append((resident("VmHWM") - before) / 1024)
+        del answer
+    return sorted(found)[2]
 
 
 def main() -> None:
@@ -58,7 +86,7 @@ def main() -> None:
             return GSUClassifier().fit(X, y)
         return GSUClassifier().fit(G, labels, sample_weight=weights)
 
-    asked: dict[str, Callable[[GaussianArray], object]] = {
+    asked: dict[str, Work] = {
         "GSUClassifier.fit": fit,
         "GSUClassifier.decision_function": svm.decision_function,
         "GSUClassifier.decision_distribution": svm.decision_distribution,
@@ -69,9 +97,18 @@ def main() -> None:
         "GaussianDenoiser.transform": denoiser.transform,
         "GaussianScaler.transform": scaler.transform,
     }
+    held = X._core.row_bytes * N / (G._core.row_bytes * N * K)
+    weighted = X._core.row_bytes / (G._core.row_bytes + 8) / K
+    print(
+        f"bytes that the rows hold, beside Gaussians {held:.2f}, beside Gaussians with weights {weighted:.2f}"
+    )
     for name, work in asked.items():
-        mixtures, gaussians = least(work, X), least(work, G)
-        print(f"{name:38} {mixtures:8.2f} ms beside {gaussians:8.2f} ms: {mixtures / gaussians:.2f}")
+        mixtures, gaussians = least(work, X, G)
+        print(
+            f"{name:38} {mixtures:8.2f} ms beside {gaussians:8.2f} ms: {mixtures / gaussians:.2f}", end="; "
+        )
+        most = [peak(work, rows) for rows in (X, G)]
+        print(f"{most[0]:6.1f} MB beside {most[1]:6.1f} MB: {most[0] / most[1]:.2f}")
 
 
 if __name__ == "__main__":

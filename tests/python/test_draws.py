@@ -116,6 +116,7 @@ def test_a_prior_of_draws_in_long_format_that_were_drawn_together() -> None:
     ("draws", "message"),
     [
         ([[1.0, 2.0], [3.0]], "row 1 has 1 draws"),
+        ([[1.0, 2.0], []], "row 1 has no draws"),
         ([[1.0, 2.0], [3.0, np.nan]], "row 1, draw 1, feature 0 is NaN"),
         ([[1.0, 2.0], [3.0, np.inf]], "row 1, draw 1, feature 0 is inf"),
         ([[1.0, 2.0], None], "row 1 is null, without draws"),

@@ -247,6 +247,31 @@ def test_scores_and_their_deviations_are_those_of_mixtures() -> None:
     np.testing.assert_allclose(regression.predict(X), fold(X, regression.predict(X.components)), rtol=1e-12)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_many_rows_are_folded_block_by_block(n_classes: int) -> None:
+    X = mixtures(n=40_000)
+    few = X[:300]
+    model = GSUClassifier(probability=True, random_state=0).fit(few, np.arange(300) % n_classes)
+    means, stds = model.decision_distribution(X.components)
+    mean, std = model.decision_distribution(X)
+    np.testing.assert_allclose(mean, fold(X, means), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(std**2, fold(X, stds**2 + (means - mean[rows_of(X)]) ** 2), rtol=1e-12)
+    np.testing.assert_array_equal(model.decision_function(X), mean)
+    np.testing.assert_array_equal(model.decision_function(X[17_000:]), mean[17_000:])
+    np.testing.assert_allclose(model.predict_proba(X), fold(X, model.predict_proba(X.components)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("row", [3, 39_000])
+def test_a_row_that_has_no_score_is_named(row: int) -> None:
+    X = mixtures(n=40_000)
+    model = GSUClassifier(alpha=1e-9).fit(LinearMap(np.eye(2) * 1e-3).fit_transform(X[:300]), labels(X[:300]))
+    means = X.components.means.copy()
+    means[X.offsets[row + 1] - 1] = 1e308 * np.sign(model.coef_[0])
+    far = MixtureArray(X.weights, GaussianArray(means, std=0.1), offsets=X.offsets)
+    with pytest.raises(UncertainError, match=f"^row {row}: its score"):
+        model.decision_function(far)
+
+
 def test_probabilities_are_averages_and_calibrated_for_rows() -> None:
     random = np.random.default_rng(0)
     n = 400

@@ -22,14 +22,20 @@ def split_normal(value: Floats, below: Floats, above: Floats) -> tuple[Floats, F
 
 
 def what_is_lost(
-    below: Floats, above: Floats, kept: str = "mean and variance", *, what: str = "the error bars"
+    below: Floats,
+    above: Floats,
+    kept: str = "mean and variance",
+    *,
+    instead: str,
+    what: str = "the error bars",
 ) -> str | None:
-    """A sentence that says for how much of the data a Gaussian loses skewness; NaN does not count."""
+    """A sentence that says for how much of the data a Gaussian loses skewness, and which option keeps it; NaN
+    does not count."""
     skewed = np.abs(above - below) > ASYMMETRIC * (above + below)
     if not skewed.any():
         return None
     return (
         f"{100 * skewed.mean():.0f} % of {what} are asymmetric by more than {ASYMMETRIC:.0%}; "
-        f"a Gaussian keeps their {kept}, not their skewness (a logarithm of the quantity is often more "
-        "symmetric)"
+        f"a Gaussian keeps their {kept}, not their skewness; {instead} keeps it, and a logarithm of the "
+        "quantity is often more symmetric"
     )

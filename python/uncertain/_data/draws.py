@@ -115,6 +115,11 @@ def _one_row(row: object, at: int, what: str) -> Floats:
         a = np.asarray(row, dtype=np.float64)
     except (TypeError, ValueError):
         raise UncertainError(f"{what}: row {at} must be a list of numbers, got {row!r:.60}") from None
+    if len(np.atleast_1d(a)) == 0:
+        raise UncertainError(
+            f"{what}: row {at} has no draws; a distribution needs two at least: leave the row out, or give "
+            "its error bar"
+        )
     if a.ndim not in (1, 2) or 0 in a.shape:
         raise ShapeError(f"{what}: row {at}: expected draws of shape (m,) or (m, d), got {a.shape}")
     return a.reshape(len(a), -1)

@@ -31,7 +31,7 @@ def settled_arms(table: Table, columns: Columns) -> tuple[Columns, str | None]:
         below.append(lengths[0])
         above.append(lengths[1])
     what = f"the error bars of {listing(pairs)}"
-    lost = what_is_lost(np.concatenate(below), np.concatenate(above), what=what)
+    lost = what_is_lost(np.concatenate(below), np.concatenate(above), instead='arms="shape"', what=what)
     if settled == pairs:
         return columns, lost
     rest = {kind: value for kind, value in columns.errors.items() if kind not in OF_SCALARS}

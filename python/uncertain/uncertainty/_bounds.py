@@ -116,7 +116,7 @@ def from_bounds(
             return shaped(middle, below, above)
         return correlated(middle, below, above, related)
     kept = "mean and variance" if rule == "moments" else "average width"
-    if lost := what_is_lost(below, above, kept):
+    if lost := what_is_lost(below, above, kept, instead='rule="shape"'):
         warn(lost, UncertainWarning)
     if rule == "average":
         return _gaussians(middle, (below + above) / 2, related)

@@ -145,7 +145,7 @@ pub(crate) fn core_error(error: Error) -> PyErr {
         Error::Shape { .. } => exceptions::ShapeError::new_err(message),
         Error::Parameter { .. } => exceptions::ParameterError::new_err(message),
         Error::ModelFile(_) | Error::NotWritten { .. } => exceptions::ModelFileError::new_err(message),
-        Error::Data(_) => exceptions::UncertainError::new_err(message),
+        Error::Data(_) | Error::Row { .. } => exceptions::UncertainError::new_err(message),
         Error::OutOfMemory(_) => exceptions::OutOfMemoryError::new_err(message),
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
         Error::Internal(_) => PyRuntimeError::new_err(message),

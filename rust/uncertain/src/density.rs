@@ -1,5 +1,7 @@
 //! [`Densities`]: what is known of the number behind every row, as mixtures of normal distributions.
 
+use std::ops::Range;
+
 use ndarray::Array2;
 
 use crate::error::{Error, Result};
@@ -20,6 +22,9 @@ pub struct DensityComponent {
 
 /// Numbers per part, as they are stored: weight, mean, standard deviation.
 pub(crate) const NUMBERS: usize = 3;
+/// What is wrong with a row of several components that has no density.
+pub(crate) const NO_COMPONENT: &str =
+    "the density of all its components is zero under the distribution of true values; look at its units";
 /// A part without share, of rows that have fewer than others: what looks at it divides by its deviation.
 pub(crate) const ABSENT: [f64; NUMBERS] = [0.0, 0.0, 1.0];
 
@@ -47,14 +52,19 @@ impl Densities {
 
     /// The parts of one row's density.
     pub fn row(&self, row: usize) -> impl Iterator<Item = DensityComponent> + Clone {
+        self.rows(row..row + 1)
+    }
+
+    /// Those of rows that follow each other.
+    fn rows(&self, rows: Range<usize>) -> impl Iterator<Item = DensityComponent> + Clone {
         let len = self.n_components * NUMBERS;
-        let parts = self.values[row * len..(row + 1) * len].chunks_exact(NUMBERS);
+        let parts = self.values[rows.start * len..rows.end * len].chunks_exact(NUMBERS);
         parts.map(|part| DensityComponent { weight: part[0], mean: part[1], std: part[2] })
     }
 
     /// The densities of rows whose components these are, row i's from `offsets[i]` to `offsets[i + 1]`: all their parts, with
-    /// shares times the weights; rows of fewer components have parts of share 0.
-    pub(crate) fn joined(&self, offsets: &[usize], weights: &[f64]) -> Self {
+    /// shares times the components' weights; rows of fewer components have parts of share 0.
+    pub(crate) fn joined(&self, offsets: &[usize], weight: impl Fn(usize) -> f64) -> Self {
         let most = offsets.windows(2).map(|own| own[1] - own[0]).max().unwrap_or(1);
         let len = self.n_components * NUMBERS;
         let mut values = Vec::with_capacity(most * len * offsets.len().saturating_sub(1));
@@ -62,7 +72,7 @@ impl Densities {
             let end = values.len() + most * len;
             for component in own[0]..own[1] {
                 for part in self.row(component) {
-                    values.extend([weights[component] * part.weight, part.mean, part.std]);
+                    values.extend([weight(component) * part.weight, part.mean, part.std]);
                 }
             }
             while values.len() < end {
@@ -72,15 +82,29 @@ impl Densities {
         Self::new(self.n_components * most, values)
     }
 
+    /// From log p(part, component) in the place of shares to the share of every part in its row, whose components are as in
+    /// [`joined`](Self::joined): a component counts in proportion to its weight times its likelihood.
+    pub(crate) fn shared_out(mut self, offsets: &[usize], weights: &[f64]) -> Result<Self> {
+        let len = self.n_components * NUMBERS;
+        for (own, weight) in self.values.chunks_exact_mut(len).zip(weights) {
+            own.iter_mut().step_by(NUMBERS).for_each(|log| *log += weight.ln());
+        }
+        for (row, own) in offsets.windows(2).enumerate() {
+            let parts = &mut self.values[own[0] * len..own[1] * len];
+            normalise(parts).ok_or_else(|| Error::Row { row, why: NO_COMPONENT.into() })?;
+        }
+        Ok(self)
+    }
+
     /// Mean and standard deviation of every row's density.
     #[must_use]
     pub fn moments(&self) -> (Vec<f64>, Vec<f64>) {
-        let of_row = |i: usize| {
-            let mean: f64 = self.row(i).map(|p| p.weight * p.mean).sum();
-            let variance: f64 = self.row(i).map(|p| p.weight * (p.std.powi(2) + (p.mean - mean).powi(2))).sum();
-            (mean, variance.sqrt())
-        };
-        (0..self.n_rows()).map(of_row).unzip()
+        (0..self.n_rows()).map(|i| moments(self.row(i))).unzip()
+    }
+
+    /// Those of rows whose components these are, as in [`joined`](Self::joined), with the shares of their parts.
+    pub(crate) fn moments_of_rows(&self, offsets: &[usize]) -> (Vec<f64>, Vec<f64>) {
+        offsets.windows(2).map(|own| moments(self.rows(own[0]..own[1]))).unzip()
     }
 
     /// The numbers below which a row's number lies with these probabilities, each in [0, 1]: n x levels.
@@ -111,6 +135,26 @@ impl Densities {
             })
         })
     }
+}
+
+/// Mean and standard deviation.
+fn moments(parts: impl Iterator<Item = DensityComponent> + Clone) -> (f64, f64) {
+    let mean: f64 = parts.clone().map(|p| p.weight * p.mean).sum();
+    let variance: f64 = parts.map(|p| p.weight * (p.std.powi(2) + (p.mean - mean).powi(2))).sum();
+    (mean, variance.sqrt())
+}
+
+/// The parts of a row: log shares, up to a constant, to shares. `None`: there are none.
+pub(crate) fn normalise(row: &mut [f64]) -> Option<()> {
+    let logs = row.iter().step_by(NUMBERS);
+    let largest = logs.copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut total = 0.0;
+    for part in row.chunks_exact_mut(NUMBERS) {
+        part[0] = (part[0] - largest).exp();
+        total += part[0];
+    }
+    row.iter_mut().step_by(NUMBERS).for_each(|w| *w /= total);
+    total.is_finite().then_some(())
 }
 
 /// A quantile of a mixture: between the smallest and the largest of its components' own, by Newton's method

@@ -75,6 +75,14 @@ pub enum Error {
     /// Data on which no model can be fitted (one class only, no rows, all weights zero ...).
     #[error("{0}")]
     Data(String),
+    /// A row that nothing can be computed for.
+    #[error("row {row}: {why}")]
+    Row {
+        /// Row number, from 0.
+        row: usize,
+        /// What is wrong, and what to do.
+        why: String,
+    },
     /// A parameter outside its range.
     #[error("{name} = {value}: must be {expected}")]
     Parameter {
@@ -119,6 +127,14 @@ impl Error {
     /// Probabilities asked of a model that was fitted without.
     pub(crate) fn no_probabilities() -> Self {
         Self::Data("this model has no probabilities: fit it with probability = true".into())
+    }
+
+    /// The same about rows of which `row` tells the number.
+    pub(crate) fn renumbered(self, row: impl Fn(usize) -> usize) -> Self {
+        match self {
+            Self::Row { row: part, why } => Self::Row { row: row(part), why },
+            other => other,
+        }
     }
 
     /// A [`Error::Parameter`] from anything printable.

@@ -21,12 +21,15 @@ pub struct DrawSums<'a> {
     pub shares: &'a mut [Pack],
     /// Per component: sum q, sum q x, and the packed triangle of sum q x x'; `None` asks for the total alone.
     pub sums: Option<&'a mut [Pack]>,
+    /// The log density of every draw.
+    pub logs: Option<&'a mut [Pack]>,
     /// sum of weight x log density.
     pub total: &'a mut Lanes,
 }
 
 /// Numbers among the sums of a component.
 #[must_use]
+#[inline(always)]
 pub fn draw_sums_len(d: usize) -> usize {
     1 + d + d * (d + 1) / 2
 }
@@ -42,15 +45,29 @@ impl DrawSums<'_> {
     }
 
     #[inline(always)]
-    fn with<const FMA: bool>(mut self) {
-        let (d, len) = (self.d, draw_sums_len(self.d));
-        for pack in self.draws.chunks_exact(d + 1) {
+    fn with<const FMA: bool>(self) {
+        // The same loops, which the compiler unrolls where it knows their length.
+        match self.d {
+            1 => self.of_width::<FMA>(1),
+            2 => self.of_width::<FMA>(2),
+            3 => self.of_width::<FMA>(3),
+            d => self.of_width::<FMA>(d),
+        }
+    }
+
+    #[inline(always)]
+    fn of_width<const FMA: bool>(mut self, d: usize) {
+        let len = draw_sums_len(d);
+        for (at, pack) in self.draws.chunks_exact(d + 1).enumerate() {
             let weight = pack[d].0;
             for (component, share) in self.components.iter().zip(self.shares.iter_mut()) {
                 share.0 = log_density::<FMA>(component, &pack[..d]);
             }
             let log = share_out::<FMA>(self.shares);
             *self.total = each(|l| fma::<FMA>(weight[l], log[l], self.total[l]));
+            if let Some(logs) = self.logs.as_deref_mut() {
+                logs[at].0 = log;
+            }
             let Some(sums) = self.sums.as_deref_mut() else { continue };
             for (share, sums) in self.shares.iter().zip(sums.chunks_exact_mut(len)) {
                 let q = each(|l| share.0[l] * weight[l]);

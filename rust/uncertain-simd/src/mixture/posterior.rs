@@ -20,6 +20,8 @@ pub struct Posteriors<'a> {
     pub means: &'a mut [Pack],
     /// A packed triangle per eight rows.
     pub covariances: &'a mut [Pack],
+    /// The log density of every row, a pack per eight rows.
+    pub logs: &'a mut [Pack],
 }
 
 run_in_form!(Posteriors);
@@ -37,13 +39,13 @@ impl Posteriors<'_> {
         let (own_covariance, matrices) = rest.split_at_mut(triangle(d));
         let packs = self.rows.chunks_exact(self.shape.width());
         let outs = self.means.chunks_exact_mut(d).zip(self.covariances.chunks_exact_mut(triangle(d)));
-        for (row, (mean, covariance)) in packs.zip(outs) {
+        for (row, ((mean, covariance), log)) in packs.zip(outs.zip(self.logs)) {
             for (k, component) in self.components.iter().enumerate() {
                 let state = &mut states[k * state_len..][..state_len];
                 shares[k].0 = form.eight::<FMA>(component, row, state);
                 form.mean::<FMA>(component, state, &mut own_means[k * d..][..d]);
             }
-            share_out::<FMA>(shares);
+            log.0 = share_out::<FMA>(shares);
             mean.fill(Pack::ZERO);
             covariance.fill(Pack::ZERO);
             for (q, own) in shares.iter().zip(own_means.chunks_exact(d)) {

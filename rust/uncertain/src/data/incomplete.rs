@@ -11,6 +11,7 @@
 //! of its row. Only what says so ([`OfMixtures::Own`](crate::state::OfMixtures::Own)) ever sees such rows.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::data::{GaussianArray, MixtureArray, Weights};
 use crate::error::{Error, Result};
@@ -140,6 +141,20 @@ impl<'a> Incomplete<'a> {
     /// true. The parts of a row follow each other.
     pub(crate) fn with_parts(self, parts: &'a [u32]) -> Self {
         Self { parts: Some(parts), ..self }
+    }
+
+    /// Gaussians of these numbers, which `data` holds, with their marks.
+    pub(crate) fn part<'b>(&self, numbers: Range<usize>, data: &'b GaussianArray) -> Incomplete<'b>
+    where
+        'a: 'b,
+    {
+        let d = self.gaussians.n_features();
+        let own = numbers.start * d..numbers.end * d;
+        Incomplete::from_parts(
+            data,
+            self.missing.map(|marks| &marks[own.clone()]),
+            self.limits.map(|limits| &limits[own]),
+        )
     }
 
     /// The row of every part, where rows are mixtures.

@@ -27,6 +27,7 @@ pub(crate) use distinct::distinct;
 pub use gaussian_array::GaussianArray;
 pub use incomplete::Incomplete;
 pub use labels::Labels;
+pub(crate) use mixture_array::Fold;
 pub use mixture_array::MixtureArray;
 pub use modes::Modes;
 pub use source::{RowSource, Workspace};

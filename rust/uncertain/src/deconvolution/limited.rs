@@ -17,6 +17,7 @@
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::data::covariance::{packed_index, packed_len};
+use crate::deconvolution::observed::RowPosteriors;
 use crate::deconvolution::truncated::{Truncated, below};
 use crate::deconvolution::whitened::Whitened;
 use crate::deconvolution::{Mixture, Observed, log_sum};
@@ -237,29 +238,32 @@ impl Observed<'_> {
         })
     }
 
-    /// Posterior means (n x d) and covariances (n packed triangles), with those of rows with limits in their places.
+    /// Puts what is known of rows with limits in their places.
     pub(super) fn limited_posteriors(
         &self,
         mixture: &Mixture,
-        (means, covariances): (&mut [f64], &mut [f64]),
+        all: &mut RowPosteriors,
         control: &Control,
     ) -> Result<()> {
         let limited = self.limited_among(None);
         let (d, len) = (mixture.n_features(), packed_len(mixture.n_features()));
         let own = || Expected::new(d);
-        let found = parallel::new_rows_with(limited.len(), d + len, own, |own, at, out| {
+        let found = parallel::new_rows_with(limited.len(), d + len + 1, own, |own, at, out| {
             control.check()?;
-            let (mean, covariance) = out.split_at_mut(d);
-            self.limited_posterior(mixture, limited[at].1, own, mean, covariance)
+            let (mean, rest) = out.split_at_mut(d);
+            let (covariance, log) = rest.split_at_mut(len);
+            log[0] = self.limited_posterior(mixture, limited[at].1, own, mean, covariance)?;
+            Ok(())
         })?;
-        for ((row, _), found) in limited.iter().zip(found.chunks_exact(d + len)) {
-            means[row * d..(row + 1) * d].copy_from_slice(&found[..d]);
-            covariances[row * len..(row + 1) * len].copy_from_slice(&found[d..]);
+        for ((row, _), found) in limited.iter().zip(found.chunks_exact(d + len + 1)) {
+            all.means[row * d..(row + 1) * d].copy_from_slice(&found[..d]);
+            all.covariances[row * len..(row + 1) * len].copy_from_slice(&found[d..d + len]);
+            all.logs[*row] = found[d + len];
         }
         Ok(())
     }
 
-    /// Mean and covariance of the mixture of the components' posteriors.
+    /// Mean and covariance of the mixture of the components' posteriors, and the row's log density.
     fn limited_posterior(
         &self,
         mixture: &Mixture,
@@ -267,7 +271,7 @@ impl Observed<'_> {
         own: &mut Expected,
         mean: &mut [f64],
         covariance: &mut [f64],
-    ) -> Result<()> {
+    ) -> Result<f64> {
         let (k, d, len) = (mixture.n_components(), mean.len(), covariance.len());
         let (mut logs, mut means, mut triangles) = (vec![0.0; k], vec![0.0; k * d], vec![0.0; k * len]);
         for component in 0..k {
@@ -299,6 +303,6 @@ impl Observed<'_> {
             (0..d).for_each(|i| covariance[packed_index(i.max(j), i.min(j))] = 0.0);
         }
         (0..d).for_each(|j| covariance[packed_index(j, j)] = covariance[packed_index(j, j)].max(0.0));
-        Ok(())
+        Ok(total)
     }
 }

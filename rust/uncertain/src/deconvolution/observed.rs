@@ -29,6 +29,15 @@ pub(crate) struct Observed<'a> {
     pub(super) shape: Shape,
 }
 
+/// The mean and covariance of every row's true value, given its reading, and the log density of the reading.
+pub(crate) struct RowPosteriors {
+    /// n x d.
+    pub means: Vec<f64>,
+    /// n packed triangles.
+    pub covariances: Vec<f64>,
+    pub logs: Vec<f64>,
+}
+
 /// The columns of every row's factor, where S = F F' has few enough for Woodbury's identity to pay.
 fn few_columns(data: &GaussianArray) -> Option<usize> {
     match data.covariances().structure() {
@@ -132,60 +141,59 @@ impl<'a> Observed<'a> {
         Ok(all)
     }
 
-    /// Posterior means (n x d) and covariances (n packed triangles); see [`Posteriors::impute`].
-    pub(crate) fn posteriors(
-        &self,
-        mixture: &Mixture,
-        impute: bool,
-        control: &Control,
-    ) -> Result<(Vec<f64>, Vec<f64>)> {
+    /// What is known of every row's true value; see [`Posteriors::impute`].
+    pub(crate) fn posteriors(&self, mixture: &Mixture, impute: bool, control: &Control) -> Result<RowPosteriors> {
         let components = self.components(mixture)?;
         let d = self.shape.d;
-        let mut found = self.two_outputs([d, packed_len(d)], control, |rows, workspace, means, covariances| {
+        let found = self.outputs([d, packed_len(d), 1], control, |rows, workspace, [means, covariances, logs]| {
             let (shape, components) = (self.shape, components.as_slice());
-            Posteriors { shape, components, rows, workspace, impute, means, covariances }.run();
+            Posteriors { shape, components, rows, workspace, impute, means, covariances, logs }.run();
         })?;
-        self.limited_posteriors(mixture, (&mut found.0, &mut found.1), control)?;
+        let [means, covariances, logs] = found;
+        self.check_finite(&means, d)?;
+        self.check_finite(&covariances, packed_len(d))?;
+        let mut found = RowPosteriors { means, covariances, logs };
+        self.limited_posteriors(mixture, &mut found, control)?;
         Ok(found)
     }
 
-    /// Two results per row, of these widths, that `work` writes for a block of packs.
-    fn two_outputs(
+    /// Results per row, of these widths, that `work` writes for a block of packs.
+    fn outputs<const N: usize>(
         &self,
-        [a, b]: [usize; 2],
+        widths: [usize; N],
         control: &Control,
-        work: impl Fn(&[Pack], &mut Workspace, &mut [Pack], &mut [Pack]) + Sync,
-    ) -> Result<(Vec<f64>, Vec<f64>)> {
-        let parts = parallel::map_parts(self.data.n_rows(), |part| -> Result<(Vec<f64>, Vec<f64>)> {
-            let (mut first, mut second) = (vec![], vec![]);
-            first.reserve_exact(part.len() * a);
-            second.reserve_exact(part.len() * b);
-            let (mut lanes, mut workspace) = (vec![Pack::ZERO; PACKS * (a + b)], Workspace::default());
+        work: impl Fn(&[Pack], &mut Workspace, [&mut [Pack]; N]) + Sync,
+    ) -> Result<[Vec<f64>; N]> {
+        let parts = parallel::map_parts(self.data.n_rows(), |part| -> Result<[Vec<f64>; N]> {
+            let mut own = widths.map(|width| Vec::with_capacity(part.len() * width));
+            let mut lanes = widths.map(|width| vec![Pack::ZERO; PACKS * width]);
+            let mut workspace = Workspace::default();
             self.blocks(None, part, control, |block, n| {
-                let (x, y) = lanes.split_at_mut(PACKS * a);
-                work(block, &mut workspace, x, y);
-                for i in 0..n {
-                    let (pack, lane) = (i / LANES, i % LANES);
-                    first.extend(x[pack * a..(pack + 1) * a].iter().map(|x| x.0[lane]));
-                    second.extend(y[pack * b..(pack + 1) * b].iter().map(|y| y.0[lane]));
+                work(block, &mut workspace, lanes.each_mut().map(Vec::as_mut_slice));
+                for ((own, lanes), width) in own.iter_mut().zip(&lanes).zip(widths) {
+                    for i in 0..n {
+                        let (pack, lane) = (i / LANES, i % LANES);
+                        own.extend(lanes[pack * width..(pack + 1) * width].iter().map(|x| x.0[lane]));
+                    }
                 }
                 Ok(())
             })?;
-            Ok((first, second))
+            Ok(own)
         })?;
         // Whole at once: a vector that grows is moved, and is there twice.
         let n = self.data.n_rows();
-        memory::ask(n, size_of::<f64>() * (a + b))?;
-        let (mut first, mut second) = (Vec::with_capacity(n * a), Vec::with_capacity(n * b));
+        memory::ask(n, size_of::<f64>() * widths.iter().sum::<usize>())?;
+        let mut all = widths.map(|width| Vec::with_capacity(n * width));
         for part in parts {
-            let (x, y) = part?;
-            first.extend(x);
-            second.extend(y);
+            all.iter_mut().zip(part?).for_each(|(all, own)| all.extend(own));
         }
-        match first.iter().chain(&second).all(|x| x.is_finite()) {
-            true => Ok((first, second)),
-            false => Err(self.unusable(first.iter().position(|x| !x.is_finite()).map_or(0, |at| at / a))),
-        }
+        Ok(all)
+    }
+
+    /// Refuses the first row with a number that is none, of so many per row.
+    fn check_finite(&self, values: &[f64], width: usize) -> Result<()> {
+        let bad = values.iter().position(|x| !x.is_finite());
+        bad.map_or(Ok(()), |at| Err(self.unusable(at / width)))
     }
 
     /// Posterior means (n x d) and factors of the covariances (n x d r) of rows with r columns under one component.
@@ -197,9 +205,12 @@ impl<'a> Observed<'a> {
     ) -> Result<(Vec<f64>, Vec<f64>)> {
         let components = self.components(mixture)?;
         let (d, component) = (self.shape.d, &components[0]);
-        self.two_outputs([d, d * rank], control, |rows, workspace, means, factors| {
+        let [means, factors] = self.outputs([d, d * rank], control, |rows, workspace, [means, factors]| {
             Factors { shape: self.shape, rank, component, rows, workspace, means, factors }.run();
-        })
+        })?;
+        self.check_finite(&means, d)?;
+        self.check_finite(&factors, d * rank)?;
+        Ok((means, factors))
     }
 
     /// `work` on the packs of up to 8 x [`PACKS`] rows at a time, with their number.
@@ -266,8 +277,7 @@ impl<'a> Observed<'a> {
     /// Of a part of a row the number of the row is told.
     fn unusable(&self, at: usize) -> Error {
         let row = self.parts.map_or(at, |parts| parts[at] as usize);
-        Error::Data(format!(
-            "row {row}: its density under the mixture cannot be computed; scale the features, or raise reg_covar"
-        ))
+        let why = "its density under the mixture cannot be computed; scale the features, or raise reg_covar".into();
+        Error::Row { row, why }
     }
 }

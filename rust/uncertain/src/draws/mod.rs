@@ -2,8 +2,8 @@
 //! components ([`MixtureArray`]).
 //!
 //! Every row is an EM fit of its own to its draws, with 1, 2, ... components as long as draws that the fit has not seen
-//! become more likely; rows are spread over threads. A row of a thousand draws in two dimensions takes about half a
-//! millisecond, since a pass is a vector kernel over packs of eight draws, its sums are all that an M step needs, and
+//! become more likely; rows are spread over threads. A row of a thousand draws in two dimensions takes about .4
+//! milliseconds, since a pass is a vector kernel over packs of eight draws, its sums are all that an M step needs, and
 //! every third step jumps ahead along them (SQUAREM).
 //!
 //! - Held out are alternating tenths of a row's draws, not single ones: draws of a chain are like their neighbours, and

@@ -1,7 +1,7 @@
 //! A mixture of a row's draws: passes, steps and starts of EM.
 
 use crate::data::covariance::{packed_index, packed_len};
-use crate::linalg::{Eigh, inverse_lower};
+use crate::linalg::Eigh;
 use crate::simd::mixture::{DrawComponent, DrawSums, draw_sums_len};
 use crate::simd::{LANES, Pack};
 
@@ -11,6 +11,8 @@ pub(super) const FLOOR: f64 = 1e-4;
 const FARTHEST: f64 = 16.0;
 /// Rounds of k-means.
 const LLOYD: usize = 3;
+/// Components of k-means have deviations of one over this, in units of the draws': a draw belongs to the nearest alone.
+const SHARP: f64 = 1e3;
 
 /// A mixture in the units of a row's draws.
 #[derive(Debug, Clone)]
@@ -44,37 +46,27 @@ impl Model {
     }
 
     /// A pass: per component the sums, and the sum of weight times log density. `None`: a component has no density.
-    fn pass(&self, draws: &[Pack], sums: Option<&mut Vec<Pack>>) -> Option<f64> {
-        let (d, len) = (self.d, packed_len(self.d));
+    fn pass(&self, draws: &[Pack], sums: Option<&mut Vec<Pack>>, logs: Option<&mut [Pack]>) -> Option<f64> {
         let (constants, inverses) = self.roots()?;
-        let parts = constants.iter().zip(self.means.chunks_exact(d)).zip(inverses.chunks_exact(len));
-        let components: Vec<DrawComponent<'_>> =
-            parts.map(|((&constant, mean), inverse)| DrawComponent { constant, mean, inverse }).collect();
-        let (mut shares, mut total) = (vec![Pack::ZERO; self.k()], [0.0; LANES]);
-        let sums = sums.map(|sums| {
-            sums.clear();
-            sums.resize(self.k() * draw_sums_len(d), Pack::ZERO);
-            sums.as_mut_slice()
-        });
-        DrawSums { d, components: &components, draws, shares: &mut shares, sums, total: &mut total }.run();
-        let total: f64 = total.iter().sum();
+        let total = pass(self.d, (&constants, &self.means, &inverses), draws, sums, logs);
         total.is_finite().then_some(total)
     }
 
     /// The mean log density of these draws.
     pub(super) fn score(&self, draws: &[Pack]) -> f64 {
         let weight: f64 = draws.chunks_exact(self.d + 1).flat_map(|pack| pack[self.d].0).sum();
-        self.pass(draws, None).map_or(f64::NEG_INFINITY, |total| total / weight)
+        self.pass(draws, None, None).map_or(f64::NEG_INFINITY, |total| total / weight)
     }
 
     /// Steps of EM, at most so many, until one raises the mean log density by less than `tol`. EM creeps where components
-    /// overlap: from three sums in turn SQUAREM jumps ahead, and back if that was too far.
-    pub(super) fn climbed(mut self, draws: &[Pack], most: usize, tol: f64) -> Self {
+    /// overlap: from three sums in turn SQUAREM jumps ahead, and back if that was too far. The mean log density that comes
+    /// with it is the last one that was seen, a step before.
+    pub(super) fn climbed(mut self, draws: &[Pack], most: usize, tol: f64) -> (f64, Self) {
         let (mut sums, mut before, mut plain) = (vec![], f64::NEG_INFINITY, None);
         let mut steps: Vec<Vec<f64>> = vec![];
         let weight: f64 = draws.chunks_exact(self.d + 1).flat_map(|pack| pack[self.d].0).sum();
         for _ in 0..most {
-            let total = self.pass(draws, Some(&mut sums)).map(|total| total / weight);
+            let total = self.pass(draws, Some(&mut sums), None).map(|total| total / weight);
             let jumped: Option<Self> = plain.take();
             let Some(total) = total.filter(|total| jumped.is_none() || *total >= before) else {
                 let Some(back) = jumped else { break };
@@ -82,7 +74,7 @@ impl Model {
                 steps.clear();
                 continue;
             };
-            let own: Vec<f64> = sums.iter().map(|pack| pack.0.iter().sum()).collect();
+            let own = summed(&sums);
             let Some(next) = self.step(&own) else { break };
             let gain = total - before;
             before = total;
@@ -99,14 +91,15 @@ impl Model {
                 }
             }
         }
-        plain.unwrap_or(self)
+        (before, plain.unwrap_or(self))
     }
 
     /// The M step; `None` where a component has lost its draws.
     fn step(&self, flat: &[f64]) -> Option<Self> {
         let (d, len) = (self.d, draw_sums_len(self.d));
         let all: f64 = flat.chunks_exact(len).map(|own| own[0]).sum();
-        let mut next = Self { d, weights: vec![], means: vec![], covariances: vec![] };
+        let room = |width: usize| Vec::with_capacity(flat.len() / len * width);
+        let mut next = Self { d, weights: room(1), means: room(d), covariances: room(packed_len(d)) };
         for own in flat.chunks_exact(len) {
             let (q, x, xx) = (own[0], &own[1..=d], &own[1 + d..]);
             if !(q > 1e-6 * all) {
@@ -127,14 +120,12 @@ impl Model {
     /// With one more component, on the least likely tenth of the draws.
     pub(super) fn with_worst(&self, draws: &[Pack]) -> Option<Self> {
         let d = self.d;
-        let (constants, inverses) = self.roots()?;
-        let mut logs: Vec<(f64, usize)> = Vec::with_capacity(draws.len() / (d + 1) * LANES);
-        for (at, pack) in draws.chunks_exact(d + 1).enumerate() {
-            for lane in (0..LANES).filter(|lane| pack[d].0[*lane] > 0.0) {
-                let x = |j: usize| pack[j].0[lane];
-                logs.push((self.log_density(&constants, &inverses, x), at * LANES + lane));
-            }
-        }
+        let mut logs = vec![Pack::ZERO; draws.len() / (d + 1)];
+        self.pass(draws, None, Some(&mut logs))?;
+        let weights = draws.chunks_exact(d + 1).flat_map(|pack| pack[d].0);
+        let logs = logs.iter().flat_map(|pack| pack.0).zip(weights).enumerate();
+        let mut logs: Vec<(f64, usize)> =
+            logs.filter(|(_, (_, weight))| *weight > 0.0).map(|(at, (log, _))| (log, at)).collect();
         let most = (logs.len() / 10).max(d + 1).min(logs.len());
         logs.select_nth_unstable_by(most - 1, |a, b| a.0.total_cmp(&b.0));
         let chosen: Vec<usize> = logs[..most].iter().map(|(_, at)| *at).collect();
@@ -147,59 +138,56 @@ impl Model {
         Some(next)
     }
 
-    /// That of the likeliest component.
-    fn log_density(&self, constants: &[f64], inverses: &[f64], x: impl Fn(usize) -> f64) -> f64 {
-        let d = self.d;
-        let components = constants.iter().zip(self.means.chunks_exact(d)).zip(inverses.chunks_exact(packed_len(d)));
-        let log = |((constant, mean), inverse): ((&f64, &[f64]), &[f64])| {
-            let z = |i: usize| (0..=i).map(|j| inverse[packed_index(i, j)] * (x(j) - mean[j])).sum::<f64>();
-            constant - 0.5 * (0..d).map(|i| z(i).powi(2)).sum::<f64>()
-        };
-        components.map(log).fold(f64::NEG_INFINITY, f64::max)
+    /// Clusters, of which there becomes one more: the one with the largest scatter is cut at its mean across its longest
+    /// axis, and then every draw goes to the nearest mean a few times.
+    pub(super) fn cut(&self, draws: &[Pack]) -> Option<Self> {
+        let (d, len) = (self.d, packed_len(self.d));
+        let trace = |own: &[f64]| (0..d).map(|j| own[packed_index(j, j)]).sum::<f64>();
+        let scatters = self.weights.iter().zip(self.covariances.chunks_exact(len)).map(|(w, own)| w * trace(own));
+        let (widest, _) = scatters.enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (variance, axis) = longest(&self.covariances[widest * len..][..len], d)?;
+        // The means of the halves of a normal distribution.
+        let off = (variance * std::f64::consts::FRAC_2_PI).sqrt();
+        let mut next = self.clone();
+        next.means.extend((0..d).map(|j| self.means[widest * d + j] + off * axis[j]));
+        (0..d).for_each(|j| next.means[widest * d + j] -= off * axis[j]);
+        let k = self.k() + 1;
+        let sharp: Vec<f64> =
+            (0..d).flat_map(|i| (0..=i).map(move |j| if i == j { SHARP } else { 0.0 })).collect::<Vec<_>>().repeat(k);
+        let (constants, mut sums) = (vec![0.0; k], vec![]);
+        for _ in 0..=LLOYD {
+            pass(d, (&constants, &next.means, &sharp), draws, Some(&mut sums), None);
+            next = self.step(&summed(&sums))?;
+        }
+        Some(next)
     }
+}
 
-    /// Clusters: the one with the largest scatter is cut at its mean across its longest axis, until there are k, and then
-    /// every draw goes to the nearest mean a few times.
-    pub(super) fn clusters(d: usize, k: usize, draws: &[Pack]) -> Option<Self> {
-        let x = |at: usize, j: usize| draws[at / LANES * (d + 1) + j].0[at % LANES];
-        let every: Vec<usize> = (0..draws.len() / (d + 1) * LANES).filter(|&at| x(at, d) > 0.0).collect();
-        let mut all = vec![every.clone()];
-        while all.len() < k {
-            let scatter = |own: &Vec<usize>| -> f64 {
-                moments(draws, d, own).map_or(0.0, |own_moments| {
-                    let trace: f64 = (0..d).map(|j| own_moments.covariances[packed_index(j, j)]).sum();
-                    trace * own.iter().map(|&at| x(at, d)).sum::<f64>()
-                })
-            };
-            let (widest, _) = all.iter().map(scatter).enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
-            let own = all.swap_remove(widest);
-            let Self { means, covariances, .. } = moments(draws, d, &own)?;
-            let axis = longest(&covariances, d)?;
-            let along = |&at: &usize| (0..d).map(|j| axis[j] * (x(at, j) - means[j])).sum::<f64>() > 0.0;
-            let (above, below): (Vec<usize>, Vec<usize>) = own.into_iter().partition(along);
-            all.extend([below, above]);
-        }
-        for _ in 0..LLOYD {
-            let centres: Option<Vec<Vec<f64>>> = all.iter().map(|own| Some(moments(draws, d, own)?.means)).collect();
-            let centres = centres?;
-            let distance = |at: usize, centre: &Vec<f64>| (0..d).map(|j| (x(at, j) - centre[j]).powi(2)).sum::<f64>();
-            all.iter_mut().for_each(Vec::clear);
-            for &at in &every {
-                let near = centres.iter().map(|centre| distance(at, centre)).enumerate();
-                let (nearest, _) = near.min_by(|a, b| a.1.total_cmp(&b.1))?;
-                all[nearest].push(at);
-            }
-        }
-        let total: f64 = every.iter().map(|&at| x(at, d)).sum();
-        let mut made = Self { d, weights: vec![], means: vec![], covariances: vec![] };
-        for own in &all {
-            let Self { means, covariances, .. } = moments(draws, d, own)?;
-            made.weights.push(own.iter().map(|&at| x(at, d)).sum::<f64>() / total);
-            made.means.extend(means);
-            made.covariances.extend(covariances);
-        }
-        Some(made)
-    }
+/// A pass with components of these constants, means and packed triangles of L^{-1}: their sums, the log densities of draws,
+/// and the sum of weight times log density.
+fn pass(
+    d: usize,
+    (constants, means, inverses): (&[f64], &[f64], &[f64]),
+    draws: &[Pack],
+    sums: Option<&mut Vec<Pack>>,
+    logs: Option<&mut [Pack]>,
+) -> f64 {
+    let parts = constants.iter().zip(means.chunks_exact(d)).zip(inverses.chunks_exact(packed_len(d)));
+    let components: Vec<DrawComponent<'_>> =
+        parts.map(|((&constant, mean), inverse)| DrawComponent { constant, mean, inverse }).collect();
+    let (mut shares, mut total) = (vec![Pack::ZERO; components.len()], [0.0; LANES]);
+    let sums = sums.map(|sums| {
+        sums.clear();
+        sums.resize(components.len() * draw_sums_len(d), Pack::ZERO);
+        sums.as_mut_slice()
+    });
+    DrawSums { d, components: &components, draws, shares: &mut shares, sums, logs, total: &mut total }.run();
+    total.iter().sum()
+}
+
+/// Sums of all lanes.
+fn summed(sums: &[Pack]) -> Vec<f64> {
+    sums.iter().map(|pack| pack.0.iter().sum()).collect()
 }
 
 /// One component with the moments of some draws.
@@ -214,8 +202,7 @@ fn moments(draws: &[Pack], d: usize, numbers: &[usize]) -> Option<Model> {
             (0..=i).for_each(|j| sums[1 + d + packed_index(i, j)].0[0] += q * pack[i].0[lane] * pack[j].0[lane]);
         }
     }
-    let flat: Vec<f64> = sums.iter().map(|pack| pack.0.iter().sum()).collect();
-    Model::single(d).step(&flat)
+    Model::single(d).step(&summed(&sums))
 }
 
 /// SQUAREM (Varadhan and Roland, 2008) on the sums of three steps of EM: with r and v their first and second difference
@@ -228,16 +215,18 @@ pub(super) fn squared_step(first: &[f64], second: &[f64], third: &[f64]) -> Opti
     a.is_finite().then(|| (0..first.len()).map(|at| first[at] + 2.0 * a * r(at) + a * a * v(at)).collect())
 }
 
-/// The direction of the largest variance.
-fn longest(covariance: &[f64], d: usize) -> Option<Vec<f64>> {
+/// The largest variance, and its direction.
+fn longest(covariance: &[f64], d: usize) -> Option<(f64, Vec<f64>)> {
     let mut eigh = Eigh::new(d);
     eigh.packed(covariance).ok()?;
-    Some(eigh.vectors[(d - 1) * d..].to_vec())
+    Some((*eigh.values.last()?, eigh.vectors[(d - 1) * d..].to_vec()))
 }
 
 /// The packed triangle of L^{-1} of T = L L', and log |T|; `None` where T is not positive definite.
 fn invert_root(covariance: &[f64], d: usize, out: &mut Vec<f64>) -> Option<f64> {
-    let mut l = covariance.to_vec();
+    let first = out.len();
+    out.extend_from_slice(covariance);
+    let l = &mut out[first..];
     let mut log_det = 0.0;
     for i in 0..d {
         for j in 0..=i {
@@ -254,9 +243,14 @@ fn invert_root(covariance: &[f64], d: usize, out: &mut Vec<f64>) -> Option<f64> 
             }
         }
     }
-    let square: Vec<f64> =
-        (0..d * d).map(|at| if at % d <= at / d { l[packed_index(at / d, at % d)] } else { 0.0 }).collect();
-    let inverse = inverse_lower(&square, d);
-    (0..d).for_each(|i| out.extend_from_slice(&inverse[i * d..=i * d + i]));
+    // Row by row in the place of L, whose later columns are still there.
+    for i in 0..d {
+        let pivot = l[packed_index(i, i)].recip();
+        for j in 0..i {
+            let dot: f64 = (j..i).map(|k| l[packed_index(i, k)] * l[packed_index(k, j)]).sum();
+            l[packed_index(i, j)] = -dot * pivot;
+        }
+        l[packed_index(i, i)] = pivot;
+    }
     Some(log_det)
 }

@@ -36,6 +36,20 @@ pub(super) struct Row {
     all: Vec<Pack>,
 }
 
+/// A fit that gets one component after the other, and clusters of as many that it may start from.
+struct Growing {
+    model: Model,
+    clusters: Option<Model>,
+}
+
+impl Growing {
+    /// One component.
+    fn new(d: usize, draws: &[Pack]) -> Self {
+        let (_, model) = Model::single(d).climbed(draws, 1, 0.0);
+        Self { clusters: Some(model.clone()), model }
+    }
+}
+
 impl Row {
     pub(super) fn new(d: usize, criterion: Criterion) -> Self {
         let none = Vec::new;
@@ -100,62 +114,64 @@ impl Row {
         } else {
             ((self.effective() / DRAWS_PER_NUMBER / numbers) as usize).max(1)
         };
-        let found = match asked {
-            Some(k) => (1..=k.min(affordable))
-                .fold(None, |fit: Option<Model>, _| Some(self.extended(fit.as_ref(), &self.all, TOL))),
-            None if shape => Some(self.nearest(affordable.min(MOST_COMPONENTS))),
-            None => Some(self.chosen(affordable.min(MOST_COMPONENTS))),
+        let (all, most) = (&self.all, affordable.min(MOST_COMPONENTS));
+        let model = match asked {
+            Some(k) => {
+                let mut growing = Growing::new(d, all);
+                while growing.model.k() < k.min(affordable) && self.grow(&mut growing, all, TOL) {}
+                growing.model
+            }
+            None if shape => self.nearest(most),
+            None => self.chosen(most),
         };
-        found.map_or_else(Fit::default, |model| self.in_units(model))
+        self.in_units(model)
     }
 
     /// As many components as the held-out draws want, fitted to all draws.
     fn chosen(&self, most: usize) -> Model {
-        let mut best = self.extended(None, &self.train, TOL_CHOICE);
-        let mut score = best.score(&self.test);
-        while best.k() < most {
-            let next = self.extended(Some(&best), &self.train, TOL_CHOICE);
-            let better = next.score(&self.test);
+        let mut growing = Growing::new(self.d, &self.train);
+        let (mut best, mut score) = (growing.model.clone(), growing.model.score(&self.test));
+        while best.k() < most && self.grow(&mut growing, &self.train, TOL_CHOICE) {
+            let better = growing.model.score(&self.test);
             if !(better > score) {
                 break;
             }
-            (best, score) = (next, better);
+            (best, score) = (growing.model.clone(), better);
         }
-        if best.k() == 1 { self.extended(None, &self.all, TOL) } else { self.finished(best, &self.all, TOL) }
+        if best.k() == 1 { Growing::new(self.d, &self.all).model } else { self.finished(best, &self.all, TOL) }
     }
 
     /// As many components as bring the mean log density nearer to its best.
     fn nearest(&self, most: usize) -> Model {
-        let mut best = self.extended(None, &self.all, TOL);
-        let mut score = best.score(&self.all);
-        while best.k() < most {
-            let next = self.extended(Some(&best), &self.all, TOL);
-            let better = next.score(&self.all);
+        let mut growing = Growing::new(self.d, &self.all);
+        let (mut best, mut score) = (growing.model.clone(), growing.model.score(&self.all));
+        while best.k() < most && self.grow(&mut growing, &self.all, TOL) {
+            let better = growing.model.score(&self.all);
             if !(better > score + GAIN) {
                 break;
             }
-            (best, score) = (next, better);
+            (best, score) = (growing.model.clone(), better);
         }
         best
     }
 
     fn finished(&self, model: Model, draws: &[Pack], tol: f64) -> Model {
-        match self.criterion {
-            Criterion::Draws => model.climbed(draws, MAX_ITER, tol),
-            Criterion::Shape => model.climbed(draws, MAX_ITER_SHAPE, TOL_SHAPE),
-        }
+        let (most, tol) = match self.criterion {
+            Criterion::Draws => (MAX_ITER, tol),
+            Criterion::Shape => (MAX_ITER_SHAPE, TOL_SHAPE),
+        };
+        model.climbed(draws, most, tol).1
     }
 
-    /// A fit with one component more.
-    fn extended(&self, before: Option<&Model>, draws: &[Pack], tol: f64) -> Model {
-        let Some(before) = before else { return Model::single(self.d).climbed(draws, 1, 0.0) };
-        let starts = [before.with_worst(draws), Model::clusters(self.d, before.k() + 1, draws)];
-        let tried = starts.into_iter().flatten().map(|start| {
-            let model = start.climbed(draws, TRIAL, 0.0);
-            (model.score(draws), model)
-        });
+    /// A fit with one component more; false where there is none.
+    fn grow(&self, growing: &mut Growing, draws: &[Pack], tol: f64) -> bool {
+        growing.clusters = growing.clusters.take().and_then(|clusters| clusters.cut(draws));
+        let starts = [growing.model.with_worst(draws), growing.clusters.clone()];
+        let tried = starts.into_iter().flatten().map(|start| start.climbed(draws, TRIAL, 0.0));
         let best = tried.filter(|(score, _)| score.is_finite()).max_by(|(a, _), (b, _)| a.total_cmp(b));
-        best.map_or_else(|| before.clone(), |(_, model)| self.finished(model, draws, tol))
+        let Some((_, model)) = best else { return false };
+        growing.model = self.finished(model, draws, tol);
+        true
     }
 
     fn in_units(&self, model: Model) -> Fit {

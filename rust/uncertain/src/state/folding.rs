@@ -18,12 +18,16 @@ use std::borrow::Cow;
 
 use ndarray::Array2;
 
-use super::{About, OfMixtures, Predictor, Training, complete};
+use super::{About, OfMixtures, Predictor, Training, column, complete};
 use crate::control::Control;
-use crate::data::{GaussianArray, Incomplete, MixtureArray};
-use crate::density::Densities;
+use crate::data::{Fold, GaussianArray, Incomplete, MixtureArray};
+use crate::density::{Densities, NO_COMPONENT};
 use crate::error::{Error, Result};
 use crate::mixture::{log_sum, normalise_logs};
+use crate::{memory, parallel};
+
+/// Answers of components that are there at a time: they are folded while the cache has them.
+const BLOCK: usize = 1 << 15;
 
 /// `work` with rows as a fit that treats mixtures this way wants them.
 pub(crate) fn for_fit<T>(
@@ -121,24 +125,27 @@ impl Folding<'_> {
         })
     }
 
-    /// v_c p(component c) / p(row), and log p(row).
-    fn shares(&self, rows: Incomplete<'_>, mixtures: &MixtureArray, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
-        let mut logs = self.0.log_likelihood(rows.components(), control)?;
-        logs.iter_mut().zip(mixtures.weights()).for_each(|(log, v)| *log += v.ln());
-        let mut of_rows = Vec::with_capacity(mixtures.n_rows());
-        for row in 0..mixtures.n_rows() {
-            let own = &mut logs[mixtures.row(row)];
-            let all = log_sum(own);
-            if all == f64::NEG_INFINITY {
-                return Err(Error::Data(format!(
-                    "row {row}: the density of all its components is zero under the distribution of true values; look at its \
-                     units"
-                )));
-            }
-            own.iter_mut().for_each(|log| *log = (*log - all).exp());
-            of_rows.push(all);
-        }
-        Ok((logs, of_rows))
+    /// Answers about the components, folded block by block; `question` gives N answers, and `fold` makes as many of rows.
+    fn folded<const N: usize>(
+        &self,
+        rows: Incomplete<'_>,
+        mixtures: &MixtureArray,
+        weights: &[f64],
+        question: impl Fn(&dyn Predictor, Incomplete<'_>) -> Result<[Array2<f64>; N]> + Sync,
+        fold: impl Fn(Fold<'_>, [Array2<f64>; N]) -> Result<[Array2<f64>; N]> + Sync,
+    ) -> Result<[Array2<f64>; N]> {
+        let numbers = self.0.about().n_classes.unwrap_or(1).max(1);
+        let blocks = mixtures.blocks(BLOCK / numbers);
+        let of_block = |block| {
+            let of_rows = mixtures.fold(block, weights);
+            let own = of_rows.components();
+            let data = rows.gaussians().slice(own.clone());
+            let answers = question(self.0, rows.part(own.clone(), &data))
+                .map_err(|error| error.renumbered(|at| mixtures.row_of(own.start + at)))?;
+            fold(of_rows, answers)
+        };
+        let found = parallel::map_jobs(blocks, of_block)?.into_iter().collect::<Result<Vec<_>>>()?;
+        below_each_other(found)
     }
 
     /// One answer of k numbers per row.
@@ -146,13 +153,24 @@ impl Folding<'_> {
         &self,
         rows: Incomplete<'_>,
         control: &Control,
-        question: impl Fn(&dyn Predictor, Incomplete<'_>) -> Result<Array2<f64>>,
+        question: impl Fn(&dyn Predictor, Incomplete<'_>) -> Result<Array2<f64>> + Sync,
     ) -> Result<Array2<f64>> {
         match self.asked(rows, control)? {
             Asked::Model(rows) => question(self.0, rows),
             Asked::Moments(moments) => question(self.0, moments.rows()),
-            Asked::Components(rows, mixtures, weights) => mixtures.average_by(&weights, question(self.0, rows)?.view()),
+            Asked::Components(rows, mixtures, weights) => {
+                let ask = |model: &dyn Predictor, rows: Incomplete<'_>| Ok([question(model, rows)?]);
+                let [found] =
+                    self.folded(rows, mixtures, &weights, ask, |fold, [answers]| Ok([fold.average(answers.view())?]))?;
+                Ok(found)
+            }
         }
+    }
+
+    /// v_c p(component c) / p(row), and log p(row).
+    fn shares(&self, rows: Incomplete<'_>, mixtures: &MixtureArray, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
+        let logs = self.0.log_likelihood(rows.components(), control);
+        shares_of(mixtures, logs.map_err(of_rows(mixtures))?)
     }
 
     /// log P(class | row) of mixtures, sum_c v_c p(class, component c) in proportion, from a model that knows these.
@@ -160,27 +178,87 @@ impl Folding<'_> {
         let Some(mixtures) = rows.mixtures().filter(|_| self.0.about().of_mixtures == OfMixtures::Likelihood) else {
             return Ok(None);
         };
-        let Some(joint) = self.0.log_joint(rows.components(), control)? else { return Ok(None) };
-        let mut logs = mixtures.log_average_by(mixtures.weights(), joint.view())?;
+        let joint = self.0.log_joint(rows.components(), control);
+        let Some(joint) = joint.map_err(of_rows(mixtures))? else { return Ok(None) };
+        let mut logs = mixtures.fold(0..mixtures.n_rows(), mixtures.weights()).log_average(joint.view())?;
         let k = logs.ncols();
         logs.as_slice_mut().map_or(Ok(()), |logs| normalise_logs(logs, k))?;
         Ok(Some(logs))
     }
 
+    /// Densities of the components of mixtures, with their shares in their rows, from a regression that has a likelihood of
+    /// rows.
+    fn posterior_densities<'a>(
+        &self,
+        rows: Incomplete<'a>,
+        control: &Control,
+    ) -> Result<Option<(Densities, &'a MixtureArray)>> {
+        let Some(mixtures) = rows.mixtures().filter(|_| self.0.about().of_mixtures == OfMixtures::Likelihood) else {
+            return Ok(None);
+        };
+        let joint = self.0.joint_densities(rows.components(), control).map_err(of_rows(mixtures))?;
+        let shared_out = |joint: Densities| joint.shared_out(mixtures.offsets(), mixtures.weights());
+        Ok(joint.map(shared_out).transpose()?.map(|densities| (densities, mixtures)))
+    }
+
     /// The rows that a transform makes of these; rows that were mixtures may be so still.
     pub fn transform_mixtures(&self, rows: Incomplete<'_>, control: &Control) -> Result<MixtureArray> {
-        match self.asked(rows, control)? {
-            Asked::Model(rows) => Ok((&self.0.transform(rows, control)?).into()),
-            Asked::Moments(moments) => Ok((&self.0.transform(moments.rows(), control)?).into()),
-            Asked::Components(rows, mixtures, weights) => {
-                let moved = mixtures.with_components(self.0.transform(rows, control)?);
-                Ok(match weights {
-                    Cow::Borrowed(_) => moved,
-                    Cow::Owned(weights) => moved.with_weights(weights),
-                })
+        let of_components = rows.components();
+        match (rows.mixtures(), self.0.about().of_mixtures) {
+            (None, _) | (_, OfMixtures::Own) => Ok((&self.0.transform(rows, control)?).into()),
+            (_, OfMixtures::Refused) => Err(refused()),
+            (Some(mixtures), OfMixtures::Moments) => {
+                Ok((&self.0.transform(MixtureMoments::new(rows, mixtures)?.rows(), control)?).into())
+            }
+            (Some(mixtures), OfMixtures::Components) => {
+                let moved = self.0.transform(of_components, control);
+                Ok(mixtures.with_components(moved.map_err(of_rows(mixtures))?))
+            }
+            (Some(mixtures), OfMixtures::Likelihood) => {
+                let moved = self.0.transform_with_likelihood(of_components, control);
+                let (moved, logs) = moved.map_err(of_rows(mixtures))?;
+                Ok(mixtures.with_components(moved).with_weights(shares_of(mixtures, logs)?.0))
             }
         }
     }
+}
+
+/// Errors about components as those about their rows.
+fn of_rows(mixtures: &MixtureArray) -> impl Fn(Error) -> Error {
+    |error| error.renumbered(|component| mixtures.row_of(component))
+}
+
+/// v_c p(component c) / p(row) and log p(row), from log p(component c).
+fn shares_of(mixtures: &MixtureArray, mut logs: Vec<f64>) -> Result<(Vec<f64>, Vec<f64>)> {
+    logs.iter_mut().zip(mixtures.weights()).for_each(|(log, v)| *log += v.ln());
+    let mut of_rows = Vec::with_capacity(mixtures.n_rows());
+    for row in 0..mixtures.n_rows() {
+        let own = &mut logs[mixtures.row(row)];
+        let all = log_sum(own);
+        if !all.is_finite() {
+            return Err(Error::Row { row, why: NO_COMPONENT.into() });
+        }
+        own.iter_mut().for_each(|log| *log = (*log - all).exp());
+        of_rows.push(all);
+    }
+    Ok((logs, of_rows))
+}
+
+/// The rows of all blocks below each other.
+fn below_each_other<const N: usize>(mut blocks: Vec<[Array2<f64>; N]>) -> Result<[Array2<f64>; N]> {
+    if blocks.len() == 1 {
+        return Ok(blocks.swap_remove(0));
+    }
+    let n = blocks.iter().map(|block| block[0].nrows()).sum();
+    let mut all: [Array2<f64>; N] = std::array::from_fn(|_| Array2::default((0, 0)));
+    for (at, all) in all.iter_mut().enumerate() {
+        let k = blocks.first().map_or(0, |block| block[at].ncols());
+        memory::ask(n, k * size_of::<f64>())?;
+        let mut values = Vec::with_capacity(n * k);
+        blocks.iter().for_each(|block| values.extend_from_slice(block[at].as_slice().unwrap_or_default()));
+        *all = Array2::from_shape_vec((n, k), values).map_err(|why| Error::Internal(why.to_string()))?;
+    }
+    Ok(all)
 }
 
 impl Folding<'_> {
@@ -210,16 +288,28 @@ impl Predictor for Folding<'_> {
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
+        if let Some((densities, mixtures)) = self.posterior_densities(rows, control)? {
+            return Ok(column(densities.moments_of_rows(mixtures.offsets()).0));
+        }
         self.matrix(rows, control, |model, rows| model.decision(rows, control))
     }
 
     fn decision_distribution(&self, rows: Incomplete<'_>, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
+        if let Some((densities, mixtures)) = self.posterior_densities(rows, control)? {
+            let (means, stds) = densities.moments_of_rows(mixtures.offsets());
+            return Ok((column(means), column(stds)));
+        }
         match self.asked(rows, control)? {
             Asked::Model(rows) => self.0.decision_distribution(rows, control),
             Asked::Moments(moments) => self.0.decision_distribution(moments.rows(), control),
             Asked::Components(rows, mixtures, weights) => {
-                let (means, stds) = self.0.decision_distribution(rows, control)?;
-                mixtures.moments_by(&weights, means.view(), stds.view())
+                let ask = |model: &dyn Predictor, rows: Incomplete<'_>| {
+                    Ok(model.decision_distribution(rows, control)?.into())
+                };
+                let found = self.folded(rows, mixtures, &weights, ask, |fold, [means, stds]: [Array2<f64>; 2]| {
+                    Ok(fold.moments(means.view(), stds.view())?.into())
+                })?;
+                Ok(found.into())
             }
         }
     }
@@ -240,17 +330,20 @@ impl Predictor for Folding<'_> {
             Asked::Moments(moments) => self.0.log_proba(moments.rows(), control),
             Asked::Components(rows, mixtures, weights) => {
                 let logs = self.0.log_proba(rows, control)?;
-                mixtures.log_average_by(&weights, logs.view())
+                mixtures.fold(0..mixtures.n_rows(), &weights).log_average(logs.view())
             }
         }
     }
 
     fn densities(&self, rows: Incomplete<'_>, control: &Control) -> Result<Densities> {
+        if let Some((densities, mixtures)) = self.posterior_densities(rows, control)? {
+            return Ok(densities.joined(mixtures.offsets(), |_| 1.0));
+        }
         match self.asked(rows, control)? {
             Asked::Model(rows) => self.0.densities(rows, control),
             Asked::Moments(moments) => self.0.densities(moments.rows(), control),
             Asked::Components(rows, mixtures, weights) => {
-                Ok(self.0.densities(rows, control)?.joined(mixtures.offsets(), &weights))
+                Ok(self.0.densities(rows, control)?.joined(mixtures.offsets(), |component| weights[component]))
             }
         }
     }
@@ -280,5 +373,5 @@ pub(crate) fn folded_moments(
 ) -> Result<(Array2<f64>, Array2<f64>)> {
     let (means, stds) = question(complete(rows.components())?)?;
     let Some(mixtures) = rows.mixtures() else { return Ok((means, stds)) };
-    mixtures.moments_by(mixtures.weights(), means.view(), stds.view())
+    mixtures.fold(0..mixtures.n_rows(), mixtures.weights()).moments(means.view(), stds.view())
 }

@@ -92,13 +92,18 @@ impl About {
 }
 
 /// What it says about new rows. Gaps come only to what [takes](About::takes_gaps) them.
-pub trait Predictor {
+pub trait Predictor: Sync {
     /// What it can be asked.
     fn about(&self) -> About;
 
     /// The rows that a transform makes of these.
     fn transform(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<GaussianArray> {
         Err(Error::Data("this is not a transform".into()))
+    }
+
+    /// The same and log p(row), of a transform that has a likelihood of rows; of one pass where it can.
+    fn transform_with_likelihood(&self, rows: Incomplete<'_>, control: &Control) -> Result<(GaussianArray, Vec<f64>)> {
+        Ok((self.transform(rows, control)?, self.log_likelihood(rows, control)?))
     }
 
     /// The feature that each one of a transform's comes from, with its gaps and limits; `None`: the one in its place.
@@ -140,6 +145,11 @@ pub trait Predictor {
     /// What a regression knows of the true target of every row.
     fn densities(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<Densities> {
         Err(Error::Data("this has no densities of targets".into()))
+    }
+
+    /// The same with log p(part, row) in the place of shares, where a regression has a likelihood of rows.
+    fn joint_densities(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<Option<Densities>> {
+        Ok(None)
     }
 
     /// log p(row).

@@ -70,44 +70,47 @@ impl GaussianDenoiser {
 
     /// The posterior of every row's true value. `Err(Interrupted)` soon after `control` is stopped.
     pub fn transform<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<GaussianArray> {
-        let rows = rows.into();
+        Ok(self.posteriors(rows.into(), control)?.0)
+    }
+
+    /// The same, and the log density of every row where it is known by the way.
+    fn posteriors(&self, rows: Incomplete<'_>, control: &Control) -> Result<(GaussianArray, Option<Vec<f64>>)> {
         let (data, d) = (rows.gaussians(), self.mixture.n_features());
         data.check_features(d)?;
         let n = data.n_rows();
         if rows.missing().is_some() {
             if matches!(data.covariances(), Covariances::Zero) && rows.limits().is_none() {
                 // What is known is known exactly, and stays to the last bit.
-                return GaussianImputer::new(self.mixture.clone()).transform(rows, control);
+                return Ok((GaussianImputer::new(self.mixture.clone()).transform(rows, control)?, None));
             }
             return self.full(rows, control);
         }
         let covariances = data.covariances();
         if matches!(covariances, Covariances::Zero) {
-            return Ok(data.clone());
+            return Ok((data.clone(), None));
         }
         let observed = Observed::new(data, None, None);
         let single = self.mixture.n_components() == 1;
         if single && n > 0 && covariances.common().is_some() {
-            let (means, _) = observed.posteriors(&self.mixture, false, control)?;
-            let one = data.slice(0..1);
-            let (_, triangle) = Observed::new(&one, None, None).posteriors(&self.mixture, false, control)?;
-            let covariances = Covariances::triangle_unchecked(triangle);
-            return Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances));
+            let found = observed.posteriors(&self.mixture, false, control)?;
+            let covariances = Covariances::triangle_unchecked(found.covariances[..packed_len(d)].to_vec());
+            let moved = GaussianArray::from_checked(Rows::from_owned(found.means, n, d), covariances);
+            return Ok((moved, Some(found.logs)));
         }
         if let (Noise::Factor(rank), true) = (observed.noise(), single) {
             let (means, factors) = observed.posterior_factors(&self.mixture, rank, control)?;
             let covariances = Covariances::factor_unchecked(Rows::from_owned(factors, n, d * rank), rank);
-            return Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances));
+            return Ok((GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances), None));
         }
         self.full(rows, control)
     }
 
     /// A full covariance per row.
-    fn full(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
+    fn full(&self, rows: Incomplete<'_>, control: &Control) -> Result<(GaussianArray, Option<Vec<f64>>)> {
         let (n, d) = (rows.gaussians().n_rows(), self.mixture.n_features());
-        let (means, packed) = Observed::from_rows(rows, None).posteriors(&self.mixture, false, control)?;
-        let covariances = Covariances::triangles_unchecked(Rows::from_owned(packed, n, packed_len(d)));
-        Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances))
+        let found = Observed::from_rows(rows, None).posteriors(&self.mixture, false, control)?;
+        let covariances = Covariances::triangles_unchecked(Rows::from_owned(found.covariances, n, packed_len(d)));
+        Ok((GaussianArray::from_checked(Rows::from_owned(found.means, n, d), covariances), Some(found.logs)))
     }
 
     /// log p(x_i) of every row, of what is there: the density of N(mu_k, T_k + S_i) summed over the components.
@@ -152,6 +155,11 @@ impl Predictor for GaussianDenoiser {
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
         self.transform(rows, control)
+    }
+
+    fn transform_with_likelihood(&self, rows: Incomplete<'_>, control: &Control) -> Result<(GaussianArray, Vec<f64>)> {
+        let (moved, logs) = self.posteriors(rows, control)?;
+        Ok((moved, logs.map_or_else(|| self.log_likelihood(rows, control), Ok)?))
     }
 
     fn log_likelihood(&self, rows: Incomplete<'_>, control: &Control) -> Result<Vec<f64>> {

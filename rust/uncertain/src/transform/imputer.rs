@@ -82,9 +82,9 @@ impl GaussianImputer {
         data.check_features(d)?;
         let n = data.n_rows();
         let Some(missing) = rows.missing() else { return Ok(data.clone()) };
-        let (means, packed) = Observed::from_rows(rows, None).posteriors(&self.mixture, true, control)?;
-        let covariances = Covariances::triangles_unchecked(Rows::from_owned(packed, n, packed_len(d)));
-        let full = GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances);
+        let found = Observed::from_rows(rows, None).posteriors(&self.mixture, true, control)?;
+        let covariances = Covariances::triangles_unchecked(Rows::from_owned(found.covariances, n, packed_len(d)));
+        let full = GaussianArray::from_checked(Rows::from_owned(found.means, n, d), covariances);
         // One gap per row at most, among features without covariances: the matrices are diagonal.
         let single = missing.chunks_exact(d).all(|row| row.iter().filter(|m| **m).count() <= 1);
         let plain = data.covariances().structure().is_diagonal();

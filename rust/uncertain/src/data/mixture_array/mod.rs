@@ -24,6 +24,8 @@ use crate::data::{Covariances, GaussianArray, Labels, Rows, Targets, Unit, Weigh
 use crate::error::{Error, Result};
 use crate::{memory, parallel};
 
+pub(crate) use fold::Fold;
+
 /// Weights of a row may miss 1 by so much, which is rounding of single precision; they are divided by their sum.
 const ROUNDING: f64 = 1e-5;
 /// Components of one row at most.

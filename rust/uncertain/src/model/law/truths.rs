@@ -64,9 +64,9 @@ impl Truths {
         for component in 0..k {
             let (mean, covariance) = (mixture.mean(component).to_vec(), mixture.covariance(component).to_vec());
             let one = Mixture::unchecked(vec![1.0], mean, covariance, d);
-            let (m, p) = observed.posteriors(&one, false, control)?;
-            means.push(m);
-            covariances.push(p);
+            let found = observed.posteriors(&one, false, control)?;
+            means.push(found.means);
+            covariances.push(found.covariances);
         }
         Ok(Self { n: rows.n_rows(), d, k, offsets, logs, means, covariances })
     }

@@ -14,10 +14,12 @@ const BLOCK: usize = 64;
 pub(crate) fn check_finite<'a>(scores: impl IntoIterator<Item = &'a f64>, per_row: usize) -> Result<()> {
     match scores.into_iter().enumerate().find(|(_, score)| !score.is_finite()) {
         None => Ok(()),
-        Some((at, score)) => Err(Error::Data(format!(
-            "row {}: its score, or the deviation of it, is more than a number can hold ({score}); look at its units",
-            at / per_row
-        ))),
+        Some((at, score)) => Err(Error::Row {
+            row: at / per_row,
+            why: format!(
+                "its score, or the deviation of it, is more than a number can hold ({score}); look at its units"
+            ),
+        }),
     }
 }
 

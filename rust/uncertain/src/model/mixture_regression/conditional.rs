@@ -16,12 +16,27 @@ use crate::control::Control;
 use crate::data::Incomplete;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::{Expected, Mixture};
-use crate::density::{Densities, NUMBERS};
+use crate::density::{Densities, NUMBERS, normalise};
 use crate::error::{Error, Result};
 use crate::parallel;
 
 /// Of every row, under the mixture of features and target.
 pub(super) fn densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control) -> Result<Densities> {
+    parts(joint, rows, control, normalise)
+}
+
+/// The same, log p(part, row) in the place of the shares.
+pub(super) fn joint_densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control) -> Result<Densities> {
+    parts(joint, rows, control, |_| Some(()))
+}
+
+/// The same after `finish`, which has log p(part, row) in the place of the shares.
+fn parts(
+    joint: &Mixture,
+    rows: Incomplete<'_>,
+    control: &Control,
+    finish: impl Fn(&mut [f64]) -> Option<()> + Sync,
+) -> Result<Densities> {
     let (d, components) = (joint.n_features() - 1, joint.n_components());
     let data = rows.gaussians();
     data.check_features(d)?;
@@ -35,7 +50,7 @@ pub(super) fn densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control
                 expected.update(&features, k, rows, i)?;
                 out.copy_from_slice(&given(expected, joint, k));
             }
-            return normalise(out).ok_or_else(|| unusable(i));
+            return finish(out).ok_or_else(|| unusable(i));
         }
         row.known.clear();
         row.known.extend((0..d).filter(|&j| !rows.is_missing(i, j)));
@@ -43,7 +58,7 @@ pub(super) fn densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control
         for (k, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
             out.copy_from_slice(&row.under(joint, k, &data.means().row(i)).ok_or_else(|| unusable(i))?);
         }
-        normalise(out).ok_or_else(|| unusable(i))
+        finish(out).ok_or_else(|| unusable(i))
     })?;
     Ok(Densities::new(components, values))
 }
@@ -112,21 +127,7 @@ impl ConditionalRow {
     }
 }
 
-/// Log weights to weights.
-fn normalise(row: &mut [f64]) -> Option<()> {
-    let logs = row.iter().step_by(NUMBERS);
-    let largest = logs.copied().fold(f64::NEG_INFINITY, f64::max);
-    let mut total = 0.0;
-    for part in row.chunks_exact_mut(NUMBERS) {
-        part[0] = (part[0] - largest).exp();
-        total += part[0];
-    }
-    row.iter_mut().step_by(NUMBERS).for_each(|w| *w /= total);
-    total.is_finite().then_some(())
-}
-
 fn unusable(row: usize) -> Error {
-    Error::Data(format!(
-        "row {row}: the density of its target cannot be computed; scale the features, or raise reg_covar"
-    ))
+    let why = "the density of its target cannot be computed; scale the features, or raise reg_covar".into();
+    Error::Row { row, why }
 }

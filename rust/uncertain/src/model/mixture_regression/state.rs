@@ -93,6 +93,10 @@ impl Predictor for Model {
         self.densities(rows, control)
     }
 
+    fn joint_densities(&self, rows: Incomplete<'_>, control: &Control) -> Result<Option<Densities>> {
+        conditional::joint_densities(&self.mixture, rows, control).map(Some)
+    }
+
     /// Of the features.
     fn log_likelihood(&self, rows: Incomplete<'_>, control: &Control) -> Result<Vec<f64>> {
         let (features, k) = (conditional::feature_marginal(&self.mixture)?, self.mixture.n_components());

@@ -125,7 +125,7 @@ fn centre(
     let mut scores = objective.scores(x, control)?;
     for _ in 0..STEPS {
         let e = match objective.evaluate(x, 0.0, Derivatives::Hessian, control) {
-            Err(Error::Data(_)) => return Ok(None), // a barrier of infinity
+            Err(Error::Data(_) | Error::Row { .. }) => return Ok(None), // a barrier of infinity
             other => other?,
         };
         inside.copy_from_slice(x);
