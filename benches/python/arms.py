@@ -8,8 +8,8 @@ that of moments with its standard error over rows (negative: shape is better).
 
 `--law`: the slope of a logistic law (`--slope`, 2), its intercept (`--intercept`, 1) and the standard
 error that it states for the slope, where arms are 1 : 3 and the upper one is `--sizes` (1.5 to 3) times the
-scatter of the true values: means over `--tables` (12) simulated tables of 6,000 rows, with what the true
-values give. `--curve`: the same of an exponential law, y = exp(.7 z), of 1,000 rows: its factor, its
+scatter of the true values: means over `--tables` (12) simulated tables of `--objects` (6,000) rows, with what
+the true values give. `--curve`: the same of an exponential law, y = exp(.7 z), of 1,000 rows: its factor, its
 exponent and the stated error of this.
 """
 
@@ -64,11 +64,13 @@ def estimates(table: pl.DataFrame, arms: str, *, curve: bool) -> list[float]:
     return [model.coef_[0, 0], model.intercept_[0], model.coef_std_[0, 0]]
 
 
-def law(sizes: tuple[float, float], tables: int, of: tuple[float, float], *, curve: bool) -> None:
+def law(
+    sizes: tuple[float, float], tables: int, objects: int, of: tuple[float, float], *, curve: bool
+) -> None:
     found: dict[str, list[list[float]]] = {"truth": [], "shape": [], "moments": []}
     for seed in range(tables):
         random = np.random.default_rng(seed)
-        n = 1_000 if curve else 6_000
+        n = 1_000 if curve else objects
         true, up = random.normal(size=n), random.uniform(*sizes, n)
         is_low = random.uniform(size=n) < 0.25
         error = np.where(is_low, -up / 3, up) * np.abs(random.normal(size=n))
@@ -98,6 +100,7 @@ def main() -> None:
     parser.add_argument("--law", action="store_true")
     parser.add_argument("--curve", action="store_true")
     parser.add_argument("--sizes", type=float, nargs=2, default=(1.5, 3.0))
+    parser.add_argument("--objects", type=int, default=6_000)
     parser.add_argument("--slope", type=float, default=2.0)
     parser.add_argument("--intercept", type=float, default=1.0)
     parser.add_argument("--tables", type=int, default=12)
@@ -107,7 +110,8 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     if given.law or given.curve:
-        law(tuple(given.sizes), given.tables, (given.intercept, given.slope), curve=given.curve)
+        of = (given.intercept, given.slope)
+        law(tuple(given.sizes), given.tables, given.objects, of, curve=given.curve)
         return
     table = rows(given.data, given.rows)
     up, down = (table.select(f"{name}_err{k}" for name in FEATURES).to_numpy() for k in (1, 2))
