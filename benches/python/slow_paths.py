@@ -2,6 +2,7 @@
 
 python benches/python/slow_paths.py [--report]
 python benches/python/slow_paths.py --classes 100 [--exact]  # the default call, 10,000 x 400; 0 for numbers
+python benches/python/slow_paths.py --wide 60 400 [--ignored 10000]  # method="gsu" on a table
 
 Data from fixed seeds; one thread. To compare two versions, run it under both, in turn.
 """
@@ -16,6 +17,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import polars as pl
 from timing import seconds
 
 import uncertain
@@ -56,13 +58,33 @@ def default_call(classes: int, *, exact: bool) -> None:
     )
 
 
+def wide_table(n: int, d: int, ignored: int) -> None:
+    """The processor time of `method="gsu"` on a table of d features with error columns, and of others."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 2
+    columns = {f"x{j}": rng.normal(size=n) + (j < 3) * y for j in range(d)}
+    columns |= {f"x{j}_err": rng.uniform(0.1, 0.5, n) for j in range(d)}
+    columns |= {f"z{j}": rng.normal(size=n) for j in range(ignored)}
+    table = pl.DataFrame(columns | {"label": y.astype(str)})
+    uncertain.fit(table[:, :1].with_columns(table["x0_err"], table["label"]), method="gsu")  # imports
+    start = time.process_time()
+    model = uncertain.fit(table, method="gsu")
+    processor = time.process_time() - start
+    print(f"{n} x {d}, {ignored} ignored: {processor:.2f} s of processors; {str(model).splitlines()[-1]}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--report", action="store_true", help="also a report on 80 rows of 44 features")
     parser.add_argument("--classes", type=int, help="only the default call on a wide table")
     parser.add_argument("--exact", action="store_true", help="without errors")
+    parser.add_argument("--wide", type=int, nargs=2, metavar=("ROWS", "FEATURES"), help='only method="gsu"')
+    parser.add_argument("--ignored", type=int, default=0, help="columns beside the features of --wide")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
+    if given.wide is not None:
+        wide_table(*given.wide, given.ignored)
+        return
     if given.classes is not None:
         default_call(given.classes, exact=given.exact)
         return

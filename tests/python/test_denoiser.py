@@ -20,7 +20,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from uncertain import GaussianArray, GaussianDenoiser, GSUClassifier
+import uncertain
+from uncertain import GaussianArray, GaussianDenoiser, GSUClassifier, Incomplete
 from uncertain.exceptions import ConvergenceWarning, ParameterError, UncertainError
 
 N, D = 120, 3
@@ -195,3 +196,60 @@ def test_callers_data_and_bad_parameters(rng: np.random.Generator) -> None:
     seen: list[Any] = []
     GaussianDenoiser(callback=seen.append).fit(X)
     assert [p.iteration for p in seen] == list(range(len(seen))) and len(seen) >= 2
+
+
+def wide(n: int, d: int, seed: int) -> tuple[Any, Any, Any]:
+    """True values that vary in five directions and each by itself, standard errors, and classes."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    loadings = np.random.default_rng(7).normal(size=(5, d))
+    truth = 0.6 * rng.normal(size=(n, 5)) @ loadings + 0.5 * rng.normal(size=(n, d)) + 0.5 * y[:, None]
+    return truth, rng.uniform(0.1, 1.5, (n, d)), y
+
+
+def test_few_rows_get_few_directions_and_posteriors_by_definition(rng: np.random.Generator) -> None:
+    truth, std, _ = wide(60, 80, 1)
+    x = truth + std * rng.normal(size=std.shape)
+    x[3, 5:9] = np.nan
+    gappy = Incomplete(GaussianArray(np.nan_to_num(x), std=std), np.isnan(x))
+    denoiser = GaussianDenoiser().fit(gappy)
+    posterior = denoiser.transform(gappy)
+    assert posterior.kind == "low-rank"
+    mean, t = denoiser.means_[0], denoiser.covariances_[0]
+    covariances = posterior.covariances()
+    for i in (0, 3, 59):
+        seen = ~np.isnan(x[i])
+        gain = t[:, seen] @ np.linalg.inv(t[np.ix_(seen, seen)] + np.diag(std[i, seen] ** 2))
+        assert_allclose(posterior.means[i], mean + gain @ (x[i, seen] - mean[seen]), rtol=1e-8, atol=1e-8)
+        assert_allclose(covariances[i], t - gain @ t[seen], rtol=1e-8, atol=1e-8)
+    logs = denoiser.score_samples(gappy)
+    expected = multivariate_normal.logpdf(x[0], mean, t + np.diag(std[0] ** 2))
+    assert_allclose(logs[0], expected, rtol=1e-9)
+
+
+def test_few_directions_know_more_of_new_rows_than_all_of_them() -> None:
+    truth, std, _ = wide(160, 80, 2)
+    x = truth + std * np.random.default_rng(3).normal(size=std.shape)
+    few = GaussianDenoiser().fit(GaussianArray(x[:75], std=std[:75]))
+    # Full matrices keep the covariance of all features: that of plain EM.
+    every = np.stack([np.diag(s**2) for s in std])
+    full = GaussianDenoiser().fit(GaussianArray(x[:75], cov=every[:75]))
+    assert few.n_iter_ < 150
+    new = GaussianArray(x[75:], std=std[75:])
+    assert few.score(new) > full.score(new) + 5.0
+    off = [((d.transform(new).means - truth[75:]) ** 2).mean() for d in (few, full)]
+    assert off[0] < 0.9 * off[1]
+
+
+def test_many_features_end_with_a_certificate_in_few_passes() -> None:
+    """60 rows of 400 features once took minutes; the work is counted, not the seconds."""
+    truth, std, y = wide(60, 400, 4)
+    X = GaussianArray(truth + std * np.random.default_rng(5).normal(size=std.shape), std=std)
+    model = uncertain.fit(X, y, method="gsu", meaning="measurement", task="classification")
+    denoiser, _, gsu = (step for _, step in model.pipeline_.steps[-3:])
+    assert denoiser.n_iter_ < 150
+    assert denoiser.transform(X).kind == "low-rank"
+    assert gsu.n_iter_ < 50
+    assert gsu.optimality_gap_ <= 1e-6
+    again = uncertain.fit(X, y, method="gsu", meaning="measurement", task="classification")
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))

@@ -50,6 +50,13 @@ class GaussianDenoiser(
     `GaussianImputer` would be taken as readings. With gaps, the T of a single component is the sum of squares
     over n - d - 1 instead of n, as in the imputer, whose docstring has the reason.
 
+    Few rows say little about d (d + 1) / 2 covariances. With error bars of single features, one component,
+    and no more rows than features (20 or more of these), the true values vary together in r directions, a
+    twelfth as many as there are rows, and each feature by itself beside them: T = F F' + diag(psi), F of
+    d x r (factor analysis). So do rows whose full matrices would take too long: those with n d^3 above
+    2 * 10^9, unless there are 200 rows per feature. r is smaller where that would take long (8 of 400
+    features), and 1,000 rows, drawn by the seed, are enough.
+
     Use it in front of an estimator if the error bars are measurement errors; if a row is a population, its
     covariance already is its spread (see "Spread or measurement error" in the guide).
 
@@ -72,15 +79,17 @@ class GaussianDenoiser(
     {held_out_log_likelihoods_, em_n_iter_, em_status_, n_features_in_, feature_names_in_}
 
     The result is always a GaussianArray: exact points stay exact; with one component a covariance shared by
-    all rows gives a shared one, and factors of at most d / 3 columns give factors of as many. Everything
-    else, and rows with gaps, give a full matrix per row (exact points with one gap each a diagonal one).
+    all rows gives a shared one, factors of at most d / 3 columns give factors of as many, and r directions
+    give factors of r columns with a diagonal. Everything else, and rows with gaps, give a full matrix per row
+    (exact points with one gap each a diagonal one).
 
     {Warns: em_warning}
 
     References
     ----------
     J. Bovy, D. W. Hogg, S. T. Roweis, Extreme deconvolution, Annals of Applied Statistics 5, 2011, doi
-    10.1214/10-AOAS439. R. Varadhan, C. Roland, Simple and globally convergent methods for accelerating the
+    10.1214/10-AOAS439. D. J. Bartholomew, M. Knott, I. Moustaki, Latent Variable Models and Factor Analysis,
+    3rd edition, 2011. R. Varadhan, C. Roland, Simple and globally convergent methods for accelerating the
     convergence of any EM algorithm, Scandinavian Journal of Statistics 35, 2008, doi
     10.1111/j.1467-9469.2007.00585.x.
 

@@ -4,7 +4,8 @@ use crate::control::Control;
 use crate::data::{Incomplete, Weights};
 use crate::deconvolution::choose;
 use crate::deconvolution::climb::fit_components;
-use crate::deconvolution::{Components, FittedMixture, Observed, ValidParams};
+use crate::deconvolution::factor_analysis::fit_few;
+use crate::deconvolution::{Components, FactorAnalysis, FittedMixture, Observed, ValidParams};
 use crate::error::Result;
 use crate::parallel;
 
@@ -51,5 +52,23 @@ impl ValidParams {
                 Ok(FittedMixture { choice: Some(choice), ..fitted })
             }
         })?
+    }
+
+    /// The same for rows that get a T of few directions; `None`: these do not, see `factor_analysis`.
+    pub(crate) fn fit_few_directions(
+        &self,
+        rows: Incomplete<'_>,
+        weights: Option<&Weights>,
+        control: &Control,
+    ) -> Result<Option<(FactorAnalysis, FittedMixture)>> {
+        rows.check_with(weights)?;
+        if self.0.components != Components::Fixed(1) || rows.mixtures().is_some() {
+            return Ok(None);
+        }
+        if let Some((weights, kept)) = weights.and_then(|w| Some((w, w.positive_rows()?))) {
+            return self.fit_few_directions(rows.take(&kept)?.rows(), Some(&weights.take(&kept)?), control);
+        }
+        let observed = Observed::from_rows(rows, weights);
+        parallel::install(self.0.threads, || fit_few(&self.0, &observed, control))?
     }
 }

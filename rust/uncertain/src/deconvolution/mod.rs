@@ -34,11 +34,15 @@
 //!
 //! Rows with labels see the components of their class only; `tied` components share one T.
 //!
+//! Few rows of many features, and rows whose matrices would take too long, get a T of few directions where the denoiser
+//! asks for it (`factor_analysis`).
+//!
 //! Used by the denoiser, the imputer, the discriminant and the regression with errors in both.
 
 mod choose;
 mod classes;
 mod climb;
+mod factor_analysis;
 mod factors;
 mod fit;
 mod limited;
@@ -62,6 +66,7 @@ pub use state::ReportHeader;
 pub use crate::mixture::Mixture;
 pub(crate) use crate::mixture::log_sum;
 pub(crate) use classes::PerClass;
+pub(crate) use factor_analysis::FactorAnalysis;
 pub(crate) use limited::Expected;
 pub(crate) use observed::Observed;
 pub(crate) use remote::{RemoteEm, fit_remote, sums_of_partition};

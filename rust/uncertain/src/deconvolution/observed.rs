@@ -275,7 +275,7 @@ impl<'a> Observed<'a> {
     }
 
     /// Of a part of a row the number of the row is told.
-    fn unusable(&self, at: usize) -> Error {
+    pub(super) fn unusable(&self, at: usize) -> Error {
         let row = self.parts.map_or(at, |parts| parts[at] as usize);
         let why = "its density under the mixture cannot be computed; scale the features, or raise reg_covar".into();
         Error::Row { row, why }

@@ -29,26 +29,29 @@ pub(super) fn extrapolated(
 ) -> Result<Option<(Mixture, f64)>> {
     // A component without rows has no logarithm of a share.
     let alive: Vec<bool> = (0..c.n_components()).map(|k| [a, b, c].iter().all(|m| m.weights()[k] > 0.0)).collect();
-    let [u0, u1, u2] = [coordinates(a, &alive, scale)?, coordinates(b, &alive, scale)?, coordinates(c, &alive, scale)?];
+    let three = [coordinates(a, &alive, scale)?, coordinates(b, &alive, scale)?, coordinates(c, &alive, scale)?];
+    let Some((u, length)) = jump(&three, most) else { return Ok(None) };
+    Ok(Some((mixture(&u, &alive, groups, scale, c), length)))
+}
+
+/// Where three points in a row lead to, and the length -a of the jump, at most `most`; `None` if they do not move.
+pub(super) fn jump([u0, u1, u2]: &[Vec<f64>; 3], most: f64) -> Option<(Vec<f64>, f64)> {
     let (mut rr, mut vv) = (0.0, 0.0);
-    for ((x, y), z) in u0.iter().zip(&u1).zip(&u2) {
+    for ((x, y), z) in u0.iter().zip(u1).zip(u2) {
         let (r, v) = (y - x, (z - y) - (y - x));
         rr += r * r;
         vv += v * v;
     }
     if !(rr > 0.0 && vv > 0.0) {
-        return Ok(None);
+        return None;
     }
     let length = (rr / vv).sqrt().clamp(1.0, most);
-    let jump = |((x, y), z): ((&f64, &f64), &f64)| {
+    let along = |((x, y), z): ((&f64, &f64), &f64)| {
         let (r, v) = (y - x, (z - y) - (y - x));
         x + 2.0 * length * r + length * length * v
     };
-    let u: Vec<f64> = u0.iter().zip(&u1).zip(&u2).map(jump).collect();
-    if !u.iter().all(|x| x.is_finite()) {
-        return Ok(None);
-    }
-    Ok(Some((mixture(&u, &alive, groups, scale, c), length)))
+    let u: Vec<f64> = u0.iter().zip(u1).zip(u2).map(along).collect();
+    u.iter().all(|x| x.is_finite()).then_some((u, length))
 }
 
 /// Per component: the log share, the mean, the rows of L.

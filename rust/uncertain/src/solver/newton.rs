@@ -8,6 +8,7 @@
 use super::trust_region::{TrustStep, step};
 use super::{Best, Ended, Options, Start, Status, smoothing};
 use crate::control::Control;
+use crate::data::covariance::Structure;
 use crate::error::{Error, Result};
 use crate::objective::{Derivatives, Evaluation, LinearObjective};
 use crate::simd;
@@ -15,8 +16,17 @@ use crate::sums::RowSums;
 
 /// Unknowns up to which the method is taken: 64 partial sums of the matrix are then at most 46 MB.
 pub(super) const DENSE: usize = 301;
+/// The same where rows have a few directions beside a diagonal, as those behind a denoiser of few directions: a pass of them
+/// costs as much as a dozen of diagonal ones, and L-BFGS takes a hundred and fifty.
+const DENSE_DIRECTIONS: usize = 513;
 /// A step that J no longer notices goes on where it leaves less than this part of the gap.
 const CLOSER: f64 = 0.5;
+
+/// Is the Hessian small enough for the method?
+pub(super) fn fits(objective: &LinearObjective<'_>) -> bool {
+    let beside = matches!(objective.covariances().structure(), Structure::Factor(factor) if factor.diagonal.is_some());
+    objective.dim() <= if beside { DENSE_DIRECTIONS } else { DENSE }
+}
 
 pub(super) fn minimize<R: RowSums>(
     objective: &LinearObjective<'_, R>,

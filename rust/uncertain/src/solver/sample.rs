@@ -69,7 +69,7 @@ pub(super) fn solve_sample(sample: &LinearObjective<'_>, options: &Options, cont
     let solution = solve(SolverKind::Auto, sample, start, &options, &control.quiet())?;
     let mut x = solution.w;
     x.push(solution.b);
-    if sample.dim() > newton::DENSE {
+    if !newton::fits(sample) {
         return Ok(Start { x, epsilon: SAMPLE_EPSILON, factor: None });
     }
     let e = sample.evaluate(&x, SAMPLE_EPSILON, Derivatives::Hessian, control)?;

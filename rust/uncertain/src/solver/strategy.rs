@@ -96,7 +96,7 @@ fn smooth(
     control: &Control,
 ) -> Result<Ended> {
     let sampled = kind == SolverKind::Auto && start.factor.is_some();
-    if objective.dim() > newton::DENSE {
+    if !newton::fits(objective) {
         let options = Options { max_iter: Some(options.max_iter.unwrap_or(LBFGS_ITERATIONS)), ..*options };
         lbfgs::minimize(objective, start, hand_over, &options, control)
     } else if kind == SolverKind::Lbfgs || sampled {

@@ -15,17 +15,25 @@
 //! it would count twice. A row of gaps alone becomes the distribution itself. With gaps, a single Gaussian's T is
 //! divided by n - d - 1, as the imputer's.
 //!
+//! Few rows of many features, and rows whose matrices would take too long, get a T of few directions, F F' + diag(psi)
+//! (`deconvolution::factor_analysis`); their posteriors are factors of as few columns and a diagonal.
+//!
 //! A limit is a reading of which only the side of a number is known: its mean and covariance, truncated, take the place of
 //! the reading (`deconvolution::limited`).
 //!
 //! Kinds: zero stays zero; under one component a shared matrix stays shared, and
 //! factors of few columns (at most a third of the features) stay factors of as many; all else needs a full matrix per row.
 
+use ndarray::Array2;
+
 use crate::control::Control;
+use crate::data::covariance::LowRank;
 use crate::data::covariance::packed_len;
 use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Weights};
-use crate::deconvolution::{self, Mixture, Observed, Params, Report, ReportHeader, ValidParams, log_sum};
-use crate::error::Result;
+use crate::deconvolution::{
+    self, FactorAnalysis, Mixture, Observed, Params, Report, ReportHeader, ValidParams, log_sum,
+};
+use crate::error::{Error, Result};
 use crate::readable::readable;
 use crate::simd::mixture::Noise;
 use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, RemoteRows, Training, Valid};
@@ -40,6 +48,8 @@ readable! {
         mixture: Mixture => &Mixture,
         /// How the fit went, where there was one.
         report: Option<Report> => Option<&Report>,
+        /// The same distribution in few directions, where it has no more.
+        few: Option<FactorAnalysis>,
     }
 }
 
@@ -47,7 +57,7 @@ impl GaussianDenoiser {
     /// With a known distribution of the true values.
     #[must_use]
     pub fn new(mixture: Mixture) -> Self {
-        Self { mixture, report: None }
+        Self { mixture, report: None, few: None }
     }
 
     /// Learn the distribution; the second part of the result tells how that went.
@@ -61,11 +71,15 @@ impl GaussianDenoiser {
         control: &Control,
     ) -> Result<(Self, deconvolution::FittedMixture)> {
         let rows = rows.into();
+        if let Some((few, fitted)) = params.fit_few_directions(rows, weights, control)? {
+            let report = Some(fitted.report());
+            return Ok((Self { mixture: fitted.mixture.clone(), report, few: Some(few) }, fitted));
+        }
         // Where features are missing the posterior is little else than T, as for the imputer.
         let unbiased = rows.missing().is_some();
         let fitted = params.fit_rows(rows, weights, unbiased, control)?;
         let report = Some(fitted.report());
-        Ok((Self { mixture: fitted.mixture.clone(), report }, fitted))
+        Ok((Self { mixture: fitted.mixture.clone(), report, few: None }, fitted))
     }
 
     /// The posterior of every row's true value. `Err(Interrupted)` soon after `control` is stopped.
@@ -78,6 +92,17 @@ impl GaussianDenoiser {
         let (data, d) = (rows.gaussians(), self.mixture.n_features());
         data.check_features(d)?;
         let n = data.n_rows();
+        if let Some((few, observed)) = self.in_few_directions(rows) {
+            let r = few.rank();
+            let numbers = few.posteriors(&observed, control)?;
+            let columns = |from: usize, width: usize| {
+                numbers.chunks_exact(d * (2 + r)).flat_map(|row| &row[from..][..width]).copied().collect::<Vec<f64>>()
+            };
+            let factor = Rows::from_owned(columns(2 * d, d * r), n, d * r);
+            let diagonal = Some(Rows::from_owned(columns(d, d), n, d));
+            let covariances = LowRank { factor, rank: r, diagonal }.into();
+            return Ok((GaussianArray::from_checked(Rows::from_owned(columns(0, d), n, d), covariances), None));
+        }
         if rows.missing().is_some() {
             if matches!(data.covariances(), Covariances::Zero) && rows.limits().is_none() {
                 // What is known is known exactly, and stays to the last bit.
@@ -105,6 +130,14 @@ impl GaussianDenoiser {
         self.full(rows, control)
     }
 
+    /// The distribution in few directions, where that saves a matrix per row.
+    fn in_few_directions<'a>(&self, rows: Incomplete<'a>) -> Option<(&FactorAnalysis, Observed<'a>)> {
+        let few = self.few.as_ref().filter(|_| rows.limits().is_none() && rows.mixtures().is_none())?;
+        let observed = Observed::from_rows(rows, None);
+        let noisy = !matches!(rows.gaussians().covariances(), Covariances::Zero);
+        (noisy && observed.noise() == Noise::Diagonal).then_some((few, observed))
+    }
+
     /// A full covariance per row.
     fn full(&self, rows: Incomplete<'_>, control: &Control) -> Result<(GaussianArray, Option<Vec<f64>>)> {
         let (n, d) = (rows.gaussians().n_rows(), self.mixture.n_features());
@@ -117,9 +150,20 @@ impl GaussianDenoiser {
     pub fn log_likelihood<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Vec<f64>> {
         let rows = rows.into();
         rows.gaussians().check_features(self.mixture.n_features())?;
+        if let Some((few, observed)) = self.in_few_directions(rows) {
+            return few.log_densities(&observed, control);
+        }
         let logs = Observed::from_rows(rows, None).log_densities(None, &self.mixture, control)?;
         Ok(logs.chunks_exact(self.mixture.n_components()).map(log_sum).collect())
     }
+}
+
+/// The directions of a model file, which must be those of its mixture.
+fn few_directions(loadings: &Array2<f64>, mixture: &Mixture, parts: &mut Parts<'_>) -> Result<FactorAnalysis> {
+    let specific = parts.shaped("specific", &[mixture.n_features()])?;
+    let few = FactorAnalysis::new(mixture.mean(0).to_vec(), loadings.iter().copied().collect(), specific);
+    few.filter(|few| loadings.nrows() == mixture.n_features() && few.is_that_of(mixture))
+        .ok_or_else(|| Error::ModelFile("the directions of a denoiser are not those of its covariance matrix".into()))
 }
 
 impl Fitted for GaussianDenoiser {
@@ -134,17 +178,22 @@ impl Fitted for GaussianDenoiser {
     fn fit_remote(params: &Valid<Params>, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {
         // Where features are missing the posterior is little else than T: see `fit`.
         let fitted = fit_remote(params.params(), remote, |gaps| gaps, control)?;
-        Ok(Self { report: Some(fitted.report()), mixture: fitted.mixture })
+        Ok(Self { report: Some(fitted.report()), mixture: fitted.mixture, few: None })
     }
 
     fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) -> Option<ReportHeader> {
         self.mixture.write(arrays);
+        if let Some(few) = &self.few {
+            arrays.put("loadings", &[self.mixture.n_features(), few.rank()], few.loadings());
+            arrays.vector("specific", few.specific());
+        }
         self.report.as_ref().map(|report| report.write(arrays))
     }
 
     fn read(progress: Option<ReportHeader>, _: &Valid<Params>, parts: &mut Parts<'_>) -> Result<Self> {
         let mixture = Mixture::read(parts)?;
-        Ok(Self { mixture, report: progress.map(|progress| progress.read(parts)).transpose()? })
+        let few = parts.optional_matrix("loadings")?.map(|f| few_directions(&f, &mixture, parts)).transpose()?;
+        Ok(Self { mixture, few, report: progress.map(|progress| progress.read(parts)).transpose()? })
     }
 }
 
