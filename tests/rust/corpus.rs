@@ -23,19 +23,30 @@ const ALTERED: usize = 300;
 const WORDS: [&str; 12] =
     ["0", "-1", "1e308", "18446744073709551615", "null", "true", "[]", "{}", "\\\"nan\\\"", "\\\"inf\\\"", "9", ","];
 
-fn corpus() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
-    // Those of model files; a packaged crate has none.
-    let folders = ["load", "sealed"].into_iter().filter_map(|name| fs::read_dir(folder.join(name)).ok());
-    let mut files: Vec<PathBuf> = folders.flatten().map(|file| file.unwrap().path()).collect();
+/// The files of a folder of the corpus; a packaged crate has none.
+fn corpus(name: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(name);
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().map(|file| file.unwrap().path()).collect();
     files.sort();
     files
+}
+
+/// Does it load, and answer? Everything else is refused as a model file.
+fn answers(path: &Path, bytes: &[u8]) -> bool {
+    match load_from_bytes(bytes) {
+        Ok(saved) => {
+            asked::everything(&saved);
+            true
+        }
+        Err(Error::ModelFile(_)) => false,
+        Err(other) => panic!("{}: {other:?}", path.display()),
+    }
 }
 
 #[test]
 fn the_corpus_has_every_kind_and_all_of_it_loads() {
     let mut kinds = BTreeSet::new();
-    let files = corpus();
+    let files = corpus("load");
     for path in &files {
         // Inputs that once failed are there, too; they may be refused.
         if let Ok(saved) = load_from_bytes(&fs::read(path).unwrap()) {
@@ -52,7 +63,7 @@ fn altered_models_are_refused_or_answer() {
     let mut numbers = Numbers(5);
     let mut below = move |n: usize| ((numbers.next() + 1.0) / 2.0 * n as f64) as usize % n;
     let (mut loaded, mut tried) = (0, 0);
-    for path in corpus() {
+    for path in corpus("load") {
         let original = fs::read(&path).unwrap();
         for _ in 0..ALTERED {
             let mut bytes = original.clone();
@@ -70,15 +81,19 @@ fn altered_models_are_refused_or_answer() {
             }
             tried += 1;
             let Some(file) = seal::sealed(&bytes) else { continue };
-            match load_from_bytes(&file) {
-                Ok(saved) => {
-                    loaded += 1;
-                    asked::everything(&saved);
-                }
-                Err(Error::ModelFile(_)) => {}
-                Err(other) => panic!("{}: {other:?}", path.display()),
-            }
+            loaded += usize::from(answers(&path, &file));
         }
     }
     assert!(tried == 0 || loaded > tried / 20, "{loaded} of {tried} loaded");
+}
+
+#[test]
+fn what_fuzzing_kept_is_refused_or_answers() {
+    for path in corpus("damaged") {
+        answers(&path, &fs::read(&path).unwrap());
+    }
+    for path in corpus("sealed") {
+        let sealed = seal::sealed(&fs::read(&path).unwrap());
+        sealed.is_some_and(|file| answers(&path, &file));
+    }
 }

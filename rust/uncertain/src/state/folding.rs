@@ -141,7 +141,7 @@ impl Folding<'_> {
             let own = of_rows.components();
             let data = rows.gaussians().slice(own.clone());
             let answers = question(self.0, rows.part(own.clone(), &data))
-                .map_err(|error| error.renumbered(|at| mixtures.row_of(own.start + at)))?;
+                .map_err(|error| error.renumbered(|at| mixtures.row_with(own.start + at)))?;
             fold(of_rows, answers)
         };
         let found = parallel::map_jobs(blocks, of_block)?.into_iter().collect::<Result<Vec<_>>>()?;
@@ -225,7 +225,7 @@ impl Folding<'_> {
 
 /// Errors about components as those about their rows.
 fn of_rows(mixtures: &MixtureArray) -> impl Fn(Error) -> Error {
-    |error| error.renumbered(|component| mixtures.row_of(component))
+    |error| error.renumbered(|component| mixtures.row_with(component))
 }
 
 /// v_c p(component c) / p(row) and log p(row), from log p(component c).

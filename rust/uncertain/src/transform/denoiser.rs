@@ -162,7 +162,7 @@ impl GaussianDenoiser {
 fn few_directions(loadings: &Array2<f64>, mixture: &Mixture, parts: &mut Parts<'_>) -> Result<FactorAnalysis> {
     let specific = parts.shaped("specific", &[mixture.n_features()])?;
     let few = FactorAnalysis::new(mixture.mean(0).to_vec(), loadings.iter().copied().collect(), specific);
-    few.filter(|few| loadings.nrows() == mixture.n_features() && few.is_that_of(mixture))
+    few.filter(|few| loadings.nrows() == mixture.n_features() && few.equals(mixture))
         .ok_or_else(|| Error::ModelFile("the directions of a denoiser are not those of its covariance matrix".into()))
 }
 

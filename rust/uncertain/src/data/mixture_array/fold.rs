@@ -34,7 +34,7 @@ impl MixtureArray {
     }
 
     /// The row that a component belongs to.
-    pub(crate) fn row_of(&self, component: usize) -> usize {
+    pub(crate) fn row_with(&self, component: usize) -> usize {
         self.offsets.partition_point(|at| *at <= component).saturating_sub(1)
     }
 

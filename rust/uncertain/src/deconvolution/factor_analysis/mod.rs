@@ -146,7 +146,7 @@ impl FactorAnalysis {
     }
 
     /// Is this the distribution of a mixture, up to rounding?
-    pub(crate) fn is_that_of(&self, mixture: &Mixture) -> bool {
+    pub(crate) fn equals(&self, mixture: &Mixture) -> bool {
         let (own, d) = (self.mixture(), self.d());
         let variance = |j: usize| own.covariances()[packed_index(j, j)];
         let near = |(p, q): (usize, usize)| {

@@ -65,7 +65,7 @@ fn dense(mixture: &Mixture, x: &[f64], variances: &[f64]) -> (f64, Vec<f64>, Vec
 fn densities_and_posteriors_are_those_of_the_whole_matrix_also_with_gaps() {
     let (few, fitted, data) = few(36, 50);
     assert_eq!(few.rank(), 3);
-    assert!(few.is_that_of(&fitted.mixture));
+    assert!(few.equals(&fitted.mixture));
     let (n, d, r) = (data.n_rows(), data.n_features(), few.rank());
     let gap = |p: usize| p % 7 == 3 || p / d == 1;
     let missing: Vec<bool> = (0..n * d).map(gap).collect();
