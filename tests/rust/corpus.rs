@@ -93,7 +93,8 @@ fn what_fuzzing_kept_is_refused_or_answers() {
         answers(&path, &fs::read(&path).unwrap());
     }
     for path in corpus("sealed") {
-        let sealed = seal::sealed(&fs::read(&path).unwrap());
-        sealed.is_some_and(|file| answers(&path, &file));
+        if let Some(file) = seal::sealed(&fs::read(&path).unwrap()) {
+            answers(&path, &file);
+        }
     }
 }
