@@ -55,7 +55,7 @@ class GaussianDenoiser(
     twelfth as many as there are rows, and each feature by itself beside them: T = F F' + diag(psi), F of
     d x r (factor analysis). So do rows whose full matrices would take too long: those with n d^3 above
     2 * 10^9, unless there are 200 rows per feature. r is smaller where that would take long (8 of 400
-    features), and 1,000 rows, drawn by the seed, are enough.
+    features), and EM looks at 1,000 rows at most, drawn by the seed.
 
     Use it in front of an estimator if the error bars are measurement errors; if a row is a population, its
     covariance already is its spread (see "Spread or measurement error" in the guide).

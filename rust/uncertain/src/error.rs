@@ -129,6 +129,11 @@ impl Error {
         Self::Data("this model has no probabilities: fit it with probability = true".into())
     }
 
+    /// Is it about numbers that nothing can be computed for? Where a search has gone too far, that is no error of the data.
+    pub(crate) fn is_about_data(&self) -> bool {
+        matches!(self, Self::Data(_) | Self::Row { .. })
+    }
+
     /// The same about rows of which `row` tells the number.
     pub(crate) fn renumbered(self, row: impl Fn(usize) -> usize) -> Self {
         match self {

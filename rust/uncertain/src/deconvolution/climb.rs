@@ -235,7 +235,7 @@ impl<'a> Climb<'a> {
         let found = match floored_all(&mixture, &self.floor).and_then(|mixture| self.look(mixture)) {
             Ok(point) => Some(point),
             // What cannot be computed so far out is no error of the data.
-            Err(Error::Data(_) | Error::Row { .. }) => None,
+            Err(error) if error.is_about_data() => None,
             Err(other) => return Err(other),
         };
         if length >= *most {
@@ -301,9 +301,9 @@ impl<'a> Climb<'a> {
         };
         match look(self) {
             Ok(place) if place.fall.iter().all(|g| g.is_finite()) => Ok(Some(place)),
+            Err(error) if !error.is_about_data() => Err(error),
             // What cannot be computed so far out is no error of the data.
-            Ok(_) | Err(Error::Data(_) | Error::Row { .. }) => Ok(None),
-            Err(other) => Err(other),
+            _ => Ok(None),
         }
     }
 

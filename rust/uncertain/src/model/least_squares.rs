@@ -7,8 +7,7 @@
 
 use crate::data::covariance::{packed_index, packed_len};
 use crate::error::Result;
-use crate::linalg::add_outer;
-use crate::linalg::{cholesky, cholesky_solve};
+use crate::linalg::{add_outer, cholesky, cholesky_solve};
 use crate::parallel;
 use crate::parallel::added;
 

@@ -20,7 +20,7 @@ use crate::data::covariance::packed_len;
 use crate::data::{GaussianArray, Incomplete};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
-use crate::linalg::{Eigh, cholesky, cholesky_solve, inverse_lower};
+use crate::linalg::{Eigh, add_outer, cholesky, cholesky_solve, inverse_lower};
 use crate::parallel;
 use crate::parallel::added;
 use crate::rows::Rows;
@@ -216,7 +216,7 @@ impl<'a> FeatureModes<'a> {
         }
         // Directions of a that do not move the targets stay as they are.
         let mut gram = vec![0.0; packed_len(k)];
-        by.chunks_exact(k).for_each(|row| crate::linalg::add_outer(1.0, row, &mut gram));
+        by.chunks_exact(k).for_each(|row| add_outer(1.0, row, &mut gram));
         let mut eigh = Eigh::new(k);
         eigh.packed(&gram)?;
         let least = COLLINEAR * k as f64 * eigh.values[k - 1].max(f64::MIN_POSITIVE);

@@ -43,9 +43,9 @@ impl MixtureArray {
         let (mut blocks, mut start) = (vec![], 0);
         while start < self.n_rows() {
             let most = self.offsets[start] + components;
-            let stop = start + self.offsets[start + 1..].partition_point(|at| *at <= most);
-            blocks.push(start..stop.max(start + 1));
-            start = stop.max(start + 1);
+            let stop = start + self.offsets[start + 1..].partition_point(|at| *at <= most).max(1);
+            blocks.push(start..stop);
+            start = stop;
         }
         blocks
     }

@@ -6,7 +6,7 @@ use crate::deconvolution::params::LEAST;
 use crate::deconvolution::squarem::jump;
 use crate::deconvolution::start::Sample;
 use crate::deconvolution::{FittedMixture, Observed, Params};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::solver::Status;
 
 /// The longest jumps grow by this factor where they succeed.
@@ -41,6 +41,7 @@ pub(super) fn climb(
     let mixture = last.mixture();
     Ok((last, FittedMixture { mixture, history, n_iter, status, choice: None }))
 }
+
 /// One fit on its way.
 struct Climb<'a> {
     observed: &'a Observed<'a>,
@@ -79,9 +80,9 @@ impl Climb<'_> {
                     most = if length >= most { most * GROWTH } else { most };
                     match self.look(at) {
                         Ok(far) if far.likelihood >= best.likelihood => best = far,
+                        Err(error) if !error.is_about_data() => return Err(error),
                         // What cannot be computed so far out is no error of the data.
-                        Ok(_) | Err(Error::Data(_)) => most = (length / GROWTH).max(1.0),
-                        Err(other) => return Err(other),
+                        _ => most = (length / GROWTH).max(1.0),
                     }
                 }
             }

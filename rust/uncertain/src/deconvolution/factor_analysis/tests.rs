@@ -158,3 +158,15 @@ fn few_rows_take_few_operations() {
     assert_eq!(directions(100_000, 100_000.0, 50), None);
     assert_eq!(directions(1_000, 1_000.0, 50), None);
 }
+
+/// EM comes back from there: the climb takes such an error for a jump that was too long.
+#[test]
+fn what_cannot_be_computed_too_far_out_is_told_from_other_errors() {
+    let (mut few, _, data) = few(30, 40);
+    few.specific.fill(f64::INFINITY);
+    let observed = Observed::from_rows((&data).into(), None);
+    let error = few.sums(&observed, &Control::new()).unwrap_err();
+    assert!(error.is_about_data(), "{error}");
+    assert!(error.to_string().starts_with("row 0: "), "{error}");
+    assert!(!crate::Error::Interrupted.is_about_data());
+}

@@ -18,8 +18,7 @@
 
 use crate::data::covariance::packed_len;
 use crate::error::Result;
-use crate::linalg::Eigh;
-use crate::linalg::add_outer;
+use crate::linalg::{Eigh, add_outer};
 use crate::model::noise::{Noise, Part};
 
 use super::evaluate::Evaluator;

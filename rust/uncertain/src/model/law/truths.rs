@@ -13,8 +13,7 @@ use crate::data::covariance::{packed_index, packed_len};
 use crate::data::{Covariances, Incomplete};
 use crate::deconvolution::{Mixture, Observed, log_sum};
 use crate::error::Result;
-use crate::linalg::Eigh;
-use crate::linalg::add_outer;
+use crate::linalg::{Eigh, add_outer};
 use crate::parallel::added;
 use crate::{memory, parallel};
 

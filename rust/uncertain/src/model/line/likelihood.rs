@@ -12,7 +12,7 @@ use crate::control::Control;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::{Mixture, Report};
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, inverse_lower};
+use crate::linalg::{add_outer, cholesky, inverse_lower};
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::errors::{SecondStage, two_stages};
 use crate::model::law::truths::Truths;
@@ -163,7 +163,7 @@ impl Line<'_> {
             let (mut sums, mut row) = (vec![0.0; packed_len(k)], self.memory(theta));
             for i in part {
                 let w = self.rows.weights[i] * self.weights[i] / self.narrow(i, theta, &mut row);
-                crate::linalg::add_outer(w, self.rows.modes(i), &mut sums);
+                add_outer(w, self.rows.modes(i), &mut sums);
             }
             sums
         })?;

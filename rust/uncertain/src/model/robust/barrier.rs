@@ -17,7 +17,7 @@
 //! may lie next to its border, nearer than rounding tells from beyond it: then the last point inside is the answer.
 
 use crate::control::Control;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg;
 use crate::loss::{Certificate, Loss, LossEval, Scores, Smoothness};
 use crate::objective::{Derivatives, LinearObjective, Problem, RowMotion};
@@ -125,7 +125,7 @@ fn centre(
     let mut scores = objective.scores(x, control)?;
     for _ in 0..STEPS {
         let e = match objective.evaluate(x, 0.0, Derivatives::Hessian, control) {
-            Err(Error::Data(_) | Error::Row { .. }) => return Ok(None), // a barrier of infinity
+            Err(error) if error.is_about_data() => return Ok(None), // a barrier of infinity
             other => other?,
         };
         inside.copy_from_slice(x);
