@@ -23,9 +23,9 @@ from ._data.validation import (
     check_sample_weight,
     generator_from,
 )
+from ._trees.curve import with_known_columns
 from ._trees.remeasured import Remeasured, has_method
 from ._trees.residuals import ResidualForest
-from ._trees.stopped import with_known_columns
 from .exceptions import ParameterError, UncertainError
 from .preprocessing._readings import TruthOfClasses, TruthOfTargets
 

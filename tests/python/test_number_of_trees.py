@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 import uncertain
 from uncertain import GaussianArray, Incomplete, RemeasuredClassifier, RemeasuredRegressor
-from uncertain._trees import stopped
+from uncertain._trees import curve, stopped
 from uncertain.exceptions import ParameterError, UncertainError
 
 
@@ -118,25 +118,62 @@ def test_the_search_stops_soon_behind_the_least_loss_and_finds_what_the_learners
 
     rows, y = table(1_200)
     new, truth = table(4_000)
-    grown: list[int] = []
-    plain = stopped._grown
+    grown: list[curve.Curve] = []
 
-    def seen(learner: Any, size: int, *rest: Any) -> Any:
-        grown.append(size)
-        return plain(learner, size, *rest)
+    def seen(*arguments: Any) -> Any:
+        grown.append(curve.Curve(*arguments))
+        return grown[-1]
 
-    monkeypatch.setattr(stopped, "_grown", seen)
+    monkeypatch.setattr(stopped, "Curve", seen)
 
     def searched(**changes: float) -> tuple[int, int, float]:
         grown.clear()
         for name, value in changes.items():
-            monkeypatch.setattr(stopped, name, value)
+            monkeypatch.setattr(curve if name in ("FIRST", "MOST") else stopped, name, value)
         model = RemeasuredClassifier(random_state=0).fit(rows, y)
-        return model.n_trees_, max(grown), log_loss_of(model, new, truth)
+        last = grown[0].sizes[len(grown[0].losses) - 1]
+        assert grown[0]._learner.n_iter_ == last  # no tree more than was looked at
+        return model.n_trees_, last, log_loss_of(model, new, truth)
 
     swift, last, loss = searched()
-    assert swift % stopped.FASTER == 0 and last < stopped.BEYOND * stopped.GROWTH * swift / stopped.FASTER + 1
+    assert swift % stopped.FASTER == 0
+    assert last <= (1 + 1 / curve.FINE) * curve.BEYOND * swift / stopped.FASTER + 1
     halves = searched(MANY=1_000)[2]
     slow, last, reference = searched(FASTER=1, MANY=10**9, FIRST=400, MOST=400)
     assert 0.4 < swift / slow < 2.5 and last == 400
     assert max(loss, halves) < reference + 0.01
+
+
+@pytest.mark.parametrize("task", ["two classes", "three classes", "numbers"])
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("n", [150, 1_200])
+def test_a_fit_that_is_watched_finds_what_warm_starts_find(
+    task: str, gaps: bool, n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scikit-learn's own staged predictions, in place of sums of trees by the core, also with weights."""
+    rng = np.random.default_rng(8)
+    rows = noise(n, rng, gaps=gaps)
+    score = np.nan_to_num(np.asarray(rows.means if not gaps else rows.gaussians.means)).sum(axis=1)
+    score = score + rng.normal(size=n)
+    y = score if task == "numbers" else np.digitize(score, [0.0] if task[:3] == "two" else [-1.0, 1.0])
+    kind = RemeasuredRegressor if task == "numbers" else RemeasuredClassifier
+    weights = rng.uniform(0.5, 2.0, n)
+    losses: list[Any] = []
+
+    def seen(*arguments: Any) -> Any:
+        losses.append(curve.Curve(*arguments))
+        return losses[-1]
+
+    def refused(*arguments: Any) -> Any:
+        raise UncertainError("a scikit-learn that is yet to come")
+
+    monkeypatch.setattr(stopped, "Curve", seen)
+    watched = kind(random_state=0, n_copies=3)._count_trees(rows, y, weights)
+    count = len(losses)
+    monkeypatch.setattr(curve, "flat_trees", refused)
+    # In larger steps, which may find a later least.
+    assert kind(random_state=0, n_copies=3)._count_trees(rows, y, weights) >= watched > 0
+    assert len(losses) == 2 * count
+    for one, other in zip(losses[:count], losses[count:], strict=True):
+        known = min(len(one.losses), len(other.losses))
+        np.testing.assert_allclose(one.losses[:known], other.losses[:known], rtol=1e-9, atol=1e-12)

@@ -24,7 +24,7 @@ from uncertain._choice.race import race
 from uncertain._choice.side_by_side import workers
 from uncertain._choice.trial import Runner
 from uncertain._rows.training import TrainingRows
-from uncertain._trees import stopped
+from uncertain._trees import curve, stopped
 
 
 def rows(n: int, seed: int = 0) -> tuple[GaussianArray, Any]:
@@ -204,15 +204,15 @@ def test_few_objects_are_all_held_out_to_count_trees(
     n_objects: int, folds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = rows(1_200)
-    grown, held_out = stopped._grown, set()
+    held_out = set()
 
-    def noted(learner: Any, size: int, table: Any, y: Any, weights: Any, fold: Any) -> Any:
-        held_out.add(tuple(fold.test))
-        return grown(learner, size, table, y, weights, fold)
+    def noted(*arguments: Any) -> Any:
+        held_out.add(tuple(arguments[-1].test))
+        return curve.Curve(*arguments)
 
-    monkeypatch.setattr(stopped, "_grown", noted)
-    monkeypatch.setattr(stopped, "MOST", 2)
-    monkeypatch.setattr(stopped, "FIRST", 2)
+    monkeypatch.setattr(stopped, "Curve", noted)
+    monkeypatch.setattr(curve, "MOST", 2)
+    monkeypatch.setattr(curve, "FIRST", 2)
     RemeasuredClassifier(n_copies=2, random_state=0)._count_trees(X, y, groups=np.arange(1_200) % n_objects)
     assert len(held_out) == folds
 

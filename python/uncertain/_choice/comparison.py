@@ -23,7 +23,7 @@ from .portfolio import Request
 
 MOST_ROWS = 20_000
 """Rows that a choice is made on."""
-FEW, SOME, MANY = 200, 1_500, 6_000
+FEW, SOME, MANY = 200, 999, 6_000
 """Rows below which a thorough choice has three repeats, up to which there are five folds, and up to which
 three; beyond, a third is held out once."""
 SIZES = 3

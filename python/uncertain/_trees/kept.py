@@ -16,9 +16,27 @@ from sklearn.utils.validation import check_array
 
 from .._base.core import encoded
 from .._data.incomplete import Incomplete
-from .._data.typing import Floats, Labels
+from .._data.typing import Booleans, Floats, Labels
 from .._uncertain import Fitted, Gaussians, Rows
 from ..exceptions import UncertainError
+
+CoreRows = Gaussians | tuple[Gaussians, Booleans]
+
+
+def core_rows(points: Floats) -> CoreRows:
+    """Rows of columns, with gaps where they are NaN, as the core takes them."""
+    missing = np.isnan(points)
+    if missing.any():
+        return Incomplete.from_arrays(points).gaussians._core, missing
+    return Gaussians(Rows.from_numpy(points, *points.shape))
+
+
+def probabilities(scores: Floats) -> Floats:
+    """P(class), (n, K), of scores (n, K), or (n, 1) for two classes."""
+    if scores.shape[1] > 1:
+        return np.asarray(softmax(scores))
+    second = expit(scores.squeeze(1))
+    return np.stack([1 - second, second], axis=1)
 
 
 def fitted(columns: str, link: str, factors: Sequence[float], arrays: dict[str, Floats]) -> Fitted:
@@ -49,12 +67,11 @@ class _Trees:
         points = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
         if points.shape[1] != self.n_features_in_:
             raise UncertainError(f"X has {points.shape[1]} columns, the trees know {self.n_features_in_}")
-        missing = np.isnan(points)
-        if missing.any():
-            decision = self._model.decision((Incomplete.from_arrays(points).gaussians._core, missing))
-        else:
-            decision = self._model.decision(Gaussians(Rows.from_numpy(points, *points.shape)))
-        return _finite(np.asfortranarray(decision))
+        return self.sums(core_rows(points))
+
+    def sums(self, rows: CoreRows) -> Floats:
+        """The same of rows that the core has."""
+        return _finite(np.asfortranarray(self._model.decision(rows)))
 
     def __repr__(self) -> str:
         sizes = self._model.arrays()["sizes"]
@@ -82,11 +99,7 @@ class TreesClassifier(_Trees):
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """P(class), (n, K)."""
-        scores = self._raw_predict(X)
-        if scores.shape[1] > 1:
-            return np.asarray(softmax(scores))
-        second = expit(scores.squeeze(1))
-        return np.stack([1 - second, second], axis=1)
+        return probabilities(self._raw_predict(X))
 
 
 class TreesRegressor(_Trees):

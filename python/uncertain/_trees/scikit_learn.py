@@ -60,8 +60,11 @@ class TreeArrays(NamedTuple):
     n_columns: int
 
 
-def flat_trees(learner: BaseEstimator) -> TreeArrays:
-    """The arrays of a fitted learner; UncertainError where they cannot be had."""
+def flat_trees(learner: BaseEstimator, first: int = 0) -> TreeArrays:
+    """The arrays of a fitted learner; UncertainError where they cannot be had.
+
+    `first` leaves out the trees of so many iterations, and what they start from.
+    """
     if type(learner) not in LEARNERS.values():
         raise UncertainError(
             f"the model cannot be saved: a {type(learner).__name__} is another library's learner; {WAY_OUT}. "
@@ -76,9 +79,10 @@ def flat_trees(learner: BaseEstimator) -> TreeArrays:
     try:
         link = LINKS[type(learner._loss.link).__name__]
         baseline = np.asarray(learner._baseline_prediction, dtype=np.float64).ravel()
-        trees = [predictor.nodes for iteration in learner._predictors for predictor in iteration]
+        trees = [predictor.nodes for iteration in learner._predictors[first:] for predictor in iteration]
     except (AttributeError, KeyError, TypeError) as error:
         raise _unknown(str(error)) from error
+    baseline = baseline if first == 0 else np.zeros_like(baseline)
     return TreeArrays(link, {"baseline": baseline, **_flattened(trees)}, int(learner.n_features_in_))
 
 

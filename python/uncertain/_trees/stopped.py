@@ -26,21 +26,18 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from .._base.folds import Fold, split
 from .._data.groups import Groups
 from .._data.typing import Booleans, Codes, Floats, Labels
+from .curve import Curve, ends, loss
 
 FASTER = 2
 """Learning rate of trees that count, in units of the learner's."""
-FIRST, MOST = 20, 640
-"""Such trees that are tried at first, and at most; `GROWTH` times as many next."""
 GROWTH = 1.5
-BEYOND = 1.3
-"""The search ends when so many times the best number of trees have been tried."""
+"""Trees of curves that are too short, in units of what the shortest has."""
 MANY = 60_000
 """Rows and copies together above which every second copy counts."""
 FOLDS = 5
 """One of so many parts is held out: each in turn with fewer than `FEW` rows, or `FEW_OBJECTS` groups of rows,
 else the first alone. A fifth of 60 groups of 50 rows found 40 trees where all five find 90."""
 FEW, FEW_OBJECTS = 1_000, 200
-TINY = float(np.finfo(np.float64).eps)
 
 
 def number_of_trees(
@@ -67,65 +64,28 @@ def number_of_trees(
     if not folds:
         return 0
     test = np.concatenate([fold.test for fold in folds])
-    swift = clone(learner).set_params(warm_start=True, learning_rate=FASTER * learner.learning_rate)
+    swift = clone(learner).set_params(learning_rate=FASTER * learner.learning_rate)
     if table.shape[0] * table.shape[1] > MANY:
         swift.set_params(
             min_samples_leaf=max(1, learner.min_samples_leaf // 2),
             l2_regularization=learner.l2_regularization / 2,
         )
         table, judged = table[::2], judged[::2]
-    learners = [clone(swift) for _ in folds]
-    size = FIRST
+    curves = [Curve(swift, table, table[judged], y, weights, counts, fold) for fold in folds]
+    for curve in curves:
+        curve.begin()
     while True:
-        losses = np.hstack(
-            [
-                _losses(_grown(one, size, table, y, weights, fold), table[judged][:, fold.test], y[fold.test])
-                for one, fold in zip(learners, folds, strict=True)
-            ]
-        )
+        known, sizes = min(len(curve.losses) for curve in curves), curves[0].sizes
+        losses = np.hstack([np.stack(curve.losses[:known]) for curve in curves])
         best = int((losses @ counts[test]).argmin())
-        if BEYOND * best <= size or size >= MOST:
+        if ends(sizes[best], sizes[known - 1]):
             break
-        size = min(MOST, int(GROWTH * size))
+        for curve in curves:
+            curve.extend(min(sizes[-1], int(GROWTH * sizes[known - 1])))
     gains = counts[test] * (_constant(learner, y, counts, folds) - losses[best])
     objects = np.arange(len(test)) if groups is None else np.unique(groups[test], return_inverse=True)[1]
     gains = np.bincount(objects, gains)
-    return FASTER * (best + 1) if gains.mean() * np.sqrt(len(gains)) > gains.std() else 0
-
-
-def _grown(
-    learner: BaseEstimator, size: int, table: Floats, y: Labels, weights: Floats | None, fold: Fold
-) -> BaseEstimator:
-    """The learner with so many trees, on the rows that a fold leaves."""
-    copies, _, columns = table.shape
-    rows = with_known_columns(table[:, fold.train].reshape(-1, columns))
-    # Weights, also of 1, make scikit-learn's bins ten times as slow.
-    known = None if weights is None else np.tile(weights[fold.train], copies)
-    return learner.set_params(max_iter=size).fit(rows, np.tile(y[fold.train], copies), known)
-
-
-def with_known_columns(rows: Floats) -> Floats:
-    """The columns of a fold, in which those that no row has are constant: histograms need a value."""
-    rows[..., np.isnan(rows).all(axis=tuple(range(rows.ndim - 1)))] = 0.0
-    return rows
-
-
-def _losses(learner: BaseEstimator, table: Floats, y: Labels) -> Floats:
-    """Mean losses over the copies (copies, m, columns) of m rows, by the number of trees: (trees, m)."""
-    copies, m, columns = table.shape
-    rows, truth = table.reshape(-1, columns), np.tile(y, copies)
-    answers = learner.staged_predict_proba(rows) if is_classifier(learner) else learner.staged_predict(rows)
-    losses = [_loss(learner, answer, truth).reshape(copies, m).mean(axis=0) for answer in answers]
-    return np.array(losses)
-
-
-def _loss(learner: BaseEstimator, answers: Floats, truth: Labels) -> Floats:
-    if not is_classifier(learner):
-        squares: Floats = (answers - truth) ** 2
-        return squares
-    place = np.minimum(np.searchsorted(learner.classes_, truth), len(learner.classes_) - 1)
-    p = np.where(learner.classes_[place] == truth, answers[np.arange(len(truth)), place], 0.0)
-    return np.asarray(-np.log(np.maximum(p, TINY)))
+    return FASTER * sizes[best] if gains.mean() * np.sqrt(len(gains)) > gains.std() else 0
 
 
 def _constant(learner: BaseEstimator, y: Labels, counts: Floats, folds: list[Fold]) -> Floats:
@@ -136,5 +96,5 @@ def _constant(learner: BaseEstimator, y: Labels, counts: Floats, folds: list[Fol
         kind.fit(fold.train[:, None], y[fold.train], counts[fold.train])
         at = fold.test[:, None]
         answers = kind.predict_proba(at) if is_classifier(learner) else kind.predict(at)
-        losses.append(_loss(kind, answers, y[fold.test]))
+        losses.append(loss(kind, answers, y[fold.test]))
     return np.concatenate(losses)
