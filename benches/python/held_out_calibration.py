@@ -24,9 +24,9 @@ import uncertain
 from uncertain import GaussianArray
 from uncertain._model import remember
 from uncertain._model.calibrating import calibrate
-from uncertain._model.distribution import from_errors
 from uncertain._model.remembered import Remembered
-from uncertain._model.scatter import most_likely_scatter
+from uncertain._widths.distribution import from_errors
+from uncertain._widths.scatter import most_likely_scatter
 
 COVERAGE = 0.9
 FRESH = 2_000

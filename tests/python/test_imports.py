@@ -27,6 +27,7 @@ LAYERS = (
     {"_held_out"},
     {"_report"},
     {"_errors"},
+    {"_widths"},
     {"_choice"},
     {"_model"},
     {"inspection", "dask", "demo"},

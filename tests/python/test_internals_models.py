@@ -49,12 +49,12 @@ from uncertain._model.calibrating import calibrate
 from uncertain._model.conformal import Conformal
 from uncertain._model.cross_conformal import CrossConformal, noise_levels, set_lists
 from uncertain._model.densities import with_density
-from uncertain._model.scatter import most_likely_scatter
-from uncertain._model.spread import Spread
 from uncertain._report.coefficients import linear_coefficients
 from uncertain._rows.training import TrainingRows
 from uncertain._trees.kept import TreesClassifier, TreesRegressor
 from uncertain._trees.scikit_learn import flat_trees, probes
+from uncertain._widths.scatter import most_likely_scatter
+from uncertain._widths.spread import Spread
 from uncertain.exceptions import UncertainError
 from uncertain.preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
 
@@ -178,7 +178,7 @@ def test_the_deviation_of_a_prediction_is_that_of_the_posterior() -> None:
     gain = T @ np.linalg.inv(T + S)
     means = mu + np.einsum("nij,nj->ni", gain, X.means - mu)
     posterior = T - gain @ T
-    mean, std = uncertain._model.distribution.from_errors(model.pipeline_, X)
+    mean, std = uncertain._widths.distribution.from_errors(model.pipeline_, X)
     assert_allclose(mean, means @ last.coef_ + last.intercept_, rtol=1e-9, atol=1e-9)
     assert_allclose(std, np.sqrt(np.einsum("i,nij,j->n", last.coef_, posterior, last.coef_)), rtol=1e-6)
 

@@ -24,7 +24,6 @@ from uncertain._base.normal_mixtures import NormalMixtures
 from uncertain._data.groups import Groups
 from uncertain._held_out.equal import equal_rows
 from uncertain._held_out.means import standard_error
-from uncertain._model.scatter import most_likely_scatter
 from uncertain._report.board import make_board
 from uncertain._report.classes import compare
 from uncertain._report.coefficients import compared
@@ -34,6 +33,7 @@ from uncertain._report.meanings import Meanings
 from uncertain._report.metrics import OF_CLASSES, OF_NUMBERS, Answer, Metric
 from uncertain._report.pace import Pace
 from uncertain._report.regression import compare_regressions
+from uncertain._widths.scatter import most_likely_scatter
 from uncertain.exceptions import UncertainError
 from uncertain.inspection import permutation_importance
 from uncertain.inspection._importance import _dealt

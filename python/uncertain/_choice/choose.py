@@ -8,7 +8,7 @@ The rule. With l_mi the loss of member m at row i, c_i the weights of rows, and
 over the G groups (rows, without groups), the simplest member with mean d <= se_m is chosen. An average of up
 to five members, with the weights w >= 0, sum w = 1, of the least held-out loss of the average itself, takes
 its place below 1,000 rows (of members within two standard errors of the best) and with ``effort="high"``, and
-up to 6,000 rows where it is better by two standard errors.
+up to 6,000 rows where it is better by two standard errors, of numbers both in squared error and in CRPS.
 
 From 1,000 rows on the loss of a row is the mean over readings of it with errors x 1, 2 and 4 (of any number
 of rows, with sizes in the range `noise`): what compares the sizes of errors may be best today, and is useless

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._data.typing import Floats
 from .._held_out.means import Mean, mean_known
+from .as_answered import crps_of_rows
 from .comparison import Comparison
 from .leaderboard import Entry
 from .portfolio import Member
@@ -79,8 +80,16 @@ class Ranking:
         return average([self.trials[k] for k in weights], np.array([*weights.values()]), self.comparison)
 
     def is_ahead(self, one: Trial, k: int) -> bool:
-        """Is it clearly better than member k?"""
-        mean, se = self.comparison.mean(self.trials[k].losses - one.losses)
+        """Is it clearly better than member k, of numbers also as both will answer?"""
+        other = self.trials[k]
+        if not self._is_positive(other.losses - one.losses):
+            return False
+        return self.comparison.classes is not None or self._is_positive(
+            crps_of_rows(other, self.comparison) - crps_of_rows(one, self.comparison)
+        )
+
+    def _is_positive(self, gains: Floats) -> bool:
+        mean, se = self.comparison.mean(gains)
         return mean > CLEARLY * se
 
     def _weights(self, good: Sequence[int]) -> Floats:

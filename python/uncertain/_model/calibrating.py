@@ -16,22 +16,21 @@ from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._base.folds import Fold, split
-from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.typing import Booleans, Floats, Ints
 from .._held_out.equal import equal_rows
 from .._held_out.fits import FoldModels, fit_folds, silenced, with_chosen_penalty
 from .._rows.training import TrainingRows
+from .._widths.answers import Answers
+from .._widths.scatter import FOLDS, MANY_ROWS
+from .._widths.spread import Spread, feature_widths, own_law
 from ..exceptions import UncertainError
 from ..preprocessing._error_columns import feature_spread
 from ..preprocessing._readings import Readings, drawn_factors
 from ..regression import GSURegressor
 from .conformal import Conformal
 from .cross_conformal import CrossConformal, class_shares, cross_conformal, noise_levels
-from .distribution import density_of_rows, has_density
 from .measured import is_measured
-from .scatter import FOLDS, MANY_ROWS, most_likely_scatter
-from .spread import Spread, chosen, feature_widths, left_open, own_law
 
 FEW_ROWS = 1_000
 """Up to so many rows each third of them is held out in turn, whatever the method; of more only one."""
@@ -141,44 +140,22 @@ def tested(held_out: FoldModels) -> list[tuple[Pipeline, GaussianRows, Ints]]:
 def _calibrate_numbers(fitted: Pipeline, training: TrainingRows, held_out: FoldModels) -> Calibrated:
     widths = feature_widths(fitted, training.rows)
     training = held_out.training
-    residuals, parts, numbers, again, laws = [], [], [], [], []
-    for model, rows, test in tested(held_out):
-        for copy, read in enumerate(readings_of(fitted, rows, LARGER["numbers"])):
-            found = left_open(model, read, widths)
-            parts.append(found.parts)
-            residuals.append(training.y[test[: len(read)]] - found.mean)
-            numbers.append(test[: len(read)])
-            again.append(np.full(len(read), copy > 0))
-            if has_density(fitted):
-                laws.append(density_of_rows(model, read))
-    if not residuals:
+    read = (
+        (model, readings_of(fitted, rows, LARGER["numbers"]), test) for model, rows, test in tested(held_out)
+    )
+    answers = Answers.from_models(read, training, widths)
+    if answers is None:
         return Calibrated()
-    r, u, at, copied = (np.concatenate(each) for each in (residuals, parts, numbers, again))
-    weights = training.counts[at]
-    target_std = np.zeros(len(at)) if training.y_std is None else training.y_std[at]
-    residual_std = None
-    if isinstance(fitted[-1], GSURegressor):
-        first = ~copied
-        variances = u[first, 0] + target_std[first] ** 2
-        residual_std = most_likely_scatter(r[first], variances, weights[first])
-    law = own_law(fitted, residual_std)
-    if np.count_nonzero(~copied) < LEAST_SCORES:
+    residual_std = answers.residual_std(fitted)
+    if np.count_nonzero(~answers.copied) < LEAST_SCORES:
         return Calibrated(residual_std)
-    own = None
-    if law is not None:
-        own = own_losses(laws, training.y[at], target_std) if laws else law.losses(r, u, target_std)
-    spread = chosen(law, own, r, u, weights, widths, target_std, at)
-    std = np.maximum(spread.std(u), 1e-12 * np.abs(training.y[at]).max())
-    whole = np.hypot(std, target_std)
-    scores = np.divide(np.abs(r), whole, out=np.zeros(len(r)), where=whole > 0.0)
-    conformal = Conformal.from_scores(scores, log(std), weights)
+    law = own_law(fitted, residual_std)
+    spread = answers.spread(law)[0]
+    std = np.maximum(spread.std(answers.parts), 1e-12 * np.abs(training.y[answers.rows]).max())
+    whole = np.hypot(std, answers.target_std)
+    scores = np.divide(np.abs(answers.residuals), whole, out=np.zeros(len(whole)), where=whole > 0.0)
+    conformal = Conformal.from_scores(scores, log(std), answers.weights)
     return Calibrated(residual_std, None if spread is law else spread, conformal)
-
-
-def own_losses(laws: Sequence[NormalMixtures], y: Floats, target_std: Floats) -> Floats:
-    """The CRPS of a method's own densities, of targets that were measured."""
-    weights, means, stds = (np.concatenate(part) for part in zip(*laws, strict=True))
-    return NormalMixtures(weights, means, np.hypot(stds, target_std[:, None])).crps(y)
 
 
 def _calibrate_classes(fitted: Pipeline, training: TrainingRows, held_out: FoldModels) -> Calibrated:

@@ -12,19 +12,18 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-import numpy as np
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
-from .._data.typing import Floats, Ints
 from .._held_out.fits import FoldModels
 from .._held_out.means import weighted_mean
 from .._rows.training import TrainingRows
+from .._widths.answers import Answers
+from .._widths.distribution import has_density
+from .._widths.spread import feature_widths, groups_of_rows
 from ..remeasured import RemeasuredRegressor
-from .calibrating import LARGER, LEAST_SCORES, own_losses, readings_of, tested
-from .distribution import density_of_rows, has_density
+from .calibrating import LARGER, LEAST_SCORES, readings_of, tested
 from .reader import gaussian_rows
-from .spread import chosen, feature_widths, groups_of_rows, left_open
 
 
 def with_density(
@@ -59,22 +58,13 @@ def _is_better(dense: Pipeline, plain: Pipeline, training: TrainingRows, first: 
     """Is the CRPS of the densities of rows held out less than that of normal laws, by a standard error?"""
     widths = feature_widths(plain, training.rows)
     training = first.training
-    residuals, parts, numbers, laws = [], [], [], []
-    for _, rows, test in tested(first):
-        for read in readings_of(dense, rows, LARGER["numbers"]):
-            found = left_open(plain, read, widths)
-            numbers.append(test[: len(read)])
-            residuals.append(training.y[numbers[-1]] - found.mean)
-            parts.append(found.parts)
-            laws.append(density_of_rows(dense, read))
-    if sum(map(len, numbers)) < LEAST_SCORES:
+    read = [(readings_of(dense, rows, LARGER["numbers"]), test) for _, rows, test in tested(first)]
+    normal, own = (
+        Answers.from_models([(model, *one) for one in read], training, widths) for model in (plain, dense)
+    )
+    if normal is None or own is None or len(read[0][1]) < LEAST_SCORES:
         return False
-    r: Floats = np.concatenate(residuals)
-    u: Floats = np.concatenate(parts)
-    at: Ints = np.concatenate(numbers)
-    weights = training.counts[at]
-    target_std = np.zeros(len(at)) if training.y_std is None else training.y_std[at]
-    spread = chosen(None, None, r, u, weights, widths, target_std, at)
-    gains = spread.losses(r, u, target_std) - own_losses(laws, training.y[at], target_std)
-    gain, se = weighted_mean(gains, weights, groups_of_rows(at))
+    assert own.own_losses is not None
+    gains = normal.losses(plain) - own.own_losses
+    gain, se = weighted_mean(gains, normal.weights, groups_of_rows(normal.rows))
     return bool(gain > se)

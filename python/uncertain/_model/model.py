@@ -31,6 +31,7 @@ from .._report.regression import RegressionReport
 from .._rows.sampled import REMEMBERED_ROWS
 from .._rows.source import Source
 from .._tables.dask import is_dask, lazily
+from .._widths.spread import own_law
 from ..exceptions import ModelFileError, UncertainError
 from .asked import Inspected, Pictured, PicturedLaw, asked_rows, inspected, pictured, pictured_law
 from .coefficients import hyperplanes, law_or_curve
@@ -42,7 +43,6 @@ from .reader import Reader
 from .remembered import Remembered
 from .report import ReportOptions, report
 from .score import Counts, count_scores
-from .spread import own_law
 from .summary import Summary, summarised
 from .text import model_card, model_text
 from .values import value_of_remeasuring

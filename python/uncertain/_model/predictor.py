@@ -14,15 +14,15 @@ from .._data.incomplete import GaussianRows
 from .._data.typing import Array, Floats, Labels, NativeColumn, NativeTable
 from .._data.validation import TableLike
 from .._rows.source import Source
+from .._widths.distribution import density_of_rows, has_density, moved
+from .._widths.spread import Spread, left_open, own_law
 from ..exceptions import ParameterError
 from .calibrating import log
 from .conformal import Conformal
 from .cross_conformal import CrossConformal, class_shares, set_lists
-from .distribution import density_of_rows, has_density, moved
 from .grid import checked_grid, checked_levels, grid_around, warn_of_narrow
 from .reader import Answer, Reader
 from .remembered import Remembered
-from .spread import Spread, left_open, own_law
 from .without_errors import Errors
 
 Scores = TypeVar("Scores", Conformal, CrossConformal)

@@ -11,11 +11,11 @@ from sklearn.pipeline import Pipeline
 
 from .._data.typing import Header
 from .._errors.sizes import ErrorSizes
+from .._widths.distribution import has_density
+from .._widths.spread import Spread
 from ..regression import GSURegressor
 from .conformal import Conformal
 from .cross_conformal import CrossConformal
-from .distribution import has_density
-from .spread import Spread
 
 
 @dataclass(frozen=True)

@@ -22,14 +22,14 @@ from .._report.pace import Pace
 from .._report.regression import RegressionReport, compare_regressions
 from .._rows.of_target import covariances, limits
 from .._rows.source import Source
+from .._widths.distribution import density_of_rows, from_errors, has_density
+from .._widths.scatter import most_likely_scatter
 from ..exceptions import UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from .code import fitting_calls
-from .distribution import density_of_rows, from_errors, has_density
 from .drawn import some_rows
 from .measured import is_measured
 from .reader import Reader
-from .scatter import most_likely_scatter
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from .scikit_learn import flat_trees
 
 FIRST, MOST = 20, 640
 """Trees that are tried at least, and at most."""
-BEYOND = 1.3
+BEYOND = 1.6
 """A search ends when so many times the best number of trees have been tried."""
 FINE = 20
 TINY = float(np.finfo(np.float64).eps)

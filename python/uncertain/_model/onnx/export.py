@@ -13,9 +13,9 @@ from sklearn.pipeline import Pipeline
 from ..._base.core import Core
 from ..._choice.average import AveragedClassifier, AveragedRegressor
 from ..._data.typing import Floats, Labels
+from ..._widths.spread import MANY, Spread
 from ...preprocessing import AsGaussians, GaussianCollapser, GaussianDenoiser
 from ...regression import GSURegressor
-from ..spread import MANY, Spread
 from .gaussians import Rows
 from .graph import Graph, Value
 from .inputs import read_inputs
@@ -23,7 +23,7 @@ from .steps import ANSWERS, MOVES, Answer, Step, refuse
 
 
 class Opened(NamedTuple):
-    """What a pipeline answers, and what it leaves open of a number (`uncertain._model.spread.left_open`)."""
+    """What a pipeline answers, and what it leaves open of a number (`uncertain._widths.spread.left_open`)."""
 
     answer: Answer
     parts: Value | None

@@ -1,0 +1,1 @@
+"""How far true numbers may be from predicted ones, for every method."""
