@@ -29,6 +29,9 @@ from .steps import SELECT, Softening, first_features, steps_with, takes_limits
 
 KERNEL_ROWS: dict[str, int] = {"normal": 5_000, "high": 20_000}
 """Most rows for machines whose kernel matrix has a number for every pair of rows."""
+KERNEL_WORK = 1e11
+"""Most rows squared times features cubed for a kernel between Gaussians with full covariances, as denoised
+rows have: each pair of rows factorises a matrix."""
 EM_WORK = 2e9
 """Most rows times features cubed for Gaussians with noise of their own in each row: operations of one step of
 the EM."""
@@ -209,7 +212,23 @@ def _both(asked: Request, method: str, *, penalty: str) -> Iterator[Member]:
         n, most = len(asked.rows), KERNEL_ROWS.get(asked.effort, KERNEL_ROWS["normal"])
         if method == "kernel" and n > most:
             member = member.without(f'{n:,} rows, more than {most:,} (effort="{asked.effort}")')
+        elif method == "kernel" and _has_full_matrices(asked, meaning) and _pairs(asked) > KERNEL_WORK:
+            member = member.without(f"{asked.n_features} features are too many for a kernel of {n:,} rows")
         yield member
+
+
+def _has_full_matrices(asked: Request, meaning: str) -> bool:
+    """Have the Gaussians that a kernel compares covariances between all features?"""
+    if asked.exact:
+        return False
+    # A regression is fitted to the means of posteriors.
+    denoised = meaning == "measurement" and not asked.regression
+    return denoised or filled_gaussians(asked.rows).kind not in ("diagonal", "isotropic")
+
+
+def _pairs(asked: Request) -> float:
+    """Operations of their factorisations."""
+    return float(len(asked.rows)) ** 2 * float(asked.n_features) ** 3
 
 
 def _trees(asked: Request, n_classes: int) -> Member:

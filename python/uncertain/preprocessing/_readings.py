@@ -35,6 +35,9 @@ ROWS_PER_COMPONENT = 50
 """Rows that each Gaussian of a denoiser must have at least."""
 MANY_ROWS = 20_000
 """Rows that a denoiser learns from at most: a handful of Gaussians needs no more."""
+PASS_WORK = 2e9
+"""Rows times features cubed times Gaussians of a denoiser: one more would make its passes take seconds. One
+Gaussian alone is a factor analysis where that is too many, see `GaussianDenoiser`."""
 
 Rows: TypeAlias = GaussianRows
 Random: TypeAlias = np.random.RandomState
@@ -153,7 +156,8 @@ def _denoiser(
     """Fitted to these rows, or to some of them where they are many."""
     if len(part) > MANY_ROWS:
         part = np.sort(random.choice(part, MANY_ROWS, replace=False))
-    most = min(n_components, max(1, len(part) // ROWS_PER_COMPONENT))
+    work = len(part) * float(rows.n_features) ** 3
+    most = max(1, min(n_components, len(part) // ROWS_PER_COMPONENT, int(PASS_WORK / work)))
     denoiser = GaussianDenoiser(most, tol=1e-4, random_state=random.randint(2**31 - 1))
     return denoiser.fit(rows[part], sample_weight=None if weights is None else weights[part])
 
