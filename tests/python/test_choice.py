@@ -10,26 +10,31 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from scipy.optimize import minimize
+from scipy.integrate import quad
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import ndtr
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline
 
 import uncertain
-from uncertain import GaussianArray, GaussianDiscriminant, RemeasuredClassifier
-from uncertain._base.folds import split
-from uncertain._choice import comparison
+from uncertain import GaussianArray, GaussianDiscriminant, GaussianMixtureRegressor, RemeasuredClassifier
+from uncertain._base.folds import Fold, split
+from uncertain._choice import comparison, rule
+from uncertain._choice.as_answered import crps_of_rows
 from uncertain._choice.average import AveragedClassifier, AveragedRegressor
 from uncertain._choice.comparison import Comparison, plan, read_with, sizes_of_errors
 from uncertain._choice.leaderboard import Leaderboard
 from uncertain._choice.portfolio import Member
 from uncertain._choice.rule import Ranking, entry, gain
 from uncertain._choice.stacking import PRIOR, stacked
-from uncertain._choice.trial import Trial, as_scored, losses
+from uncertain._choice.trial import Trial, as_scored, average, losses
 from uncertain._data.groups import Groups
 from uncertain._held_out.means import weighted_mean
 from uncertain._rows.training import TrainingRows
+from uncertain._widths.spread import crps
 from uncertain.exceptions import ParameterError
 
 RNG = np.random.default_rng
@@ -370,8 +375,10 @@ def test_errors_that_are_spread_or_asked_for_are_judged_as_they_are(
     assert len(seen[3].readings) == 1
 
 
-def test_an_average_of_many_rows_must_be_clearly_better_than_one() -> None:
+def test_an_average_of_many_rows_must_be_clearly_better_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = RNG(3)
+    peaks: dict[str, float] = {}
+    monkeypatch.setattr(rule, "crps_of_rows", lambda one, _: one.losses + peaks.get(one.member.method, 0.0))
     truth = rng.normal(size=400)
     compared = Comparison(TrainingRows(None, truth), (), (), None)  # type: ignore[arg-type]
 
@@ -386,6 +393,41 @@ def test_an_average_of_many_rows_must_be_clearly_better_than_one() -> None:
     for ranking, ahead in (apart, True), (alike, False):
         several = ranking.combined(ranking.average())
         assert ranking.is_ahead(several, ranking.simplest) == ahead
+    peaks["average"] = 10.0  # as one that answers with one peak where there are two
+    assert not apart.is_ahead(apart.combined(apart.average()), apart.simplest)
+
+
+def test_candidates_of_numbers_are_compared_as_they_answer() -> None:
+    """A mixture by its density of two peaks, its average with itself by a normal law of the least CRPS."""
+    rng = RNG(4)
+    z = rng.normal(size=(600, 1))
+    y = z[:, 0] + np.where(rng.random(600) < 0.5, 2.0, -2.0) + 0.1 * rng.normal(size=600)
+    rows = GaussianArray(z + 0.2 * rng.normal(size=z.shape), std=0.2)
+    fold = Fold(0, np.arange(400), np.arange(400, 600))
+    model = Pipeline([("mixture", GaussianMixtureRegressor(2, random_state=0))]).fit(rows[:400], y[:400])
+    compared = Comparison(TrainingRows(rows, y), [fold], [rows], None)
+    answers = np.full((1, 600), np.nan)
+    answers[0, 400:] = model.predict(rows[400:])
+    alone = Trial(Member("mixture", ""), answers, losses(answers, compared), models=[model])
+    found = crps_of_rows(alone, compared)
+    assert np.isnan(found[:400]).all()
+    weights, means, stds = model[-1].predict_mixture(rows[400:])
+    for i in (0, 7, 100):
+        left, right = (
+            quad(
+                lambda t, i=i, up=up: (weights[i] @ ndtr((t - means[i]) / stds[i]) - up) ** 2, *ends,
+                limit=400, points=np.clip(means[i], *ends), epsabs=1e-9,
+            )[0]
+            for up, ends in ((0.0, (-15.0, y[400 + i])), (1.0, (y[400 + i], 15.0)))
+        )  # fmt: skip
+        assert found[400 + i] == pytest.approx(left + right, rel=1e-5)
+    twice = average([alone, alone], np.array([0.5, 0.5]), compared)
+    normal = crps_of_rows(twice, compared)[400:]
+    off = y[400:] - answers[0, 400:]
+    least = minimize_scalar(lambda s: crps(off, np.full(200, s)).mean(), bounds=(0.5, 5.0)).fun
+    assert normal.mean() == pytest.approx(least, rel=0.01)
+    assert found[400:].mean() < 0.9 * normal.mean()
+    np.testing.assert_array_equal(twice.losses, alone.losses)
 
 
 def test_stacked_weights_have_the_least_loss() -> None:
