@@ -12,6 +12,7 @@ import uncertain
 from uncertain import GaussianArray
 from uncertain._choice.budget import Size, path_rows
 from uncertain.exceptions import ParameterError, UncertainError
+from uncertain.preprocessing._readings import TruthOfClasses
 
 
 def table(n: int, d: int) -> tuple[GaussianArray, Any]:
@@ -76,6 +77,37 @@ def test_too_many_columns_for_covariances_of_each_row_are_left_out() -> None:
     left = model.leaderboard_.filter(pl.col("note").str.contains("too many for Gaussians with noise"))
     assert {"gsu", "discriminant"} <= set(left["method"])
     assert model.leaderboard_["score"].is_not_null().any()
+
+
+@pytest.mark.parametrize("kind", ["diagonal", "full"])
+@pytest.mark.parametrize("regression", [False, True])
+def test_kernels_between_full_covariances_have_a_budget_of_pairs(
+    kind: str, regression: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = table(60, 4)
+    if kind == "full":
+        X = GaussianArray(X.means, cov=X.covariances() + 0.1)
+    monkeypatch.setattr("uncertain._choice.portfolio.KERNEL_WORK", 60.0**2 * 4.0**3 - 1)
+    task = "regression" if regression else "classification"
+    model = uncertain.fit(X, np.asarray(X.means[:, 0]) if regression else y, task=task)
+    note = pl.col("note").str.contains("too many for a kernel of 60 rows")
+    left = model.leaderboard_.filter(note & (pl.col("method") == "kernel"))
+    # Posteriors of a regression are taken by their means, and rows as they are have no matrices.
+    full = kind == "full"
+    expected = {"measurement": full or not regression, "spread": full}
+    assert set(left["meaning"]) == {meaning for meaning, many in expected.items() if many}
+
+
+def test_draws_of_true_values_come_from_as_many_gaussians_as_their_passes_allow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = table(400, 3)
+    random = np.random.RandomState(0)
+    pass_of_one = 200 * 3.0**3
+    for most, expected in ((10.0, 4), (2.5, 2), (0.5, 1)):
+        monkeypatch.setattr("uncertain.preprocessing._readings.PASS_WORK", most * pass_of_one)
+        truth = TruthOfClasses(X, y, None, 4, random)
+        assert [len(one.weights_) for one in truth.denoisers.values()] == [expected] * 2
 
 
 def test_more_classes_than_can_be_compared_are_refused_in_words() -> None:
