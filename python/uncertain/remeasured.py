@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.utils.metaestimators import available_if
 
 from ._base.docs import documented
-from ._base.folds import split
+from ._base.folds import Fold, split
 from ._base.normal_mixtures import NormalMixtures
 from ._data.groups import Groups, groups_from
 from ._data.typing import Floats, Labels, RandomState
@@ -97,11 +97,10 @@ class RemeasuredClassifier(ClassifierMixin, Remeasured):
         y: ArrayLike,
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
-        *,
-        count: bool = False,
+        **counting: Any,
     ) -> Self:
         self.classes_, codes = check_labels(y, X, self)
-        return self._fit(X, self.classes_[codes], sample_weight, groups, codes, count=count)
+        return self._fit(X, self.classes_[codes], sample_weight, groups, codes, **counting)
 
     def _count_trees(
         self,
@@ -109,9 +108,13 @@ class RemeasuredClassifier(ClassifierMixin, Remeasured):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        fold: Fold | None = None,
     ) -> int:
-        """What `n_trees="auto"` finds, without the fit to all rows."""
-        return self._fit_classes(X, y, sample_weight, groups, count=True).n_trees_
+        """What `n_trees="auto"` finds, without the fit to all rows, and a quick learner (`_fit`)."""
+        model = self._fit_classes(X, y, sample_weight, groups, count=True, fold=fold)
+        if len(getattr(model.estimator_, "classes_", ())) < len(self.classes_):
+            model.estimator_ = None  # the fold has left no row of some class
+        return model.n_trees_
 
     @staticmethod
     def _default(**parameters: object) -> BaseEstimator:
@@ -238,9 +241,11 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        fold: Fold | None = None,
     ) -> int:
-        """What `n_trees="auto"` finds, without the fit to all rows."""
-        return self._fit(X, check_numbers(y, X, self), sample_weight, groups, count=True).n_trees_
+        """What `n_trees="auto"` finds, without the fit to all rows, and a quick learner (`_fit`)."""
+        y = check_numbers(y, X, self)
+        return self._fit(X, y, sample_weight, groups, count=True, fold=fold).n_trees_
 
     def _check(self) -> None:
         super()._check()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +21,7 @@ from uncertain._base.deadline import Deadline
 from uncertain._choice import choose
 from uncertain._choice import race as module
 from uncertain._choice.comparison import Comparison
+from uncertain._choice.portfolio import Request, portfolio
 from uncertain._choice.race import race
 from uncertain._choice.side_by_side import workers
 from uncertain._choice.trial import Runner
@@ -69,15 +71,20 @@ class Scripted:
     """A runner whose losses are known."""
 
     def __init__(self, member: Any, request: Any, comparison: Any) -> None:
-        self.member, self.comparison, self.models = member, comparison, []
+        self.member, self.comparison, self.models, self.looked = member, comparison, [], False
+
+    def look(self) -> bool:
+        self.looked = self.member.method.startswith("looks")
+        return self.looked
 
     def run(self) -> None:
         self.member.clock.append(self.member.seconds)
         self.models.append(None)
+        self.looked = False
 
     @property
     def losses(self) -> Any:
-        known = np.arange(len(self.member.of_rows)) < 60 * len(self.models)
+        known = np.arange(len(self.member.of_rows)) < 60 * max(len(self.models), self.looked)
         return np.where(known, self.member.of_rows, np.nan)
 
     @property
@@ -122,6 +129,50 @@ def test_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "ENOUGH", 61)  # too few after one fold
     late = run(members, monkeypatch).left
     assert ("far", 2) in late and min(folds for _, folds in late) == 2
+
+
+def test_who_is_far_behind_at_a_quick_look_is_not_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    best, noise = rng.normal(size=300), 0.5 * rng.normal(size=300)
+    noise[:60] -= noise[:60].mean()
+    se = noise[:60].std(ddof=1) / np.sqrt(60)
+    members = {"best": best, "looks far": best + noise + 5.1 * se, "looks near": best + noise + 4.9 * se}
+    found = run(members, monkeypatch)
+    assert ("looks far", 0) in found.left  # no fold
+    assert ("looks near", 1) in found.left  # by the usual rule
+    assert run({"looks good": best - 1.0, "best": best}, monkeypatch).trials == [("looks good", 5)]
+    # Who cannot be chosen runs to the end.
+    asked = run(members, monkeypatch, able=lambda m: m.method == "best")
+    assert [name for name, _ in asked.trials] == list(members)
+
+
+@pytest.mark.parametrize("classes", [True, False])
+def test_trees_that_are_counted_have_a_quick_look_at_the_first_fold(classes: bool) -> None:
+    X, y = rows(1_200)
+    if not classes:
+        y = np.asarray(X.means).sum(axis=1) + np.random.default_rng(0).normal(size=1_200)
+    request = Request(
+        X, y, not classes, "measurement", "normal", "measurement", True, True, None, None, 0, {}
+    )
+    training = TrainingRows(X, y)
+    comparison = Comparison.from_request(request, training)
+    member = next(m for m in portfolio(request) if m.method == "remeasured")
+    runner = Runner(member, request, comparison)
+    assert runner.look() and runner.looked and not runner.models
+    first = comparison.folds[0].test
+    quick = runner.losses.copy()
+    np.testing.assert_array_equal(np.flatnonzero(~np.isnan(quick)), np.sort(first))
+    runner.run()
+    assert not runner.looked and len(runner.models) == 1
+    fitted = runner.losses
+    assert runner.member.parameters["n_trees"] == runner.models[0][-1].n_trees_
+    assert quick[first].mean() == pytest.approx(fitted[first].mean(), rel=0.05)
+    assert np.corrcoef(quick[first], fitted[first])[0, 1] > 0.95
+    # Few rows are all held out to count.
+    few = np.arange(300)
+    some = replace(request, rows=X[few], y=y[few])
+    small = Runner(member, some, Comparison.from_request(some, training.take(few)))
+    assert not small.look() and small.member.parameters["n_trees"] > 0
 
 
 def test_who_is_good_with_errors_as_they_are_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +245,7 @@ def test_trees_are_counted_without_the_fit_to_all_rows(kind: Any) -> None:
     fitted = kind(random_state=0, n_copies=3).fit(X, target, weights, groups=groups)
     counting = kind(random_state=0, n_copies=3)
     assert counting._count_trees(X, target, weights, groups) == fitted.n_trees_ > 0
-    assert not hasattr(counting, "estimator_")
+    assert counting.estimator_ is None  # five folds have counted
     again = kind(random_state=0, n_copies=3, n_trees=fitted.n_trees_).fit(X, target, weights, groups=groups)
     np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
 

@@ -242,8 +242,7 @@ def _decide(
     entries += [replace(entry(twin, best, comparison), note=COMPARED) for twin in others]
     folds = len(comparison.folds)
     entries += [
-        replace(entry(one, best, comparison), note=f"{RACED} {len(one.models)} of {folds} folds")
-        for one in left
+        replace(entry(one, best, comparison), note=f"{RACED} {_done(one)} of {folds} folds") for one in left
     ]
     if exact is not None:
         entries.append(exact.line(entry(exact.trial, best, comparison)))
@@ -268,6 +267,11 @@ def _decide(
         exact_gain_se=worth[1],
     )
     return Choice(fitted, board, FoldModels(comparison.training, comparison.folds, chosen.models))
+
+
+def _done(trial: Trial) -> str:
+    """How many folds it has run."""
+    return str(len(trial.models)) if trial.models else "a quick look at the first"
 
 
 def _average_of_twins(twins: Sequence[Trial], comparison: Comparison) -> Trial:

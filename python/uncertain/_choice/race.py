@@ -13,6 +13,9 @@ and is not chosen.
 Nothing here reads the clock, unless there is a limit in seconds: then the race ends with the last fold that
 all who are left have done, or with those that have done the first.
 
+A candidate that has had a quick look at the first fold (`Runner.look`) leaves after it if it is `FAR_BEHIND`:
+trees, which take longer than all others together, are then only counted.
+
 The candidates' fits of a fold run side by side (`side_by_side`), which changes nothing but the time.
 
 Rejected: a first fold of fewer rows (successive halving). Good members for many rows (trees, kernels) are
@@ -39,6 +42,8 @@ from .trial import Runner, Trial
 
 BEHIND = 3.0
 """Standard errors."""
+FAR_BEHIND = 5.0
+"""After a quick look, which is up to 2 % of a mean square worse than the fit that it stands for."""
 ENOUGH = 50
 """Rows, or groups of rows: with fewer a standard error is itself uncertain."""
 NO_TIME = "time_limit was over"
@@ -88,24 +93,38 @@ def _race(
     left: list[Trial] = []
     refused: list[Member] = []
     done = 0
-    for k in range(len(comparison.folds)):
-        running = []
+
+    def round_of(runners: Sequence[Runner], k: int) -> list[Runner]:
+        """Who has run the fold, or has had a quick look at it."""
         jobs = [partial(_run, runner, deadline, share) for runner in runners]
         # The simplest come first, and are there if the time is over; without a limit the longest begin.
         reasons = crew.results(jobs, last_first=deadline.left() is None)
+        running = []
         for runner, reason in zip(runners, reasons, strict=True):
             if reason is None:
-                pace.step(runner.member.text, k)
+                if not runner.looked:
+                    pace.step(runner.member.text, k)
                 running.append(runner)
             elif deadline.left(share) != 0.0 or k == 0:
                 refused.append(runner.member.without(reason))
+        return running
+
+    for k in range(len(comparison.folds)):
+        running = round_of(runners, k)
+        if any(runner.looked for runner in running):
+            behind = _behind(running, comparison, able, FAR_BEHIND)
+            gone = [one for one, leaves in zip(running, behind, strict=True) if one.looked and leaves]
+            left += [runner.trial() for runner in gone]
+            runners = [one for one in runners if one not in gone]
+            round_of([one for one in running if one.looked and one not in gone], k)
+            running = [one for one in running if not one.looked]
         late = deadline.left(share) == 0.0
         if late and k > 0 and len(running) < len(runners):
             break  # a fold that some have not run compares nobody
         runners, done = running, k + 1
         if late or done == len(comparison.folds):
             break
-        behind = _behind(runners, comparison, able)
+        behind = _behind(runners, comparison, able, BEHIND)
         left += [runner.trial() for runner, leaves in zip(runners, behind, strict=True) if leaves]
         runners = [runner for runner, leaves in zip(runners, behind, strict=True) if not leaves]
     if done < len(comparison.folds):
@@ -115,18 +134,24 @@ def _race(
 
 
 def _run(runner: Runner, deadline: Deadline, share: float) -> str | None:
-    """The next fold; why not, if it could not be run."""
+    """The next fold, or a quick look at the first; why not, if it could not be run."""
     if deadline.left(share) == 0.0:
         return NO_TIME
     try:
         with deadline.stops(share):
-            runner.run()
+            if runner.models or runner.looked or not runner.look():
+                runner.run()
     except UncertainError as error:
         return str(error)
     return None
 
 
-def _behind(runners: Sequence[Runner], comparison: Comparison, able: Callable[[Member], bool]) -> list[bool]:
+def _behind(
+    runners: Sequence[Runner],
+    comparison: Comparison,
+    able: Callable[[Member], bool],
+    errors: float,
+) -> list[bool]:
     """Who leaves."""
     judges = [k for k, runner in enumerate(runners) if able(runner.member)]
     leaves = [k in judges for k in range(len(runners))]
@@ -137,7 +162,8 @@ def _behind(runners: Sequence[Runner], comparison: Comparison, able: Callable[[M
         if _held_out(best, comparison) < ENOUGH:
             return [False] * len(runners)
         leaves = [
-            gone and _is_behind(one - best, comparison) for gone, one in zip(leaves, losses, strict=True)
+            gone and _is_behind(one - best, comparison, errors)
+            for gone, one in zip(leaves, losses, strict=True)
         ]
     return leaves
 
@@ -149,6 +175,6 @@ def _held_out(losses: Floats, comparison: Comparison) -> int:
     return len(rows) if groups is None else groups.take(rows).count
 
 
-def _is_behind(difference: Floats, comparison: Comparison) -> bool:
+def _is_behind(difference: Floats, comparison: Comparison, errors: float) -> bool:
     mean, se = comparison.mean(difference)
-    return mean > BEHIND * se
+    return mean > errors * se

@@ -19,7 +19,7 @@ from .._base.folds import Fold
 from .._data.typing import Floats, Labels
 from ..exceptions import UncertainError
 from .kept import TreesRegressor, core_rows, probabilities
-from .scikit_learn import flat_trees
+from .scikit_learn import first_trees, flat_trees
 
 FIRST, MOST = 20, 640
 """Trees that are tried at least, and at most."""
@@ -101,6 +101,10 @@ class Curve:
         for trees, answer in enumerate(answers(self._points), 1):
             if self._is_next(trees):
                 self._append(trees, answer)
+
+    def learner(self, size: int) -> BaseEstimator | None:
+        """The one with so many trees, if it can be had."""
+        return first_trees(self._learner, size)
 
     def _is_next(self, trees: int) -> bool:
         """Is the loss of so many the next one?"""

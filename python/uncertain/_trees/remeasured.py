@@ -24,6 +24,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from threadpoolctl import threadpool_limits
 
+from .._base.folds import Fold
 from .._base.sums import BeyondSums, Need
 from .._data.array import GaussianArray
 from .._data.groups import groups_from
@@ -114,8 +115,12 @@ class Remeasured(SavedTrees, BaseEstimator):
         classes: Labels | None = None,
         *,
         count: bool = False,
+        fold: Fold | None = None,
     ) -> Self:
-        """Fit the learner to all copies, or only `count` the trees; `y` has been checked."""
+        """Fit the learner to all copies, or only `count` the trees; `y` has been checked.
+
+        Where one `fold` is held out to count, `estimator_` is then the learner that has counted, or None.
+        """
         self._check()
         rows = self._rows(X, reset=True)
         gaussians = filled_gaussians(rows).collapse("gaussian")
@@ -137,11 +142,13 @@ class Remeasured(SavedTrees, BaseEstimator):
         with self._quiet(table):
             if self.estimator is None:
                 learner = self._boosting(table, random)
-                self.n_trees_ = self._count(learner, table, y, weights, groups, random)
+                self.n_trees_, quick = self._count(learner, table, y, weights, groups, random, fold)
                 self._set_trees(learner, table)
             else:
                 learner = self._learner(random)
-            if not count:
+            if count:
+                self.estimator_ = quick
+            else:
                 scaled = self._scaled(weights)
                 learners = [self._trained(learner, table, y, scaled)]
                 if (several := self._how_many(table)) > 1:
@@ -219,15 +226,16 @@ class Remeasured(SavedTrees, BaseEstimator):
         weights: Floats | None,
         groups: ArrayLike | None,
         random: np.random.RandomState,
-    ) -> int:
+        fold: Fold | None,
+    ) -> tuple[int, BaseEstimator | None]:
         """As many trees as help rows that are held out, or as many as were asked for."""
         if not isinstance(self.n_trees, str):
-            return int(self.n_trees)
+            return int(self.n_trees), None
         copies, n, _ = table.shape
         codes = None if groups is None else groups_from(groups, "groups", n)
         judged = np.arange(copies) > self._downwards(copies)
         judged[0] = True
-        return number_of_trees(learner, table, y, _of_mean_one(weights), codes, judged, random)
+        return number_of_trees(learner, table, y, _of_mean_one(weights), codes, judged, random, fold)
 
     def _set_trees(self, learner: BaseEstimator, table: Floats) -> None:
         """Give the default learner its number of trees."""

@@ -8,6 +8,7 @@ unless they give the learner's own predictions, to the last bit, they are refuse
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -84,6 +85,16 @@ def flat_trees(learner: BaseEstimator, first: int = 0) -> TreeArrays:
         raise _unknown(str(error)) from error
     baseline = baseline if first == 0 else np.zeros_like(baseline)
     return TreeArrays(link, {"baseline": baseline, **_flattened(trees)}, int(learner.n_features_in_))
+
+
+def first_trees(learner: BaseEstimator, count: int) -> BaseEstimator | None:
+    """The fitted learner with the trees of so many iterations only; None where they cannot be told apart."""
+    trees = getattr(learner, "_predictors", None)
+    if not isinstance(trees, list) or len(trees) < count:
+        return None
+    shorter = copy(learner)
+    shorter._predictors = trees[:count]
+    return shorter
 
 
 def mean_trees(several: Sequence[TreeArrays]) -> TreeArrays:

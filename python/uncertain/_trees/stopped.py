@@ -48,21 +48,24 @@ def number_of_trees(
     groups: Codes | None,
     judged: Booleans,
     random: np.random.RandomState,
-) -> int:
+    fold: Fold | None = None,
+) -> tuple[int, BaseEstimator | None]:
     """How many trees to fit to the copies (copies, n, columns) of n rows; 0 for a constant.
 
     `learner` is unfitted histogram gradient boosting; its `max_iter` is not looked at. `judged` says which of
-    the copies count where rows are held out.
+    the copies count where rows are held out. `fold` is what is held out where one fold is enough. With the
+    number comes the learner that has found it, if only one fold was held out and it is no constant.
     """
     counts = np.ones(len(y)) if weights is None else weights
-    folds = split(
+    n_objects = len(y) if groups is None else len(np.unique(groups))
+    one = len(y) >= FEW and n_objects >= FEW_OBJECTS
+    folds = [fold] if one and fold is not None else split(
         len(y), random, folds=FOLDS, classes=y if is_classifier(learner) else None,
         groups=None if groups is None else Groups(groups), counted=np.flatnonzero(counts > 0.0),
     )  # fmt: skip
-    n_objects = len(y) if groups is None else len(np.unique(groups))
-    folds = folds if len(y) < FEW or n_objects < FEW_OBJECTS else folds[:1]
+    folds = folds[:1] if one else folds
     if not folds:
-        return 0
+        return 0, None
     test = np.concatenate([fold.test for fold in folds])
     swift = clone(learner).set_params(learning_rate=FASTER * learner.learning_rate)
     if table.shape[0] * table.shape[1] > MANY:
@@ -85,7 +88,9 @@ def number_of_trees(
     gains = counts[test] * (_constant(learner, y, counts, folds) - losses[best])
     objects = np.arange(len(test)) if groups is None else np.unique(groups[test], return_inverse=True)[1]
     gains = np.bincount(objects, gains)
-    return FASTER * sizes[best] if gains.mean() * np.sqrt(len(gains)) > gains.std() else 0
+    if gains.mean() * np.sqrt(len(gains)) <= gains.std():
+        return 0, None
+    return FASTER * sizes[best], curves[0].learner(sizes[best]) if one else None
 
 
 def _constant(learner: BaseEstimator, y: Labels, counts: Floats, folds: list[Fold]) -> Floats:
