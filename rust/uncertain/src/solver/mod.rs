@@ -41,6 +41,7 @@ mod sphere;
 mod stop_rule;
 mod strategy;
 mod trust_region;
+mod zero;
 
 #[cfg(feature = "clarabel")]
 pub use clarabel::fit_clarabel;

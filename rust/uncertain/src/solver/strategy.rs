@@ -11,7 +11,10 @@ use crate::error::{Error, Result};
 use crate::loss::Smoothness;
 use crate::objective::LinearObjective;
 
-use super::{Ended, Options, Solution, SolverKind, Start, Status, apex, cone, interior, lbfgs, newton, points, sphere};
+use super::{
+    Best, Ended, Options, Solution, SolverKind, Start, Status, apex, cone, interior, lbfgs, newton, points, sphere,
+    zero,
+};
 
 /// Iterations of L-BFGS where the Hessian is too large for Newton: they are cheap, and hundreds may be needed.
 const LBFGS_ITERATIONS: usize = 5000;
@@ -96,6 +99,15 @@ fn smooth(
     control: &Control,
 ) -> Result<Ended> {
     let sampled = kind == SolverKind::Auto && start.factor.is_some();
+    if newton::fits(objective) && zero::fits(objective) && zero::is_at(objective, &start.x) {
+        // A sample, or the rows of all folds, had no plane that separates.
+        let mut best = Best { x: start.x.clone(), objective: f64::INFINITY, bound: f64::NEG_INFINITY };
+        let passes = zero::certify(objective, start.x[start.x.len() - 1], &mut best, options, control)?;
+        if best.gap() <= options.tol {
+            control.report(passes, best.objective, best.gap());
+            return Ok(Ended::Done(best.solution(passes, Status::Converged)));
+        }
+    }
     if !newton::fits(objective) {
         let options = Options { max_iter: Some(options.max_iter.unwrap_or(LBFGS_ITERATIONS)), ..*options };
         lbfgs::minimize(objective, start, hand_over, &options, control)

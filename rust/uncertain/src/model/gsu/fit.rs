@@ -21,8 +21,11 @@ impl ValidParams {
     pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         let p = &self.0;
         let loss = p.loss.build(None);
-        let fit = |rows: &TwoClasses<'_>, control: &Control| {
-            let solution = self.solve(rows, p.alpha, &*loss, &p.options, None, control)?;
+        let fit = |rows: &TwoClasses<'_>, near: Option<&Solution>, control: &Control| {
+            // SGD would remember the rows that are held out.
+            let near = near.filter(|_| p.solver != SolverKind::Sgd);
+            let start: Option<Vec<f64>> = near.map(|near| near.w.iter().copied().chain([near.b]).collect());
+            let solution = self.solve(rows, p.alpha, &*loss, &p.options, start.as_deref(), control)?;
             let steps = online::steps_worth(p.solver, &solution);
             Ok((solution, steps))
         };
