@@ -54,7 +54,7 @@ pub(super) fn minimize<R: RowSums>(
             break;
         }
         if iteration == LOST && best.gap() > FAR && zero::fits(objective) {
-            let passes = zero::certify(objective, x[x.len() - 1], &mut best, options, control)?;
+            let passes = zero::certify(objective, &x, &mut best, options, control)?;
             if best.gap() <= options.tol {
                 control.report(iteration + passes, best.objective, best.gap());
                 return Ok(Ended::Done(best.solution(iteration + passes, Status::Converged)));

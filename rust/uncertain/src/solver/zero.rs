@@ -15,7 +15,7 @@
 //! the bound lacks alpha/2 eps^2 |u|^2, which a tiny eps makes nothing. If not, G falls for ever, and soon J(x) < J(x0) says
 //! so. Both are a few steps of Newton's method with one eps that never has to shrink.
 //!
-//! The answer is x0 + eps u with an eps so small that it is the optimum to a part of the tolerance: u is the direction in which
+//! The answer is x0 + eps u with an eps so small that it is the optimum to any usual tolerance: u is the direction in which
 //! the class differs from the others, and a sigmoid of scores, which does not know their scale, still learns from it.
 //! Rejected: w = 0 itself, which calls all rows alike (ten clouds in four dimensions: 66 instead of 78 percent correct).
 
@@ -29,12 +29,9 @@ use crate::simd::dot;
 use crate::special::quantile;
 use crate::sums::RowSums;
 
-/// The smoothing, in units of the margin, at most, and its part of the tolerance: so much J is above the minimum.
-const EPSILON: f64 = 1e-4;
-/// See [`EPSILON`].
-const PART: f64 = 0.1;
-/// The smoothing at least: rounding decides what is left of the rows' distances.
-const SMALLEST: f64 = 1e-9;
+/// The smoothing, in units of the margin: J is above the minimum by about this part. It is one for all tolerances, so that
+/// scores of fits to different rows have one scale.
+const EPSILON: f64 = 1e-8;
 /// Newton steps at most.
 const STEPS: usize = 15;
 /// Halvings of a step, and the sufficient decrease.
@@ -62,19 +59,20 @@ pub(super) fn is_at<R: RowSums>(objective: &LinearObjective<'_, R>, x: &[f64]) -
     x.last().is_some_and(|b| *b != 0.0) && objective.penalty(x) <= NOTHING
 }
 
-/// Put w = 0 with the b of this `side` (its sign) into `best` if it is no worse, and its bound; the number of passes.
+/// Put w = 0 with the b of the side of `near` into `best` if it is no worse, and its bound; the number of passes. Begins in
+/// the direction of `near` where that is all it has.
 pub(super) fn certify<R: RowSums>(
     objective: &LinearObjective<'_, R>,
-    side: f64,
+    near: &[f64],
     best: &mut Best,
     options: &Options,
     control: &Control,
 ) -> Result<usize> {
-    let (side, d) = (side.signum(), objective.dim() - 1);
-    let epsilon = (PART * options.tol).clamp(SMALLEST, EPSILON);
+    let d = objective.dim() - 1;
+    let side = near[d].signum();
     let mut x = vec![0.0; d + 1];
     x[d] = side;
-    let e = objective.evaluate(&x, epsilon, Derivatives::Gradient, control)?;
+    let e = objective.evaluate(&x, EPSILON, Derivatives::Gradient, control)?;
     let zero = e.objective;
     if zero > best.objective * (1.0 + ROUNDING) || zero >= 1.0 {
         return Ok(1);
@@ -82,8 +80,12 @@ pub(super) fn certify<R: RowSums>(
     best.see(&x, &e);
     // The lighter class has all of J, 2 for each row, and the other balances it with this share of its weight.
     let light = zero / 2.0;
-    x[d] = side * (1.0 - epsilon * quantile(light / (1.0 - light)));
-    let mut e = objective.evaluate(&x, epsilon, Derivatives::Hessian, control)?;
+    if is_at(objective, near) && near[d].abs() != 1.0 {
+        x.copy_from_slice(near);
+    } else {
+        x[d] = side * (1.0 - EPSILON * quantile(light / (1.0 - light)));
+    }
+    let mut e = objective.evaluate(&x, EPSILON, Derivatives::Hessian, control)?;
     best.see(&x, &e);
     let mut passes = 2;
     for _ in 0..STEPS {
@@ -103,7 +105,7 @@ pub(super) fn certify<R: RowSums>(
         let mut better = None;
         for _ in 0..HALVINGS {
             let trial: Vec<f64> = x.iter().zip(&step).map(|(x, p)| x + t * p).collect();
-            let at = objective.evaluate(&trial, epsilon, Derivatives::Hessian, control)?;
+            let at = objective.evaluate(&trial, EPSILON, Derivatives::Hessian, control)?;
             passes += 1;
             best.see(&trial, &at);
             if at.smoothed <= e.smoothed + DECREASE * t * slope + ROUNDING * zero {
@@ -116,4 +118,78 @@ pub(super) fn certify<R: RowSums>(
         (x, e) = found;
     }
     Ok(passes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Covariances, GaussianArray, Rows};
+    use crate::loss::ExpectedHinge;
+    use crate::objective::Problem;
+    use crate::solver::{Guess, Solution, SolverKind, fit_linear, fit_near, interior};
+    use crate::testing::Numbers;
+
+    /// One row in ten is of a class in the middle of the others.
+    fn rows(n: usize) -> (GaussianArray, Vec<f64>) {
+        let mut numbers = Numbers::new(11);
+        let target = |i: usize| if i.is_multiple_of(10) { 1.0 } else { -1.0 };
+        let mean = |at: usize| numbers.normal() * if target(at / 3) > 0.0 { 0.7 } else { 2.0 };
+        let means: Vec<f64> = (0..3 * n).map(mean).collect();
+        let std: Vec<f64> = (0..3 * n).map(|_| 0.1 + 0.9 * numbers.uniform()).collect();
+        let covariances = Covariances::from_std(Rows::from_vec(std, 3).unwrap());
+        let data = GaussianArray::new(Rows::from_vec(means, 3).unwrap(), covariances).unwrap();
+        (data, (0..n).map(target).collect())
+    }
+
+    #[test]
+    fn a_lost_class_takes_few_passes_and_has_the_optimum_of_the_interior_point_method() {
+        let (data, targets) = rows(600);
+        let (options, control) = (Options::default(), Control::new());
+        let of = |targets| {
+            let (data, loss) = (&data, &ExpectedHinge);
+            Problem { data, targets, weights: None, alpha: 1e-3, fit_intercept: true, loss }
+        };
+        let problem = of(&targets);
+        let found = fit_linear(&problem, SolverKind::Auto, &options, None, &control).unwrap();
+        assert!(found.gap <= 1e-6 && found.iterations <= 16, "{found:?}");
+        assert!(found.objective >= 0.2 && found.objective <= 0.2 * (1.0 + 1e-6), "{found:?}");
+        assert!(found.w.iter().any(|w| *w != 0.0) && found.w.iter().all(|w| w.abs() < 1e-6), "{found:?}");
+        let objective = problem.check().unwrap();
+        let slow = interior::minimize(&objective, vec![0.0, 0.0, 0.0, -1.0], 0.1, 0, &options, &control).unwrap();
+        assert!((slow.objective / found.objective - 1.0).abs() <= 2e-6 && slow.gap <= 1e-6, "{slow:?}");
+
+        // The same class on the other side of the hyperplane.
+        let turned: Vec<f64> = targets.iter().map(|y| -y).collect();
+        let Solution { w, b, iterations, .. } =
+            fit_linear(&of(&turned), SolverKind::Auto, &options, None, &control).unwrap();
+        assert!(iterations == found.iterations && (b + found.b).abs() < 1e-12);
+        assert!(w.iter().zip(&found.w).all(|(a, b)| (a + b).abs() <= 1e-6 * b.abs()));
+
+        // From there it takes a look.
+        let x: Vec<f64> = found.w.iter().copied().chain([found.b]).collect();
+        let guess = Guess::near(&problem, &x, &control).unwrap();
+        let again = fit_near(&problem, SolverKind::Auto, &options, &guess, &control).unwrap();
+        assert!(again.iterations <= 2 && again.gap <= 1e-6, "{again:?}");
+    }
+
+    #[test]
+    fn a_class_with_a_plane_is_none_and_costs_a_pass() {
+        let (data, mut targets) = rows(600);
+        (0..600).for_each(|i| targets[i] = if data.means().row(i)[0] > 1.5 { 1.0 } else { -1.0 });
+        let problem = Problem {
+            data: &data,
+            targets: &targets,
+            weights: None,
+            alpha: 1e-3,
+            fit_intercept: true,
+            loss: &ExpectedHinge,
+        };
+        let (options, control) = (Options::default(), Control::new());
+        let found = fit_linear(&problem, SolverKind::Auto, &options, None, &control).unwrap();
+        assert!(found.w[0] > 0.1, "{found:?}");
+        let x = [found.w.clone(), vec![found.b]].concat();
+        let mut best = Best { x: x.clone(), objective: found.objective, bound: 0.0 };
+        assert_eq!(certify(&problem.check().unwrap(), &x, &mut best, &options, &control).unwrap(), 1);
+        assert_eq!(best.x, x);
+    }
 }

@@ -41,8 +41,8 @@ pub(in crate::model) fn positive_classes(n_classes: usize) -> std::ops::Range<us
 
 /// A classifier from `fit`, which separates two classes, and what else it returns for each hyperplane.
 ///
-/// Rows without weight are left out: `fit` sees rows of weight 0 only where they are held out, and then gets the solution of
-/// all rows, which is near.
+/// Rows without weight are left out: `fit` sees rows of weight 0 only where they are held out, and then gets what it
+/// found for all rows, which is near.
 ///
 /// # Errors
 /// Those of `fit`; labels that do not fit the data, a class without rows of positive weight, too few rows of a
@@ -54,7 +54,7 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
     seed: u64,
     threads: Option<usize>,
     control: &Control,
-    fit: impl Fn(&TwoClasses<'_>, Option<&Solution>, &Control) -> Result<(Solution, T)> + Sync,
+    fit: impl Fn(&TwoClasses<'_>, Option<&(Solution, T)>, &Control) -> Result<(Solution, T)> + Sync,
 ) -> Result<(Classifier, Vec<T>)> {
     labels.check_rows(data.n_rows())?;
     labels.check_every_class()?;
@@ -68,19 +68,19 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
         let task = if count == 1 { String::new() } else { format!("class {} of {count}", k + 1) };
         let of_all = labels.targets(class);
         let rows = TwoClasses { data, targets: &of_all, weights: labels.weights() };
-        let (solution, other) = fit(&rows, None, &control.with_task(&*task))?;
+        let fitted = fit(&rows, None, &control.with_task(&*task))?;
         drop(of_all);
-        let Some(held_out) = &held_out else { return Ok((solution, other, None)) };
+        let Some(held_out) = &held_out else { return Ok((fitted, None)) };
         let targets = held_out.labels.targets(class);
         let rows = TwoClasses { data: &held_out.data, targets: &targets, weights: held_out.labels.weights() };
-        let fit = |rest: &TwoClasses<'_>, control: &Control| Ok(fit(rest, Some(&solution), control)?.0);
+        let fit = |rest: &TwoClasses<'_>, control: &Control| Ok(fit(rest, Some(&fitted), control)?.0);
         let sigmoid = sigmoid(&rows, held_out.labels.parts(), &held_out.folds, &task, control, fit)?;
-        Ok((solution, other, Some(sigmoid)))
+        Ok((fitted, Some(sigmoid)))
     };
     let running = side_by_side(data.n_rows(), data.n_features());
     let fitted = parallel::install(threads, || parallel::map_side_by_side(count, running, one))??;
     let (mut solutions, mut others, mut sigmoids) = (vec![], vec![], vec![]);
-    for (solution, other, sigmoid) in fitted {
+    for ((solution, other), sigmoid) in fitted {
         solutions.push(solution);
         others.push(other);
         sigmoids.extend(sigmoid);
