@@ -22,6 +22,7 @@ mod dispatch;
 mod distance;
 mod factor;
 mod lanes;
+pub mod logistic;
 mod matrix;
 pub mod mixture;
 pub mod normal;

@@ -5,6 +5,7 @@
 //! 1 / sqrt(x) that are right to two units in the last place.
 
 use crate::dispatch::{Level, Set};
+use crate::logistic::logistic_normal;
 use crate::mixture::{Component, Densities, Noise, Shape, Sums, Workspace, triangle};
 use crate::normal::{HingeParts, cdf, expected_hinge, pdf};
 use crate::spread::PairTerms;
@@ -72,6 +73,8 @@ fn scalars(n: usize, numbers: &mut Numbers, found: &mut Results) {
     let mut parts = HingeParts::default();
     expected_hinge(&d, &s.iter().map(|s| s.abs()).collect::<Vec<_>>(), &mut parts);
     add("expected_hinge", [&parts.value[..n], &parts.u[..n], &parts.cdf[..n], &parts.pdf[..n]].concat());
+    let averaged = |(d, s): (&f64, &f64)| logistic_normal(4.0 * d, s.abs(), 0.5, 18);
+    add("averaged sigmoid", d.iter().zip(&s).flat_map(averaged).collect());
     add("normal", d.iter().flat_map(|u| [cdf(5.0 * u), pdf(*u)]).collect());
     let (mut v, up, low) = (normals(n, numbers), vec![0.0; n], vec![0.0; n]);
     let extremes = smo::follow(0.37, &d, &s, &mut v, &up, &low);

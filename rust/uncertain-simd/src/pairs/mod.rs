@@ -26,8 +26,9 @@ use factor::Dense;
 pub use factor::Workspace;
 use small::Small;
 
+use crate::dispatch::Level;
 use crate::lanes::{LANES, Pack};
-use crate::vector::{Vector, Wide, dispatch_wide};
+use crate::vector::{Vector, Wide, run_on};
 
 /// What is stored of a covariance after the mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -139,7 +140,12 @@ pub struct Tile<'a> {
 impl Tile<'_> {
     /// Fill `out`.
     pub fn fill(self) {
-        dispatch_wide(self);
+        self.fill_on(Level::in_use());
+    }
+
+    /// [`fill`](Self::fill) with one instruction set.
+    fn fill_on(self, level: Level) {
+        if self.shared { self.coupled::<true>(level) } else { self.coupled::<false>(level) }
     }
 
     /// Are rows so short that `out` is best written as it lies in memory?
@@ -248,26 +254,46 @@ impl Tile<'_> {
         *self.workspace = workspace;
     }
 
-    #[inline(always)]
-    fn coupled<V: Vector, const SHARED: bool>(mut self) {
-        let d = self.d;
-        match (self.spread, d) {
-            (Spread::None, _) => self.light::<V, _>(OneByOne(Points { d })),
-            (Spread::Isotropic, _) => self.light::<V, _>(OneByOne(Isotropic::<SHARED> { d })),
-            (Spread::Diagonal, _) => self.light::<V, _>(OneByOne(Diagonal::<SHARED> { d })),
-            (Spread::Dense, 2) => self.light::<V, _>(OneByOne(Two::<SHARED>)),
-            (Spread::Dense, 5) if V::UNROLL => self.light::<V, _>(Small::<V, 5, SHARED>::new()),
-            (Spread::Dense, 10) if V::UNROLL => self.light::<V, _>(Small::<V, 10, SHARED>::new()),
-            (Spread::Dense, _) => self.dense::<V, SHARED>(),
+    fn coupled<const SHARED: bool>(self, level: Level) {
+        match (self.spread, self.d) {
+            (Spread::None, _) => run_on(level, OfKind::<SHARED, POINTS>(self)),
+            (Spread::Isotropic, _) => run_on(level, OfKind::<SHARED, ISOTROPIC>(self)),
+            (Spread::Diagonal, _) => run_on(level, OfKind::<SHARED, DIAGONAL>(self)),
+            (Spread::Dense, 2) => run_on(level, OfKind::<SHARED, TWO>(self)),
+            (Spread::Dense, 5) => run_on(level, OfKind::<SHARED, FIVE>(self)),
+            (Spread::Dense, 10) => run_on(level, OfKind::<SHARED, TEN>(self)),
+            (Spread::Dense, _) => run_on(level, OfKind::<SHARED, DENSE>(self)),
         }
     }
 }
 
-impl Wide for Tile<'_> {
+const POINTS: usize = 0;
+const ISOTROPIC: usize = 1;
+const DIAGONAL: usize = 2;
+const TWO: usize = 3;
+const FIVE: usize = 4;
+const TEN: usize = 5;
+const DENSE: usize = 6;
+
+/// A tile of one kind of pairs. Each kind is compiled by itself: a build without optimisation keeps every number of unrolled
+/// loops on the stack, and all kinds in one function took more (2.7 MB) than a thread has.
+struct OfKind<'a, const SHARED: bool, const KIND: usize>(Tile<'a>);
+
+impl<const SHARED: bool, const KIND: usize> Wide for OfKind<'_, SHARED, KIND> {
     type Output = ();
     #[inline(always)]
     fn run<V: Vector>(self) {
-        if self.shared { self.coupled::<V, true>() } else { self.coupled::<V, false>() }
+        let mut tile = self.0;
+        let d = tile.d;
+        match KIND {
+            POINTS => tile.light::<V, _>(OneByOne(Points { d })),
+            ISOTROPIC => tile.light::<V, _>(OneByOne(Isotropic::<SHARED> { d })),
+            DIAGONAL => tile.light::<V, _>(OneByOne(Diagonal::<SHARED> { d })),
+            TWO => tile.light::<V, _>(OneByOne(Two::<SHARED>)),
+            FIVE if V::UNROLL => tile.light::<V, _>(Small::<V, 5, SHARED>::new()),
+            TEN if V::UNROLL => tile.light::<V, _>(Small::<V, 10, SHARED>::new()),
+            _ => tile.dense::<V, SHARED>(),
+        }
     }
 }
 

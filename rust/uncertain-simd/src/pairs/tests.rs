@@ -5,7 +5,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::dispatch::Level;
 use crate::under_miri::{one_of, up_to};
-use crate::vector::run_on;
 
 /// Numbers in (-1/2, 1/2).
 struct Numbers(u64);
@@ -105,7 +104,7 @@ fn check(d: usize, spread: Spread, scales: [f64; 2], shared: bool, seed: u64) {
             out: &mut out,
             stride: 16,
         };
-        run_on(level, tile);
+        tile.fill_on(level);
         for (i, x) in x.iter().enumerate() {
             for (j, z) in z.iter().enumerate() {
                 let (found, expected) = (out[i * 16 + j], plain(x, z, d, spread, shared));
@@ -138,6 +137,18 @@ proptest! {
     }
 }
 
+/// Threads of a pool have two megabytes, and builds without optimisation have the largest frames.
+#[test]
+fn a_small_stack_is_enough() {
+    let small = std::thread::Builder::new().stack_size(1 << 20);
+    let work = || {
+        for (d, shared) in [(2, true), (5, true), (5, false), (10, true), (10, false), (12, true), (12, false)] {
+            check(d, Spread::Dense, [1.0, 1.5], shared, 1);
+        }
+    };
+    small.spawn(work).unwrap().join().unwrap();
+}
+
 #[test]
 fn a_row_with_itself_is_one_to_the_last_bit() {
     for spread in SPREADS {
@@ -160,7 +171,7 @@ fn a_row_with_itself_is_one_to_the_last_bit() {
                     out: &mut out,
                     stride: 8,
                 };
-                run_on(level, tile);
+                tile.fill_on(level);
                 (0..8).for_each(|i| assert_eq!(out[i * 9], 1.0, "{level:?}, d = {d}, {spread:?}"));
             }
         }

@@ -26,6 +26,7 @@
 use std::f64::consts::PI;
 use std::sync::LazyLock;
 
+use crate::simd::logistic::logistic_normal;
 use crate::simd::normal::{BLOCK, HingeParts, expected_hinge};
 use crate::special::cdf;
 
@@ -112,25 +113,8 @@ const NOTHING: Averaged = Averaged { p: 0.0, q: 0.0, d_a: 0.0, d_b: 0.0 };
 
 fn over_normal(a: f64, b: f64) -> Averaged {
     let h = step(b);
-    let mut sum = NOTHING;
-    let mut add = |z: f64, weight: f64| {
-        let x = a + b * z;
-        let e = (-x.abs()).exp();
-        let (large, small) = (1.0 / (1.0 + e), e / (1.0 + e));
-        let (p, q) = if x >= 0.0 { (large, small) } else { (small, large) };
-        sum.p += weight * p;
-        sum.q += weight * q;
-        sum.d_a += weight * large * small;
-        sum.d_b += weight * large * small * z;
-    };
-    add(0.0, h * density(0.0));
-    for k in 1..=(REACH / h).ceil() as i32 {
-        let z = h * f64::from(k);
-        let weight = h * density(z);
-        add(z, weight);
-        add(-z, weight);
-    }
-    sum
+    let [p, q, d_a, d_b] = logistic_normal(a, b, h, (REACH / h).ceil() as usize);
+    Averaged { p, q, d_a, d_b }
 }
 
 fn over_logistic(a: f64, b: f64) -> Averaged {

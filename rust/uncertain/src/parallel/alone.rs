@@ -15,6 +15,10 @@ pub(super) fn is_inside() -> bool {
     true
 }
 
+pub(super) fn threads() -> usize {
+    1
+}
+
 pub(super) fn enter(_: usize, work: &mut (dyn FnMut() + Send)) -> Result<()> {
     work();
     Ok(())

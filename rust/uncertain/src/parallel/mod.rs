@@ -17,7 +17,7 @@ mod pool;
 
 use std::cell::Cell;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -107,6 +107,33 @@ pub fn offer<T>(threads: Option<usize>, work: impl FnOnce() -> T) -> T {
 /// `work` on each of some jobs, the results in their order, on the pool of the enclosing [`install`] or the default one.
 pub(crate) fn map_jobs<J: Send, T: Send>(jobs: Vec<J>, work: impl Fn(J) -> T + Sync) -> Result<Vec<T>> {
     map_jobs_of(usize::MAX, jobs, work)
+}
+
+/// `work` of each number below `count`, at most `running` at a time and no more than there are threads, the results in
+/// order; the first error in that order wins. For work with parallel loops of its own, which help where threads are idle.
+///
+/// Why not `map_jobs`: a thread that waits inside one job would begin others on top of it, as many as there are.
+pub(crate) fn map_side_by_side<T: Send>(
+    count: usize,
+    running: usize,
+    work: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let results: Vec<Mutex<Option<Result<T>>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    let worker = |_: usize| {
+        // They begin in order, so those before one that failed all end.
+        while !failed.load(Ordering::Relaxed) {
+            let k = next.fetch_add(1, Ordering::Relaxed);
+            let Some(slot) = results.get(k) else { break };
+            let result = work(k);
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        }
+    };
+    run(|| pool::indexed(0..pool::threads().min(running).min(count), &worker))?;
+    let done = results.into_iter().filter_map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
+    let done: Vec<T> = done.collect::<Result<_>>()?;
+    if done.len() == count { Ok(done) } else { Err(Error::Internal("a part of the work was not done".into())) }
 }
 
 /// [`map_jobs`] that are a pass over so many rows.
@@ -260,6 +287,28 @@ mod tests {
             assert!(parts.windows(2).all(|w| w[0].end == w[1].start));
             assert!(parts.len() <= MAX_PARTS);
         }
+    }
+
+    #[test]
+    fn side_by_side_no_more_run_than_said_and_the_first_error_in_order_wins() {
+        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let work = |k: usize| {
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            let sum: f64 = map_parts(1000, |part| part.map(|i| (i * k) as f64).sum::<f64>())?.iter().sum();
+            now.fetch_sub(1, Ordering::SeqCst);
+            Ok(sum)
+        };
+        let expected: Vec<f64> = (0..40).map(|k| (k * 499_500) as f64).collect();
+        for (threads, running) in [(1, 9), (4, 2), (4, 1), (3, 9)] {
+            most.store(0, Ordering::SeqCst);
+            let sums = install(Some(threads), || map_side_by_side(40, running, work)).unwrap();
+            assert_eq!(sums.unwrap(), expected);
+            assert!(most.load(Ordering::SeqCst) <= running.min(threads));
+        }
+        let refuse = |k: usize| if k % 7 == 3 { Err(Error::Data(k.to_string())) } else { Ok(k) };
+        let first = install(Some(4), || map_side_by_side(40, 4, refuse)).unwrap();
+        assert_eq!(first, Err(Error::Data("3".into())));
+        assert_eq!(map_side_by_side(0, 4, refuse), Ok(vec![]));
     }
 
     #[test]

@@ -40,6 +40,11 @@ pub(super) fn is_inside() -> bool {
     rayon::current_thread_index().is_some()
 }
 
+/// Threads of the pool that this is called on.
+pub(super) fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
 /// `work` on a pool of so many threads.
 pub(super) fn enter(threads: usize, work: &mut (dyn FnMut() + Send)) -> Result<()> {
     pool(threads)?.install(work);

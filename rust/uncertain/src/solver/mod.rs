@@ -41,6 +41,7 @@ mod sphere;
 mod stop_rule;
 mod strategy;
 mod trust_region;
+mod zero;
 
 #[cfg(feature = "clarabel")]
 pub use clarabel::fit_clarabel;
@@ -59,7 +60,7 @@ use crate::parallel;
 use crate::sums::RowSums;
 use sample::first_guess;
 use solution::{Best, Ended, Start};
-use strategy::solve;
+use strategy::{first_epsilon, solve};
 
 /// Fit w and b from `start` (d numbers for w, one for b), or from zero.
 ///
@@ -73,7 +74,19 @@ pub fn fit_linear(
     control: &Control,
 ) -> Result<Solution> {
     options.check()?;
-    fit(&problem.check()?, kind, options, start, control)
+    fit(&problem.check()?, kind, options, start.map(Near::Point), control)
+}
+
+/// [`fit_linear`] from a guess for the same rows with other weights.
+pub(crate) fn fit_near(
+    problem: &Problem<'_>,
+    kind: SolverKind,
+    options: &Options,
+    guess: &Guess,
+    control: &Control,
+) -> Result<Solution> {
+    options.check()?;
+    fit(&problem.check()?, kind, options, Some(Near::Guess(guess)), control)
 }
 
 /// [`fit_linear`] of a score that is linear in exact rows of `source`, one per row of the problem's data: d is their
@@ -93,20 +106,37 @@ pub fn fit_source(
     if kind == SolverKind::Sgd {
         return Err(Error::parameter("solver", kind.name(), "one that passes over all rows: auto, newton or lbfgs"));
     }
-    fit(&problem.check()?.with_source(source)?, kind, options, start, control)
+    fit(&problem.check()?.with_source(source)?, kind, options, start.map(Near::Point), control)
+}
+
+/// What a caller knows of the optimum.
+#[derive(Clone, Copy)]
+enum Near<'a> {
+    Point(&'a [f64]),
+    Guess(&'a Guess),
+}
+
+impl Near<'_> {
+    fn x(&self) -> &[f64] {
+        match self {
+            Self::Point(x) => x,
+            Self::Guess(guess) => &guess.0.x,
+        }
+    }
 }
 
 fn fit(
     objective: &LinearObjective<'_>,
     kind: SolverKind,
     options: &Options,
-    start: Option<&[f64]>,
+    near: Option<Near<'_>>,
     control: &Control,
 ) -> Result<Solution> {
     let loss = objective.problem().loss;
     if !loss.is_convex() {
         return Err(Error::parameter("loss", format!("{loss:?}"), "convex"));
     }
+    let start = near.as_ref().map(Near::x);
     if let Some(x) = start.filter(|x| x.len() != objective.dim() || x.iter().any(|v| !v.is_finite())) {
         return Err(Error::shape("start", format!("{} finite numbers", objective.dim()), x.len()));
     }
@@ -129,8 +159,9 @@ fn fit(
                 return Ok(solution);
             }
         }
-        let start = match start {
-            Some(x) => Start { x: x.to_vec(), epsilon: strategy::first_epsilon(objective, x), factor: None },
+        let start = match near {
+            Some(Near::Point(x)) => Start { x: x.to_vec(), epsilon: first_epsilon(objective, x), factor: None },
+            Some(Near::Guess(guess)) => guess.0.clone(),
             None => first_guess(objective, options, control)?,
         };
         solve(kind, objective, start, options, control)

@@ -6,7 +6,7 @@
 //! Source: Nocedal, Wright, Numerical Optimization, algorithms 4.1 and 7.2; Lin, Weng, Keerthi 2008.
 
 use super::trust_region::{TrustStep, step};
-use super::{Best, Ended, Options, Start, Status, smoothing};
+use super::{Best, Ended, Options, Start, Status, smoothing, zero};
 use crate::control::Control;
 use crate::data::covariance::Structure;
 use crate::error::{Error, Result};
@@ -21,6 +21,11 @@ pub(super) const DENSE: usize = 301;
 const DENSE_DIRECTIONS: usize = 513;
 /// A step that J no longer notices goes on where it leaves less than this part of the gap.
 const CLOSER: f64 = 0.5;
+
+/// Iterations after which a gap above [`FAR`] may be that of a class that no plane separates.
+const LOST: usize = 5;
+/// See [`LOST`].
+const FAR: f64 = 0.1;
 
 /// Is the Hessian small enough for the method?
 pub(super) fn fits(objective: &LinearObjective<'_>) -> bool {
@@ -47,6 +52,13 @@ pub(super) fn minimize<R: RowSums>(
         }
         if iteration == options.iterations() {
             break;
+        }
+        if iteration == LOST && best.gap() > FAR && zero::fits(objective) {
+            let passes = zero::certify(objective, &x, &mut best, options, control)?;
+            if best.gap() <= options.tol {
+                control.report(iteration + passes, best.objective, best.gap());
+                return Ok(Ended::Done(best.solution(iteration + passes, Status::Converged)));
+            }
         }
         let TrustStep { p, promised, norm: length } = newton_step(&e, radius)?;
         let epsilon = smoothing::next(&e, promised, hand_over, options.tol);

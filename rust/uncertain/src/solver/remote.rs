@@ -6,7 +6,7 @@
 //! is closed. If it stops before that, its status says so.
 
 use super::sample::solve_sample;
-use super::strategy::GUESSED;
+use super::strategy::{GUESSED, start_near};
 use super::{Ended, Options, Solution, SolverKind, Start, Status, assess, lbfgs, newton, smoothing};
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -18,15 +18,21 @@ use crate::sums::RowSums;
 /// Iterations of L-BFGS before Newton tries.
 const LBFGS_ITERATIONS: usize = 40;
 
-/// Where passes over remote rows start.
+/// Where passes over remote rows start, or over rows of which only the weights are others.
 #[derive(Debug, Clone)]
-pub(crate) struct Guess(Start);
+pub(crate) struct Guess(pub(super) Start);
 
 impl Guess {
     /// The rough solution of a sample.
     pub(crate) fn from_sample(sample: &Problem<'_>, options: &Options, control: &Control) -> Result<Self> {
         let objective = sample.check()?;
         parallel::run(|| solve_sample(&objective, options, control))?.map(Self)
+    }
+
+    /// A point near the optimum, as that of the same rows with other weights is.
+    pub(crate) fn near(problem: &Problem<'_>, x: &[f64], control: &Control) -> Result<Self> {
+        let objective = problem.check()?;
+        parallel::run(|| start_near(&objective, x, control))?.map(Self)
     }
 }
 

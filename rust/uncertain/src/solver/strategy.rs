@@ -8,15 +8,22 @@
 use crate::control::Control;
 use crate::data::covariance::Structure;
 use crate::error::{Error, Result};
+use crate::linalg;
 use crate::loss::Smoothness;
-use crate::objective::LinearObjective;
+use crate::objective::{Derivatives, LinearObjective};
 
-use super::{Ended, Options, Solution, SolverKind, Start, Status, apex, cone, interior, lbfgs, newton, points, sphere};
+use super::{
+    Best, Ended, Options, Solution, SolverKind, Start, Status, apex, cone, interior, lbfgs, newton, points, sphere,
+    zero,
+};
 
 /// Iterations of L-BFGS where the Hessian is too large for Newton: they are cheap, and hundreds may be needed.
 const LBFGS_ITERATIONS: usize = 5000;
 /// Barrier parameter after a sample of computed rows.
 const COMPUTED_MU: f64 = 0.2;
+/// Unknowns between which solutions of almost the same rows share a Hessian: for fewer a Newton step is cheap, for more the
+/// Hessian costs more than it saves.
+const SHARED: std::ops::Range<usize> = 100..1000;
 /// Unknowns from which a Hessian of rows with factors of their own costs as much as [`RENEWED`] passes or so.
 const DEAR: usize = 100;
 /// Iterations of L-BFGS with one Hessian.
@@ -32,6 +39,16 @@ const HANDED_OVER: f64 = 0.05;
 pub(super) fn first_epsilon(objective: &LinearObjective<'_>, x: &[f64]) -> f64 {
     let is_zero = x.split_last().is_none_or(|(_, w)| w.iter().all(|w| *w == 0.0));
     if is_zero || is_kinked(objective) { GUESSED } else { 0.0 }
+}
+
+/// A start near the optimum of other weights of the same rows: x, with the Hessian there where that is worth it.
+pub(super) fn start_near(objective: &LinearObjective<'_>, x: &[f64], control: &Control) -> Result<Start> {
+    let mut start = Start { x: x.to_vec(), epsilon: first_epsilon(objective, x), factor: None };
+    if SHARED.contains(&objective.dim()) && !is_kinked(objective) && objective.source().is_none() {
+        let e = objective.evaluate(x, start.epsilon, Derivatives::Hessian, control)?;
+        start.factor = e.hessian.and_then(|mut h| linalg::cholesky(&mut h, x.len()).then_some(h));
+    }
+    Ok(start)
 }
 
 /// Do rows have kinks that no spread smooths?
@@ -96,6 +113,15 @@ fn smooth(
     control: &Control,
 ) -> Result<Ended> {
     let sampled = kind == SolverKind::Auto && start.factor.is_some();
+    if newton::fits(objective) && zero::fits(objective) && zero::is_at(objective, &start.x) {
+        // A sample, or the rows of all folds, had no plane that separates.
+        let mut best = Best { x: start.x.clone(), objective: f64::INFINITY, bound: f64::NEG_INFINITY };
+        let passes = zero::certify(objective, &start.x, &mut best, options, control)?;
+        if best.gap() <= options.tol {
+            control.report(passes, best.objective, best.gap());
+            return Ok(Ended::Done(best.solution(passes, Status::Converged)));
+        }
+    }
     if !newton::fits(objective) {
         let options = Options { max_iter: Some(options.max_iter.unwrap_or(LBFGS_ITERATIONS)), ..*options };
         lbfgs::minimize(objective, start, hand_over, &options, control)

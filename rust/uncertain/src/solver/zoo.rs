@@ -196,7 +196,7 @@ const METHODS: [(&str, Method); 9] = [
         Some(sgd::fit(o, &options, None, control))
     }),
     ("auto, no sample", |o, options, control| {
-        Some(fit(o, SolverKind::Auto, options, Some(&vec![0.0; o.dim()]), control))
+        Some(fit(o, SolverKind::Auto, options, Some(Near::Point(&vec![0.0; o.dim()])), control))
     }),
     ("auto", |o, options, control| Some(fit(o, SolverKind::Auto, options, None, control))),
 ];

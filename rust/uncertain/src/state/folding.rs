@@ -20,7 +20,7 @@ use ndarray::Array2;
 
 use super::{About, OfMixtures, Predictor, Training, column, complete};
 use crate::control::Control;
-use crate::data::{Fold, GaussianArray, Incomplete, MixtureArray};
+use crate::data::{Fold, GaussianArray, Incomplete, MixtureArray, Modes};
 use crate::density::{Densities, NO_COMPONENT};
 use crate::error::{Error, Result};
 use crate::mixture::{log_sum, normalise_logs};
@@ -70,22 +70,36 @@ impl MixtureMoments {
     }
 }
 
-/// Components as rows, with what is known of their rows.
+/// Components as rows, with what is known of their rows. Labels and targets have weights of their own, and labels groups.
 fn of_components<'a>(training: &Training<'a>, mixtures: &MixtureArray) -> Result<Training<'a>> {
+    let labels = training.labels.as_ref().map(|labels| mixtures.labels(labels)).transpose()?;
+    let targets = training.targets.as_ref().map(|targets| mixtures.targets(targets)).transpose()?;
+    let weights = match &training.weights {
+        None if labels.is_some() || targets.is_some() => None,
+        weights => Some(mixtures.weights_of_components(weights.as_ref())?),
+    };
     let rows = mixtures.row_numbers();
     let spread = |values: &Vec<f64>| rows.iter().map(|&i| values[i as usize]).collect::<Vec<f64>>();
-    let groups = |groups: &Vec<u32>| rows.iter().map(|&i| groups[i as usize]).collect::<Vec<u32>>();
+    let offsets = training.offsets.as_ref().map(spread);
+    let numbers = || rows.iter().map(|&i| i as usize).collect::<Vec<_>>();
+    let modes = if training.modes.k == 0 { Modes::default() } else { training.modes.take(&numbers()) };
+    let outputs = training.outputs.iter().map(spread).collect();
+    // The components of a row are held out together.
+    let groups = match &training.groups {
+        Some(groups) => Some(rows.iter().map(|&i| groups[i as usize]).collect()),
+        None if labels.is_some() => None,
+        None => Some(rows),
+    };
     Ok(Training {
         rows: training.rows.components(),
-        labels: training.labels.as_ref().map(|labels| mixtures.labels(labels)).transpose()?,
-        targets: training.targets.as_ref().map(|targets| mixtures.targets(targets)).transpose()?,
-        offsets: training.offsets.as_ref().map(spread),
-        modes: training.modes.take(&rows.iter().map(|&i| i as usize).collect::<Vec<_>>()),
-        outputs: training.outputs.iter().map(spread).collect(),
+        labels,
+        targets,
+        offsets,
+        modes,
+        outputs,
         n_classes: training.n_classes,
-        weights: Some(mixtures.weights_of_components(training.weights.as_ref())?),
-        // The components of a row are held out together.
-        groups: Some(training.groups.as_ref().map_or_else(|| rows.clone(), groups)),
+        weights,
+        groups,
         graphs: vec![],
     })
 }

@@ -6,8 +6,11 @@
 //! Held-out rows get weight 0 in the fold's fit: no row is copied. Of very many rows a sample stands for all
 //! (`sampled.rs`).
 //!
-//! Rejected: starting each fold from the hyperplane of all rows. SGD would remember rows it must not have seen, and
-//! the certified solvers find a better start by themselves (on a sample, with its Hessian).
+//! Certified solvers may start a fold from the hyperplane of all rows: what they find is the fold's own optimum, to a
+//! tolerance that says how far it can remember. SGD would remember rows it must not have seen, and begins anew.
+//!
+//! Classes are fitted side by side, one on a thread, as long as the threads last: a pass over a thousand rows is too short for
+//! several. Each class sums its rows in the same parts wherever it runs.
 
 use super::{Classifier, scores};
 use crate::control::Control;
@@ -17,6 +20,7 @@ use crate::error::Result;
 use crate::model::Calibration;
 use crate::model::folds::Folds;
 use crate::model::platt::Sigmoid;
+use crate::objective::dense_parts;
 use crate::parallel;
 use crate::solver::Solution;
 
@@ -37,7 +41,8 @@ pub(in crate::model) fn positive_classes(n_classes: usize) -> std::ops::Range<us
 
 /// A classifier from `fit`, which separates two classes, and what else it returns for each hyperplane.
 ///
-/// Rows without weight are left out: `fit` sees rows of weight 0 only where they are held out.
+/// Rows without weight are left out: `fit` sees rows of weight 0 only where they are held out, and then gets what it
+/// found for all rows, which is near.
 ///
 /// # Errors
 /// Those of `fit`; labels that do not fit the data, a class without rows of positive weight, too few rows of a
@@ -49,7 +54,7 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
     seed: u64,
     threads: Option<usize>,
     control: &Control,
-    fit: impl Fn(&TwoClasses<'_>, &Control) -> Result<(Solution, T)> + Sync,
+    fit: impl Fn(&TwoClasses<'_>, Option<&(Solution, T)>, &Control) -> Result<(Solution, T)> + Sync,
 ) -> Result<(Classifier, Vec<T>)> {
     labels.check_rows(data.n_rows())?;
     labels.check_every_class()?;
@@ -58,26 +63,40 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
     let held_out = calibration.held_out(data, labels, seed)?;
     let classes = positive_classes(labels.n_classes());
     let count = classes.len();
-    let run = || {
-        let (mut solutions, mut others, mut sigmoids) = (vec![], vec![], vec![]);
-        for (k, class) in classes.enumerate() {
-            let task = if count == 1 { String::new() } else { format!("class {} of {count}", k + 1) };
-            let of_all = labels.targets(class);
-            let rows = TwoClasses { data, targets: &of_all, weights: labels.weights() };
-            let (solution, other) = fit(&rows, &control.with_task(&*task))?;
-            drop(of_all);
-            if let Some(held_out) = &held_out {
-                let targets = held_out.labels.targets(class);
-                let rows = TwoClasses { data: &held_out.data, targets: &targets, weights: held_out.labels.weights() };
-                let fit = |rest: &TwoClasses<'_>, control: &Control| Ok(fit(rest, control)?.0);
-                sigmoids.push(sigmoid(&rows, held_out.labels.parts(), &held_out.folds, &task, control, fit)?);
-            }
-            solutions.push(solution);
-            others.push(other);
-        }
-        Ok((Classifier::from_solutions(data.n_features(), &solutions, held_out.is_some().then_some(sigmoids)), others))
+    let one = |k: usize| {
+        let class = classes.start + k;
+        let task = if count == 1 { String::new() } else { format!("class {} of {count}", k + 1) };
+        let of_all = labels.targets(class);
+        let rows = TwoClasses { data, targets: &of_all, weights: labels.weights() };
+        let fitted = fit(&rows, None, &control.with_task(&*task))?;
+        drop(of_all);
+        let Some(held_out) = &held_out else { return Ok((fitted, None)) };
+        let targets = held_out.labels.targets(class);
+        let rows = TwoClasses { data: &held_out.data, targets: &targets, weights: held_out.labels.weights() };
+        let fit = |rest: &TwoClasses<'_>, control: &Control| Ok(fit(rest, Some(&fitted), control)?.0);
+        let sigmoid = sigmoid(&rows, held_out.labels.parts(), &held_out.folds, &task, control, fit)?;
+        Ok((fitted, Some(sigmoid)))
     };
-    parallel::install(threads, run)?
+    let running = side_by_side(data.n_rows(), data.n_features());
+    let fitted = parallel::install(threads, || parallel::map_side_by_side(count, running, one))??;
+    let (mut solutions, mut others, mut sigmoids) = (vec![], vec![], vec![]);
+    for ((solution, other), sigmoid) in fitted {
+        solutions.push(solution);
+        others.push(other);
+        sigmoids.extend(sigmoid);
+    }
+    Ok((Classifier::from_solutions(data.n_features(), &solutions, held_out.is_some().then_some(sigmoids)), others))
+}
+
+/// Rows from which a pass has work for all threads by itself.
+const MANY_ROWS: usize = 65_536;
+/// Bytes that the matrices of classes that run at a time may take together.
+const MATRIX_BYTES: usize = 512 << 20;
+
+/// How many classes may be fitted at a time.
+fn side_by_side(n_rows: usize, d: usize) -> usize {
+    let matrices = 8 * (d + 1) * (d + 1) * dense_parts(d).min(n_rows / 256 + 1);
+    if n_rows >= MANY_ROWS { 1 } else { (MATRIX_BYTES / matrices).max(1) }
 }
 
 /// The sigmoid of one hyperplane, from scores of held-out rows, or of components that are `parts` of rows.

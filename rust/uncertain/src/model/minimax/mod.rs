@@ -75,7 +75,7 @@ impl ValidParams {
     /// probabilities, classes with equal means, [`Error::Interrupted`].
     pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         let Params { calibration, seed, threads, .. } = self.0;
-        let fit = |rows: &TwoClasses<'_>, control: &Control| {
+        let fit = |rows: &TwoClasses<'_>, _: Option<&_>, control: &Control| {
             let solution = self.fit_rows(rows, control)?;
             let accuracy = worst_case_accuracy(&solution);
             Ok((solution, accuracy))

@@ -36,7 +36,7 @@ impl ValidParams {
         let p = &self.0;
         let balls = self.balls(data)?;
         let data = balls.as_ref().unwrap_or(data);
-        let fit = |rows: &TwoClasses<'_>, control: &Control| {
+        let fit = |rows: &TwoClasses<'_>, _: Option<&_>, control: &Control| {
             let Outcome { solution, radii, history } = self.fit_rows(rows, control)?;
             Ok((solution, (radii, history)))
         };
