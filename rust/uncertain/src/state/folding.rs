@@ -87,6 +87,7 @@ fn of_components<'a>(training: &Training<'a>, mixtures: &MixtureArray) -> Result
         // The components of a row are held out together.
         groups: Some(training.groups.as_ref().map_or_else(|| rows.clone(), groups)),
         graphs: vec![],
+        profile: training.profile,
     })
 }
 
