@@ -173,9 +173,8 @@ def feature_names(names: Array | None) -> Iterator[None]:
     try:
         yield
     except UncertainError as error:
-        if names is None:
-            raise
-        told = re.sub(r"\bfeature (\d+)\b", lambda m: f"{m[0]} ({names[int(m[1])]})", str(error))
+        known = {} if names is None else {str(j): f" ({name})" for j, name in enumerate(names)}
+        told = re.sub(r"\bfeature (\d+)\b", lambda m: m[0] + known.get(m[1], ""), str(error))
         if told == str(error):
             raise
         raise type(error)(told) from None
