@@ -167,11 +167,12 @@ impl Information {
         self.damped(some, 0.0)
     }
 
-    /// The same with the diagonal 1 + `damping` times as large.
+    /// The same with `damping` times the diagonal's sizes added to it.
     pub(super) fn damped(&self, some: &[usize], damping: f64) -> Option<Factor> {
         let q = some.len();
         // In units of each parameter.
-        let unit: Vec<f64> = some.iter().map(|&p| self.at(p, p).sqrt()).collect();
+        let size = |own: f64| if damping > 0.0 { own.abs() } else { own };
+        let unit: Vec<f64> = some.iter().map(|&p| size(self.at(p, p)).sqrt()).collect();
         if unit.iter().any(|u| !(*u > 0.0 && u.is_finite())) {
             return None;
         }

@@ -25,7 +25,7 @@ const HALVINGS: usize = 20;
 /// A rise of the log-likelihood that a step promises, too small to matter.
 const ENOUGH: f64 = 1e-12;
 /// What a diagonal is raised by, relative to itself.
-const DAMPING: [f64; 5] = [0.0, 1e-3, 1e-2, 0.1, 1.0];
+const DAMPING: [f64; 6] = [0.0, 1e-3, 1e-2, 0.1, 1.0, 10.0];
 
 /// What is maximised, and what stays.
 #[derive(Clone, Copy)]
