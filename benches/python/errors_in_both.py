@@ -1,8 +1,9 @@
 """`GaussianMixtureRegressor` beside the other ways to fit a line with errors in x and y.
 
-Run: python benches/python/errors_in_both.py [simulation|peers|supernovae|curve ...] [--data ../shared/data]
+Run: python benches/python/errors_in_both.py [simulation|intervals|peers|...] [--data ../shared/data]
 
 - simulation: bias of slopes, intercept and scatter, and coverage of their intervals, 50 to 5,000 rows.
+- intervals: coverage of 95 % intervals of one slope by standard errors and by the profile, few rows.
 - peers: slopes of seven methods on such rows, means over 200 samples of 300 rows.
 - supernovae: Pantheon+, magnitude residual against stretch and colour with 3 x 3 covariances per row.
 - curve: a density from 20 components, 20,000 rows.
@@ -241,6 +242,30 @@ def simulation() -> None:
         print(f"{n:4}  {samples:7}  {told}   {shares[0]}   {shares[1]}", flush=True)
 
 
+def intervals(samples: int = 2000) -> None:
+    """Per cent of 95 % intervals of the slope 2 that cover it, and of those wholly below and above it."""
+    print("rows  errors of x   wald: covers, below, above    profile: covers, below, above    no interval")
+    for n, size in ((8, 0.1), (8, 0.4), (15, 0.1), (15, 0.4), (15, 0.8), (30, 0.4), (30, 0.8), (100, 0.8)):
+        rng = np.random.default_rng(n)
+        counts, none = np.zeros((2, 3)), 0
+        for _ in range(samples):
+            z, s, t = rng.normal(size=n), size * rng.uniform(0.5, 1.5, n), rng.uniform(0.1, 0.3, n)
+            y = INTERCEPT + 2 * z + np.hypot(0.5, t) * rng.normal(size=n)
+            X = GaussianArray((z + s * rng.normal(size=n))[:, None], std=s[:, None])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                law = GaussianMixtureRegressor().fit(X, y, y_std=t)
+            if not hasattr(law, "coef_std_"):
+                none += 1
+                continue
+            for k, method in enumerate(("wald", "profile")):
+                low, high = law.conf_int(method=method)[0]
+                counts[k] += low < 2 < high, high < 2, low > 2
+        shares = 100 * counts / (samples - none)
+        told = "    ".join("  ".join(f"{share:5.1f}" for share in row) for row in shares)
+        print(f"{n:4}  {size:11}   {told}    {none}", flush=True)
+
+
 def peers() -> None:
     """Mean slopes and intercept of every method; true ones 2, -1, 1."""
     samples = 200
@@ -326,7 +351,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parts = ("simulation", "peers", "supernovae", "curve")
+    parts = ("simulation", "intervals", "peers", "supernovae", "curve")
     parser.add_argument("parts", nargs="*", default=parts)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     given = parser.parse_args()
@@ -338,7 +363,7 @@ def main() -> None:
         if part == "supernovae":
             supernovae(given.data)
         else:
-            {"simulation": simulation, "peers": peers, "curve": curve}[part]()
+            {"simulation": simulation, "intervals": intervals, "peers": peers, "curve": curve}[part]()
 
 
 if __name__ == "__main__":

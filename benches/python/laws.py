@@ -1,11 +1,12 @@
 """`GeneralizedLinearLaw` beside the same fit to readings, and to true features: bias, coverage and seconds.
 
 Run: python benches/python/laws.py [simulation|time ...] [--repeats 500] [--profile]
-         [--plain] [--corrected errors|jackknife] [--rows 300] [--families binomial ...]
+         [--plain] [--corrected errors|jackknife] [--rows 300] [--correlation .6] [--families binomial ...]
 
 - simulation: two features of variances 1 and .89 (correlation .53), errors lognormal(-.5, .5) per row and
   feature (as large as the signal), beta = (1, -1.5), intercept .3: every family at 300 and 600 rows. Means
   relative to the truth; the share of 95 % intervals that cover it. --plain: without bias_correction. With
+  --correlation the errors of a row's two features are correlated. With
   --corrected 300 rows alone, without and with this bias_correction, and how much further the latter are from
   the truth than the fit to true features.
 - time: seconds of processor time and of the clock, logistic, 4 features.
@@ -47,7 +48,21 @@ def drawn(family: str, eta: Array, rng: np.random.Generator) -> tuple[Array, dic
     return np.minimum(times, ends), {"event": times <= ends}
 
 
-def simulation(families: list[str], repeats: int, *, with_profile: bool, plain: bool) -> None:
+def features(rng: np.random.Generator, n: int, correlation: float) -> tuple[Array, GaussianArray]:
+    """True ones, and their readings."""
+    z = rng.multivariate_normal([0, 0], [[1.0, 0.5], [0.5, 0.89]], size=n)
+    std = np.exp(rng.normal(-0.5, 0.5, size=(n, 2)))
+    e = rng.normal(size=(n, 2))
+    if not correlation:
+        return z, GaussianArray(z + std * e, std=std)
+    e[:, 1] = correlation * e[:, 0] + np.sqrt(1 - correlation**2) * e[:, 1]
+    shared = np.array([[1.0, correlation], [correlation, 1.0]])
+    return z, GaussianArray(z + std * e, cov=std[:, :, None] * shared * std[:, None, :])
+
+
+def simulation(
+    families: list[str], repeats: int, correlation: float, *, with_profile: bool, plain: bool
+) -> None:
     by = None if plain else "errors"
     print(f"{'family':>18} {'n':>4}  law %          true z %       naive %        covered 95 %  profile")
     for family in families:
@@ -55,9 +70,7 @@ def simulation(families: list[str], repeats: int, *, with_profile: bool, plain: 
             laws, exact, naive, covered, profile = [], [], [], [], []
             for seed in range(repeats):
                 rng = np.random.default_rng((n, seed))
-                z = rng.multivariate_normal([0, 0], [[1.0, 0.5], [0.5, 0.89]], size=n)
-                std = np.exp(rng.normal(-0.5, 0.5, size=(n, 2)))
-                X = GaussianArray(z + std * rng.normal(size=(n, 2)), std=std)
+                z, X = features(rng, n, correlation)
                 y, known = drawn(family, z @ BETA, rng)
                 law = GeneralizedLinearLaw(family, bias_correction=by, n_jobs=1).fit(X, y, **known)
                 laws.append(law.coef_)
@@ -80,14 +93,12 @@ def simulation(families: list[str], repeats: int, *, with_profile: bool, plain: 
             )
 
 
-def corrected(families: list[str], repeats: int, by: str, n: int) -> None:
+def corrected(families: list[str], repeats: int, by: str, n: int, correlation: float) -> None:
     for family in families:
         found, covered, left_out = [], [], 0
         for seed in range(repeats):
             rng = np.random.default_rng((n, seed))
-            z = rng.multivariate_normal([0, 0], [[1.0, 0.5], [0.5, 0.89]], size=n)
-            std = np.exp(rng.normal(-0.5, 0.5, size=(n, 2)))
-            X = GaussianArray(z + std * rng.normal(size=(n, 2)), std=std)
+            z, X = features(rng, n, correlation)
             y, known = drawn(family, z @ BETA, rng)
             try:
                 law = GeneralizedLinearLaw(family, bias_correction=by, n_jobs=1).fit(X, y, **known)
@@ -134,16 +145,18 @@ def main() -> None:
     parser.add_argument("--plain", action="store_true", help="without bias_correction")
     parser.add_argument("--corrected", choices=["errors", "jackknife"], help="the bias that it leaves")
     parser.add_argument("--rows", type=int, default=300, help="with --corrected")
+    parser.add_argument("--correlation", type=float, default=0.0, help="of the errors of a row")
     parser.add_argument("--families", nargs="+", choices=FAMILIES, default=FAMILIES)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     if "time" in arguments.what:
         timing()
     if arguments.corrected:
-        corrected(arguments.families, arguments.repeats, arguments.corrected, arguments.rows)
+        given = (arguments.repeats, arguments.corrected, arguments.rows, arguments.correlation)
+        corrected(arguments.families, *given)
     elif "simulation" in arguments.what:
         asked = {"with_profile": arguments.profile, "plain": arguments.plain}
-        simulation(arguments.families, arguments.repeats, **asked)
+        simulation(arguments.families, arguments.repeats, arguments.correlation, **asked)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,9 @@ from ._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from ._data.numbers import refuse_where
 from ._data.typing import Booleans, Floats, Header, Keywords, Limits, RandomState
 from ._data.validation import RowsLike, check_numbers, check_readings, check_sample_weight, check_stds
+from ._data.warn import warn
 from ._uncertain import Gaussians
-from .exceptions import ParameterError, UncertainError
+from .exceptions import ParameterError, UncertainError, UncertainWarning
 
 __all__ = ["GaussianMixtureRegressor"]
 
@@ -79,9 +80,19 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
         own, at least twice that of the others.
     degrees_of_freedom : float from 1 to 200 or None, default=None
         Of "student"; None: estimated.
-    error_scale : "fit" or None, default=None
-        "fit": the error bars of the target are right up to a factor kappa^(1/2), which is estimated. Refused
-        where all of them are about equal, for it is then the same as s.
+    error_scale : {"fit", "features", "both"} or None, default=None
+        Error bars that are right up to a factor, which is estimated. "fit": those of the target, with
+        kappa^(1/2). "features": those of each feature, with f_j, by maximum likelihood of the readings
+
+        .. code-block:: text
+
+            x_i ~ N(mu, T + F S_i F),    F = diag(f)
+
+        before the line, whose standard errors count the uncertainty of f; predictions read new rows with the
+        same factors. "both": all of them. What tells a factor from the scatter s, or from the spread T of
+        true values, are error bars of different sizes; where those of the target or of a feature are about
+        equal, or too small to tell, it is refused. That true values have one spread whatever their error
+        bars is assumed.
 
     Attributes
     ----------
@@ -120,7 +131,9 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
     outlier_law_ : dict of name and pair (estimate, standard error)
         With ``outliers``: "degrees_of_freedom", or "share" and "width" of bad data.
     error_scale_, error_scale_std_ : float
-        With ``error_scale``: the factor of the target's error bars, and its standard error.
+        With ``error_scale`` "fit" or "both": the factor of the target's error bars, and its standard error.
+    feature_error_scale_, feature_error_scale_std_ : ndarrays of shape (d,)
+        With ``error_scale`` "features" or "both": those of the features.
     modes_, modes_std_ : ndarrays of shape (k,)
         With ``modes`` or ``y_cov``: the errors that rows share in units of their standard deviations, and
         their standard errors. Model files hold them, as all that is known of outliers.
@@ -140,7 +153,13 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
 
     {Raises: refused}
 
-    {Warns: em_warning}
+    Warns
+    -----
+    ConvergenceWarning
+        If EM ends before `tol` is reached.
+    UncertainWarning
+        If the rows do not determine the slopes of one component: features that are combinations of others,
+        constant, or nothing but noise, or more features than rows. It names them and the direction.
 
     References
     ----------
@@ -179,7 +198,7 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
         *,
         outliers: Literal["student", "mixture"] | None = None,
         degrees_of_freedom: float | None = None,
-        error_scale: Literal["fit"] | None = None,
+        error_scale: Literal["fit", "features", "both"] | None = None,
         max_components: int = 10,
         tol: float | None = None,
         max_iter: int = 1000,
@@ -291,7 +310,10 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
         if groups is not None:
             arguments["groups"] = groups_from(groups, "groups", len(targets))
         self._keep(self._fitted(parameters, rows, **arguments))
+        self._problem = None if self._remote is not None else (rows, arguments, False)
         warn_unless_ended(self)
+        if self._undetermined:
+            warn(f"{type(self).__name__}: {self._undetermined}; leave out a feature", UncertainWarning)
         return self
 
     def predict(
@@ -436,6 +458,15 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
         head = [] if log is None else [f"line between true values, log-likelihood {log:.6g}, {self.status_}"]
         return "\n".join([*head, law_table(rows, level)]) + self._about_modes()
 
+    def _profile(self, level: float) -> Floats:
+        assert self._problem is not None  # as `conf_int` has seen
+        rows, arguments, given_x = self._problem
+        if given_x:
+            found: Floats = self._line(rows, arguments, level)["profile"]
+            return found
+        model = self._fitted(self._parameters(), rows, **arguments, profile=level)
+        return model.arrays()["profile"]
+
     def _distribution(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
         """Mean, standard deviation, and what errors add to the scatter of the components' laws."""
         mean, std = self.predict(X, return_std=True)
@@ -459,6 +490,8 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
         for name in LAW:
             self.__dict__.pop(name, None)  # of an earlier fit
         self._read_beside(arrays)
+        shares = arrays.get("undetermined")
+        self._undetermined = "" if shares is None else _about_direction(shares, self)
         if "coef" in arrays:
             self.coef_ = arrays["coef"]
             self.intercept_ = float(arrays["intercept"][0])
@@ -474,6 +507,8 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
         if name in LAW and "n_components_" in self.__dict__:
             if self.n_components_ > 1:
                 reason = f"a line belongs to one component, but there are {self.n_components_}"
+            elif self.__dict__.get("_undetermined"):
+                reason = self._undetermined
             else:
                 reason = (
                     "the rows do not determine all parameters of the law, have more than 50 features, or are "
@@ -496,6 +531,19 @@ LAW = (
     "scatter_",
 )
 """Attributes of a single component."""
+
+
+def _about_direction(shares: Floats, model: BaseEstimator) -> str:
+    """What the rows leave open, in words."""
+    names = getattr(model, "feature_names_in_", [f"feature {j}" for j in range(len(shares))])
+    order = np.argsort(-np.abs(shares))
+    sign, large = np.sign(shares[order[0]]), [j for j in order if abs(shares[j]) > 0.05]
+    shown = ", ".join(f"{sign * shares[j]:.2f} of {names[j]}" for j in large[:8])
+    shown += " and others" if len(large) > 8 else ""
+    return (
+        f"the rows do not determine all slopes: along {shown} (in units of their spread) true values do not "
+        "differ, or too little beside their errors, so that coef_ is one of many and has no standard errors"
+    )
 
 
 def _checked_covariances(xy_cov: ArrayLike, missing: Booleans | None, shape: tuple[int, int]) -> Floats:

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.base import clone
 
 import uncertain
 from uncertain import GaussianArray, UncertainError
+from uncertain._report.folds import Design
 from uncertain.laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
 from uncertain.plot import LawDisplay
 
@@ -246,24 +248,71 @@ def test_draws_of_what_a_model_has_learned(table: pl.DataFrame) -> None:
         uncertain.fit(table, method="gsu", **options).sample_posterior()
 
 
+def held_out_errors(model: uncertain.Model, table: pl.DataFrame, target: str, role: str) -> np.ndarray:
+    """Mean absolute errors of ten folds by hand: laws fitted to the others, with what is beside each row."""
+    X, _ = arrays(table)
+    law, y, errors = model.pipeline_[-1], table[target].to_numpy(), []
+    design = Design(folds=5, repeats=2, random_state=0)
+    columns = {"offset": ["log_area"], "event": ["reached"], "modes": ["zero_a", "zero_b"]}[role]
+    beside = table[columns].to_numpy().squeeze()
+    for train, test in design.split(len(y), None, None).splits:
+        known = {"y_std": table["y_err"].to_numpy()[train]} if isinstance(law, CurveRegressor) else {}
+        own = clone(law).fit(X[train], y[train], **{role: beside[train]}, **known)
+        told = {role: beside[test]} if role != "event" else {}
+        if isinstance(law, LinearLaw) or role == "offset":
+            found = own.predict(X[test], **told)
+        elif role == "modes" and isinstance(law, CurveRegressor):
+            found = own.predict(X[test]) + beside[test] @ own.modes_
+        else:
+            found = own.predict(X[test], offset=beside[test] @ own.modes_ if role == "modes" else None)
+        read = beside[test] == 1 if role == "event" else np.ones(len(test), dtype=bool)
+        errors.append(np.mean(np.abs(found - y[test])[read]))
+    return np.array(errors)
+
+
 @pytest.mark.parametrize(
     ("role", "options"),
     [
         ("offset", {"target": "count", "family": "poisson", "offset": "log_area"}),
         ("event", {"target": "time", "family": "lognormal", "event": "reached"}),
-        ("modes", {"target": "y", "modes": ["zero_a"]}),
-        ("y_cov", {"target": "y", "y_cov": np.eye(300) + 0.25}),
+        ("modes", {"target": "y", "modes": ["zero_a", "zero_b"]}),
+        ("modes", {"target": "count", "family": "poisson", "modes": ["zero_a", "zero_b"]}),
+        ("modes", {"target": "y", "curve": "straight", "modes": ["zero_a", "zero_b"]}),
     ],
 )
-def test_reports_refuse_laws_of_more_than_features(
+def test_reports_predict_held_out_rows_with_what_is_beside_them(
     table: pl.DataFrame, role: str, options: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Folds would be fitted without it: times that were not reached would count as reached."""
-    model = uncertain.fit(table.drop("cov_x_y"), method="law", features=["x"], **options)
-    model.save(tmp_path / "law.safetensors")
-    for fitted in (model, uncertain.load(tmp_path / "law.safetensors")):
-        with pytest.raises(UncertainError, match=f"report: the law was fitted with {role}=.*summary"):
-            fitted.report(table)
+    if options.get("curve"):
+        options = options | {"curve": straight, "p0": [0.0, 1.0]}
+    table = table.drop("cov_x_y") if options.get("curve") else table.drop("cov_x_y", "y_err")
+    model = uncertain.fit(table, method="law", features=["x"], **options)
+    report = model.report(table, folds=5, repeats=2)
+    by_hand = held_out_errors(model, table, options["target"], role)
+    np.testing.assert_allclose(report.errors, by_hand, rtol=1e-6)
+    assert report.errors_means_only.shape == (10,) and not np.allclose(report.errors_means_only, by_hand)
+    assert report.meanings is None
+    if not options.get("curve"):  # a function, which no line of code has
+        assert f"{role}=" in report.code and "classification" not in report.code
+        model.save(tmp_path / "law.safetensors")
+        again = uncertain.load(tmp_path / "law.safetensors").report(table, folds=5, repeats=2)
+        np.testing.assert_array_equal(again.errors, report.errors)
+
+
+def test_reports_refuse_laws_of_more_than_the_table_has(table: pl.DataFrame) -> None:
+    own = {"method": "law", "features": ["x"]}
+    area = table["log_area"].to_numpy()
+    classes = table.with_columns(
+        ill=pl.Series(np.random.default_rng(0).normal(size=300) < table["y"].to_numpy())
+    )
+    for options, words in [
+        ({"target": "y", "y_cov": np.eye(300) + 0.25}, r"fitted with y_cov=.*summary"),
+        ({"target": "count", "family": "poisson", "offset": area}, r"offset= as numbers.*name of a column"),
+        ({"target": "ill", "family": "binomial", "offset": "log_area"}, r"classes.*offset=.*summary"),
+    ]:
+        model = uncertain.fit(classes.drop("cov_x_y"), **own, **options)
+        with pytest.raises(UncertainError, match=words):
+            model.report(classes)
 
 
 def test_curves_and_lines_have_what_all_laws_have() -> None:

@@ -154,7 +154,7 @@ def test_factor_of_error_bars_is_found_where_it_can_be() -> None:
     with pytest.raises(UncertainError, match="no error bars"):
         LinearLaw(error_scale="fit").fit(x, y)
     with pytest.raises(UncertainError, match="error_scale"):
-        LinearLaw(error_scale="both").fit(x, y, y_std=t)
+        LinearLaw(error_scale="all").fit(x, y, y_std=t)
 
 
 def test_dense_covariance_is_generalised_least_squares() -> None:

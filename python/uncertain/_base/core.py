@@ -15,7 +15,9 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -25,7 +27,7 @@ from .._data.options import with_hint
 from .._data.typing import Array, Floats, Header, Json, Keywords
 from .._data.validation import seed_from
 from .._uncertain import Fitted, check_parameters, fit, parameter_names
-from ..exceptions import ParameterError
+from ..exceptions import ParameterError, UncertainError
 from .penalty import FitRows, choose, is_auto
 from .progress import reporter
 from .sums import BeyondSums, Need
@@ -125,7 +127,8 @@ class Core:
             self.__dict__.pop("path_", None)  # of an earlier fit
         if self._remote is not None:
             arguments["answer"], arguments["whole"] = self._remote
-        return fit(self._kind, parameters, rows, report=reporter(self), **arguments)
+        with feature_names(getattr(self, "feature_names_in_", None)):
+            return fit(self._kind, parameters, rows, report=reporter(self), **arguments)
 
     def _keep(self, model: Fitted) -> Self:
         """Set the attributes that a fit leaves behind; a classifier has its `classes_` before."""
@@ -162,6 +165,19 @@ class Core:
     def _set_names(self, names: Sequence[str]) -> None:
         """Names of features, of a model from a file."""
         self.feature_names_in_ = np.asarray(names, dtype=object)
+
+
+@contextmanager
+def feature_names(names: Array | None) -> Iterator[None]:
+    """Errors of the core about features by their numbers say their names, too."""
+    try:
+        yield
+    except UncertainError as error:
+        known = {} if names is None else {str(j): f" ({name})" for j, name in enumerate(names)}
+        told = re.sub(r"\bfeature (\d+)\b", lambda m: m[0] + known.get(m[1], ""), str(error))
+        if told == str(error):
+            raise
+        raise type(error)(told) from None
 
 
 def core_class(kind: str, *, classifier: bool) -> type[Core]:

@@ -18,7 +18,7 @@ from .._data.warn import warn
 from .._uncertain import Fitted, Gaussians, fit_line
 from ..exceptions import ConvergenceWarning, UncertainError
 from .classifiers import predicted
-from .core import Core, encoded
+from .core import Core, encoded, feature_names
 from .em import Mixture, packed, unpacked
 from .mode_arrays import checked_modes, mode_arguments
 from .progress import reporter
@@ -35,6 +35,8 @@ ATTRIBUTES = (
     "outlier_law_",
     "error_scale_",
     "error_scale_std_",
+    "feature_error_scale_",
+    "feature_error_scale_std_",
     "modes_",
     "modes_std_",
     "covariance_",
@@ -58,6 +60,7 @@ class GivenX(Core):
         modes_: Floats
         y_cov_loss_: float
         _joint: object
+        _problem: tuple[Readings, Keywords, bool] | None
 
         def _mixture(self) -> Mixture: ...
 
@@ -97,10 +100,9 @@ class GivenX(Core):
             modes = found_modes.modes if found_modes.modes.shape[1] else None
         arguments |= mode_arguments(modes, n, rows[0].n_features)
         arguments["groups"] = None if groups is None else groups_from(groups, "groups", n)
-        parameters = encoded(self._core_parameters() | {name: getattr(self, name) for name in OPTIONS})
-        n_jobs = getattr(self, "n_jobs", None)
-        found = fit_line(parameters, rows, **arguments, n_jobs=n_jobs, report=reporter(self))
-        beside = _beside(found, self.outliers is not None, self.error_scale is not None)
+        found = self._line(rows, arguments)
+        self._problem = rows, arguments, True
+        beside = _beside(found, self.outliers is not None)
         state = _joint_state(found) | beside | {name: x for name, x in of_rows.items() if x.size}
         self._made(state, {"n_iter": found["n_iter"], "status": found["status"]})
         for what, status in (("law", found["status"]), ("true features", found["density_status"])):
@@ -111,6 +113,15 @@ class GivenX(Core):
                     ConvergenceWarning,
                 )
         return self
+
+    def _line(self, rows: Readings, arguments: Keywords, profile: float | None = None) -> Keywords:
+        """What the core finds, with intervals of the probability `profile` where asked for."""
+        options = {name: getattr(self, name) for name in OPTIONS} | {"profile": profile}
+        n_jobs = getattr(self, "n_jobs", None)
+        parameters = encoded(self._core_parameters() | options)
+        with feature_names(getattr(self, "feature_names_in_", None)):
+            found: Keywords = fit_line(parameters, rows, **arguments, n_jobs=n_jobs, report=reporter(self))
+        return found
 
     def _read_beside(self, arrays: dict[str, Floats]) -> None:
         """The attributes of a fit, also of one from a model file."""
@@ -129,6 +140,9 @@ class GivenX(Core):
             self.outlier_probability_ = arrays["outlier_probability"]
         if "error_scale" in arrays:
             self.error_scale_, self.error_scale_std_ = [*arrays["error_scale"].tolist(), np.nan][:2]
+        if "feature_error_scale" in arrays:
+            self.feature_error_scale_ = arrays["feature_error_scale"]
+            self.feature_error_scale_std_ = arrays["feature_error_scale_std"]
         if "modes_loss" in arrays:
             self.y_cov_loss_ = float(arrays["modes_loss"][0])
             self.y_modes_ = arrays.get("modes_of_rows", np.zeros((0, 0)))
@@ -179,6 +193,14 @@ class GivenX(Core):
             rows.append((f"outliers: {name.replace('_', ' ')}", value, std))
         if "error_scale_" in state:
             rows.append(("factor of y's errors", self.error_scale_, self.error_scale_std_))
+        if "feature_error_scale_" in state:
+            names = getattr(
+                self, "feature_names_in_", [f"x{j}" for j in range(len(self.feature_error_scale_))]
+            )
+            for name, value, std in zip(
+                names, self.feature_error_scale_, self.feature_error_scale_std_, strict=True
+            ):
+                rows.append((f"factor of {name}'s errors", float(value), float(std)))
         for k, value in enumerate(state.get("modes_", ())):
             rows.append((f"mode {k}", float(value), float(self.modes_std_[k])))
         return [(*row, None, None) for row in rows]
@@ -227,7 +249,7 @@ def _joint_state(found: Keywords) -> dict[str, Floats]:
     return arrays
 
 
-def _beside(found: Keywords, outliers: bool, error_scale: bool) -> dict[str, Floats]:
+def _beside(found: Keywords, outliers: bool) -> dict[str, Floats]:
     """The arrays of what else was found, as far as it is known."""
     arrays = {"log_likelihood": [found["log_likelihood"]], "covariance": found["covariance"]}
     arrays |= {name: found[name] for name in ("naive", "naive_std") if len(found[name])}
@@ -235,8 +257,11 @@ def _beside(found: Keywords, outliers: bool, error_scale: bool) -> dict[str, Flo
         values, stds = zip(*found["noise"], strict=True)
         arrays |= {"outlier_law": values, "outlier_law_std": stds}
         arrays["outlier_probability"] = found["outlier_probability"]
-    if error_scale:
+    if found["error_scale"] is not None:
         arrays["error_scale"] = [number for number in found["error_scale"] if np.isfinite(number)]
+    if found["feature_error_scale"]:
+        values, stds = zip(*found["feature_error_scale"], strict=True)
+        arrays |= {"feature_error_scale": values, "feature_error_scale_std": stds}
     if len(found["modes"]):
         arrays |= {name: found[name] for name in ("modes", "modes_covariance", "modes_law_covariance")}
     numbers = {name: np.asarray(values, dtype=np.float64) for name, values in arrays.items()}

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
-from .._data.typing import Booleans, Floats, RandomState
+from .._data.typing import Booleans, Floats, Keywords, RandomState
 from .._data.validation import generator_from
-from ..exceptions import ParameterError
+from ..exceptions import ParameterError, UncertainError
 from .docs import documented
 from .em import Mixture
 
@@ -25,6 +25,8 @@ class Law:
     intercept_std_: float
     intercept_: float
     covariance_: Floats
+    _problem: Any = None
+    """What it was fitted to; files and pickles are without it."""
 
     if TYPE_CHECKING:
 
@@ -41,31 +43,68 @@ class Law:
 
         .. code-block:: text
 
-            coef -+ z std,    z the normal quantile of (1 + level) / 2
+            "wald":     coef -+ z std,    z the normal quantile of (1 + level) / 2
+            "profile":  all c with 2 (log L - max log L given coef_j = c) V2 / V <= z^2
+
+        V is the square of ``coef_std_``, and V2 the part of it that L tells of. Where targets are fitted
+        given the readings, that is all but the uncertainty of the true features' density. Where a line is
+        fitted to features and target together it is all of it (V2 = V), and L counts the degrees of freedom
+        of the scatter s with the factor (sum w_i)^(-(d + 1) / 2), 1 / w_i the variance of the reading of y
+        given x: between exact features these are almost the intervals of Student's distribution. Profiles
+        need not be symmetric about the coefficient, as its distribution is not where readings are few or
+        vague.
 
         Parameters
         ----------
         level : float in (0, 1), default=0.95
             Probability that an interval covers the true coefficient.
-        method : {"wald"}, default="wald"
-            From standard errors; "profile" is for `GeneralizedLinearLaw`.
+        method : {"wald", "profile"}, default="wald"
+            "profile" fits again with fixed coefficients, some ten times each, and needs the readings of the
+            fit: it is not for laws from files or pickles.
 
         Returns
         -------
         ndarray of shape (d, 2)
-            Lower and upper ends; NaN where the standard error is not known.
+            Lower and upper ends; infinite where there is none, NaN where the standard error is not known or
+            a fit on the way to the end did not converge.
 
         Raises
         ------
         ParameterError
             For a level outside (0, 1), or another method.
+        UncertainError
+            For the profile of a law from a file, and of a line with limits or fitted to rows that are
+            mixtures (without ``outliers``, ``error_scale`` and ``modes``).
+
+        References
+        ----------
+        D. J. Venzon, S. H. Moolgavkar, A method for computing profile-likelihood-based confidence intervals,
+        Applied Statistics 37, 1988, doi 10.2307/2347496.
         """
+        check_is_fitted(self, "means_")
         if not 0 < level < 1:
             raise ParameterError(f"level = {level!r}: must be between 0 and 1")
-        if method != "wald":
-            raise ParameterError(f'method = {method!r}: must be "wald"')
+        if method not in ("wald", "profile"):
+            raise ParameterError(f'method = {method!r}: must be "wald" or "profile"')
+        if method == "profile":
+            std = self.std_
+            if self._problem is None:
+                raise UncertainError(
+                    'method="profile" needs the readings of the fit, which files do not hold'
+                )
+            found = self._profile(level).reshape(len(std), 2)
+            return found
         ends: Floats = self.coef_[:, None] + np.outer(self.std_, ndtri((1 + level) / 2) * np.array([-1, 1]))
         return ends
+
+    def _profile(self, level: float) -> Floats:
+        """Both ends of each coefficient's interval, by further fits to `_problem`."""
+        raise NotImplementedError
+
+    def __getstate__(self) -> Keywords:
+        state: Keywords = dict(super().__getstate__())  # type: ignore[call-overload]
+        state.pop("_problem", None)
+        return state
 
     def sample_posterior(self, n_samples: int = 1, random_state: RandomState = 0) -> Floats:
         """Draws of the estimates (Laplace's approximation of their posterior under a flat prior).

@@ -268,6 +268,9 @@ def one_per_row(
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
+    if isinstance(y, np.ndarray) and type(y) is np.ndarray and _is_sound(y, dtype):
+        check_consistent_length(X, y)
+        return y
     mask = find_mask(y)
     if mask is not None:
         refuse_masked(mask, "y")
@@ -282,6 +285,12 @@ def one_per_row(
     values: Labels = column_or_1d(checked, warn=True)
     check_consistent_length(X, values)
     return values
+
+
+def _is_sound(y: np.ndarray, dtype: DTypeLike | None) -> bool:
+    """Is it what `check_array` makes of it, which looks at all else that it may be?"""
+    wanted = dtype is not None and y.dtype == np.float64 == np.dtype(dtype)
+    return wanted and y.ndim == 1 and y.size > 0 and bool(np.isfinite(y).all())
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:

@@ -8,11 +8,14 @@ because what "auto" stands for may depend on the table.
 from __future__ import annotations
 
 import os
+from inspect import signature
 
+from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._choice.methods import METHODS, make_estimator
 from .._columns import Columns, find_columns
+from .._columns.columns import OF_LAWS
 from .._data.typing import Keywords
 from .._report.board import MEANS_ONLY
 from .._report.huber import MODEL, SQUARED
@@ -36,7 +39,7 @@ def fitting_calls(
     method = method_name(pipeline)
     if method is None:
         return {}
-    regression = METHODS[method].regressor is type(pipeline[-1])
+    regression = is_regressor(pipeline[-1])  # laws of counts are, of the class that laws of classes have
     own = own_meaning(pipeline)
     table = _quoted(os.fspath(given)) if isinstance(given, (str, os.PathLike)) else "table"
     common = _reading(pipeline, columns, source, regression=regression, by_column=by_column)
@@ -117,6 +120,11 @@ def _reading(
     if columns.sample_weight is not None:
         weights = columns.sample_weight
         found["sample_weight"] = weights if isinstance(weights, str) else Name("sample_weight")
+    for role in OF_LAWS:
+        beside = getattr(columns, role)
+        if beside is not None:
+            named = isinstance(beside, (str, tuple))
+            found[role] = (list(beside) if isinstance(beside, tuple) else beside) if named else Name(role)
     reading = next((step for _, step in pipeline.steps if isinstance(step, AsGaussians)), None)
     on_missing = "auto" if reading is None else reading.on_missing
     if reading is not None and reading.handle_unknown != "error":
@@ -169,8 +177,13 @@ def _task(source: Source, columns: Columns, pipeline: Pipeline, *, regression: b
 
 def _params(pipeline: Pipeline, method: str, *, regression: bool) -> Keywords:
     """Parameters of the estimator that differ from what the method has by itself."""
-    usual = make_estimator(method, regression=regression, params={}).get_params(deep=False)
-    own = pipeline[-1].get_params(deep=False)
+    usual, last = (
+        make_estimator(method, regression=regression, params={}).get_params(deep=False),
+        pipeline[-1],
+    )
+    own = last.get_params(deep=False)
+    if own.keys() != usual.keys():  # of another class of the method's
+        usual = {name: parameter.default for name, parameter in signature(type(last)).parameters.items()}
     silent = ("callback", "verbose", "n_jobs")
     return {k: v for k, v in own.items() if k not in silent and not _same(v, usual[k])}
 

@@ -646,7 +646,8 @@ class Model:
     def conf_int(self, level: float = 0.95, method: Literal["wald", "profile"] = "wald") -> Floats:
         """Of a law: confidence intervals of its coefficients in the units of the table, shape (d, 2).
 
-        Of a curve those of its parameters. "profile" is for `uncertain.laws.GeneralizedLinearLaw` and curves.
+        Of a curve those of its parameters. "profile", by the likelihood, is for models that were fitted in
+        this process: files do not hold the rows.
         """
         ends: Floats = law_or_curve(self.pipeline_).conf_int(level, method)
         return ends

@@ -11,7 +11,7 @@ from .._base.normal_mixtures import NormalMixtures
 from .._columns.columns import OF_LAWS
 from .._columns.found import PairsOfTarget
 from .._data.incomplete import GaussianRows
-from .._data.typing import ColumnOrValues, Ints, Keywords, RandomState
+from .._data.typing import ColumnOrValues, Floats, Ints, Keywords, RandomState
 from .._data.validation import TableLike
 from .._errors.check import warn_if_off
 from .._report.classes import Report, compare
@@ -64,7 +64,6 @@ def report(
     sample_weight: ColumnOrValues | bool | None,
 ) -> Report | RegressionReport | HuberReport:
     """The model beside itself without error bars, on rows of this table."""
-    _refuse_roles_of_laws(reader)
     per_row: Keywords = {"y": y, "groups": groups, "sample_weight": sample_weight}
     some = some_rows(reader, table, per_row, options.max_rows)
     if some is None:
@@ -79,16 +78,30 @@ def report(
     return compared if len(some.at) == some.n_rows else compared.renumbered(some.at, some.n_rows)
 
 
-def _refuse_roles_of_laws(reader: Reader) -> None:
-    """UncertainError for a law of more than features and targets, without which folds have other laws."""
-    roles = [role for role in OF_LAWS if getattr(reader.columns, role) is not None]
+def _roles_of_law(reader: Reader, source: Source) -> dict[str, Floats]:
+    """Offsets, events and modes of these rows, which a law was fitted with and predictions need, too."""
     if hasattr(reader.steps[-1], "y_modes_"):
-        roles.append("y_cov")
-    if roles:
         raise UncertainError(
-            f"report: the law was fitted with {roles[0]}=, which rows that are held out are not compared "
-            "with: model.summary() shows the law beside the same fit without error bars"
+            "report: the law was fitted with y_cov=, whose covariances are those of the rows of the fit, and "
+            "not in the table: model.summary() shows the law beside the same fit without error bars"
         )
+    known = {}
+    for role in OF_LAWS:
+        columns = getattr(reader.columns, role)
+        if columns is None:
+            continue
+        if not reader.is_regression:
+            raise UncertainError(
+                f"report: classes that were fitted with {role}= are predicted without it, so that held-out "
+                "rows cannot be compared: model.summary() shows the law beside that without error bars"
+            )
+        if columns is True:
+            raise UncertainError(
+                f"report: the fit got {role}= as numbers, which are not in the table; fit it again with "
+                f"{role}= the name of a column"
+            )
+        known[role] = source.beside(list(columns) if isinstance(columns, tuple) else columns, role)
+    return known
 
 
 def _compared(
@@ -107,15 +120,16 @@ def _compared(
     if isinstance(steps[-1], (AdaptiveHuberClassifier, AdaptiveHuberRegressor)):
         truth = reader.truth(source, y, partial=True)
         return report_of_huber(steps, rows, truth, listed=options.listed, **common)
-    truth = reader.truth(source, y)
+    truth, of_law = reader.truth(source, y), _roles_of_law(reader, source)
     if not reader.is_regression:
         return compare(steps, rows, truth, listed=options.listed, meanings=options.meanings, **common)
     common |= about_target(reader, source, rows, limited=y is None)
-    known = options.scatter or has_density(steps)
+    # Densities are those of true targets, of rows without what is beside them.
+    known = not of_law and (options.scatter or has_density(steps))
     distribution = Distribution(_answer, most_likely_scatter) if known else None
     return compare_regressions(
         steps, rows, truth, meanings=options.meanings, features=reader.feature_names,
-        distribution=distribution, **common,
+        distribution=distribution, of_law=of_law, **common,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.pipeline import Pipeline
 
 from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import GaussianRows, Incomplete
-from .._data.typing import Floats, Ints
+from .._data.typing import Floats, Ints, Labels
 from .._held_out.fits import certified_gap, silenced
 from .._rows.training import TrainingRows
 from ..exceptions import ConvergenceWarning, UncertainError
@@ -124,7 +125,10 @@ def cross_validate(
                     if distribution is not None and "law" in needs:
                         answer = distribution.answer(fitted, held_out, test)
                     else:
-                        answer = compute_answer(fitted, held_out, test, answerable, probability=calibrated)
+                        known = candidate.training.take(test)
+                        answer = compute_answer(
+                            fitted, held_out, test, answerable, probability=calibrated, known=known
+                        )
                     answers[name].append(answer)
             except UncertainError:
                 # A class whose rows in some fold all lack a feature: no model of this meaning, no score.
@@ -140,12 +144,35 @@ def cross_validate(
 
 
 def compute_answer(
-    fitted: Pipeline, rows: GaussianRows, numbers: Ints, needs: Set[str], *, probability: bool
+    fitted: Pipeline,
+    rows: GaussianRows,
+    numbers: Ints,
+    needs: Set[str],
+    *,
+    probability: bool,
+    known: TrainingRows | None = None,
 ) -> Answer:
-    """All that the measures need to know of a fit."""
+    """All that the measures need to know of a fit; `known` has what a law knows of each row beside these."""
     scores = fitted.decision_function(rows) if "scores" in needs else None
-    known = "probabilities" in needs and probability and hasattr(fitted, "predict_proba")
-    return Answer(numbers, fitted.predict(rows), scores, fitted.predict_proba(rows) if known else None)
+    calibrated = "probabilities" in needs and probability and hasattr(fitted, "predict_proba")
+    predicted = fitted.predict(rows) if known is None else _predicted(fitted, known)
+    return Answer(numbers, predicted, scores, fitted.predict_proba(rows) if calibrated else None)
+
+
+def _predicted(fitted: Pipeline, held_out: TrainingRows) -> Labels:
+    """Predictions of rows with their offsets, and with what the fit knows of errors that they share."""
+    takes = signature(fitted[-1].predict).parameters
+    offset, modes = held_out.offset, held_out.modes
+    if modes is not None and "modes" in takes:
+        predictions: Labels = fitted.predict(held_out.rows, modes=modes)
+        return predictions
+    shared = None if modes is None else modes @ fitted[-1].modes_
+    if "offset" in takes and not (offset is None and shared is None):
+        together = sum(part for part in (offset, shared) if part is not None)
+        predictions = fitted.predict(held_out.rows, offset=together)
+        return predictions
+    predictions = fitted.predict(held_out.rows)
+    return predictions if shared is None else predictions + shared
 
 
 def with_scatter(

@@ -136,11 +136,14 @@ def compare_regressions(
     meanings: bool = True,
     features: Sequence[str] = (),
     distribution: Distribution | None = None,
+    of_law: Mapping[str, Floats] | None = None,
     **given: Any,
 ) -> RegressionReport:
     """The report of a fitted pipeline that takes Gaussians, on Gaussians with targets (+- `y_std`).
 
-    Targets that are limits (`y_limit`) are fitted to, and not compared with predictions.
+    Targets that are limits (`y_limit`) are fitted to, and not compared with predictions; nor are times that
+    were not reached. `of_law` are what a law knows of each row beside features and target ("offset", "event"
+    and "modes"), in fits and predictions; other meanings of error bars know no such thing, and are left out.
 
     `distribution` predicts with laws of targets; without it there are no coverages, CRPS and CDE loss.
     `given` are the fields of a `Design`.
@@ -149,16 +152,19 @@ def compare_regressions(
     known_metrics = [m for m in OF_NUMBERS if m.needs != "law" or distribution is not None]
     metrics, ranks = chosen_metrics(design.scorers, design.scoring, known_metrics)
     folds = design.split(len(data), None, design.groups)
-    if y_limit is not None:
-        read = y_limit == 0
+    of_law = of_law or {}
+    read = np.ones(len(data), dtype=bool) if y_limit is None else y_limit == 0
+    if "event" in of_law:
+        read &= of_law["event"] != 0
+    if not read.all():
         folds = folds._replace(splits=[(train, test[read[test]]) for train, test in folds.splits])
-    training = TrainingRows(data, y, design.weights, design.groups, y_std, xy_cov, y_limit)
+    training = TrainingRows(data, y, design.weights, design.groups, y_std, xy_cov, y_limit, **of_law)
     own = own_meaning(fitted)
     candidates = {
         MEANS_ONLY: Candidate(fitted, training.instead(means_alone(data))),
         own: Candidate(fitted, training),
     }
-    if meanings and data.kind != "zero":
+    if meanings and data.kind != "zero" and not of_law:
         others = regressions(fitted, gaps=isinstance(data, Incomplete))
         candidates |= {name: Candidate(p, training, optional=True) for name, p in others.items()}
     fits = {name: Timed.run(candidate) for name, candidate in candidates.items()}

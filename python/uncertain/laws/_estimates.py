@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,7 +11,7 @@ from .._base.law import Law, draws_of, law_table
 from .._base.penalty import FitRows
 from .._data.typing import Floats, Header, Keywords
 from .._data.warn import warn
-from ..exceptions import ConvergenceWarning, ParameterError, UncertainError
+from ..exceptions import ConvergenceWarning
 from ._answers import Family
 
 EXTRA = {
@@ -31,50 +29,12 @@ class Estimates(Law, FittedMixture):
     """The attributes of a fit."""
 
     family: Family
-    _problem: tuple[FitRows, Keywords] | None = None
-    """What it was fitted to."""
+    _problem: tuple[FitRows, Keywords]
 
-    def conf_int(self, level: float = 0.95, method: Literal["wald", "profile"] = "wald") -> Floats:
-        """Confidence intervals of the coefficients.
-
-        .. code-block:: text
-
-            "wald":     coef -+ z std,    z the normal quantile of (1 + level) / 2
-            "profile":  all c with 2 (log L - max log L given coef_j = c) V2 / V <= z^2
-
-        V is the square of ``coef_std_``, V2 the part of it without the uncertainty of the true features'
-        density, which the profile of the second stage does not know.
-
-        Parameters
-        ----------
-        level : float in (0, 1), default=0.95
-            Probability that an interval covers the true coefficient.
-        method : {"wald", "profile"}, default="wald"
-            "profile" fits again with fixed coefficients, and needs the readings of the fit: it is not for
-            laws from files.
-
-        Returns
-        -------
-        ndarray of shape (d, 2)
-            Lower and upper ends; infinite where there is none, NaN where the standard error is not known.
-
-        Raises
-        ------
-        ParameterError
-            For a level outside (0, 1), or another method.
-        UncertainError
-            For the profile of a law from a file.
-        """
-        check_is_fitted(self, "coef_")
-        if method != "profile":
-            return super().conf_int(level, method)
-        if not 0 < level < 1:
-            raise ParameterError(f"level = {level!r}: must be between 0 and 1")
-        if self._problem is None:
-            raise UncertainError('method="profile" needs the readings of the fit, which files do not hold')
+    def _profile(self, level: float) -> Floats:
         rows, arguments = self._problem
-        ends = self._fitted(self._parameters(profile=level), rows, **arguments).arrays()["profile"]
-        return np.asarray(ends.reshape(-1, 2))
+        ends: Floats = self._fitted(self._parameters(profile=level), rows, **arguments).arrays()["profile"]
+        return ends
 
     def summary(self, level: float = 0.95) -> str:
         """Estimates with standard errors and intervals, beside the fit to readings as if they were exact.

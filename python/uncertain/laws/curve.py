@@ -22,7 +22,7 @@ from .._data.validation import (
 )
 from .._data.warn import warn
 from .._uncertain import curve_moments
-from ..exceptions import ConvergenceWarning, ParameterError
+from ..exceptions import ConvergenceWarning, ParameterError, UncertainError
 from ._arguments import covariances_of_targets, crossed_covariances, start_from
 from ._calls import Curve, curve_calls, jac_calls
 from ._curve_summary import CurveSummary
@@ -264,7 +264,7 @@ class CurveRegressor(CurveSummary, RegressorMixin, BaseEstimator):
             "crossed": crossed_covariances(xy_cov, (n, rows.n_features, m)),
             "weights": check_sample_weight(sample_weight, n),
             "groups": None if groups is None else groups_from(groups, "groups", n),
-            "modes": None if modes is None else checked_modes(modes, n),
+            "modes": None if modes is None else _modes_of_targets(modes, n),
         }
         found = self._found(start, self._parameters(), rows, targets, known)
         self._problem, self._naive = (start, rows, targets, known), None
@@ -329,3 +329,15 @@ class CurveRegressor(CurveSummary, RegressorMixin, BaseEstimator):
         # The curve is the user's: it may be of no use for other data.
         tags.regressor_tags.poor_score = True
         return tags
+
+
+def _modes_of_targets(modes: ArrayLike, n: int) -> Floats:
+    if np.ndim(modes) == 3:
+        raise UncertainError(
+            "modes of features, (n, d, k): what an error that readings share moves in y depends on the slope "
+            "of the curve at each row's true features, which has no approximation here that was tested; a "
+            "curve takes those of the target, (n, k). LinearLaw and GeneralizedLinearLaw take those of "
+            "features: a power law is a line between logarithms, an exponential one the Poisson or lognormal "
+            "family"
+        )
+    return checked_modes(modes, n)

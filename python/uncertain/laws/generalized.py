@@ -344,11 +344,6 @@ class GeneralizedLinearLaw(Answers, Estimates, BaseEstimator):
             "fit a sample of the rows",
         )
 
-    def __getstate__(self) -> Keywords:
-        state: Keywords = dict(super().__getstate__())
-        state.pop("_problem", None)
-        return state
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True

@@ -57,8 +57,10 @@ pub(crate) fn fit_line<'py>(
     let (p, k) = (fit.law.len(), fit.modes.len());
     found.set_item("law", fit.law.into_pyarray(py))?;
     found.set_item("covariance", fit.covariance.into_pyarray(py).reshape([p, p])?)?;
+    found.set_item("profile", fit.profile.into_pyarray(py))?;
     found.set_item("scatter", (fit.scatter, fit.scatter_std))?;
     found.set_item("error_scale", fit.error_scale)?;
+    found.set_item("feature_error_scale", fit.feature_error_scale)?;
     found.set_item("noise", fit.noise)?;
     found.set_item("outlier_probability", fit.outlier_probability.into_pyarray(py))?;
     found.set_item("modes", fit.modes.into_pyarray(py))?;

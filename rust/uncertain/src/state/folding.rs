@@ -101,6 +101,7 @@ fn of_components<'a>(training: &Training<'a>, mixtures: &MixtureArray) -> Result
         weights,
         groups,
         graphs: vec![],
+        profile: training.profile,
     })
 }
 

@@ -42,6 +42,20 @@ impl Residuals {
         self.0.iter().step_by(2).copied().fold(0.0, f64::max)
     }
 
+    /// With s^2 changed by so much: log sum c w, and sum c w^2 and sum c w^3 over sum c w.
+    pub(crate) fn precisions(&self, change: f64, weight: Weight<'_>) -> [f64; 3] {
+        let unit = self.largest();
+        let mut sums = [0.0; 3];
+        for (i, row) in self.0.chunks_exact(2).enumerate() {
+            let (c, w) = (weight(i), row[0]);
+            let w = w / (1.0 + change * w) / unit;
+            sums[0] += c * w;
+            sums[1] += c * w * w;
+            sums[2] += c * w * w * w;
+        }
+        [sums[0].ln() + unit.ln(), sums[1] / sums[0] * unit, sums[2] / sums[0] * unit * unit]
+    }
+
     /// For every change of s^2: sum c (a^2 - w), sum c w and sum c w^2, with w and a^2 in units of `unit`.
     pub(crate) fn sums(&self, changes: &[f64], unit: f64, weight: Weight<'_>) -> Result<Vec<[f64; 3]>> {
         let parts = parallel::map_parts(self.0.len() / 2, |part| {

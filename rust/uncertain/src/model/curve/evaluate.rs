@@ -79,18 +79,60 @@ impl Evaluator<'_> {
         values: &[f64],
         free: &[usize],
     ) -> Result<Vec<f64>> {
-        let (p, width) = (parameters.len(), free.len());
+        let p = parameters.len();
         if x.is_empty() || free.is_empty() {
             return Ok(vec![]);
         }
         if let Some(all) = self.own_by_parameters(x, parameters)? {
             return Ok(all.chunks_exact(p).flat_map(|row| free.iter().map(|&j| row[j])).collect());
         }
-        let mut out = vec![0.0; values.len() * width];
+        Ok(self.differences(x, parameters, values, free, None)?.0)
+    }
+
+    /// The same, and by how much these derivatives differ at points beyond some of them, (number of these) x q x (number of
+    /// `free`): from one side only, which is enough for second derivatives.
+    pub(super) fn by_parameters_and_beyond(
+        &self,
+        x: &[f64],
+        parameters: &[f64],
+        values: &[f64],
+        free: &[usize],
+        beyond: &Beyond<'_>,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
+        let p = parameters.len();
+        if x.is_empty() || free.is_empty() {
+            return Ok((vec![], vec![]));
+        }
+        // All points beyond: where derivatives by x were asked for, those by the parameters are known.
+        let Some(all) = self.own_by_parameters(&[x, beyond.of_all].concat(), parameters)? else {
+            return self.differences(x, parameters, values, free, Some(beyond));
+        };
+        let (here, far) = all.split_at(values.len() * p);
+        let out: Vec<f64> = here.chunks_exact(p).flat_map(|row| free.iter().map(|&j| row[j])).collect();
+        let outputs = beyond.rows.iter().flat_map(|&row| row * self.q..(row + 1) * self.q);
+        let change = |at: usize| free.iter().map(move |&j| far[at * p + j] - here[at * p + j]);
+        let changes: Vec<f64> = outputs.flat_map(change).collect();
+        Ok((out, changes))
+    }
+
+    fn differences(
+        &self,
+        x: &[f64],
+        parameters: &[f64],
+        values: &[f64],
+        free: &[usize],
+        beyond: Option<&Beyond<'_>>,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (p, q, width) = (parameters.len(), self.q, free.len());
+        let (points, n) = (beyond.map_or(&[][..], |beyond| beyond.points), values.len());
+        let mut out = vec![0.0; n * width];
+        let mut changes = vec![0.0; points.len() / self.d * q * width];
+        let both = if points.is_empty() { None } else { Some([x, points].concat()) };
         for (column, &j) in free.iter().enumerate() {
             if let Some(mode) = (j + self.modes).checked_sub(p) {
+                // Linear in what no point goes beyond.
                 let feature = self.d - self.modes + mode;
-                (0..values.len()).for_each(|at| out[at * width + column] = x[at / self.q * self.d + feature]);
+                (0..n).for_each(|at| out[at * width + column] = x[at / q * self.d + feature]);
                 continue;
             }
             let step = STEP * parameters[j].abs().max(self.typical[j]);
@@ -100,13 +142,20 @@ impl Evaluator<'_> {
                 at
             };
             let (above, below) = (end(parameters[j] + step), end(parameters[j] - step));
-            let ends = (self.values(x, &above)?, self.values(x, &below)?);
+            let mut ends = (self.values(both.as_deref().unwrap_or(x), &above)?, self.values(x, &below)?);
+            let far = ends.0.split_off(n);
             let steps = (above[j] - parameters[j], parameters[j] - below[j]);
             for (at, f) in values.iter().enumerate() {
                 out[at * width + column] = difference(*f, (ends.0[at], steps.0), (ends.1[at], steps.1));
             }
+            let Some(beyond) = beyond else { continue };
+            for (at, far) in far.iter().enumerate() {
+                let here = beyond.rows[at / q] * q + at % q;
+                let change = ((far - beyond.values[at]) - (ends.0[here] - values[here])) / steps.0;
+                changes[at * width + column] = if change.is_finite() { change } else { 0.0 };
+            }
         }
-        Ok(out)
+        Ok((out, changes))
     }
 
     /// Sizes below which a parameter counts as small: of those that start at 0, what changes f by a tenth of its spread.
@@ -230,6 +279,16 @@ impl Evaluator<'_> {
         }
         (moved, steps)
     }
+}
+
+/// Points a step beyond those of some rows, and f there.
+pub(super) struct Beyond<'a> {
+    pub rows: &'a [usize],
+    /// Of all rows.
+    pub of_all: &'a [f64],
+    /// Of these.
+    pub points: &'a [f64],
+    pub values: &'a [f64],
 }
 
 /// f along one direction of each of m points.

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::linalg::{cholesky, cholesky_solve};
 use crate::solver::levenberg::{Expansion, Objective};
 
-use super::evaluate::Evaluator;
+use super::evaluate::{Beyond, Evaluator};
 use super::modes::{White, settle};
 use super::readings::Reading;
 use super::terms::{self, dot};
@@ -211,23 +211,22 @@ impl<'a> Functional<'a> {
         };
         let near: Vec<usize> = (0..bent.len()).filter(|&i| one(i)).collect();
         // The derivatives of rows that are near also a step further.
-        let (mut points, mut values) = (z, place.f.clone());
         let d = self.evaluator.d;
+        let (mut points, mut values) = (Vec::with_capacity(near.len() * d), Vec::with_capacity(near.len() * q));
         for &i in &near {
             points.extend_from_slice(&ray.points[i * d..(i + 1) * d]);
             values.extend_from_slice(&ray.values[i * q..(i + 1) * q]);
         }
-        let mut by_parameters = self.evaluator.by_parameters(&points, &all, &values, &self.free)?;
-        let beyond = by_parameters.split_off(bent.len() * q * p);
+        let beyond = Beyond { rows: &near, of_all: &ray.points, points: &points, values: &values };
+        let (mut by_parameters, mut changes) =
+            self.evaluator.by_parameters_and_beyond(&z, &all, &place.f, &self.free, &beyond)?;
         let mut twisted = vec![0.0; near.len() * p];
-        let mut change = vec![0.0; q * p];
         let each = (q * p).max(1);
-        for ((&i, beyond), twisted) in
-            near.iter().zip(beyond.chunks_exact(each)).zip(twisted.chunks_exact_mut(p.max(1)))
+        for ((&i, change), twisted) in
+            near.iter().zip(changes.chunks_exact_mut(each)).zip(twisted.chunks_exact_mut(p.max(1)))
         {
-            let here = &by_parameters[i * q * p..(i + 1) * q * p];
-            change.iter_mut().zip(beyond.iter().zip(here)).for_each(|(c, (b, h))| *c = (b - h) / ray.steps[i]);
-            self.white[i].apply(&mut change, p);
+            change.iter_mut().for_each(|c| *c /= ray.steps[i]);
+            self.white[i].apply(change, p);
             for (r, change) in place.residuals[i * q..(i + 1) * q].iter().zip(change.chunks_exact(p)) {
                 add(twisted, -r, change);
             }

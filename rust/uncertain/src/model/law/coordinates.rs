@@ -18,11 +18,12 @@ pub(in crate::model) struct Coordinates {
 }
 
 impl Coordinates {
-    /// Of these rows; an error names a direction along which they say nothing, unless a penalty determines it.
+    /// Of these rows; an error names a direction along which they say nothing, unless a penalty determines it, and what to do.
     pub(in crate::model) fn new(
         truths: &Truths,
         weight: impl Fn(usize) -> f64 + Sync,
         penalised: bool,
+        remedy: &str,
     ) -> Result<Self> {
         let (d, len) = (truths.d, packed_len(truths.d));
         let total: f64 = (0..truths.n).map(&weight).sum();
@@ -43,12 +44,12 @@ impl Coordinates {
         let coordinates = Self { centre, scale };
         match (penalised, constant) {
             (true, _) => Ok(coordinates),
-            (false, Some(j)) => Err(undetermined(&[(j, 1.0)])),
-            (false, None) => coordinates.check(seen, &all).map(|()| coordinates),
+            (false, Some(j)) => Err(undetermined(&[(j, 1.0)], remedy)),
+            (false, None) => coordinates.check(seen, &all, remedy).map(|()| coordinates),
         }
     }
 
-    fn check(&self, seen: &[f64], all: &[f64]) -> Result<()> {
+    fn check(&self, seen: &[f64], all: &[f64], remedy: &str) -> Result<()> {
         let d = self.scale.len();
         let scaled = |triangle: &[f64]| -> Vec<f64> {
             let pairs = (0..d).flat_map(|i| (0..=i).map(move |j| (i, j)));
@@ -58,13 +59,13 @@ impl Coordinates {
         let mut eigh = Eigh::new(d);
         eigh.packed(&all)?;
         if eigh.values[0] < SINGULAR * d as f64 {
-            return Err(named(&eigh.vectors[..d]));
+            return Err(named(&eigh.vectors[..d], remedy));
         }
         // Of L^-1 (seen) L^-T, with L L' all of it.
         let mut l: Vec<f64> =
             (0..d * d).map(|at| all[packed_index((at / d).max(at % d), (at / d).min(at % d))]).collect();
         if !cholesky(&mut l, d) {
-            return Err(named(&eigh.vectors[..d]));
+            return Err(named(&eigh.vectors[..d], remedy));
         }
         let forward = |b: &dyn Fn(usize) -> f64| -> Vec<f64> {
             let mut x = vec![0.0; d];
@@ -86,7 +87,7 @@ impl Coordinates {
         for i in (0..d).rev() {
             direction[i] = (direction[i] - (i + 1..d).map(|j| l[j * d + i] * direction[j]).sum::<f64>()) / l[i * d + i];
         }
-        Err(named(&direction))
+        Err(named(&direction, remedy))
     }
 
     /// The density in these coordinates.
@@ -147,20 +148,20 @@ impl Coordinates {
 }
 
 /// The direction in words: its features with their shares of it, the largest first.
-fn named(direction: &[f64]) -> Error {
+fn named(direction: &[f64], remedy: &str) -> Error {
     let size = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
     let mut parts: Vec<(usize, f64)> = direction.iter().map(|x| x / size).enumerate().collect();
     parts.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
     parts.retain(|(_, share)| share.abs() > 0.05);
-    undetermined(&parts)
+    undetermined(&parts, remedy)
 }
 
-fn undetermined(parts: &[(usize, f64)]) -> Error {
+fn undetermined(parts: &[(usize, f64)], remedy: &str) -> Error {
     let sign = parts.first().map_or(1.0, |(_, share)| share.signum());
     let shown: Vec<String> = parts.iter().map(|(j, share)| format!("{:.2} of feature {j}", sign * share)).collect();
     Error::Data(format!(
         "the rows do not determine the law: along {} (in units of their spread) true values do not differ, or the \
-         readings say nothing of it; leave out a feature, or set alpha > 0",
+         readings say nothing of it; {remedy}",
         shown.join(", ")
     ))
 }

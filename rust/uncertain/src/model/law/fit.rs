@@ -155,7 +155,8 @@ impl ValidParams {
         // Weights are relative: standard errors are those of so many rows.
         let share = rows.len() as f64 / rows.iter().map(|row| row.weight).sum::<f64>();
         rows.iter_mut().for_each(|row| row.weight *= share);
-        let mut coordinates = Coordinates::new(&truths, |i| rows[i].weight, self.0.alpha > 0.0)?;
+        let mut coordinates =
+            Coordinates::new(&truths, |i| rows[i].weight, self.0.alpha > 0.0, "leave out a feature, or set alpha > 0")?;
         truths.rescale(&coordinates.centre, &coordinates.scale);
         naive.rescale(&coordinates.centre, &coordinates.scale);
         let mixture = coordinates.mixture(&fitted.mixture);

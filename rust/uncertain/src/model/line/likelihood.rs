@@ -15,14 +15,17 @@ use crate::error::{Error, Result};
 use crate::linalg::{add_outer, cholesky, inverse_lower};
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::errors::{SecondStage, two_stages};
+use crate::model::law::scaled_noise::ScaledNoise;
 use crate::model::law::truths::Truths;
 use crate::model::noise::{Noise, Part};
 use crate::parallel;
 use crate::parallel::added;
 use crate::solver::levenberg::{Expansion, Minimum, Objective, minimise, movable};
+use crate::special::quantile;
 
 use super::LineFit;
 use super::local::{Local, NUMBERS, Seen, local};
+use super::profile::intervals;
 use super::rows::LineRows;
 use super::start::start;
 
@@ -400,6 +403,10 @@ impl SecondStage for Line<'_> {
         (self.first_mode()..self.width()).for_each(|a| middle[packed_index(a, a)] += 1.0);
     }
 
+    fn scaled_noise(&self) -> Option<&ScaledNoise> {
+        self.rows.scaled.as_ref()
+    }
+
     fn under<'r>(&self, _: usize, row: &'r LineRow) -> (f64, &'r [f64], f64, f64) {
         (1.0, &row.along, row.at.gradient[0], row.at.hessian[0][0])
     }
@@ -411,13 +418,22 @@ pub(super) struct Found {
     covariance: Vec<f64>,
     outlying: Vec<f64>,
     lower: Vec<f64>,
+    profile: Vec<f64>,
     log_likelihood: f64,
     n_iter: usize,
     scaled: bool,
     d: usize,
 }
 
-pub(super) fn fit(rows: &LineRows, noise: Noise, scaled: bool, density: &Mixture, control: &Control) -> Result<Found> {
+/// The fit, with intervals of the probability `profile` where asked for.
+pub(super) fn fit(
+    rows: &LineRows,
+    noise: Noise,
+    scaled: bool,
+    density: &Mixture,
+    profile: Option<f64>,
+    control: &Control,
+) -> Result<Found> {
     let n = rows.n();
     let (mut at, lower, upper) = start(rows, noise, scaled)?;
     let mut line = Line { rows, noise, scaled, control, weights: vec![1.0; n], spread: vec![0.0; n] };
@@ -451,6 +467,13 @@ pub(super) fn fit(rows: &LineRows, noise: Noise, scaled: bool, density: &Mixture
         let of_noise = line.place_of_noise()..line.first_mode();
         covariance = errors(&free.iter().copied().filter(|at| !of_noise.contains(at)).collect::<Vec<_>>())?;
     }
+    let profile = match profile {
+        Some(level) => {
+            let (d, z) = (line.d(), quantile(0.5 + 0.5 * level));
+            intervals(&mut line, d, &minimum, &free, &covariance, (&lower, &upper), z, control)?
+        }
+        None => vec![],
+    };
     let mut row = line.memory(&minimum.at);
     let mut outlying = vec![];
     if noise != Noise::Normal {
@@ -466,7 +489,7 @@ pub(super) fn fit(rows: &LineRows, noise: Noise, scaled: bool, density: &Mixture
         total += rows.weights[i] / (minimum.at[d + 1] + kappa * rows.known[i] + line.spread[i]);
     }
     let log_likelihood = 0.5 * line.degrees() * total.ln() - minimum.value;
-    Ok(Found { minimum, covariance, outlying, lower, log_likelihood, n_iter, scaled, d })
+    Ok(Found { minimum, covariance, outlying, lower, profile, log_likelihood, n_iter, scaled, d })
 }
 
 impl Found {
@@ -515,9 +538,11 @@ impl Found {
         LineFit {
             law,
             covariance: block(0..head, 0..head),
+            profile: self.profile.iter().enumerate().map(|(at, end)| end / coordinates.scale[at / 2]).collect(),
             scatter,
             scatter_std: if scatter > 0.0 { std(d + 1) / (2.0 * scatter) } else { f64::NAN },
             error_scale,
+            feature_error_scale: vec![],
             noise: natural.into_iter().enumerate().map(noise_std).collect(),
             outlier_probability,
             modes: at[first..].to_vec(),

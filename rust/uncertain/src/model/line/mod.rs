@@ -17,9 +17,11 @@
 //! ```
 //! with the weights of EM as W where the noise is not normal.
 
+mod feature_scale;
 mod features;
 mod likelihood;
 mod local;
+mod profile;
 mod rows;
 mod start;
 
@@ -34,6 +36,7 @@ use crate::state::Parameters;
 use crate::{number, parallel};
 
 use super::law::coordinates::Coordinates;
+use super::law::scaled_noise::ScaledNoise;
 use super::noise::Noise;
 use rows::LineRows;
 
@@ -47,6 +50,20 @@ pub use super::noise::Outliers;
 pub enum ErrorScale {
     /// Those of the target; the factor is fitted.
     Fit,
+    /// Those of the features, with a factor each.
+    Features,
+    /// Those of both.
+    Both,
+}
+
+impl ErrorScale {
+    fn of_target(self) -> bool {
+        self != Self::Features
+    }
+
+    fn of_features(self) -> bool {
+        self != Self::Fit
+    }
 }
 
 named!(ErrorScale, "error_scale");
@@ -59,8 +76,11 @@ builder! {
         /// Degrees of freedom of Student's distribution, where they are known; from 1 to 200.
         #[serde(with = "number::option")]
         degrees_of_freedom: Option<f64> = None,
-        /// Is the error bar of the target right up to a factor only?
+        /// Which error bars are right up to a factor only?
         error_scale: Option<ErrorScale> = None,
+        /// Probability of intervals by the profile of the likelihood, in (0, 1); `None`: none.
+        #[serde(with = "number::option")]
+        profile: Option<f64> = None,
         /// Everything about the density of true features, with one component.
         em: deconvolution::Params = deconvolution::Params::default(),
     }
@@ -70,6 +90,9 @@ impl Parameters for Params {
     fn check(self) -> Result<Valid<Self>> {
         Noise::new(self.outliers, self.degrees_of_freedom)?;
         self.em.clone().check()?;
+        if let Some(level) = self.profile.filter(|level| !(*level > 0.0 && *level < 1.0)) {
+            return Err(Error::parameter("profile", level, "a probability between 0 and 1"));
+        }
         if self.em.components != Components::Fixed(1) {
             let why = "1 where outliers=, modes= or error_scale= are given: with more components the law is no line";
             return Err(Error::parameter("n_components", format!("{:?}", self.em.components), why));
@@ -98,12 +121,16 @@ pub struct LineFit {
     pub law: Vec<f64>,
     /// Their covariance, (1 + d) x (1 + d).
     pub covariance: Vec<f64>,
+    /// Ends of the coefficients' intervals by the profile of the likelihood (d x 2), where asked for.
+    pub profile: Vec<f64>,
     /// s.
     pub scatter: f64,
     /// Its standard error; NaN where s = 0.
     pub scatter_std: f64,
     /// The root of kappa, and its standard error, where it was asked for.
     pub error_scale: Option<(f64, f64)>,
+    /// The same of every feature; empty where it was not asked for.
+    pub feature_error_scale: Vec<(f64, f64)>,
     /// Degrees of freedom, or share and width of bad data, with standard errors (NaN at a bound or where given).
     pub noise: Vec<(f64, f64)>,
     /// P(outlier | y, x) of every row; 0 of rows without weight. Empty without a law of outliers.
@@ -142,12 +169,26 @@ impl Valid<Params> {
         control: &Control,
     ) -> Result<LineFit> {
         let params = self.params();
-        let (noise, scaled) = (Noise::new(params.outliers, params.degrees_of_freedom)?, params.error_scale.is_some());
+        let (noise, scaled) = (
+            Noise::new(params.outliers, params.degrees_of_freedom)?,
+            params.error_scale.is_some_and(ErrorScale::of_target),
+        );
         let em = params.em.clone().check()?;
         let n = rows.gaussians().n_rows();
         targets.check_rows(n)?;
         if scaled {
             check_scale(targets)?;
+        }
+        let features_scaled = params.error_scale.is_some_and(ErrorScale::of_features);
+        if features_scaled {
+            if targets.feature_covariances().is_some() || shared.modes.k > 0 {
+                return Err(Error::Data(
+                    "error_scale= of features is not for errors that go with those of the target (xy_cov=), nor beside errors that \
+                     rows share (modes=, y_cov=)"
+                        .into(),
+                ));
+            }
+            feature_scale::check(rows, targets)?;
         }
         if let Some(groups) = shared.groups.as_ref().filter(|groups| groups.len() != n) {
             return Err(Error::shape("groups", format!("{n}, one per row of data"), groups.len()));
@@ -157,16 +198,31 @@ impl Valid<Params> {
             return parallel::install(params.em.threads, || features::fit(self, rows, targets, shared, control))?;
         }
         parallel::install(params.em.threads, || {
-            let fitted = em.fit_rows(rows, targets.weights(), false, &control.with_task("density"))?;
+            let mut fitted = em.fit_rows(rows, targets.weights(), false, &control.with_task("density"))?;
+            let found = if features_scaled {
+                let found = feature_scale::fit(rows, targets, &fitted.mixture, &control.with_task("error bars"))?;
+                fitted.mixture = found.mixture.clone();
+                Some(found)
+            } else {
+                None
+            };
+            let (factors, rows) = match &found {
+                Some(found) => (found.factors.clone(), Incomplete::from_parts(&found.data, rows.missing(), None)),
+                None => (vec![], rows),
+            };
             let control = &control.with_task("law");
             let mut prepared = LineRows::new(rows, targets, shared, &fitted.mixture, control)?;
             let weights = prepared.weights.clone();
-            let coordinates = Coordinates::new(&prepared.truths, |i| weights[i], false)?;
+            let coordinates = Coordinates::new(&prepared.truths, |i| weights[i], false, "leave out a feature")?;
             prepared.rescale(&coordinates);
             let density = coordinates.mixture(&fitted.mixture);
-            let found = likelihood::fit(&prepared, noise, scaled, &density, control)?;
+            if features_scaled {
+                prepared.scaled = Some(ScaledNoise::new(rows, &prepared.numbers, &coordinates.scale, &density)?);
+            }
+            let level = params.profile;
+            let found = likelihood::fit(&prepared, noise, scaled, &density, level, control)?;
             let fit = found.restored(&coordinates, noise, fitted.mixture.clone(), fitted.report(), n, &prepared);
-            Ok(LineFit { naive: naive(rows, targets, &fitted.mixture)?, ..fit })
+            Ok(LineFit { naive: naive(rows, targets, &fitted.mixture)?, feature_error_scale: factors, ..fit })
         })?
     }
 }

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{cholesky, cholesky_solve};
 use crate::model::clusters;
 use crate::model::law::coordinates::Coordinates;
+use crate::model::law::scaled_noise::ScaledNoise;
 use crate::model::law::truths::Truths;
 use crate::model::shared_features;
 
@@ -31,6 +32,8 @@ pub(super) struct LineRows {
     pub k: usize,
     /// Of rows whose errors go together.
     pub crossed: Option<Crossed>,
+    /// Of features whose error bars have a factor.
+    pub scaled: Option<ScaledNoise>,
 }
 
 /// The error of y is g'e + a rest, g = S^{-1} c, that knows nothing of the error e of x: given x, y has the mean
@@ -95,6 +98,7 @@ impl LineRows {
             groups,
             modes,
             k,
+            scaled: None,
             numbers: kept,
         })
     }

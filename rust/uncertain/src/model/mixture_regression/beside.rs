@@ -21,6 +21,10 @@ pub struct Beside {
     pub outlier_probability: Vec<f64>,
     /// The factor of the targets' error bars, and its standard error where known.
     pub error_scale: Vec<f64>,
+    /// The factors of the features' error bars, d numbers, with which predictions read rows.
+    pub feature_error_scale: Vec<f64>,
+    /// Their standard errors.
+    pub feature_error_scale_std: Vec<f64>,
     /// Errors that rows share, k numbers.
     pub modes: Vec<f64>,
     /// Their covariance, k x k.
@@ -54,6 +58,8 @@ impl Beside {
             ("outlier_law_std", &self.outlier_law_std),
             ("outlier_probability", &self.outlier_probability),
             ("error_scale", &self.error_scale),
+            ("feature_error_scale", &self.feature_error_scale),
+            ("feature_error_scale_std", &self.feature_error_scale_std),
             ("modes", &self.modes),
         ] {
             put(name, &[values.len()], values);
@@ -87,6 +93,8 @@ impl Beside {
             outlier_law_std: parts.optional_shaped("outlier_law_std", &[laws])?.unwrap_or_default(),
             outlier_probability: any(parts, "outlier_probability", 1..=usize::MAX)?,
             error_scale: any(parts, "error_scale", 1..=2)?,
+            feature_error_scale: parts.optional_shaped("feature_error_scale", &[d])?.unwrap_or_default(),
+            feature_error_scale_std: parts.optional_shaped("feature_error_scale_std", &[d])?.unwrap_or_default(),
             modes_law_covariance: parts.optional_shaped("modes_law_covariance", &[k, d + 1])?.unwrap_or_default(),
             modes_of_rows,
             modes_loss: parts.optional_shaped("modes_loss", &[1])?.map(|loss| loss[0]),
@@ -94,6 +102,10 @@ impl Beside {
             outlier_law,
             modes,
         };
+        if let Some(j) = known.feature_error_scale.iter().position(|f| !(*f > 0.0)) {
+            let value = known.feature_error_scale[j];
+            return Err(Error::ModelFile(format!("`feature_error_scale` of feature {j} is {value}; it must be > 0")));
+        }
         if let Some(row) = known.outlier_probability.iter().position(|p| !(0.0..=1.0).contains(p)) {
             let value = known.outlier_probability[row];
             return Err(Error::ModelFile(format!("`outlier_probability` of row {row} is {value}, no probability")));

@@ -153,16 +153,32 @@ impl Information {
         self.h[p * self.q + r]
     }
 
+    /// Add to an element of the diagonal.
+    pub(super) fn add_own(&mut self, p: usize, by: f64) {
+        self.h[p * self.q + p] += by;
+    }
+
+    pub(super) fn set(&mut self, p: usize, r: usize, value: f64) {
+        self.h[p * self.q + r] = value;
+    }
+
     /// The inverse of the part of some parameters; `None` where it is not positive definite.
     pub(super) fn factor(&self, some: &[usize]) -> Option<Factor> {
+        self.damped(some, 0.0)
+    }
+
+    /// The same with `damping` times the diagonal's sizes added to it.
+    pub(super) fn damped(&self, some: &[usize], damping: f64) -> Option<Factor> {
         let q = some.len();
         // In units of each parameter.
-        let unit: Vec<f64> = some.iter().map(|&p| self.at(p, p).sqrt()).collect();
+        let size = |own: f64| if damping > 0.0 { own.abs() } else { own };
+        let unit: Vec<f64> = some.iter().map(|&p| size(self.at(p, p)).sqrt()).collect();
         if unit.iter().any(|u| !(*u > 0.0 && u.is_finite())) {
             return None;
         }
         let element = |at: usize| self.at(some[at / q], some[at % q]) / unit[at / q] / unit[at % q];
         let mut l: Vec<f64> = (0..q * q).map(element).collect();
+        (0..q).for_each(|i| l[i * q + i] += damping);
         let fine = cholesky(&mut l, q) && (0..q).all(|i| l[i * q + i] > 1e-7);
         fine.then_some(Factor { l, unit })
     }

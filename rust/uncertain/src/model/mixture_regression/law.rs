@@ -21,7 +21,7 @@ use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
 use crate::linalg::{cholesky, cholesky_solve};
-use crate::model::mixture_regression::readings::{Readings, Total};
+use crate::model::mixture_regression::readings::Readings;
 
 /// The smallest s^2 of a mixture that is to stay one, as a part of the variance of y.
 const LEAST: f64 = 1e-10;
@@ -81,6 +81,29 @@ pub(super) fn least_variance(joint: &Mixture) -> f64 {
     LEAST * joint.covariance(0)[packed_index(d, d)]
 }
 
+/// The component after a part of a step in beta, alpha, s^2, mu_x and T_xx, s^2 kept above its least.
+pub(super) fn moved(joint: &Mixture, coef: &[f64], step: &[f64], part: f64) -> Result<Mixture> {
+    let (d, mean, t) = (coef.len(), joint.mean(0), joint.covariance(0));
+    let law = Law::from_joint(joint)?;
+    let (by_coef, rest) = step.split_at(d);
+    let (by_mean, by_t) = (&rest[2..2 + d], &rest[2 + d..]);
+    let new_coef: Vec<f64> = coef.iter().zip(by_coef).map(|(b, by)| b + part * by).collect();
+    let shift: f64 = by_coef.iter().zip(mean).map(|(by, m)| part * by * m).sum();
+    let intercept = law.intercept + part * rest[0] - shift;
+    let least = least_variance(joint);
+    let variance = (law.scatter.powi(2) + part * rest[1]).max(least);
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let mut means: Vec<f64> = mean[..d].iter().zip(by_mean).map(|(m, by)| m + part * by).collect();
+    means.push(intercept + product(&new_coef, &means));
+    let mut covariance: Vec<f64> = t.iter().zip(by_t).map(|(t, by)| t + part * by).collect();
+    let crossed: Vec<f64> =
+        (0..d).map(|j| (0..d).map(|k| covariance[packed_index(j, k)] * new_coef[k]).sum()).collect();
+    let of_target = product(&crossed, &new_coef) + variance;
+    covariance.extend(crossed);
+    covariance.push(of_target);
+    Mixture::new(vec![1.0], means, covariance, d + 1)
+}
+
 /// One component with the s^2 that its other parameters call for, counting so many degrees of freedom, and whether s = 0.
 pub(super) fn with_best_scatter(
     joint: &Mixture,
@@ -89,9 +112,7 @@ pub(super) fn with_best_scatter(
     control: &Control,
 ) -> Result<(Mixture, bool)> {
     let d = joint.n_features() - 1;
-    let Total { weight, squares, .. } = readings.total();
-    // Weights of any size: so many rows of average weight, at most half of all.
-    let p = (degrees as f64 * squares / weight).min(weight / 2.0);
+    let p = readings.total().degrees(degrees);
     let ask = readings.scores(joint, control)?;
     let scores = |changes: &[f64]| -> Result<Vec<f64>> {
         Ok(ask(changes)?.iter().map(|[sum, first, second]| sum + p * second / first).collect())

@@ -12,15 +12,19 @@
 
 mod beside;
 mod conditional;
+mod freedom;
 mod information;
 mod law;
 mod newton;
+mod profile;
 mod readings;
+mod root;
 mod scores;
 mod state;
+mod undetermined;
 
 use crate::control::Control;
-use crate::data::{Incomplete, Targets, Weights};
+use crate::data::{GaussianArray, Incomplete, Targets, Weights};
 use crate::deconvolution::RemoteEm;
 use crate::deconvolution::with_target::{Joint, Residuals, Weight};
 use crate::deconvolution::{self, Components, FittedMixture, Mixture, Report, ValidParams};
@@ -30,6 +34,7 @@ use crate::model::least_squares::LeastSquares;
 use crate::parallel;
 use crate::params::Valid;
 use crate::readable::readable;
+use crate::special::quantile;
 use crate::state::RemoteRows;
 
 use readings::{LocalReadings, Readings, RemoteReadings, Total};
@@ -52,6 +57,11 @@ readable! {
         law: Option<Law> => Option<&Law>,
         /// What a fit to the targets given the readings knows beside it.
         beside: Option<Beside> => Option<&Beside>,
+        /// Ends of the slopes' intervals by the profile of the likelihood (d x 2), where asked for.
+        profile: Option<Vec<f64>> => Option<&[f64]>,
+        /// Where the rows do not determine the slopes, a direction that they leave open: shares of the features, in units of
+        /// their readings' spread.
+        undetermined: Option<Vec<f64>> => Option<&[f64]>,
         /// How the fit went, where there was one.
         report: Option<Report> => Option<&Report>,
     }
@@ -84,20 +94,28 @@ pub fn fit_grouped<'a>(
     control: &Control,
 ) -> Result<(Model, FittedMixture)> {
     let joint = Joint::new(rows.into(), targets)?;
-    fit_joint(params, joint.rows(), targets.weights(), groups, control)
+    fit_joint(params, joint.rows(), targets.weights(), groups, None, control)
 }
 
-/// [`fit`] to rows whose last feature is the target.
+/// [`fit`] to rows whose last feature is the target, perhaps with intervals of the probability `profile`.
 fn fit_joint(
     params: &ValidParams,
     rows: Incomplete<'_>,
     weights: Option<&Weights>,
     groups: Option<&[u32]>,
+    profile: Option<f64>,
     control: &Control,
 ) -> Result<(Model, FittedMixture)> {
     let n = rows.gaussians().n_rows();
     if let Some(groups) = groups.filter(|groups| groups.len() != n) {
         return Err(Error::shape("groups", format!("{n}, one per row of data"), groups.len()));
+    }
+    if profile.is_some() && (rows.limits().is_some() || rows.parts().is_some()) {
+        return Err(Error::Data(
+            "method=\"profile\": a line with limits, or of rows that are mixtures, is fitted by EM alone, which is too slow for \
+             so many fits; use \"wald\""
+                .into(),
+        ));
     }
     let alone = params.params().components == Components::Fixed(1);
     let precise = rows.parts().is_some() && alone && params.params().tol.is_none();
@@ -118,6 +136,7 @@ fn fit_joint(
             let (errors, log) = parallel::install(params.params().threads, || Ok((look()?, known()?)))??;
             model.law = Some(Law { errors, ..law });
             model.beside = Some(beside(log, &fitted.mixture, rows, &weight)?);
+            model.look_for_directions(rows, &weight, params.params().reg.unwrap_or(0.0))?;
             return Ok((model, fitted));
         }
         let finish = || -> Result<()> {
@@ -128,6 +147,11 @@ fn fit_joint(
             )?;
             let log = Residuals::new(&model.mixture, rows, &weight, control)?.log_likelihood(&weight)?;
             model.beside = Some(beside(log, &model.mixture, rows, &weight)?);
+            model.look_for_directions(rows, &weight, params.params().reg.unwrap_or(0.0))?;
+            if let (Some(level), Some(law)) = (profile, &model.law) {
+                let z = quantile(0.5 + 0.5 * level);
+                model.profile = Some(profile::intervals(law, &model.mixture, rows, &weight, z, control)?);
+            }
             Ok(())
         };
         parallel::install(params.params().threads, finish)??;
@@ -172,6 +196,14 @@ fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) 
 }
 
 impl Model {
+    /// A law without standard errors may have slopes that the rows do not determine.
+    fn look_for_directions(&mut self, rows: Incomplete<'_>, weight: Weight<'_>, floor: f64) -> Result<()> {
+        if self.law.as_ref().is_some_and(|law| law.errors.is_none()) {
+            self.undetermined = undetermined::direction(&self.mixture, rows, weight, floor)?;
+        }
+        Ok(())
+    }
+
     /// From where EM has ended to the law, its scatter and standard errors.
     fn finished(
         &mut self,
@@ -180,7 +212,7 @@ impl Model {
         control: &Control,
     ) -> Result<()> {
         let (mixture, _) = law::with_best_scatter(&self.mixture, readings, 0, control)?;
-        let (mixture, way) = newton::climbed(mixture, readings, control)?;
+        let (mixture, way) = newton::climbed(mixture, readings, newton::Goal::Likelihood, control)?;
         let degrees = mixture.n_features();
         let (mixture, exact) = law::with_best_scatter(&mixture, readings, degrees, control)?;
         let mut law = Law::from_joint(&mixture)?;
@@ -217,7 +249,7 @@ impl Model {
             ));
         }
         let law = if mixture.n_components() == 1 { Some(Law::from_joint(&mixture)?) } else { None };
-        Ok(Self { mixture, law, beside: None, report: None })
+        Ok(Self { mixture, law, beside: None, profile: None, undetermined: None, report: None })
     }
 
     /// Number of features, without the target.
@@ -231,14 +263,26 @@ impl Model {
     /// # Errors
     /// Another number of features, [`Error::Interrupted`].
     pub fn densities<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Densities> {
-        conditional::densities(&self.mixture, rows.into(), control)
+        self.scaled(rows.into(), |rows| conditional::densities(&self.mixture, rows, control))
+    }
+
+    /// What is said about rows whose error bars have the factors of the fit.
+    fn scaled<T>(&self, rows: Incomplete<'_>, say: impl FnOnce(Incomplete<'_>) -> Result<T>) -> Result<T> {
+        let factors = self.beside.as_ref().map_or(&[][..], |beside| &beside.feature_error_scale);
+        if factors.is_empty() {
+            return say(rows);
+        }
+        let data = rows.gaussians();
+        data.check_features(factors.len())?;
+        let scaled = GaussianArray::new(data.means().clone(), data.covariances().scaled(factors)?)?;
+        say(rows.part(0..scaled.n_rows(), &scaled))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Covariances, GaussianArray, Rows};
+    use crate::data::{Covariances, Rows};
     use crate::testing::Numbers;
 
     const N: usize = 200;

@@ -4,20 +4,71 @@
 //! end is near enough for the observed information ([`Information`]) to be positive definite: then a few steps reach the
 //! maximum to rounding. s^2 >= 0 (nearly) is kept: a step that would cross it ends there, the others' best given that,
 //! and a bound that the likelihood presses against is held. A step that does not lead up is halved.
+//!
+//! A profile holds a coefficient, counts the degrees of freedom of s^2 ([`Freedom`]), and moves the [`Root`] of T; far from
+//! the maximum its information may not be positive definite, and its diagonal is then raised.
 
 use crate::control::Control;
-use crate::data::covariance::packed_index;
 use crate::deconvolution::{Mixture, Report};
 use crate::error::Result;
+use crate::model::mixture_regression::freedom::Freedom;
 use crate::model::mixture_regression::information::Information;
-use crate::model::mixture_regression::law::{Law, least_variance};
+use crate::model::mixture_regression::law::{Law, least_variance, moved};
 use crate::model::mixture_regression::readings::Readings;
+use crate::model::mixture_regression::root::Root;
 use crate::solver::Status;
 
 const MOST_STEPS: usize = 50;
+/// Of a profile, whose way may lead along a valley that bends.
+const MOST_OF_PROFILE: usize = 500;
 const HALVINGS: usize = 20;
 /// A rise of the log-likelihood that a step promises, too small to matter.
 const ENOUGH: f64 = 1e-12;
+/// What a diagonal is raised by, relative to itself.
+const DAMPING: [f64; 6] = [0.0, 1e-3, 1e-2, 0.1, 1.0, 10.0];
+
+/// What is maximised, and what stays.
+#[derive(Clone, Copy)]
+pub(super) enum Goal<'a> {
+    /// The likelihood.
+    Likelihood,
+    /// That less what counts the degrees of freedom, perhaps with a coefficient that stays where it is.
+    Profile(&'a Freedom<'a>, Option<usize>),
+}
+
+impl Goal<'_> {
+    /// What is maximised, where the likelihood is that.
+    fn value(self, log_likelihood: f64, joint: &Mixture) -> Result<f64> {
+        let Self::Profile(freedom, _) = self else { return Ok(log_likelihood) };
+        Ok(log_likelihood - freedom.counted(joint, None)?)
+    }
+
+    /// From the derivatives of the likelihood those of what is maximised; of a profile by the root of T.
+    fn expanded(self, information: &mut Information, joint: &Mixture) -> Result<Option<Root>> {
+        let Self::Profile(freedom, _) = self else { return Ok(None) };
+        freedom.counted(joint, Some(information))?;
+        let root = Root::new(joint)?;
+        root.turn(information);
+        Ok(Some(root))
+    }
+
+    fn held(self) -> Option<usize> {
+        if let Self::Profile(_, held) = self { held } else { None }
+    }
+
+    /// A rise that rounding may hide; of a profile also the little by which T is held positive.
+    fn rounding(self, total: f64) -> f64 {
+        if matches!(self, Self::Likelihood) { 1e-9 * total } else { (1e-6 * total).min(1e-4) }
+    }
+
+    fn most_steps(self) -> usize {
+        if matches!(self, Self::Likelihood) { MOST_STEPS } else { MOST_OF_PROFILE }
+    }
+
+    fn dampings(self) -> &'static [f64] {
+        if matches!(self, Self::Likelihood) { &DAMPING[..1] } else { &DAMPING }
+    }
+}
 
 /// How it went.
 #[derive(Default)]
@@ -25,7 +76,9 @@ pub(super) struct Way {
     passes: usize,
     /// Mean log-likelihood per row.
     likelihoods: Vec<f64>,
-    converged: bool,
+    /// What was maximised, where it ended.
+    pub value: f64,
+    pub converged: bool,
 }
 
 impl Way {
@@ -45,7 +98,12 @@ impl Way {
 }
 
 /// The maximum, or as near as it gets.
-pub(super) fn climbed(mut joint: Mixture, readings: &dyn Readings, control: &Control) -> Result<(Mixture, Way)> {
+pub(super) fn climbed(
+    mut joint: Mixture,
+    readings: &dyn Readings,
+    goal: Goal<'_>,
+    control: &Control,
+) -> Result<(Mixture, Way)> {
     let mut way = Way::default();
     if !readings.affordable(joint.n_features() - 1) {
         return Ok((joint, way));
@@ -53,84 +111,78 @@ pub(super) fn climbed(mut joint: Mixture, readings: &dyn Readings, control: &Con
     let total = readings.total().weight;
     let look = |joint: &Mixture| {
         let coef = Law::from_joint(joint)?.coef;
-        Ok((readings.sums(&coef, joint, control)?, coef))
+        let sums = readings.sums(&coef, joint, control)?;
+        let value = goal.value(sums.log_likelihood, joint)?;
+        Ok((sums, coef, value))
     };
-    let (mut sums, mut coef) = look(&joint)?;
-    for _ in 0..MOST_STEPS {
+    let (mut sums, mut coef, mut value) = look(&joint)?;
+    for _ in 0..goal.most_steps() {
         way.passes += 1;
         way.likelihoods.push(sums.log_likelihood / total);
-        let information = sums.information(&joint);
-        let Some((step, rise)) = step(&information, &joint, &coef)? else { break };
+        way.value = value;
+        let mut information = sums.information(&joint);
+        let root = goal.expanded(&mut information, &joint)?;
+        let Some((by, rise)) = step(&information, &joint, &coef, goal)? else { break };
         if rise <= ENOUGH * total {
             way.converged = true;
             break;
         }
         let tried = (0..HALVINGS).find_map(|k| {
-            let next = moved(&joint, &coef, &step, 0.5f64.powi(k as i32)).ok()?;
+            let part = 0.5f64.powi(k as i32);
+            let next = match &root {
+                Some(root) => root.moved(&joint, &coef, &by, part),
+                None => moved(&joint, &coef, &by, part),
+            };
+            let next = next.ok()?;
             let found = look(&next).ok()?;
-            (found.0.log_likelihood >= sums.log_likelihood).then_some((next, found))
+            (found.2 >= value).then_some((next, found))
         });
         control.check()?;
         let Some((next, found)) = tried else {
             // Only rounding is left to gain.
-            way.converged = rise <= 1e-9 * total;
+            way.converged = rise <= goal.rounding(total);
             break;
         };
         joint = next;
-        (sums, coef) = found;
+        (sums, coef, value) = found;
+        way.value = value;
     }
     Ok((joint, way))
 }
 
-/// The Newton step, and the rise that it promises.
-fn step(information: &Information, joint: &Mixture, coef: &[f64]) -> Result<Option<(Vec<f64>, f64)>> {
+/// Where to go, and the rise that it promises.
+fn step(information: &Information, joint: &Mixture, coef: &[f64], goal: Goal<'_>) -> Result<Option<(Vec<f64>, f64)>> {
     let (d, gradient) = (coef.len(), &information.gradient);
     let of_scatter = d + 1;
     let room = Law::from_joint(joint)?.scatter.powi(2) - least_variance(joint);
-    let others: Vec<usize> = (0..information.q).filter(|&p| p != of_scatter).collect();
+    let free: Vec<usize> = (0..information.q).filter(|&p| Some(p) != goal.held()).collect();
+    let others: Vec<usize> = free.iter().copied().filter(|&p| p != of_scatter).collect();
+    let spread = |some: &[usize], values: Vec<f64>| -> Vec<f64> {
+        let mut step = vec![0.0; information.q];
+        some.iter().zip(values).for_each(|(&p, by)| step[p] = by);
+        step
+    };
     // The others' best step for a given one of s^2.
-    let beside = |by: f64| -> Option<Vec<f64>> {
+    let beside = |by: f64, damping: f64| -> Option<Vec<f64>> {
         let right: Vec<f64> = others.iter().map(|&p| gradient[p] - information.at(p, of_scatter) * by).collect();
-        let mut step = information.factor(&others)?.solve(&right);
-        step.insert(of_scatter, by);
+        let mut step = spread(&others, information.damped(&others, damping)?.solve(&right));
+        step[of_scatter] = by;
         Some(step)
     };
     let held = room <= 1e-6 * least_variance(joint) && gradient[of_scatter] <= 0.0;
-    let free: Vec<usize> = (0..information.q).collect();
-    let found = if held {
-        beside(0.0)
-    } else {
-        match information.factor(&free).map(|factor| factor.solve(gradient)) {
-            Some(step) if step[of_scatter] >= -room => Some(step),
-            _ if gradient[of_scatter] <= 0.0 => beside(-room.max(0.0)),
-            other => other,
-        }
+    let own: Vec<f64> = free.iter().map(|&p| gradient[p]).collect();
+    let found = |damping: f64| -> Option<(Vec<f64>, f64)> {
+        let by = if held {
+            beside(0.0, damping)
+        } else {
+            match information.damped(&free, damping).map(|factor| spread(&free, factor.solve(&own))) {
+                Some(step) if step[of_scatter] >= -room => Some(step),
+                _ if gradient[of_scatter] <= 0.0 => beside(-room.max(0.0), damping),
+                other => other,
+            }
+        }?;
+        let rise = 0.5 * by.iter().zip(gradient).map(|(s, g)| s * g).sum::<f64>();
+        Some((by, rise.abs()))
     };
-    Ok(found.map(|step| {
-        let rise = 0.5 * step.iter().zip(gradient).map(|(s, g)| s * g).sum::<f64>();
-        (step, rise.abs())
-    }))
-}
-
-/// The component after a part of a step.
-fn moved(joint: &Mixture, coef: &[f64], step: &[f64], part: f64) -> Result<Mixture> {
-    let (d, mean, t) = (coef.len(), joint.mean(0), joint.covariance(0));
-    let law = Law::from_joint(joint)?;
-    let (by_coef, rest) = step.split_at(d);
-    let (by_mean, by_t) = (&rest[2..2 + d], &rest[2 + d..]);
-    let new_coef: Vec<f64> = coef.iter().zip(by_coef).map(|(b, by)| b + part * by).collect();
-    let shift: f64 = by_coef.iter().zip(mean).map(|(by, m)| part * by * m).sum();
-    let intercept = law.intercept + part * rest[0] - shift;
-    let least = least_variance(joint);
-    let variance = (law.scatter.powi(2) + part * rest[1]).max(least);
-    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let mut means: Vec<f64> = mean[..d].iter().zip(by_mean).map(|(m, by)| m + part * by).collect();
-    means.push(intercept + product(&new_coef, &means));
-    let mut covariance: Vec<f64> = t.iter().zip(by_t).map(|(t, by)| t + part * by).collect();
-    let crossed: Vec<f64> =
-        (0..d).map(|j| (0..d).map(|k| covariance[packed_index(j, k)] * new_coef[k]).sum()).collect();
-    let of_target = product(&crossed, &new_coef) + variance;
-    covariance.extend(crossed);
-    covariance.push(of_target);
-    Mixture::new(vec![1.0], means, covariance, d + 1)
+    Ok(goal.dampings().iter().find_map(|damping| found(*damping)))
 }

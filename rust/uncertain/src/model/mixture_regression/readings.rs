@@ -27,6 +27,13 @@ pub(super) struct Total {
     pub squares: f64,
 }
 
+impl Total {
+    /// So many rows of average weight, at most half of all.
+    pub(super) fn degrees(self, degrees: usize) -> f64 {
+        (degrees as f64 * self.squares / self.weight).min(self.weight / 2.0)
+    }
+}
+
 /// What is asked about the rows.
 pub(super) trait Readings {
     fn total(&self) -> Total;

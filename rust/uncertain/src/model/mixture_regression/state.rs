@@ -4,12 +4,13 @@
 
 use ndarray::Array2;
 
-use super::{Beside, Errors, Law, Model, Params, conditional, fit_grouped, fit_joint, fit_remote};
+use super::{Beside, Errors, Law, Model, Params, conditional, fit_joint, fit_remote};
 use crate::control::Control;
 use crate::data::Incomplete;
+use crate::deconvolution::with_target::Joint;
 use crate::deconvolution::{Mixture, Observed, ReportHeader, ValidParams, log_sum};
 use crate::density::Densities;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, RemoteRows, Training, column};
 
 impl Fitted for Model {
@@ -19,11 +20,16 @@ impl Fitted for Model {
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         // Without targets the last feature is the target.
-        let groups = training.groups.as_deref();
-        Ok(match &training.targets {
-            Some(targets) => fit_grouped(params, training.rows, targets, groups, control)?.0,
-            None => fit_joint(params, training.rows, training.weights.as_ref(), groups, control)?.0,
-        })
+        let (groups, profile) = (training.groups.as_deref(), training.profile);
+        if let Some(level) = profile.filter(|level| !(*level > 0.0 && *level < 1.0)) {
+            return Err(Error::parameter("profile", level, "a probability between 0 and 1"));
+        }
+        let joint = training.targets.as_ref().map(|targets| Joint::new(training.rows, targets)).transpose()?;
+        let (rows, weights) = match (&joint, &training.targets) {
+            (Some(joint), Some(targets)) => (joint.rows(), targets.weights()),
+            _ => (training.rows, training.weights.as_ref()),
+        };
+        Ok(fit_joint(params, rows, weights, groups, profile, control)?.0)
     }
 
     fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {
@@ -46,6 +52,8 @@ impl Fitted for Model {
             }
         }
         self.beside.iter().for_each(|beside| beside.write(arrays));
+        self.profile.iter().for_each(|ends| arrays.aside("profile", ends));
+        self.undetermined.iter().for_each(|shares| arrays.aside("undetermined", shares));
         self.report.as_ref().map(|report| report.write(arrays))
     }
 
@@ -94,14 +102,14 @@ impl Predictor for Model {
     }
 
     fn joint_densities(&self, rows: Incomplete<'_>, control: &Control) -> Result<Option<Densities>> {
-        conditional::joint_densities(&self.mixture, rows, control).map(Some)
+        self.scaled(rows, |rows| conditional::joint_densities(&self.mixture, rows, control)).map(Some)
     }
 
     /// Of the features.
     fn log_likelihood(&self, rows: Incomplete<'_>, control: &Control) -> Result<Vec<f64>> {
         let (features, k) = (conditional::feature_marginal(&self.mixture)?, self.mixture.n_components());
         rows.gaussians().check_features(features.n_features())?;
-        let logs = Observed::from_rows(rows, None).log_densities(None, &features, control)?;
+        let logs = self.scaled(rows, |rows| Observed::from_rows(rows, None).log_densities(None, &features, control))?;
         Ok(logs.chunks_exact(k).map(log_sum).collect())
     }
 }
