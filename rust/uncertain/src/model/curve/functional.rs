@@ -37,6 +37,8 @@ pub(super) struct Functional<'a> {
     roots: Vec<f64>,
     /// A, n x q x k; empty where all of them are 0.
     crossed: Vec<f64>,
+    /// W of one output.
+    scales: Vec<f64>,
     /// Where the next step starts.
     from: Option<Tangent>,
 }
@@ -116,7 +118,8 @@ impl<'a> Functional<'a> {
             crossed.clear();
         }
         let x = readings.iter().flat_map(|reading| reading.x.iter().copied()).collect();
-        Self { evaluator, readings, white, parameters, free, k, x, roots, crossed, from: None }
+        let scales = if evaluator.q == 1 { white.iter().map(|white| white.w[0]).collect() } else { vec![] };
+        Self { evaluator, readings, white, parameters, free, k, x, roots, crossed, scales, from: None }
     }
 
     pub(super) fn all(&self, free: &[f64]) -> Vec<f64> {
@@ -238,6 +241,11 @@ impl<'a> Functional<'a> {
     /// W times the matrices q x `width` of all rows.
     fn whiten(&self, matrices: &mut [f64], width: usize) {
         let each = (self.evaluator.q * width).max(1);
+        if !self.scales.is_empty() {
+            let rows = matrices.chunks_exact_mut(each).zip(&self.scales);
+            rows.for_each(|(own, scale)| own.iter_mut().for_each(|m| *m *= scale));
+            return;
+        }
         self.white.iter().zip(matrices.chunks_exact_mut(each)).for_each(|(white, own)| white.apply(own, width));
     }
 
@@ -258,6 +266,108 @@ impl<'a> Functional<'a> {
             (0..p).map(|j| -self.readings[i].weight * along(j)).collect()
         };
         (0..self.readings.len()).map(one).collect()
+    }
+    /// Sums over rows with one noisy direction.
+    fn add_one_direction(
+        &self,
+        place: &Place,
+        slopes: &Slopes,
+        sums: &mut Expansion,
+        ahead: &mut [f64],
+        along: &mut [f64],
+    ) {
+        let (q, p) = (self.evaluator.q, self.free.len());
+        let Expansion { gradient, hessian, diagonal, beside } = sums;
+        let mut crossed = vec![0.0; p];
+        let mut near = slopes.near.iter().enumerate().peekable();
+        for (i, reading) in self.readings.iter().enumerate() {
+            let weight = reading.weight;
+            let (mut plain, mut b) = (1.0, -place.v[i]);
+            crossed.fill(0.0);
+            for o in i * q..(i + 1) * q {
+                let (slope, residual) = (slopes.by_v[o], place.residuals[o]);
+                let row = &slopes.by_parameters[o * p..(o + 1) * p];
+                plain += slope * slope;
+                b += slope * residual;
+                for (j, own) in row.iter().enumerate() {
+                    crossed[j] += slope * own;
+                    gradient[j] -= weight * residual * own;
+                    diagonal[j] += weight * own * own;
+                    add(&mut hessian[j * p..=j * p + j], weight * own, row);
+                }
+            }
+            diagonal.iter_mut().zip(&crossed).for_each(|(d, c)| *d -= weight * c * c / plain);
+            let mut m = plain;
+            if let Some((at, _)) = near.next_if(|(_, row)| **row == i) {
+                m += slopes.bent[i];
+                add(&mut crossed, 1.0, &slopes.twisted[at * p..(at + 1) * p]);
+            }
+            ahead[i] = b / m;
+            *beside += 0.5 * weight * b * ahead[i];
+            let along = &mut along[i * p..(i + 1) * p];
+            for (j, own) in crossed.iter().enumerate() {
+                along[j] = own / m;
+                gradient[j] += weight * ahead[i] * own;
+                add(&mut hessian[j * p..=j * p + j], -weight * own, &along[..=j]);
+            }
+        }
+    }
+
+    /// The same with any number of them.
+    fn add_directions(
+        &self,
+        place: &Place,
+        slopes: &Slopes,
+        sums: &mut Expansion,
+        ahead: &mut [f64],
+        along: &mut [f64],
+    ) {
+        let (q, k, p) = (self.evaluator.q, self.k, self.free.len());
+        let (mut m, mut crossed, mut column) = (vec![0.0; k * k], vec![0.0; k * p], vec![0.0; k]);
+        for (i, reading) in self.readings.iter().enumerate() {
+            let jacobian = &slopes.by_parameters[i * q * p..(i + 1) * q * p];
+            let slope = &slopes.by_v[i * q * k..(i + 1) * q * k];
+            let residuals = &place.residuals[i * q..(i + 1) * q];
+            let (ahead, along) = (&mut ahead[i * k..(i + 1) * k], &mut along[i * k * p..(i + 1) * k * p]);
+            let weight = reading.weight;
+            for (r, row) in residuals.iter().zip(jacobian.chunks_exact(p.max(1))) {
+                add(&mut sums.gradient, -weight * r, row);
+                add_outer(&mut sums.hessian, weight, row, row);
+                sums.diagonal.iter_mut().zip(row).for_each(|(d, j)| *d += weight * j * j);
+            }
+            if k == 0 {
+                continue;
+            }
+            crossed.fill(0.0);
+            for (slope, row) in slope.chunks_exact(k).zip(jacobian.chunks_exact(p.max(1))) {
+                crossed.chunks_exact_mut(p.max(1)).zip(slope).for_each(|(crossed, s)| add(crossed, *s, row));
+            }
+            (0..k).for_each(|c| ahead[c] = -place.v[i * k + c]);
+            m.fill(0.0);
+            (0..k).for_each(|c| m[c * k + c] = 1.0);
+            for (slope, r) in slope.chunks_exact(k).zip(residuals) {
+                add(ahead, *r, slope);
+                (0..k).for_each(|c| add(&mut m[c * k..(c + 1) * k], slope[c], slope));
+            }
+            if !cholesky(&mut m, k) {
+                // Slopes that are no numbers: the step will be refused.
+                m.fill(f64::NAN);
+            }
+            column.copy_from_slice(ahead);
+            cholesky_solve(&m, k, ahead);
+            sums.beside += 0.5 * weight * dot(&column, ahead);
+            for j in 0..p {
+                (0..k).for_each(|c| column[c] = crossed[c * p + j]);
+                cholesky_solve(&m, k, &mut column);
+                (0..k).for_each(|c| along[c * p + j] = column[c]);
+                sums.diagonal[j] -= weight * (0..k).map(|c| crossed[c * p + j] * column[c]).sum::<f64>();
+            }
+            for (c, ahead) in ahead.iter().enumerate() {
+                let crossed = &crossed[c * p..(c + 1) * p];
+                add(&mut sums.gradient, weight * ahead, crossed);
+                add_outer(&mut sums.hessian, -weight, crossed, &along[c * p..(c + 1) * p]);
+            }
+        }
     }
 }
 
@@ -306,77 +416,22 @@ impl Objective for Functional<'_> {
     }
 
     fn derivatives(&mut self, at: &[f64], place: &Place) -> Result<Expansion> {
-        let (q, k, p, n) = (self.evaluator.q, self.k, self.free.len(), self.readings.len());
+        let (k, p, n) = (self.k, self.free.len(), self.readings.len());
         let slopes = self.slopes(at, place)?;
-        let (mut gradient, mut hessian, mut diagonal) = (vec![0.0; p], vec![0.0; p * p], vec![0.0; p]);
-        let mut beside = 0.0;
+        let (gradient, hessian, diagonal) = (vec![0.0; p], vec![0.0; p * p], vec![0.0; p]);
+        let mut sums = Expansion { gradient, hessian, diagonal, beside: 0.0 };
         let (mut ahead, mut along) = (vec![0.0; n * k], vec![0.0; n * k * p]);
-        let (mut m, mut crossed, mut column) = (vec![0.0; k * k], vec![0.0; k * p], vec![0.0; k]);
-        let mut near = slopes.near.iter().enumerate().peekable();
-        for (i, reading) in self.readings.iter().enumerate() {
-            let jacobian = &slopes.by_parameters[i * q * p..(i + 1) * q * p];
-            let slope = &slopes.by_v[i * q * k..(i + 1) * q * k];
-            let residuals = &place.residuals[i * q..(i + 1) * q];
-            let (ahead, along) = (&mut ahead[i * k..(i + 1) * k], &mut along[i * k * p..(i + 1) * k * p]);
-            let weight = reading.weight;
-            for (r, row) in residuals.iter().zip(jacobian.chunks_exact(p.max(1))) {
-                add(&mut gradient, -weight * r, row);
-                add_outer(&mut hessian, weight, row, row);
-                diagonal.iter_mut().zip(row).for_each(|(d, j)| *d += weight * j * j);
-            }
-            if k == 0 {
-                continue;
-            }
-            crossed.fill(0.0);
-            for (slope, row) in slope.chunks_exact(k).zip(jacobian.chunks_exact(p.max(1))) {
-                crossed.chunks_exact_mut(p.max(1)).zip(slope).for_each(|(crossed, s)| add(crossed, *s, row));
-            }
-            if k == 1 {
-                let plain = 1.0 + dot(slope, slope);
-                let b = dot(slope, residuals) - place.v[i];
-                diagonal.iter_mut().zip(&crossed).for_each(|(d, c)| *d -= weight * c * c / plain);
-                let mut m = plain;
-                if let Some((at, _)) = near.next_if(|(_, row)| **row == i) {
-                    m += slopes.bent[i];
-                    add(&mut crossed, 1.0, &slopes.twisted[at * p..(at + 1) * p]);
-                }
-                ahead[0] = b / m;
-                beside += 0.5 * weight * b * ahead[0];
-                along.iter_mut().zip(&crossed).for_each(|(along, c)| *along = c / m);
-            } else {
-                (0..k).for_each(|c| ahead[c] = -place.v[i * k + c]);
-                m.fill(0.0);
-                (0..k).for_each(|c| m[c * k + c] = 1.0);
-                for (slope, r) in slope.chunks_exact(k).zip(residuals) {
-                    add(ahead, *r, slope);
-                    (0..k).for_each(|c| add(&mut m[c * k..(c + 1) * k], slope[c], slope));
-                }
-                if !cholesky(&mut m, k) {
-                    // Slopes that are no numbers: the step will be refused.
-                    m.fill(f64::NAN);
-                }
-                column.copy_from_slice(ahead);
-                cholesky_solve(&m, k, ahead);
-                beside += 0.5 * weight * dot(&column, ahead);
-                for j in 0..p {
-                    (0..k).for_each(|c| column[c] = crossed[c * p + j]);
-                    cholesky_solve(&m, k, &mut column);
-                    (0..k).for_each(|c| along[c * p + j] = column[c]);
-                    diagonal[j] -= weight * (0..k).map(|c| crossed[c * p + j] * column[c]).sum::<f64>();
-                }
-            }
-            for (c, ahead) in ahead.iter().enumerate() {
-                let crossed = &crossed[c * p..(c + 1) * p];
-                add(&mut gradient, weight * ahead, crossed);
-                add_outer(&mut hessian, -weight, crossed, &along[c * p..(c + 1) * p]);
-            }
+        if k == 1 {
+            self.add_one_direction(place, &slopes, &mut sums, &mut ahead, &mut along);
+        } else {
+            self.add_directions(place, &slopes, &mut sums, &mut ahead, &mut along);
         }
         for (a, b) in (0..p).flat_map(|a| (0..a).map(move |b| (a, b))) {
-            hessian[b * p + a] = hessian[a * p + b];
+            sums.hessian[b * p + a] = sums.hessian[a * p + b];
         }
         let (parameters, value, v) = (at.to_vec(), place.value, place.v.clone());
         self.from = Some(Tangent { parameters, value, v, ahead, along, slopes });
-        Ok(Expansion { gradient, hessian, diagonal, beside })
+        Ok(sums)
     }
 
     fn negligible(&self, value: f64) -> f64 {
