@@ -1,9 +1,10 @@
 """What many classes cost: one-vs-rest hyperplanes with probabilities, on Gaussian clouds with error bars.
 
-    python benches/python/many_classes.py 10x1000x4 30x2000x4 [--fit] [--threads 1]
+    python benches/python/many_classes.py 10x1000x4 30x2000x4 [--fit | --plain] [--threads 1]
 
-For each CLASSESxROWSxFEATURES: seconds of the clock and of the processors, and the log loss and the accuracy on as many
-new rows. `--fit`: the call `uncertain.fit(table, target, method="gsu")` in place of the estimator alone.
+For each CLASSESxROWSxFEATURES: seconds of the clock and of the processors, and log loss and accuracy on as
+many new rows. `--fit`: the call `uncertain.fit(table, target, method="gsu")` in place of the estimator
+alone; `--plain`: the estimator without probabilities.
 """
 
 import argparse
@@ -12,29 +13,31 @@ import time
 import warnings
 
 import numpy as np
+import polars
 
 import uncertain
 from uncertain import GaussianArray, GSUClassifier
 
 
-def clouds(n_classes: int, n_rows: int, n_features: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def clouds(classes: int, n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Means, errors and classes of rows: centers about 6 apart, a spread of 1, errors between 0.1 and 1."""
-    centers = 4 / n_features**0.5 * np.random.default_rng(1000).standard_normal((n_classes, n_features))
+    centers = 4 / d**0.5 * np.random.default_rng(1000).standard_normal((classes, d))
     rng = np.random.default_rng(seed)
-    classes = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, max(n_rows - n_classes, 0))])
-    classes = np.concatenate([np.arange(n_classes).repeat(10), classes])[:n_rows] if n_rows >= 10 * n_classes else classes
-    errors = rng.uniform(0.1, 1.0, (n_rows, n_features))
-    truth = centers[classes] + rng.standard_normal((n_rows, n_features))
-    return truth + errors * rng.standard_normal(truth.shape), errors, classes
+    codes = np.concatenate([np.arange(classes), rng.integers(0, classes, max(n - classes, 0))])
+    if n >= 10 * classes:  # ten of every class
+        codes = np.concatenate([np.arange(classes).repeat(10), codes])[:n]
+    errors = rng.uniform(0.1, 1.0, (n, d))
+    truth = centers[codes] + rng.standard_normal((n, d))
+    return truth + errors * rng.standard_normal(truth.shape), errors, codes
 
 
-def frame(means: np.ndarray, errors: np.ndarray, classes: np.ndarray | None = None) -> object:
+def frame(means: np.ndarray, errors: np.ndarray, codes: np.ndarray | None = None) -> polars.DataFrame:
     """The same rows as a table."""
-    import polars
-
-    columns = {f"x{k}": column for k, column in enumerate(means.T)}
+    columns: dict[str, object] = {f"x{k}": column for k, column in enumerate(means.T)}
     columns |= {f"x{k}_err": column for k, column in enumerate(errors.T)}
-    return polars.DataFrame(columns if classes is None else columns | {"kind": [f"c{k:04}" for k in classes]})
+    return polars.DataFrame(
+        columns if codes is None else columns | {"kind": [f"c{code:04}" for code in codes]}
+    )
 
 
 def main() -> None:
@@ -42,33 +45,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sizes", nargs="+")
     parser.add_argument("--fit", action="store_true")
-    parser.add_argument("--plain", action="store_true", help="without probabilities")
+    parser.add_argument("--plain", action="store_true")
     parser.add_argument("--threads", type=int)
-    arguments = parser.parse_args()
+    given = parser.parse_args()
     warnings.simplefilter("ignore")
     print("classes x rows x features   clock s   cpu s   log loss   accuracy   MB")
-    for size in arguments.sizes:
-        n_classes, n_rows, n_features = map(int, size.split("x"))
-        means, errors, classes = clouds(n_classes, n_rows, n_features)
-        new_means, new_errors, new_classes = clouds(n_classes, n_rows, n_features, seed=1)
-        wall, cpu = time.perf_counter(), time.process_time()
-        if arguments.fit:
-            model = uncertain.fit(frame(means, errors, classes), target="kind", method="gsu")
+    for size in given.sizes:
+        classes, n, d = map(int, size.split("x"))
+        means, errors, codes = clouds(classes, n, d)
+        new_means, new_errors, new_codes = clouds(classes, n, d, seed=1)
+        new = GaussianArray(new_means, std=new_errors)
+        estimator = GSUClassifier(probability=not given.plain, random_state=0, n_jobs=given.threads)
+        clock, processor = time.perf_counter(), time.process_time()
+        if given.fit:
+            model = uncertain.fit(frame(means, errors, codes), target="kind", method="gsu")
         else:
-            model = GSUClassifier(probability=not arguments.plain, random_state=0, n_jobs=arguments.threads)
-            model.fit(GaussianArray(means, std=errors), classes)
-        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-        if arguments.fit:
-            table = model.predict_proba(frame(new_means, new_errors))
-            p = table.to_numpy()
-        elif arguments.plain:
-            p = (model.predict(GaussianArray(new_means, std=new_errors))[:, None] == np.arange(n_classes)).astype(float)
+            estimator.fit(GaussianArray(means, std=errors), codes)
+        clock, processor = time.perf_counter() - clock, time.process_time() - processor
+        if given.fit:
+            p = model.predict_proba(frame(new_means, new_errors)).to_numpy()
+        elif given.plain:
+            p = (estimator.predict(new)[:, None] == np.arange(classes)).astype(float)
         else:
-            p = model.predict_proba(GaussianArray(new_means, std=new_errors))
-        own = p[np.arange(n_rows), new_classes]
-        loss, accuracy = -np.log(np.maximum(own, 1e-15)).mean(), (p.argmax(1) == new_classes).mean()
+            p = estimator.predict_proba(new)
+        loss = -np.log(np.maximum(p[np.arange(n), new_codes], 1e-15)).mean()
+        correct = (p.argmax(axis=1) == new_codes).mean()
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"{size:>25} {wall:9.2f} {cpu:7.2f} {loss:10.4f} {accuracy:10.4f} {peak:6.0f}", flush=True)
+        print(
+            f"{size:>25} {clock:9.2f} {processor:7.2f} {loss:10.4f} {correct:10.4f} {peak:6.0f}", flush=True
+        )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""One class against many others: what no plane separates is certified quickly and still told apart, and classes that
-are fitted side by side have the bits of classes fitted one after the other."""
+"""One class against many others: what no plane separates is certified quickly and still told apart, and
+classes that are fitted side by side have the bits of classes fitted one after the other."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,8 @@ def objective(x: Floats, rows: GaussianArray, y: Floats, alpha: float) -> float:
     d = 1 - y * (rows.means @ w + b)
     s = np.sqrt(np.einsum("j,ij->i", w**2, rows.covariances().diagonal(axis1=1, axis2=2)))
     u = d / np.maximum(s, 1e-300)
-    return float(alpha / 2 * w @ w + np.mean(np.where(s > 0, d * norm.cdf(u) + s * norm.pdf(u), np.maximum(d, 0))))
+    hinges = np.where(s > 0, d * norm.cdf(u) + s * norm.pdf(u), np.maximum(d, 0))
+    return float(alpha / 2 * w @ w + np.mean(hinges))
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e6])

@@ -1,7 +1,5 @@
 //! Fitting with a solver that sees all rows.
 
-use std::sync::OnceLock;
-
 use super::{Model, Params, ValidParams, online};
 use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, Labels};
@@ -26,19 +24,17 @@ impl ValidParams {
     pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         let p = &self.0;
         let loss = p.loss.build(None);
-        let fit = |rows: &TwoClasses<'_>, near: Option<&(Solution, Fit)>, control: &Control| {
+        let fit = |rows: &TwoClasses<'_>, near: Option<&(Solution, u64)>, control: &Control| {
             let solution = match near {
                 // SGD would remember the rows that are held out.
-                Some((near, of_all)) if p.solver != SolverKind::Sgd => {
-                    self.with_rows(rows, |rows| of_all.fold(&self.problem(rows, p.alpha, &*loss), near, p, control))?
-                }
+                Some((near, _)) if p.solver != SolverKind::Sgd => self.solve_fold(rows, &*loss, near, control)?,
                 _ => self.solve(rows, p.alpha, &*loss, &p.options, None, control)?,
             };
             let steps = online::steps_worth(p.solver, &solution);
-            Ok((solution, Fit { steps, guess: OnceLock::new() }))
+            Ok((solution, steps))
         };
-        let (linear, fits) = fit_one_vs_rest(data, labels, &p.calibration, p.options.seed, p.threads, control, fit)?;
-        Ok(Model { linear, steps: fits.into_iter().map(|fit| fit.steps).max().unwrap_or(0) })
+        let (linear, steps) = fit_one_vs_rest(data, labels, &p.calibration, p.options.seed, p.threads, control, fit)?;
+        Ok(Model { linear, steps: steps.into_iter().max().unwrap_or(0) })
     }
 
     /// [`fit`](Self::fit) by passes over rows held by other processes.
@@ -89,6 +85,23 @@ impl ValidParams {
         })
     }
 
+    /// One hyperplane without a fold, from the solution `near` of all rows.
+    fn solve_fold(
+        &self,
+        rows: &TwoClasses<'_>,
+        loss: &dyn Loss,
+        near: &Solution,
+        control: &Control,
+    ) -> Result<Solution> {
+        let Params { alpha, solver, options, .. } = &self.0;
+        let options = Options { tol: options.tol.max(FOLD_TOL), ..*options };
+        let x: Vec<f64> = near.w.iter().copied().chain([near.b]).collect();
+        self.with_rows(rows, |rows| {
+            let problem = self.problem(rows, *alpha, loss);
+            fit_near(&problem, *solver, &options, &Guess::near(&problem, &x, control)?, control)
+        })
+    }
+
     /// `work` on what the loss sees of the rows: the plain hinge sees means alone, and exact rows have faster solvers.
     fn with_rows<T>(&self, rows: &TwoClasses<'_>, work: impl FnOnce(&TwoClasses<'_>) -> Result<T>) -> Result<T> {
         let points = (self.0.loss == LossKind::Hinge).then(|| rows.data.collapse(Collapse::Zero)).transpose()?;
@@ -100,26 +113,5 @@ impl ValidParams {
         let &TwoClasses { data, targets, weights } = rows;
         let fit_intercept = self.0.fit_intercept;
         Problem { data, targets, weights, alpha, fit_intercept, loss }
-    }
-}
-
-/// What is left of the fit of a hyperplane.
-struct Fit {
-    steps: u64,
-    /// Where fits without a fold start, once there was one.
-    guess: OnceLock<Guess>,
-}
-
-impl Fit {
-    /// The fit of a fold, from the solution `near` of all rows. The Hessian there is that of the first fold, for it need not
-    /// be exact.
-    fn fold(&self, fold: &Problem<'_>, near: &Solution, params: &Params, control: &Control) -> Result<Solution> {
-        if self.guess.get().is_none() {
-            let x: Vec<f64> = near.w.iter().copied().chain([near.b]).collect();
-            let _ = self.guess.set(Guess::near(fold, &x, control)?);
-        }
-        let missing = || Error::Internal("a fold without a start".into());
-        let options = Options { tol: params.options.tol.max(FOLD_TOL), ..params.options };
-        fit_near(fold, params.solver, &options, self.guess.get().ok_or_else(missing)?, control)
     }
 }
