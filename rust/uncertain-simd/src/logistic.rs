@@ -55,7 +55,8 @@ mod tests {
                 expected.iter_mut().zip(terms).for_each(|(sum, term)| *sum += weight * term);
             }
             for (found, expected) in logistic_normal(a, b, h, n).iter().zip(expected) {
-                assert!((found - expected).abs() <= 1e-14 * expected.abs() + 1e-17, "{a} {b}: {found} {expected}");
+                // The last sum is of both signs: at a = 0 it is rounding.
+                assert!((found - expected).abs() <= 1e-14 * expected.abs() + 1e-16, "{a} {b}: {found} {expected}");
             }
         }
     }
