@@ -315,7 +315,9 @@ def test_sigmoids_come_from_scores_of_groups_that_were_held_out(estimator: Any) 
     estimator.set_params(probability=True)
     estimator.fit(X, labels, groups=[f"object {o}" for o in objects])
     expected = 1 / (1 + np.exp(a * estimator.decision_function(X) + b))
-    np.testing.assert_allclose(estimator.predict_proba(X)[:, 1], expected, atol=1e-5)
+    # Certified folds start at the hyperplane of all rows and end at a gap of 1e-4.
+    atol = 1e-3 if isinstance(estimator, GSUClassifier) else 1e-5
+    np.testing.assert_allclose(estimator.predict_proba(X)[:, 1], expected, atol=atol)
     # Other rows held out, another sigmoid; the scores are the same.
     before = estimator.decision_function(X)
     estimator.fit(X, labels)

@@ -125,7 +125,7 @@ def cross_validate(
                     if distribution is not None and "law" in needs:
                         answer = distribution.answer(fitted, held_out, test)
                     else:
-                        known = candidate.training.take(test)
+                        known = candidate.training.take(test_rows)
                         answer = compute_answer(
                             fitted, held_out, test, answerable, probability=calibrated, known=known
                         )
