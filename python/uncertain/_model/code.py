@@ -177,10 +177,8 @@ def _task(source: Source, columns: Columns, pipeline: Pipeline, *, regression: b
 
 def _params(pipeline: Pipeline, method: str, *, regression: bool) -> Keywords:
     """Parameters of the estimator that differ from what the method has by itself."""
-    usual, last = (
-        make_estimator(method, regression=regression, params={}).get_params(deep=False),
-        pipeline[-1],
-    )
+    usual = make_estimator(method, regression=regression, params={}).get_params(deep=False)
+    last = pipeline[-1]
     own = last.get_params(deep=False)
     if own.keys() != usual.keys():  # of another class of the method's
         usual = {name: parameter.default for name, parameter in signature(type(last)).parameters.items()}

@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 from .._held_out.fits import FoldModels
 from .._held_out.means import weighted_mean
 from .._rows.training import TrainingRows
-from .._widths.answers import Answers
-from .._widths.distribution import has_density
+from .._widths.answers import Answers, own_losses
+from .._widths.distribution import density_of_rows, has_density
 from .._widths.spread import feature_widths, groups_of_rows
 from ..remeasured import RemeasuredRegressor
 from .calibrating import LARGER, LEAST_SCORES, readings_of, tested
@@ -59,12 +59,10 @@ def _is_better(dense: Pipeline, plain: Pipeline, training: TrainingRows, first: 
     widths = feature_widths(plain, training.rows)
     training = first.training
     read = [(readings_of(dense, rows, LARGER["numbers"]), test) for _, rows, test in tested(first)]
-    normal, own = (
-        Answers.from_models([(model, *one) for one in read], training, widths) for model in (plain, dense)
-    )
-    if normal is None or own is None or len(read[0][1]) < LEAST_SCORES:
+    normal = Answers.from_models([(plain, *one) for one in read], training, widths)
+    if normal is None or len(read[0][1]) < LEAST_SCORES:
         return False
-    assert own.own_losses is not None
-    gains = normal.losses(plain) - own.own_losses
+    laws = [density_of_rows(dense, rows) for readings, _ in read for rows in readings]
+    gains = normal.losses(plain) - own_losses(laws, training.y[normal.rows], normal.target_std)
     gain, se = weighted_mean(gains, normal.weights, groups_of_rows(normal.rows))
     return bool(gain > se)

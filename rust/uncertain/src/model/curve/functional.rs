@@ -267,6 +267,7 @@ impl<'a> Functional<'a> {
         };
         (0..self.readings.len()).map(one).collect()
     }
+
     /// Sums over rows with one noisy direction.
     fn add_one_direction(
         &self,
