@@ -80,7 +80,7 @@ LOOPS = [
     )
 ] + ["GSUClassifier(1e-9, loss='hinge', tol=1e-15, max_iter=10**9).fit(tall, many)"]
 # Fits on threads, of the core and of scikit-learn.
-CHOICES = ["uncertain.fit(X[:4000], y[:4000], n_jobs=3)"] * 3
+CHOICE = "uncertain.fit(X[:4000], y[:4000], n_jobs=3)"
 # Seconds of work, the roots of the covariances first.
 GRAM = [
     f"A = low_rank({n}, {d})\nwhile True: kernels.probabilistic_rbf(A, sigma=2.0)"
@@ -108,16 +108,14 @@ ONE_CALL = [
     [
         (LOOPS + GRAM, 0.25, 5.0),
         (ONE_CALL, 0.5, 5.0),
-        (CHOICES, 2.0, 60.0),
+        ([CHOICE], 2.0, 60.0),
     ],  # a second one would end the wait
     ids=["loops", "one call", "choice"],
 )
 def test_ctrl_c(calls: list[str], seconds: float, again: float) -> None:
     delays = [json.loads(line) for line in run(INTERRUPTED, json.dumps(calls), seconds, again).splitlines()]
     assert [call for call, _ in delays] == calls
-    late = [f"{delay:.2f} s after Ctrl-C: {call}" for call, delay in delays if delay >= ALLOWED]
-    # One choice of thirty ends after five seconds of the processor; what it waits for has not been found.
-    assert len(late) <= (1 if calls is CHOICES else 0), late
+    assert not [f"{delay:.2f} s after Ctrl-C: {call}" for call, delay in delays if delay >= ALLOWED]
 
 
 def test_other_threads_run_during_a_fit() -> None:

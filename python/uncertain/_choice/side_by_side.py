@@ -17,7 +17,7 @@ import ctypes
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TypeAlias, TypeVar
 
@@ -50,7 +50,7 @@ class Workers:
             k: self._pool.submit(self._work, waiting[k]) for k in (reversed(order) if last_first else order)
         }
         for k in order:
-            yield futures[k].result()
+            yield _result(futures[k])
 
     def _work(self, job: Callable[[], T]) -> T:
         me = threading.get_ident()
@@ -71,6 +71,14 @@ class Workers:
             for thread in self._at_work:
                 interrupt = ctypes.py_object(KeyboardInterrupt)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), interrupt)
+
+
+def _result(future: Future[T]) -> T:
+    """When it is there. A signal that comes just before Python begins to wait does not end the wait (one
+    Ctrl-C of a hundred was noticed when a fit had ended, seconds later), so it looks ten times a second."""
+    while not future.done():
+        wait([future], timeout=0.1)
+    return future.result()
 
 
 @contextmanager
