@@ -102,6 +102,20 @@ pub(super) struct Constant {
     pub second: [f64; 3],
 }
 
+/// Numbers of an integral's gradient: m, s, further parameters.
+pub(super) const NUMBERS: usize = 2 + ACTIVE;
+
+/// log J = log int p(y | eta, a) N(eta; m, v) d eta, and its derivatives in (m, s, a), s = sqrt(v).
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Integral {
+    pub log: f64,
+    pub gradient: [f64; NUMBERS],
+    /// Symmetric.
+    pub hessian: [[f64; NUMBERS]; NUMBERS],
+    /// d log J / d v
+    pub d_v: f64,
+}
+
 /// A row's target; a censored time was not reached.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Observation {
@@ -147,6 +161,11 @@ pub(super) trait Family: Debug + Sync {
     }
 
     fn local(&self, seen: Observation, eta: f64, extra: &[f64]) -> Local;
+
+    /// The integral over eta ~ N(m, v), v > 0, where there is a formula for it.
+    fn integrated(&self, _seen: Observation, _law: (f64, f64), _extra: &[f64]) -> Option<Integral> {
+        None
+    }
 
     /// The eta with the largest density of a target, or the end of the range.
     fn peak(&self, seen: Observation, extra: &[f64]) -> f64;
