@@ -1,48 +1,14 @@
 //! log int p(y | eta, a) N(eta; m, v) d eta, and its derivatives in m, s = sqrt(v) and the further parameters.
 //!
-//! With eta = m + s z, z ~ N(0, 1), every derivative is a mean over the law of z given y (E*): with u = (l', z l', l_a)
-//! for the log density l and its derivatives,
-//! ```text
-//! gradient = E* u,    Hessian = E*[d u] + Cov* u
-//! ```
-//! (Louis 1982, doi 10.1111/j.2517-6161.1982.tb01203.x), so that second derivatives of l are all it takes.
-//!
-//! Nodes: equidistant, from the mode of the integrand outwards until it is e^-23 of its largest value there, at first 1.1
-//! of the standard deviations that its curvature gives. The trapezoid rule converges exponentially for such
-//! functions, analytic around the real line (Trefethen, Weideman 2014, doi 10.1137/130932132): the step is halved until the
-//! nodes between change the sum by less than 1e-6, and the error left is about the square of that. Rejected: Gauss-Hermite
-//! nodes at the same mode and scale, which are as many for a Gaussian integrand, but say nothing of their error,
-//! and are off in the third digit where one flank is steep and the other wide (two classes, v = 100).
-//!
-//! The integrand is log-concave, so it has one mode and falls off on both sides of it. A family may know the integral
-//! ([`Family::integrated`]): a normal density of small scale would take a hundred thousand nodes where v is large.
+//! By quadrature over eta = m + s z, z ~ N(0, 1): u = (l', z l', l_a) for the log density l and its derivatives. A family
+//! may know better ([`Family::integrated`]): a normal density, or a survival function that is steep where v is
+//! large, of which a hundred thousand nodes would see little.
 
-use super::family::{Family, Integral, NUMBERS, Observation};
-
-/// First step in units of the mode's standard deviation.
-const STEP: f64 = 1.1;
-/// Beyond, the integrand is no longer looked at: exp(-23) = 1e-10 of its largest value.
-const DEPTH: f64 = -23.0;
-/// A halving of the step that changes the sum by less is the last one.
-const ENOUGH: f64 = 1e-6;
-/// Most halvings; a step 16,000 times too wide at first would be a steep flank of a very wide integrand.
-const HALVINGS: usize = 14;
-/// Steps to the mode, which need not be exact; every third halves the interval, for where the density falls off
-/// exponentially Newton's method goes by one at a time.
-const TO_MODE: usize = 120;
-/// Most nodes on one side: beyond, the parameters are out of all bounds.
-const MOST_NODES: usize = 100_000;
+use super::family::{Constant, Family, Local, Observation};
+use super::quadrature::{Gradient, Hessian, Integral, Sums, mode};
 
 /// Below, 1 / v is more than a number can hold, and the integral is the density.
 const LEAST_VARIANCE: f64 = 1e-200;
-
-/// Sums over nodes of weight times (1; u; d u + u u').
-#[derive(Default)]
-struct Sums {
-    mass: f64,
-    first: [f64; NUMBERS],
-    second: [[f64; NUMBERS]; NUMBERS],
-}
 
 pub(super) fn integral(family: &dyn Family, seen: Observation, (m, v): (f64, f64), extra: &[f64]) -> Integral {
     if v > LEAST_VARIANCE
@@ -50,146 +16,74 @@ pub(super) fn integral(family: &dyn Family, seen: Observation, (m, v): (f64, f64
     {
         return known;
     }
-    let constant = family.constant(seen, extra);
-    let mut sums = Sums::default();
-    let log = if v > LEAST_VARIANCE {
-        over(family, seen, (m, v), extra, &mut sums)
+    let found = if v > LEAST_VARIANCE {
+        over(family, seen, (m, v), extra)
     } else {
         let at = family.local(seen, m, extra);
+        let (u, mut own) = of_node(0.0, &at);
         // E z = 0 and E z^2 = 1: z is all that is left of N(m, v).
-        sums.add(1.0, 0.0, &at);
-        sums.second[1][1] = at.d2 + at.d1 * at.d1;
-        at.value
+        own[1][1] = at.d2 + at.d1 * at.d1;
+        let mut sums = Sums::default();
+        sums.add(1.0, u, own);
+        sums.integral(at.value)
     };
-    sums.finished(log + constant.value, &constant)
+    with_constant(found, &family.constant(seen, extra))
 }
 
-/// The logarithm of the integral, and its sums relative to it.
-fn over(family: &dyn Family, seen: Observation, (m, v): (f64, f64), extra: &[f64], sums: &mut Sums) -> f64 {
+fn over(family: &dyn Family, seen: Observation, (m, v): (f64, f64), extra: &[f64]) -> Integral {
     let s = v.sqrt();
-    let (mode, scale) = mode(family, seen, (m, v), extra);
-    let top = family.local(seen, m + mode, extra).value - 0.5 * mode / v * mode;
-    if !(top.is_finite() && scale > 0.0) {
-        return f64::NAN;
-    }
-    // Adds the node at mode + t; false where the integrand has ended.
-    let node = |t: f64, sums: &mut Sums| {
-        let t = mode + t;
-        let at = family.local(seen, m + t, extra);
-        let depth = at.value - 0.5 * (t / s) * (t / s) - top;
-        // Not NaN, not below.
-        let counts = depth >= DEPTH;
-        if counts {
-            sums.add(depth.exp(), t / s, &at);
-        }
-        counts
-    };
-    let outwards = |first: f64, by: f64, sums: &mut Sums| {
-        let _ = (0..MOST_NODES).find(|&j| !node(first + j as f64 * by, sums));
-    };
-    let mut h = STEP * scale;
-    node(0.0, sums);
-    outwards(h, h, sums);
-    outwards(-h, -h, sums);
-    for _ in 0..HALVINGS {
-        let before = sums.mass;
-        outwards(0.5 * h, h, sums);
-        outwards(-0.5 * h, -h, sums);
-        h *= 0.5;
-        if (sums.mass - 2.0 * before).abs() <= ENOUGH * before {
-            break;
-        }
-    }
-    const LOG_ROOT_TAU: f64 = crate::special::HALF_LOG_TAU;
-    top + (h / s * sums.mass).ln() - LOG_ROOT_TAU
-}
-
-/// The mode of the integrand, as eta - m, and the standard deviation that its curvature gives.
-///
-/// The mode t solves l'(m + t) = t / v. As l' falls, it lies between 0 and v l'(m), and between 0 and the peak of l.
-fn mode(family: &dyn Family, seen: Observation, (m, v): (f64, f64), extra: &[f64]) -> (f64, f64) {
     let slope = |t: f64| {
         let at = family.local(seen, m + t, extra);
         (at.d1 - t / v, at.d2 - 1.0 / v)
     };
-    let (mut t, mut at) = (0.0, slope(0.0));
-    let far = v * at.0;
-    let peak = family.peak(seen, extra) - m;
+    // The mode t solves l'(m + t) = t / v. As l' falls, it lies between 0 and v l'(m), and between 0 and the peak of l.
+    let (far, peak) = (v * slope(0.0).0, family.peak(seen, extra) - m);
     let end = if far.is_finite() && far.abs() < peak.abs() { far } else { peak };
-    let (mut low, mut high) = (end.min(0.0), end.max(0.0));
-    for step in 1..=TO_MODE {
-        let newton = t - at.0 / at.1;
-        let halved = step % 3 == 0 && low.is_finite() && high.is_finite();
-        let next = if newton > low && newton < high && !(halved && (newton - t).abs() * (-at.1).sqrt() > 1.0) {
-            newton
-        } else if low.is_infinite() {
-            // Nothing finite bounds it: doubled from the row's own spread on.
-            (2.0 * t).min(high - v.sqrt())
-        } else if high.is_infinite() {
-            (2.0 * t).max(low + v.sqrt())
-        } else {
-            0.5 * (low + high)
-        };
-        let done = (next - t).abs() * (-at.1).sqrt() < 0.05 && at.1.is_finite();
-        t = next;
-        at = slope(t);
-        if done || low == high {
-            break;
-        }
-        if at.0 > 0.0 {
-            low = t;
-        } else {
-            high = t;
-        }
+    let (mode, scale) = mode(slope, (end.min(0.0), end.max(0.0)), s);
+    let top = family.local(seen, m + mode, extra).value - 0.5 * mode / v * mode;
+    if !(top.is_finite() && scale > 0.0) {
+        return Integral { log: f64::NAN, gradient: [f64::NAN; 4], ..Integral::default() };
     }
-    (t, 1.0 / (-at.1).sqrt())
+    let (sums, log) = Sums::over(scale, |t| {
+        let t = mode + t;
+        let at = family.local(seen, m + t, extra);
+        let (u, own) = of_node(t / s, &at);
+        (at.value - 0.5 * (t / s) * (t / s) - top, u, own)
+    });
+    sums.integral(top + log - s.ln() - crate::special::HALF_LOG_TAU)
 }
 
-impl Sums {
-    fn add(&mut self, weight: f64, z: f64, at: &super::family::Local) {
-        let u = [at.d1, z * at.d1, at.extra[0], at.extra[1]];
-        let own = [
-            [at.d2, 0.0, 0.0, 0.0],
-            [z * at.d2, z * z * at.d2, 0.0, 0.0],
-            [at.cross[0], z * at.cross[0], at.second[0], 0.0],
-            [at.cross[1], z * at.cross[1], at.second[1], at.second[2]],
-        ];
-        self.mass += weight;
-        for i in 0..NUMBERS {
-            self.first[i] += weight * u[i];
-            for j in 0..=i {
-                self.second[i][j] += weight * (own[i][j] + u[i] * u[j]);
-            }
-        }
-    }
+/// u and d u at eta = m + s z.
+fn of_node(z: f64, at: &Local) -> (Gradient, Hessian) {
+    let u = [at.d1, z * at.d1, at.extra[0], at.extra[1]];
+    let own = [
+        [at.d2, 0.0, 0.0, 0.0],
+        [z * at.d2, z * z * at.d2, 0.0, 0.0],
+        [at.cross[0], z * at.cross[0], at.second[0], 0.0],
+        [at.cross[1], z * at.cross[1], at.second[1], at.second[2]],
+    ];
+    (u, own)
+}
 
-    fn finished(self, log: f64, constant: &super::family::Constant) -> Integral {
-        let gradient = self.first.map(|x| x / self.mass);
-        // E*[l'' + l'^2] / 2
-        let d_v = 0.5 * self.second[0][0] / self.mass;
-        let mut out = Integral { log, gradient, d_v, ..Integral::default() };
-        for i in 0..NUMBERS {
-            for j in 0..=i {
-                let value = self.second[i][j] / self.mass - gradient[i] * gradient[j];
-                (out.hessian[i][j], out.hessian[j][i]) = (value, value);
-            }
-        }
-        let [aa, ab, bb] = constant.second;
-        for (i, j, value) in [(2, 2, aa), (2, 3, ab), (3, 3, bb)] {
-            out.hessian[i][j] += value;
-            out.hessian[j][i] = out.hessian[i][j];
-        }
-        out.gradient[2] += constant.extra[0];
-        out.gradient[3] += constant.extra[1];
-        out
+/// Times what does not depend on eta.
+fn with_constant(mut found: Integral, constant: &Constant) -> Integral {
+    found.log += constant.value;
+    found.gradient[2] += constant.extra[0];
+    found.gradient[3] += constant.extra[1];
+    let [aa, ab, bb] = constant.second;
+    for (i, j, value) in [(2, 2, aa), (2, 3, ab), (3, 3, bb)] {
+        found.hessian[i][j] += value;
+        found.hessian[j][i] = found.hessian[i][j];
     }
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::law::family::FamilyKind;
-    use crate::special::HALF_LOG_TAU;
+    use crate::model::law::quadrature::NUMBERS;
+    use crate::special::{HALF_LOG_TAU, log_upper_tail};
 
     /// 400,001 nodes over forty standard deviations of the normal density, and finer ones around the target's own peak.
     fn brute(kind: FamilyKind, seen: Observation, (m, v): (f64, f64), extra: &[f64]) -> f64 {
@@ -237,7 +131,9 @@ mod tests {
                 all.push((kind, seen(y), vec![-0.7]));
                 all.push((kind, late(y), vec![-0.7]));
             }
-            all.push((FamilyKind::Lognormal, late(y), vec![-6.0]));
+        }
+        for (kind, a) in [FamilyKind::Weibull, FamilyKind::Lognormal].into_iter().flat_map(|k| [(k, -2.0), (k, 1.0)]) {
+            all.extend([1e-2, 1.0].map(|y| (kind, late(y), vec![a])));
         }
         all.extend([0.0, 1.0, 2.0].map(|y| (FamilyKind::Ordinal, seen(y), vec![-1.0, 0.3])));
         all
@@ -255,6 +151,24 @@ mod tests {
                         "{kind:?} {seen:?} {m} {v}: {found} {exact}"
                     );
                 }
+            }
+        }
+    }
+
+    /// Scales for which the survival function is a step: over the time's own noise W, of density exp(w - exp(w)).
+    #[test]
+    fn steep_survival_is_that_of_brute_force() {
+        let late = |y: f64| Observation { y, censored: true };
+        for (y, m, v) in [(1.0, -0.5, 1.0), (300.0, 0.0, 0.3), (1e-3, 2.0, 9.0), (1.0, -4.0, 0.01)] {
+            for a in [-12.0, -6.0, -3.0_f64] {
+                let log_of = |w: f64| {
+                    let u: f64 = (m + a.exp() * w - f64::ln(y)) / f64::sqrt(v);
+                    w - w.exp() + log_upper_tail(-u).0
+                };
+                let values: Vec<f64> = (0..=60_000).map(|j| log_of(-50.0 + 1e-3 * f64::from(j))).collect();
+                let exact = crate::mixture::log_sum(&values) + 1e-3_f64.ln();
+                let found = integral(FamilyKind::Weibull.family(), late(y), (m, v), &[a]).log;
+                assert!((found - exact).abs() < 1e-8 * (1.0 + exact.abs()), "{y} {m} {v} {a}: {found} {exact}");
             }
         }
     }

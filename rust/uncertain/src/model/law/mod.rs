@@ -26,6 +26,7 @@ mod likelihood;
 mod newton;
 mod predict;
 mod profile;
+mod quadrature;
 pub(super) mod scaled_noise;
 mod state;
 pub(super) mod truths;

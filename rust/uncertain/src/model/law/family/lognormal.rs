@@ -3,7 +3,8 @@
 //!
 //! Over eta ~ N(m, v) it is the same with m and tau^2 = sigma^2 + v for eta and sigma^2.
 
-use super::{Constant, Family, Integral, Local, NUMBERS, Observation, Weighted, check_positive, log_moments};
+use super::{Constant, Family, Local, Observation, Weighted, check_positive, log_moments};
+use crate::model::law::quadrature::{Integral, NUMBERS};
 use crate::special::{HALF_LOG_TAU, log_upper_tail};
 
 #[derive(Debug)]

@@ -18,6 +18,7 @@ mod weibull;
 use std::fmt::Debug;
 
 use crate::error::Result;
+use crate::model::law::quadrature::{Integral, NUMBERS};
 use crate::named::named;
 
 /// What a law may be asked for.
@@ -77,7 +78,7 @@ impl FamilyKind {
 }
 
 /// Further parameters that one row may depend on.
-pub(super) const ACTIVE: usize = 2;
+pub(super) const ACTIVE: usize = NUMBERS - 2;
 
 /// log p without what has no eta, and its derivatives in eta and in the row's active further parameters.
 #[derive(Debug, Clone, Copy, Default)]
@@ -100,20 +101,6 @@ pub(super) struct Constant {
     pub value: f64,
     pub extra: [f64; ACTIVE],
     pub second: [f64; 3],
-}
-
-/// Numbers of an integral's gradient: m, s, further parameters.
-pub(super) const NUMBERS: usize = 2 + ACTIVE;
-
-/// log J = log int p(y | eta, a) N(eta; m, v) d eta, and its derivatives in (m, s, a), s = sqrt(v).
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Integral {
-    pub log: f64,
-    pub gradient: [f64; NUMBERS],
-    /// Symmetric.
-    pub hessian: [[f64; NUMBERS]; NUMBERS],
-    /// d log J / d v
-    pub d_v: f64,
 }
 
 /// A row's target; a censored time was not reached.
@@ -162,7 +149,7 @@ pub(super) trait Family: Debug + Sync {
 
     fn local(&self, seen: Observation, eta: f64, extra: &[f64]) -> Local;
 
-    /// The integral over eta ~ N(m, v), v > 0, where there is a formula for it.
+    /// log int p(y | eta, a) N(eta; m, v) d eta, v > 0, where there is a better way than nodes over eta.
     fn integrated(&self, _seen: Observation, _law: (f64, f64), _extra: &[f64]) -> Option<Integral> {
         None
     }
