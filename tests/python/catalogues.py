@@ -1,10 +1,13 @@
-"""Tables and rows that tests share, the names of what `uncertain.fit` knows, and how it opens tables."""
+"""What tests share: tables and rows, the names of what `uncertain.fit` knows, how it opens tables, and model
+files taken apart and put together again under a right checksum."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
@@ -12,12 +15,13 @@ import polars as pl
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 import uncertain
-from uncertain import GaussianArray
+from uncertain import GaussianArray, Incomplete
 from uncertain._files.read import open_files, read_table, write_table
 from uncertain._tables import BatchSize, is_table, open_table
-from uncertain._uncertain import Rows
+from uncertain._uncertain import Fitted, Rows, members_of, read_model, write_model
 
-__all__ = ["BatchSize", "Rows", "is_table", "open_files", "open_table", "read_table", "write_table"]
+__all__ = ["BatchSize", "Fitted", "Rows", "is_table", "open_files", "open_table", "read_model", "read_table"]
+__all__ += ["write_model", "write_table"]
 
 METHODS: tuple[str, ...] = get_args(get_type_hints(uncertain.fit)["method"])[1:]
 """Every method of `uncertain.fit` but "auto"."""
@@ -140,3 +144,54 @@ def quick(method: str, *, regression: bool = False) -> dict[str, Any]:
     if method == "law" and not regression:
         return {"method": method, "alpha": 0.01}  # a plane separates these classes
     return {"method": method} | ({"estimator": kind(max_iter=10)} if method == "remeasured" else {})
+
+
+def with_gaps(rng: np.random.Generator, X: GaussianArray, share: float = 0.3) -> Incomplete:
+    return Incomplete(X, rng.random(X.shape) < share)
+
+
+def hidden_truth(seed: int, n: int = 200, d: int = 3) -> tuple[np.ndarray, np.ndarray, Incomplete]:
+    """True values, their covariance, at times nearly singular, and readings whose noise hides that."""
+    rng = np.random.default_rng(seed)
+    mix = rng.normal(size=(d, d))
+    z = rng.normal(size=(n, d)) @ mix.T
+    std = np.exp(0.7 * rng.normal(size=(n, d)))
+    return z, mix @ mix.T, with_gaps(rng, GaussianArray(z + std * rng.normal(size=(n, d)), std=std))
+
+
+# -- model files; the description is what Python wrote into them beside the numbers of the core
+
+
+def description(path: Path) -> dict[str, Any]:
+    """What Python wrote beside the core's numbers: columns, names of steps, parameters."""
+    about: dict[str, Any] = json.loads(read_model(path)[3])
+    return about
+
+
+def as_model(pipeline: Any) -> uncertain.Model:
+    """A fitted pipeline behind `Model`'s methods, `save` among them."""
+    return uncertain.Model(pipeline, uncertain.Columns())
+
+
+def written(estimator: Any, out: Path) -> Path:
+    """A fitted estimator in a file that says nothing of Python."""
+    classes = getattr(estimator, "classes_", np.zeros(0)).tolist()
+    write_model(out, estimator._steps(), classes, [], "{}")
+    return out
+
+
+def core_steps(path: Path) -> list[Any]:
+    """The fitted steps as the core reads them."""
+    return list(read_model(path)[0])
+
+
+def members(step: Fitted) -> tuple[list[list[Fitted]], list[float]]:
+    """The members of a core step that is an average, and their weights."""
+    return members_of(step)
+
+
+def redescribed(path: Path, about: Any, out: Path) -> Path:
+    """A copy of a model file with another description; a string stands as it is."""
+    steps, classes, features, _ = read_model(path)
+    write_model(out, steps, classes, features, about if isinstance(about, str) else json.dumps(about))
+    return out

@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from catalogues import description, redescribed
 from everything import SUBJECTS, rows
 from hypothesis import strategies as st
-from model_files import description, redescribed
 from sklearn.utils._param_validation import InvalidParameterError
 from test_file_mutations import models, mutated, table
 

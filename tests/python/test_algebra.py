@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from model_files import as_model
+from catalogues import as_model
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline

@@ -10,9 +10,7 @@ import pytest
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._choice.budget import Size, path_rows
 from uncertain.exceptions import ParameterError, UncertainError
-from uncertain.preprocessing._readings import TruthOfClasses
 
 
 def table(n: int, d: int) -> tuple[GaussianArray, Any]:
@@ -98,18 +96,6 @@ def test_kernels_between_full_covariances_have_a_budget_of_pairs(
     assert set(left["meaning"]) == {meaning for meaning, many in expected.items() if many}
 
 
-def test_draws_of_true_values_come_from_as_many_gaussians_as_their_passes_allow(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    X, y = table(400, 3)
-    random = np.random.RandomState(0)
-    pass_of_one = 200 * 3.0**3
-    for most, expected in ((10.0, 4), (2.5, 2), (0.5, 1)):
-        monkeypatch.setattr("uncertain.preprocessing._readings.PASS_WORK", most * pass_of_one)
-        truth = TruthOfClasses(X, y, None, 4, random)
-        assert [len(one.weights_) for one in truth.denoisers.values()] == [expected] * 2
-
-
 def test_more_classes_than_can_be_compared_are_refused_in_words() -> None:
     """Ten thousand classes would be as many hyperplanes, and a probability of each for every row."""
     n = 20_000
@@ -127,15 +113,3 @@ def test_error_bars_of_zero_are_chosen_among_as_points() -> None:
     assert one.leaderboard_.drop("seconds").equals(other.leaderboard_.drop("seconds"))
     np.testing.assert_array_equal(one.predict_proba(point), other.predict_proba(point))
     np.testing.assert_allclose(one.predict_proba(point), other.predict_proba(zero), rtol=1e-6)
-
-
-def test_a_path_of_several_classes_has_a_hundred_rows_of_each() -> None:
-    assert [path_rows(Size(50_000, 10, classes), 5_000) for classes in (0, 2, 3, 6)] == [
-        5_000,
-        5_000,
-        500,
-        600,
-    ]
-    # Where that is too much work for the budget there are fewer, or no path at all.
-    assert path_rows(Size(50_000, 30, 40), 5_000) == 500
-    assert path_rows(Size(50_000, 400, 100), 5_000) == 0

@@ -25,6 +25,7 @@ from uncertain._base.folds import Fold, split
 from uncertain._choice import comparison, rule
 from uncertain._choice.as_answered import crps_of_rows
 from uncertain._choice.average import AveragedClassifier, AveragedRegressor
+from uncertain._choice.budget import Size, path_rows
 from uncertain._choice.comparison import Comparison, plan, read_with, sizes_of_errors
 from uncertain._choice.leaderboard import Leaderboard
 from uncertain._choice.portfolio import Member
@@ -555,3 +556,15 @@ def test_classes_of_a_single_row_are_left_out_and_named() -> None:
     assert model.classes_.tolist() == ["quasar", "star"]
     assert model.score(table.filter(pl.col("kind") != "comet")) > 0.85
     assert model.predict_set(table).len() == 81
+
+
+def test_a_path_of_several_classes_has_a_hundred_rows_of_each() -> None:
+    assert [path_rows(Size(50_000, 10, classes), 5_000) for classes in (0, 2, 3, 6)] == [
+        5_000,
+        5_000,
+        500,
+        600,
+    ]
+    # Where that is too much work for the budget there are fewer, or no path at all.
+    assert path_rows(Size(50_000, 30, 40), 5_000) == 500
+    assert path_rows(Size(50_000, 400, 100), 5_000) == 0

@@ -10,8 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from catalogues import linear
-from model_files import core_steps, description, members, redescribed
+from catalogues import core_steps, description, linear, members, redescribed
 from numpy.testing import assert_allclose
 from sklearn.ensemble import HistGradientBoostingRegressor
 
@@ -50,7 +49,7 @@ def test_sets_cover_at_the_noise_of_the_fit_and_at_twice_that(method: Any) -> No
 def test_sets_cover_where_errors_are_up_to_eight_times_as_large(method: Any) -> None:
     """With copies up to eight times, whose noisiest are less noisy than such rows, trees covered .85."""
     found = []
-    for seed in range(5):
+    for seed in range(3):  # a set covers .9 to .0125 (600 rows) and .0055 (3,000): the mean to .008
         random = np.random.default_rng(seed)
         z, std = np.exp(1.2 * random.normal(size=(3600, 3))), random.uniform(0.05, 1.0, (3600, 3))
         noise, std = 0.6 * random.normal(size=3600), 0.5 * std * z + 0.02

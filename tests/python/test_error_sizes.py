@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from catalogues import quick
-from model_files import description, redescribed
+from catalogues import description, quick, redescribed
 
 import uncertain
 from uncertain.exceptions import ErrorSizesWarning, ModelFileError, UncertainWarning

@@ -19,9 +19,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 import pytest
-from catalogues import METHODS, METHODS_OF_NUMBERS, quick, up_or_down
+from catalogues import (
+    METHODS,
+    METHODS_OF_NUMBERS,
+    Fitted,
+    as_model,
+    core_steps,
+    description,
+    quick,
+    read_model,
+    redescribed,
+    up_or_down,
+    write_model,
+)
 from everything import SUBJECTS, Subject, rows
-from model_files import Fitted, as_model, core_steps, description, read_model, redescribed, write_model
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline

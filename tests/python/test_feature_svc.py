@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from catalogues import clusters
-from model_files import as_model
+from catalogues import as_model, clusters
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from model_files import description, redescribed
+from catalogues import description, redescribed
 from test_fit import N, scalars
 
 import uncertain

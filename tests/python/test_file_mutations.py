@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from model_files import description, redescribed
+from catalogues import description, redescribed
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 import uncertain

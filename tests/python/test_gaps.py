@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from catalogues import KINDS, of_kind
-from gaps import with_gaps
+from catalogues import KINDS, of_kind, with_gaps
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 from sklearn.preprocessing import StandardScaler

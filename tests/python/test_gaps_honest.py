@@ -6,7 +6,7 @@ The chain of imputer and denoiser, which counts the prior twice, does not.
 from __future__ import annotations
 
 import numpy as np
-from gaps import hidden_truth, with_gaps
+from catalogues import hidden_truth, with_gaps
 
 from uncertain import GaussianArray, GaussianDenoiser, GaussianDiscriminant, GaussianImputer, Incomplete
 

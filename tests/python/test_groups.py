@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 import sklearn
-from model_files import description
+from catalogues import description
 from numpy.typing import NDArray
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, cross_validate

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from model_files import description, redescribed
+from catalogues import description, redescribed
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 

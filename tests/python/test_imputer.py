@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from gaps import hidden_truth
+from catalogues import hidden_truth
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline

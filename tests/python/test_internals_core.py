@@ -405,6 +405,7 @@ def test_what_takes_long_shows_one_line_that_is_gone_at_the_end(monkeypatch: pyt
     assert not written
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_demo_prints_tables_and_writes_the_picture(tmp_path: Path) -> None:
     lines: list[str] = []
     demo.run(tmp_path / "demo.png", lines.append, splits=1)

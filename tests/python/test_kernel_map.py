@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from model_files import as_model
+from catalogues import as_model
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import RepeatedKFold
 
 import uncertain
 from uncertain import GaussianArray, UncertainError
-from uncertain._report.folds import Design
 from uncertain.laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
 from uncertain.plot import LawDisplay
 
@@ -252,10 +252,10 @@ def held_out_errors(model: uncertain.Model, table: pl.DataFrame, target: str, ro
     """Mean absolute errors of ten folds by hand: laws fitted to the others, with what is beside each row."""
     X, _ = arrays(table)
     law, y, errors = model.pipeline_[-1], table[target].to_numpy(), []
-    design = Design(folds=5, repeats=2, random_state=0)
+    folds = RepeatedKFold(n_splits=5, n_repeats=2, random_state=0)
     columns = {"offset": ["log_area"], "event": ["reached"], "modes": ["zero_a", "zero_b"]}[role]
     beside = table[columns].to_numpy().squeeze()
-    for train, test in design.split(len(y), None, None).splits:
+    for train, test in folds.split(y):
         known = {"y_std": table["y_err"].to_numpy()[train]} if isinstance(law, CurveRegressor) else {}
         own = clone(law).fit(X[train], y[train], **{role: beside[train]}, **known)
         told = {role: beside[test]} if role != "event" else {}

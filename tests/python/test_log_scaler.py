@@ -115,6 +115,7 @@ def test_a_softening_that_cannot_be_used_is_refused(softening: Any) -> None:
         GaussianLogScaler(softening=softening).fit(GaussianArray(np.ones((3, 2)), std=0.1))
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_the_choice_takes_fluxes_as_logarithms_and_says_so(tmp_path: Path) -> None:
     table = catalogue(160).drop("distance")
     train, test = table[:120], table[120:]
@@ -142,6 +143,7 @@ def test_methods_with_coefficients_keep_the_units_of_the_table_unless_asked() ->
     assert given.pipeline_["log"].softening_.tolist() == [3.0, 0.0]
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_re_measured_learners_take_them_too_and_the_line_of_code_repeats_it() -> None:
     table = catalogue(120).drop("distance")
     model = uncertain.fit(table, target="kind", method="remeasured")
@@ -152,6 +154,7 @@ def test_re_measured_learners_take_them_too_and_the_line_of_code_repeats_it() ->
     assert again.pipeline_["log"].softening_.tolist() == model.pipeline_["log"].softening_.tolist()
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_a_regression_on_decades_is_better_by_logarithms() -> None:
     table = catalogue(260).drop("kind")
     train, test = table[:140], table[140:]
@@ -174,6 +177,7 @@ def test_other_transforms_are_refused(transform: Any, words: str) -> None:
         uncertain.fit(catalogue(40).drop("distance"), target="kind", method="gsu", transform=transform)
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_memory_and_rows_in_memory_choose_the_same_logarithms() -> None:
     table = catalogue(160).drop("distance")
     in_file = uncertain.fit(table, target="kind", memory="200MB")

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from catalogues import linear
-from model_files import redescribed
+from catalogues import linear, redescribed
 from numpy.testing import assert_allclose, assert_array_equal
 
 import uncertain

@@ -14,7 +14,6 @@ from sklearn.linear_model import LogisticRegression
 
 import uncertain
 from uncertain import GaussianArray, Incomplete, RemeasuredClassifier, RemeasuredRegressor
-from uncertain._trees.remeasured import Remeasured
 from uncertain.exceptions import ParameterError, UncertainError, UncertainWarning
 
 
@@ -43,13 +42,14 @@ def fitted(X: Any, y: np.ndarray, **parameters: Any) -> Any:
 def learners(monkeypatch: pytest.MonkeyPatch) -> list[BaseEstimator]:
     """Those of the last fit."""
     kept: list[BaseEstimator] = []
-    averaged = Remeasured._averaged
+    averaged = RemeasuredClassifier._averaged
 
-    def keep(self: Remeasured, some: list[BaseEstimator]) -> BaseEstimator:
+    def keep(self: Any, some: list[BaseEstimator]) -> BaseEstimator:
         kept[:] = some
         return averaged(self, some)
 
-    monkeypatch.setattr(Remeasured, "_averaged", keep)
+    for kind in (RemeasuredClassifier, RemeasuredRegressor):
+        monkeypatch.setattr(kind, "_averaged", keep)
     return kept
 
 

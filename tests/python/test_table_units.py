@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from astropy.table import QTable
-from model_files import description, redescribed
+from catalogues import description, redescribed
 from numpy.testing import assert_allclose
 
 import uncertain

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from catalogues import labelled
-from model_files import description, redescribed, written
+from catalogues import description, labelled, redescribed, written
 from sklearn.base import clone
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
