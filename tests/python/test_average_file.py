@@ -215,6 +215,7 @@ def test_the_core_refuses_what_does_not_go_together() -> None:
         members_of(lists[0][-1])
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_names_of_features(tmp_path: Path) -> None:
     """An average of named arrays knows their names, also from its file."""
     X, y = named(120)

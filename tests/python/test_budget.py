@@ -12,6 +12,8 @@ import uncertain
 from uncertain import GaussianArray
 from uncertain.exceptions import ParameterError, UncertainError
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 def table(n: int, d: int) -> tuple[GaussianArray, Any]:
     """Noisy rows of two classes that overlap."""

@@ -347,6 +347,7 @@ def test_scores_are_of_errors_as_they_are_and_the_choice_of_larger_ones_too() ->
     assert ranking.best == ranking.simplest == 1
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_errors_that_are_spread_or_asked_for_are_judged_as_they_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -523,6 +524,7 @@ def test_refusals_before_any_work(given: dict[str, Any], message: str) -> None:
         uncertain.fit(catalogue(40), target="kind", **given)
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_an_own_learner_takes_part() -> None:
     from sklearn.linear_model import LogisticRegression
 

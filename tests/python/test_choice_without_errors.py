@@ -40,6 +40,7 @@ def test_error_bars_that_are_not_true_are_left_out(model: uncertain.Model, tmp_p
     np.testing.assert_array_equal(again.predict_proba(rows), model.predict_proba(rows))
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_the_deviation_of_a_number_has_no_part_of_errors_then() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(1_000, 2))

@@ -58,8 +58,7 @@ def run(faults: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 @pytest.mark.parametrize(
     ("command", "kinds"),
-    [(command, FAILURES) for command in ("save", "convert", "predict")]
-    + [("save", (KILL, HALF)), ("convert", (KILL,))],
+    [("save", (KILL, HALF, *FAILURES)), ("convert", (KILL, *FAILURES)), ("predict", FAILURES)],
 )
 def test_every_call_fails_once_or_is_the_last(
     tmp_path: Path, run: Callable[..., subprocess.CompletedProcess[str]], command: str, kinds: Sequence[int]

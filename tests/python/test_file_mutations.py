@@ -29,7 +29,7 @@ STRANGE: list[Any] = [
     [], [[]], ["u", "u"], ["u"], {},
     {"std": 5}, {"u": ["a", "b", "c"]}, {"pairs": []}, {"pairs": [[1]]}, {"pairs": [[[], []]]}, [[["a"]]],
 ]  # fmt: skip
-ROUNDS = 150
+ROUNDS = 60
 
 
 def table() -> pl.DataFrame:

@@ -16,7 +16,7 @@ from fuzz_targets import TARGETS
 from hypothesis import HealthCheck, given, seed, settings
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
-SMOKE, BATCH = 60, 100
+SMOKE, BATCH = 30, 100
 """Examples: of a smoke test, always the same ones, and of a round of fuzzing."""
 
 

@@ -128,7 +128,7 @@ def test_exact_features_are_the_ordinary_model(family: str) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_likelihood_is_the_integral_over_true_features(family: str) -> None:
-    z, s = rows(60)
+    z, s = rows(40)
     y, known = drawn(family, z @ BETA)
     x = z + s * np.random.default_rng(5).normal(size=z.shape)
     law = GeneralizedLinearLaw(family, n_components=2, bias_correction=None, random_state=0)

@@ -48,6 +48,7 @@ def test_what_they_would_gain_is_said(regression: bool) -> None:
     assert model.columns_.exact is None or not model.columns_.exact
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_a_column_of_noise_gains_nothing() -> None:
     model, text = fitted({"y": np.where(X > 0.0, "a", "b"), "w": np.random.default_rng(1).normal(size=N)})
     assert noted(model).height == 1

@@ -6,6 +6,7 @@ import pickle
 from pathlib import Path
 
 import numpy as np
+import pytest
 from test_mixture_array import fold, mixtures, rows_of
 
 import uncertain
@@ -43,6 +44,7 @@ def test_skewness_is_that_of_sums_over_components() -> None:
     assert (ErrorColumns().fit_transform(points)[2, 3:] > -2).all()
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_trees_see_skewness_and_files_keep_it(tmp_path: Path) -> None:
     """Two classes whose rows differ in nothing but which of their arms is the longer one."""
     random = np.random.default_rng(2)

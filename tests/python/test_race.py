@@ -199,6 +199,7 @@ def test_a_limit_ends_the_race_with_whole_folds(monkeypatch: pytest.MonkeyPatch)
     assert run(same, monkeypatch, left=15.0).trials == [(name, 5) for name in "abc"]
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_threads_change_nothing_but_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = rows(100)
     heard: dict[int, list[str]] = {1: [], 3: []}

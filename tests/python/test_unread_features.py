@@ -37,6 +37,7 @@ def frame(*, regression: bool, seed: int = 0) -> pl.DataFrame:
     return pl.DataFrame(columns | {"group": groups, "y": y if regression else np.where(y > 0, "yes", "no")})
 
 
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("regression", [False, True])
 def test_candidates_of_a_choice_stay(regression: bool) -> None:
     table = frame(regression=regression)
