@@ -60,7 +60,7 @@ Found = Mapping[Cell, Floats]
 
 def main(argv: Sequence[str] | None = None) -> str:
     quick = page.options(__doc__ or "", argv).quick
-    sizes, levels, repeats = ((2, 5), (3.0,), 2) if quick else (ROWS_PER_FEATURE, NOISE, REPEATS)
+    sizes, levels, repeats = ((2,), (3.0,), 2) if quick else (ROWS_PER_FEATURE, NOISE, REPEATS)
     found: dict[Cell, Floats] = {}
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")

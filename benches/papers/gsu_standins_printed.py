@@ -71,7 +71,7 @@ PAPER_MED = {
 
 def main(argv: Sequence[str] | None = None) -> str:
     quick = page.options(__doc__ or "", argv).quick
-    participants, videos = (1, 12) if quick else (3, VIDEOS)
+    participants, videos = (1, 8) if quick else (3, VIDEOS)
     models = [(0, event) for event in range(1 if quick else EVENTS)]
     tables = {"deap": deap(participants, videos), "med": med(models)}
     return page.update("gsu-standins.md", tables, quick=quick)

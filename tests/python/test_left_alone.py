@@ -55,12 +55,14 @@ def test_a_column_of_noise_gains_nothing() -> None:
     assert 'exact="all"' in text and "not measurably better" in text
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_nothing_is_tried_where_nothing_is_left_or_said_to_be_taken() -> None:
     y = np.where(SCORE > 0.0, "a", "b")
     assert noted(fitted({"y": y, "z": Z}, exact=[])[0]).height == 0
     assert noted(fitted({"y": y, **IDENTIFIERS})[0]).height == 0
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_rows_without_a_target_are_left_out_of_them_as_well() -> None:
     y = [None if gap else ("a" if s > 0.0 else "b") for gap, s in zip(GAPS, SCORE, strict=True)]
     model, text = fitted({"y": y, "z": Z})

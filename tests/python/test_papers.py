@@ -45,6 +45,7 @@ def before_and_after(script: str, *arguments: str) -> tuple[str, dict[str, bytes
         ("huber_accuracy", False, 2),
     ],
 )
+@pytest.mark.usefixtures("few_trees")
 def test_quick(script: str, data: bool, rows: int) -> None:
     if data and not DATA.exists():
         pytest.skip("the data sets are not part of the repository")

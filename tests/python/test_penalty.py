@@ -89,7 +89,7 @@ def test_a_penalty_that_is_needed_is_found() -> None:
     ],
     ids=str,
 )
-@pytest.mark.parametrize(("classes", "rows"), [(2, 150), (3, 150), (2, 300)])
+@pytest.mark.parametrize(("classes", "rows"), [(3, 150), (2, 300)])
 def test_classifiers(estimator: Any, name: str, classes: int, rows: int) -> None:
     X, y = two_classes(rows, 4, classes=classes)
     model = clone(estimator).fit(X, y)

@@ -230,8 +230,11 @@ FITS: dict[str, dict[str, Any]] = {
     "told": {"verbose": 1}, "refused": {"alhpa": 1}, "unknown column": {"exact": ["no"]},
 } | {
     f"{method} {meaning}": {"method": method, "meaning": meaning}
-    for method in ("gsu", "kernel", "huber", "discriminant", "mixture", "remeasured", "usvc", "minimax")
-    for meaning in ("spread", "measurement")
+    for meaning, methods in (
+        ("spread", ("gsu", "huber", "mixture", "usvc")),
+        ("measurement", ("kernel", "discriminant", "remeasured", "minimax")),
+    )
+    for method in methods
 }  # fmt: skip
 
 

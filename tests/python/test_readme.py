@@ -28,9 +28,12 @@ def name(page: Path) -> str:
 # A catalogue as it comes is read with warnings, which say what was taken for missing.
 @pytest.mark.filterwarnings("ignore:taken for missing")
 @pytest.mark.filterwarnings("ignore:.* asymmetric by more than")
-@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("page", [page for page in PAGES if snippets(page, "python")], ids=name)
-def test_python_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_snippets_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if page.name != "README.md":
+        request.getfixturevalue("few_trees")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     namespace: dict[str, object] = {"__name__": "snippet"}

@@ -67,8 +67,10 @@ def gappy(n: int, seed: int = 0) -> pl.DataFrame:
     return labelled(n, 3, seed).with_columns(v=pl.when(pl.int_range(n) % 17 > 0).then("v"))
 
 
-@pytest.mark.parametrize("kind", ["diagonal", "full", "gaps", "exact"])
-@pytest.mark.parametrize("wanted", ["errors", "correlations"])
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [("diagonal", "errors"), ("full", "correlations"), ("gaps", "errors"), ("exact", "correlations")],
+)
 def test_remeasured_learners_come_back(kind: str, wanted: Any, tmp_path: Path) -> None:
     rows, new = noisy(300, 3, 0, kind), noisy(1000, 3, 1, kind)
     y = target_of(rows)

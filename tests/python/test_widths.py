@@ -17,6 +17,7 @@ import uncertain
 from uncertain import GaussianArray
 
 Values = NDArray[np.float64]
+pytestmark = pytest.mark.usefixtures("few_trees")
 
 
 def decades(n: int, seed: int) -> tuple[GaussianArray, Values]:
