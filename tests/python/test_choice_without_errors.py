@@ -43,8 +43,8 @@ def test_error_bars_that_are_not_true_are_left_out(model: uncertain.Model, tmp_p
 @pytest.mark.usefixtures("few_trees")
 def test_the_deviation_of_a_number_has_no_part_of_errors_then() -> None:
     rng = np.random.default_rng(0)
-    x = rng.normal(size=(1_000, 2))
-    y = np.sin(2 * x[:, 0]) + x[:, 1] + 0.1 * rng.normal(size=1_000)
+    x = rng.normal(size=(600, 2))
+    y = np.sin(2 * x[:, 0]) + x[:, 1] + 0.1 * rng.normal(size=600)
     model = uncertain.fit(GaussianArray(x, std=rng.uniform(0.5, 3.0, x.shape)), y)
     assert "meaning    none" in str(model)
     new = rng.normal(size=(2_000, 2))

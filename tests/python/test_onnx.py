@@ -77,8 +77,10 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("meaning", ["spread", "measurement"])
-@pytest.mark.parametrize(("target", "method"), PAIRS)
+@pytest.mark.parametrize(
+    ("target", "method", "meaning"),
+    [(*pair, ("spread", "measurement")[k % 2]) for k, pair in enumerate(PAIRS)],
+)
 def test_every_method(target: str, method: Any, meaning: Any, tmp_path: Path) -> None:
     table = table_of(target)
     given = {"n_trees": 20} if method == "remeasured" else {}

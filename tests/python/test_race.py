@@ -49,7 +49,7 @@ def choice(X: GaussianArray, y: Any, **given: Any) -> uncertain.Model:
 
 
 def test_who_is_clearly_behind_leaves_and_the_choice_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = rows(400)
+    X, y = rows(300)
     raced = choice(X, y)
     monkeypatch.setattr(module, "BEHIND", np.inf)
     patient = choice(X, y)

@@ -77,8 +77,8 @@ def test_larger_errors_at_prediction_do_not_mislead(learner: Any) -> None:
 
 def test_smaller_errors_at_prediction() -> None:
     rng = np.random.default_rng(0)
-    y = np.arange(3000) % 2
-    z = 0.6 * rng.normal(size=(3000, 2)) + np.array([0.0, 2.0]) * y[:, None]
+    y = np.arange(1500) % 2
+    z = 0.6 * rng.normal(size=(1500, 2)) + np.array([0.0, 2.0]) * y[:, None]
     noisy = GaussianArray(z + 2.0 * rng.normal(size=z.shape), std=2.0)
     sharp = GaussianArray(z, std=0.3)
     up = RemeasuredClassifier(factors=(1.0, 8.0), random_state=0).fit(noisy, y)
@@ -91,7 +91,7 @@ def test_smaller_errors_at_prediction() -> None:
 
 def test_regression_with_larger_errors() -> None:
     rng = np.random.default_rng(0)
-    z = rng.normal(size=(3000, 2))
+    z = rng.normal(size=(1500, 2))
     target = np.sin(2 * z[:, 0]) + z[:, 1]
 
     def at(scale: float) -> GaussianArray:
@@ -108,7 +108,7 @@ def test_regression_with_larger_errors() -> None:
 
 def test_regression_with_smaller_errors() -> None:
     rng = np.random.default_rng(0)
-    z = rng.normal(size=(3000, 1))
+    z = rng.normal(size=(1500, 1))
     y = np.where(z[:, 0] > 0, 3.0 * z[:, 0], -z[:, 0])
     noisy = GaussianArray(z + rng.normal(size=z.shape), std=1.0)
     new = rng.normal(size=(2000, 1))
@@ -257,6 +257,7 @@ def test_error_columns() -> None:
     assert not exact[:, 6:].any()
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_a_feature_that_one_class_never_has_is_drawn_from_all_rows() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(90) % 2

@@ -56,10 +56,11 @@ def test_every_ending_is_written_and_read(ending: str, frame: pl.DataFrame, tmp_
     write_table(frame, path)
     assert_frame_equal(read_table(path), frame)
     reference = uncertain.fit(frame, target="kind", method="gsu")
-    for named in (path, str(path), [path], str(tmp_path / "*")):
-        model = uncertain.fit(named, target="kind", method="gsu")
-        assert model.columns_ == reference.columns_
-        assert model.pipeline_[-1].coef_.tobytes() == reference.pipeline_[-1].coef_.tobytes()
+    spellings = (path, str(path), [path], str(tmp_path / "*"))
+    model = uncertain.fit(spellings[WRITTEN.index(ending) % 4], target="kind", method="gsu")
+    assert model.columns_ == reference.columns_
+    assert model.pipeline_[-1].coef_.tobytes() == reference.pipeline_[-1].coef_.tobytes()
+    for named in spellings:
         predicted = model.predict(named)
         assert isinstance(predicted, pl.Series) and predicted.equals(reference.predict(frame))
         assert model.predict_proba(named).equals(reference.predict_proba(frame))
