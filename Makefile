@@ -104,7 +104,7 @@ sanitize: ## the Rust tests under the address sanitizer (nightly compiler, Linux
 # The extension is built with the sanitizer, its runtime (GCC's, of the same interface) is loaded before Python, and a copy
 # of the package comes before the one in place. Leaks are Python's own, at its end.
 BORDER := $(addprefix tests/python/test_,array.py array_states.py arrow.py arrow_types.py mixture_array.py \
-	mixture_tables.py carried_errors.py gsu.py huber_units.py kernels.py file_mutations.py exchanged_parts.py fuzz.py \
+	mixture_tables.py carried_errors.py gsu.py huber_units.py kernels.py exchanged_parts.py fuzz.py \
 	preprocessing.py missing.py draws.py)
 sanitize-python: install ## the Python tests of the border under the address sanitizer (nightly compiler and GCC, Linux on x86-64)
 	$(PY_ENV) PYO3_PYTHON=$(abspath $(BIN)/python) RUSTFLAGS="-Zsanitizer=address" CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \

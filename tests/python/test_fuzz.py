@@ -16,8 +16,8 @@ from fuzz_targets import TARGETS
 from hypothesis import HealthCheck, given, seed, settings
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
-SMOKE, BATCH = 30, 100
-"""Examples: of a smoke test, always the same ones, and of a round of fuzzing."""
+SMOKE, BATCH = {"model files": 200}, 100
+"""Examples: of a smoke test, always the same ones (of others 30), and of a round of fuzzing."""
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -44,7 +44,7 @@ def test_answers_or_refuses(name: str, capsys: pytest.CaptureFixture[str]) -> No
         (test if number is None else seed(number)(test))()
 
     if not SECONDS:
-        round_of(SMOKE, None)
+        round_of(SMOKE.get(name, 30), None)
         return
     start = time.monotonic()
     first = time.time_ns()
