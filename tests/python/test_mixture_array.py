@@ -261,6 +261,25 @@ def test_many_rows_are_folded_block_by_block(n_classes: int) -> None:
     np.testing.assert_allclose(model.predict_proba(X), fold(X, model.predict_proba(X.components)), rtol=1e-12)
 
 
+def test_rows_of_very_many_components_are_folded_whole() -> None:
+    random = np.random.default_rng(5)
+    sizes = np.array([1, 9_000, 2, 4_096, 1, 1, 4_095, 3, 5_000])
+    offsets = np.concatenate([[0], sizes.cumsum()])
+    weights = random.uniform(0.1, 1, offsets[-1])
+    weights /= np.repeat(np.add.reduceat(weights, offsets[:-1]), sizes)
+    components = GaussianArray(random.normal(size=(offsets[-1], 2)), std=random.uniform(0.1, 1, offsets[-1]))
+    X = MixtureArray(weights, components, offsets=offsets)
+    few = mixtures(n=300)
+    for n_classes in (2, 5):
+        model = GSUClassifier().fit(few, np.arange(300) % n_classes)
+        means, stds = model.decision_distribution(components)
+        mean, std = model.decision_distribution(X)
+        np.testing.assert_allclose(mean, fold(X, means), rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(std**2, fold(X, stds**2 + (means - mean[rows_of(X)]) ** 2), rtol=1e-12)
+        for row in range(len(X)):
+            np.testing.assert_array_equal(model.decision_function(X[row : row + 1]), mean[row : row + 1])
+
+
 @pytest.mark.parametrize("row", [3, 39_000])
 def test_a_row_that_has_no_score_is_named(row: int) -> None:
     X = mixtures(n=40_000)

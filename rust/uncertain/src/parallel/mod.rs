@@ -32,6 +32,8 @@ pub(crate) use pool::iter;
 const MIN_PART_ROWS: usize = 256;
 /// Rows up to which a pass may be over before a pool has woken.
 const FEW_ROWS: usize = 512;
+/// Numbers that a part of light work reads at least, some microseconds of it.
+const FEW_NUMBERS: usize = 1 << 14;
 /// How long it may take on the calling thread: several times what waking a pool does.
 const MOMENT: Duration = Duration::from_micros(100);
 /// At most so many parts: enough to balance 16 threads, few enough that their partial sums
@@ -106,7 +108,7 @@ pub fn offer<T>(threads: Option<usize>, work: impl FnOnce() -> T) -> T {
 
 /// `work` on each of some jobs, the results in their order, on the pool of the enclosing [`install`] or the default one.
 pub(crate) fn map_jobs<J: Send, T: Send>(jobs: Vec<J>, work: impl Fn(J) -> T + Sync) -> Result<Vec<T>> {
-    map_jobs_of(usize::MAX, jobs, work)
+    map_jobs_of(usize::MAX, jobs, &work)
 }
 
 /// `work` of each number below `count`, at most `running` at a time and no more than there are threads, the results in
@@ -137,13 +139,15 @@ pub(crate) fn map_side_by_side<T: Send>(
 }
 
 /// [`map_jobs`] that are a pass over so many rows.
-fn map_jobs_of<J: Send, T: Send>(n_rows: usize, jobs: Vec<J>, work: impl Fn(J) -> T + Sync) -> Result<Vec<T>> {
+///
+/// Why `dyn`: there is one copy of all this for each type of jobs and results, not for each closure (see `pool.rs`).
+fn map_jobs_of<J: Send, T: Send>(n_rows: usize, jobs: Vec<J>, work: &(dyn Fn(J) -> T + Sync)) -> Result<Vec<T>> {
     // A slot is locked by one thread only: that which computes its part.
     let jobs: Vec<Mutex<Option<J>>> = jobs.into_iter().map(|job| Mutex::new(Some(job))).collect();
     let results: Vec<Mutex<Option<T>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     let one = |k: usize| {
         let job = jobs[k].lock().unwrap_or_else(PoisonError::into_inner).take();
-        *results[k].lock().unwrap_or_else(PoisonError::into_inner) = job.map(&work);
+        *results[k].lock().unwrap_or_else(PoisonError::into_inner) = job.map(work);
     };
     let begun = if n_rows <= FEW_ROWS && !pool::is_inside() { begin(jobs.len(), &one)? } else { 0 };
     if begun < jobs.len() {
@@ -197,7 +201,7 @@ pub fn map_parts_at_most<T: Send>(
     most: usize,
     work: impl Fn(Range<usize>) -> T + Sync,
 ) -> Result<Vec<T>> {
-    map_jobs_of(n_rows, parts(n_rows, most), work)
+    map_jobs_of(n_rows, parts(n_rows, most), &work)
 }
 
 /// `work` on the pool of the enclosing [`install`], or on that which is offered ([`offer`]), or on the default one.
@@ -213,7 +217,7 @@ pub(crate) fn for_each<J: Send>(jobs: Vec<J>, work: impl Fn(J) -> Result<()> + S
 /// [`map_parts`] for work that is heavy per row and not summed over rows (eigendecompositions):
 /// the parts are cut down to single rows. The first error in row order wins.
 pub fn map_fine<T: Send>(n_rows: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) -> Result<Vec<T>> {
-    map_jobs_of(n_rows, fine_parts(n_rows), work)?.into_iter().collect()
+    map_jobs_of(n_rows, fine_parts(n_rows), &work)?.into_iter().collect()
 }
 
 /// Fill a row-major matrix of `width` columns in parallel: `work` gets a range of rows and their
@@ -224,14 +228,36 @@ pub fn fill_rows(
     work: impl Fn(Range<usize>, &mut [f64]) -> Result<()> + Sync,
 ) -> Result<()> {
     let n_rows = out.len() / width.max(1);
+    fill_parts(out, width, fine_parts(n_rows), &work)
+}
+
+/// [`fill_rows`] for work that does little more than to read so many numbers per row: its parts are as large as those of
+/// [`map_parts`] or larger.
+pub(crate) fn fill_light(
+    out: &mut [f64],
+    width: usize,
+    numbers: usize,
+    work: impl Fn(Range<usize>, &mut [f64]) -> Result<()> + Sync,
+) -> Result<()> {
+    let n_rows = out.len() / width.max(1);
+    fill_parts(out, width, parts(n_rows, n_rows.saturating_mul(numbers) / FEW_NUMBERS), &work)
+}
+
+fn fill_parts(
+    out: &mut [f64],
+    width: usize,
+    parts: Vec<Range<usize>>,
+    work: &(dyn Fn(Range<usize>, &mut [f64]) -> Result<()> + Sync),
+) -> Result<()> {
+    let n_rows = out.len() / width.max(1);
     let mut rest = out;
     let mut pieces = vec![];
-    for part in fine_parts(n_rows) {
+    for part in parts {
         let (piece, later) = rest.split_at_mut(part.len() * width);
         pieces.push((part, piece));
         rest = later;
     }
-    map_jobs_of(n_rows, pieces, |(part, piece)| work(part, piece))?.into_iter().collect()
+    map_jobs_of(n_rows, pieces, &|(part, piece): (Range<usize>, &mut [f64])| work(part, piece))?.into_iter().collect()
 }
 
 /// A new row-major matrix of `width` columns, made in parallel: `write` puts one row into zeros. The first error in row
@@ -286,6 +312,21 @@ mod tests {
             assert_eq!(parts.last().map(|p| p.end), Some(n));
             assert!(parts.windows(2).all(|w| w[0].end == w[1].start));
             assert!(parts.len() <= MAX_PARTS);
+        }
+    }
+
+    #[test]
+    fn every_row_is_filled_once_whatever_it_costs() {
+        for (n, width, numbers) in [(0, 2, 1), (1, 1, usize::MAX), (3000, 2, 1), (3000, 1, 100), (100_000, 1, 0)] {
+            let mut out = vec![0.0; n * width];
+            let write = |rows: Range<usize>, out: &mut [f64]| {
+                assert_eq!(out.len(), rows.len() * width);
+                rows.zip(out.chunks_exact_mut(width))
+                    .for_each(|(row, out)| out.iter_mut().for_each(|x| *x += row as f64));
+                Ok(())
+            };
+            fill_light(&mut out, width, numbers, write).unwrap();
+            assert!(out.iter().enumerate().all(|(at, x)| *x == (at / width) as f64));
         }
     }
 

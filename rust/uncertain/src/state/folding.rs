@@ -14,9 +14,11 @@
 //! is a measurement, sum_c v_c N(z; x_c, S_c) the likelihood of its true value z, and what the other rows tell about z
 //! tells the components apart.
 
+use std::array;
 use std::borrow::Cow;
+use std::ops::Range;
 
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 
 use super::{About, OfMixtures, Predictor, Training, column, complete};
 use crate::control::Control;
@@ -24,10 +26,12 @@ use crate::data::{Fold, GaussianArray, Incomplete, MixtureArray, Modes};
 use crate::density::{Densities, NO_COMPONENT};
 use crate::error::{Error, Result};
 use crate::mixture::{log_sum, normalise_logs};
-use crate::{memory, parallel};
+use crate::parallel;
 
 /// Answers of components that are there at a time: they are folded while the cache has them.
-const BLOCK: usize = 1 << 15;
+const BLOCK: usize = 1 << 12;
+/// Components of a block at least: what a question costs beside its rows is shared by so many.
+const FEWEST: usize = 1 << 8;
 
 /// `work` with rows as a fit that treats mixtures this way wants them.
 pub(crate) fn for_fit<T>(
@@ -35,19 +39,38 @@ pub(crate) fn for_fit<T>(
     training: &Training<'_>,
     work: impl FnOnce(&Training<'_>) -> Result<T>,
 ) -> Result<T> {
-    let Some(mixtures) = training.rows.mixtures() else { return work(training) };
-    match of_mixtures {
-        OfMixtures::Own => work(training),
-        OfMixtures::Refused => Err(refused()),
-        OfMixtures::Moments => {
-            let moments = MixtureMoments::new(training.rows, mixtures)?;
-            work(&Training { rows: moments.rows(), ..training.clone() })
-        }
-        OfMixtures::Components => work(&of_components(training, mixtures)?),
-        OfMixtures::Likelihood => {
-            let (parts, training) = (mixtures.row_numbers(), of_components(training, mixtures)?);
-            work(&Training { rows: training.rows.with_parts(&parts), ..training })
-        }
+    let mut made = Made::default();
+    work(&*made.training(of_mixtures, training)?)
+}
+
+/// What is made of mixtures for a fit.
+#[derive(Default)]
+struct Made {
+    moments: Option<MixtureMoments>,
+    parts: Vec<u32>,
+}
+
+impl Made {
+    fn training<'a>(
+        &'a mut self,
+        of_mixtures: OfMixtures,
+        training: &'a Training<'_>,
+    ) -> Result<Cow<'a, Training<'a>>> {
+        let Some(mixtures) = training.rows.mixtures() else { return Ok(Cow::Borrowed(training)) };
+        Ok(match of_mixtures {
+            OfMixtures::Own => Cow::Borrowed(training),
+            OfMixtures::Refused => return Err(refused()),
+            OfMixtures::Moments => {
+                let moments = self.moments.insert(MixtureMoments::new(training.rows, mixtures)?);
+                Cow::Owned(Training { rows: moments.rows(), ..training.clone() })
+            }
+            OfMixtures::Components => Cow::Owned(of_components(training, mixtures)?),
+            OfMixtures::Likelihood => {
+                self.parts = mixtures.row_numbers();
+                let training = of_components(training, mixtures)?;
+                Cow::Owned(Training { rows: training.rows.with_parts(&self.parts), ..training })
+            }
+        })
     }
 }
 
@@ -140,27 +163,47 @@ impl Folding<'_> {
         })
     }
 
-    /// Answers about the components, folded block by block; `question` gives N answers, and `fold` makes as many of rows.
+    /// Answers about the components, folded block by block: `question` gives N answers, and `fold` puts as many of rows
+    /// into their places.
     fn folded<const N: usize>(
         &self,
         rows: Incomplete<'_>,
         mixtures: &MixtureArray,
         weights: &[f64],
         question: impl Fn(&dyn Predictor, Incomplete<'_>) -> Result<[Array2<f64>; N]> + Sync,
-        fold: impl Fn(Fold<'_>, [Array2<f64>; N]) -> Result<[Array2<f64>; N]> + Sync,
+        fold: impl Fn(Fold<'_>, [ArrayView2<'_, f64>; N], [&mut [f64]; N]) -> Result<()> + Sync,
     ) -> Result<[Array2<f64>; N]> {
         let numbers = self.0.about().n_classes.unwrap_or(1).max(1);
-        let blocks = mixtures.blocks(BLOCK / numbers);
-        let of_block = |block| {
-            let of_rows = mixtures.fold(block, weights);
-            let own = of_rows.components();
+        let blocks = mixtures.blocks((BLOCK / numbers).max(FEWEST));
+        let ask = |block: &Range<usize>| {
+            let own = mixtures.fold(block.clone(), weights).components();
             let data = rows.gaussians().slice(own.clone());
-            let answers = question(self.0, rows.part(own.clone(), &data))
-                .map_err(|error| error.renumbered(|at| mixtures.row_with(own.start + at)))?;
-            fold(of_rows, answers)
+            question(self.0, rows.part(own.clone(), &data))
+                .map_err(|error| error.renumbered(|at| mixtures.row_with(own.start + at)))
         };
-        let found = parallel::map_jobs(blocks, of_block)?.into_iter().collect::<Result<Vec<_>>>()?;
-        below_each_other(found)
+        let put = |block: &Range<usize>, answers: &[Array2<f64>; N], out: [&mut [f64]; N]| {
+            fold(mixtures.fold(block.clone(), weights), answers.each_ref().map(|answers| answers.view()), out)
+        };
+        let work = || {
+            // The first block tells how many columns there are.
+            let first = ask(blocks.first().unwrap_or(&(0..0)))?;
+            let mut all: [Array2<f64>; N] = array::from_fn(|_| Array2::default((0, 0)));
+            for (all, first) in all.iter_mut().zip(&first) {
+                *all = mixtures.fold(0..mixtures.n_rows(), weights).zeros(first.ncols())?;
+            }
+            let mut left = all.each_mut().map(|all| all.as_slice_mut().unwrap_or_default());
+            let mut jobs = blocks.iter().map(|block| {
+                let own = |at: usize| left[at].split_off_mut(..block.len() * first[at].ncols()).unwrap_or_default();
+                (block, array::from_fn(own))
+            });
+            if let Some((block, out)) = jobs.next() {
+                put(block, &first, out)?;
+            }
+            parallel::for_each(jobs.collect(), |(block, out): (&Range<usize>, _)| put(block, &ask(block)?, out))?;
+            Ok(all)
+        };
+        // One block may be so few rows that no thread need wake.
+        if blocks.len() > 1 { parallel::run(work)? } else { work() }
     }
 
     /// One answer of k numbers per row.
@@ -176,7 +219,7 @@ impl Folding<'_> {
             Asked::Components(rows, mixtures, weights) => {
                 let ask = |model: &dyn Predictor, rows: Incomplete<'_>| Ok([question(model, rows)?]);
                 let [found] =
-                    self.folded(rows, mixtures, &weights, ask, |fold, [answers]| Ok([fold.average(answers.view())?]))?;
+                    self.folded(rows, mixtures, &weights, ask, |fold, [answers], [out]| fold.average(answers, out))?;
                 Ok(found)
             }
         }
@@ -259,23 +302,6 @@ fn shares_of(mixtures: &MixtureArray, mut logs: Vec<f64>) -> Result<(Vec<f64>, V
     Ok((logs, of_rows))
 }
 
-/// The rows of all blocks below each other.
-fn below_each_other<const N: usize>(mut blocks: Vec<[Array2<f64>; N]>) -> Result<[Array2<f64>; N]> {
-    if blocks.len() == 1 {
-        return Ok(blocks.swap_remove(0));
-    }
-    let n = blocks.iter().map(|block| block[0].nrows()).sum();
-    let mut all: [Array2<f64>; N] = std::array::from_fn(|_| Array2::default((0, 0)));
-    for (at, all) in all.iter_mut().enumerate() {
-        let k = blocks.first().map_or(0, |block| block[at].ncols());
-        memory::ask(n, k * size_of::<f64>())?;
-        let mut values = Vec::with_capacity(n * k);
-        blocks.iter().for_each(|block| values.extend_from_slice(block[at].as_slice().unwrap_or_default()));
-        *all = Array2::from_shape_vec((n, k), values).map_err(|why| Error::Internal(why.to_string()))?;
-    }
-    Ok(all)
-}
-
 impl Folding<'_> {
     /// Undo [`transform_mixtures`](Self::transform_mixtures) of what moves every component by itself.
     ///
@@ -321,9 +347,8 @@ impl Predictor for Folding<'_> {
                 let ask = |model: &dyn Predictor, rows: Incomplete<'_>| {
                     Ok(model.decision_distribution(rows, control)?.into())
                 };
-                let found = self.folded(rows, mixtures, &weights, ask, |fold, [means, stds]: [Array2<f64>; 2]| {
-                    Ok(fold.moments(means.view(), stds.view())?.into())
-                })?;
+                let found =
+                    self.folded(rows, mixtures, &weights, ask, |fold, answers, out| fold.moments(answers, out))?;
                 Ok(found.into())
             }
         }
@@ -388,5 +413,9 @@ pub(crate) fn folded_moments(
 ) -> Result<(Array2<f64>, Array2<f64>)> {
     let (means, stds) = question(complete(rows.components())?)?;
     let Some(mixtures) = rows.mixtures() else { return Ok((means, stds)) };
-    mixtures.fold(0..mixtures.n_rows(), mixtures.weights()).moments(means.view(), stds.view())
+    let (fold, k) = (mixtures.fold(0..mixtures.n_rows(), mixtures.weights()), means.ncols());
+    let (mut mean, mut std) = (fold.zeros(k)?, fold.zeros(k)?);
+    let places = [&mut mean, &mut std].map(|all| all.as_slice_mut().unwrap_or_default());
+    fold.moments([means.view(), stds.view()], places)?;
+    Ok((mean, std))
 }

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::model::platt::Sigmoid;
 use crate::model::{FitReport, one_vs_rest};
 use crate::solver::Solution;
+use crate::state::column;
 
 /// A fitted linear classifier.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,11 +63,14 @@ impl Classifier {
     }
 
     /// n x (1 or K) numbers, one column per hyperplane.
-    fn columns(&self, n: usize, column: impl Fn(usize, &[f64]) -> Result<Vec<f64>>) -> Result<Array2<f64>> {
+    fn columns(&self, n: usize, values: impl Fn(usize, &[f64]) -> Result<Vec<f64>>) -> Result<Array2<f64>> {
+        let values = |k| scores::finite(values(k, &self.weights(k))?);
+        if self.intercept.len() == 1 {
+            return Ok(column(values(0)?));
+        }
         let mut out = Array2::zeros((n, self.intercept.len()));
-        for k in 0..self.intercept.len() {
-            let values = scores::finite(column(k, &self.weights(k))?)?;
-            out.column_mut(k).iter_mut().zip(values).for_each(|(out, value)| *out = value);
+        for (k, mut out) in out.columns_mut().into_iter().enumerate() {
+            out.iter_mut().zip(values(k)?).for_each(|(out, value)| *out = value);
         }
         Ok(out)
     }

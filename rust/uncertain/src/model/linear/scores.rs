@@ -3,16 +3,24 @@
 use crate::data::GaussianArray;
 use crate::data::covariance::BlockVerbs;
 use crate::error::{Error, Result};
-use crate::parallel;
 use crate::simd::{self, Power};
 use crate::with_kind;
+use crate::{memory, parallel};
 
 /// Rows whose covariance products are remembered at a time; only their quadratic forms are kept.
 const BLOCK: usize = 64;
 
 /// Are the scores, row by row so many, numbers? Else the first row whose score is more than one can hold.
-pub(crate) fn check_finite<'a>(scores: impl IntoIterator<Item = &'a f64>, per_row: usize) -> Result<()> {
-    match scores.into_iter().enumerate().find(|(_, score)| !score.is_finite()) {
+pub(crate) fn check_finite<'a>(
+    scores: impl IntoIterator<Item = &'a f64, IntoIter: Clone>,
+    per_row: usize,
+) -> Result<()> {
+    let scores = scores.into_iter();
+    // All of them, without a branch for each: which one is asked when there is one.
+    if scores.clone().fold(true, |finite, score| finite & score.is_finite()) {
+        return Ok(());
+    }
+    match scores.enumerate().find(|(_, score)| !score.is_finite()) {
         None => Ok(()),
         Some((at, score)) => Err(Error::Row {
             row: at / per_row,
@@ -30,20 +38,20 @@ pub(super) fn finite(scores: Vec<f64>) -> Result<Vec<f64>> {
 
 /// The mean score w'x_i + b of every row.
 pub(crate) fn means(data: &GaussianArray, w: &[f64], b: f64) -> Result<Vec<f64>> {
-    let parts = parallel::map_parts(data.n_rows(), |rows| {
-        let mut scores = vec![0.0; rows.len()];
-        simd::dots(data.means(), rows.start, w, Power::One, &mut scores);
+    let mut scores = memory::zeros(data.n_rows(), 1)?;
+    parallel::fill_light(&mut scores, 1, w.len(), |rows, scores| {
+        simd::dots(data.means(), rows.start, w, Power::One, scores);
         scores.iter_mut().for_each(|score| *score += b);
-        scores
+        Ok(())
     })?;
-    Ok(parts.concat())
+    Ok(scores)
 }
 
 /// The standard deviation sqrt(w'S_i w) of every row's score.
 pub(crate) fn stds(data: &GaussianArray, w: &[f64]) -> Result<Vec<f64>> {
     let along = data.covariances().along(w);
-    let parts = parallel::map_parts(data.n_rows(), |rows| {
-        let mut stds = vec![0.0; rows.len()];
+    let mut stds = memory::zeros(data.n_rows(), 1)?;
+    parallel::fill_light(&mut stds, 1, data.row_bytes() / size_of::<f64>(), |rows, stds| {
         with_kind!(data.covariances(), kind => {
             let mut memo = vec![0.0; BLOCK * kind.memo_width(w.len())];
             for (k, block) in stds.chunks_mut(BLOCK).enumerate() {
@@ -52,9 +60,9 @@ pub(crate) fn stds(data: &GaussianArray, w: &[f64]) -> Result<Vec<f64>> {
             }
         });
         stds.iter_mut().for_each(|v| *v = v.max(0.0).sqrt());
-        stds
+        Ok(())
     })?;
-    Ok(parts.concat())
+    Ok(stds)
 }
 
 #[cfg(test)]
