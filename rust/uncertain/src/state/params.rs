@@ -50,6 +50,10 @@ const MOST: u64 = 1 << 53;
 
 /// Are all counts among the parameters (`max_iter`, `folds`, ...) below [`MOST`]? Seeds may be any number.
 fn check_counts<P: Serialize>(params: &P) -> Result<()> {
+    object(params).and_then(check_fields)
+}
+
+fn check_fields(fields: Map<String, Value>) -> Result<()> {
     fn largest(name: &str, value: &Value) -> Result<()> {
         match value {
             Value::Object(fields) => fields.iter().try_for_each(|(name, value)| largest(name, value)),
@@ -60,7 +64,7 @@ fn check_counts<P: Serialize>(params: &P) -> Result<()> {
             _ => Ok(()),
         }
     }
-    object(params)?.iter().try_for_each(|(name, value)| largest(name, value))
+    fields.iter().try_for_each(|(name, value)| largest(name, value))
 }
 
 /// Structs inside of parameters whose fields users write among the others.
@@ -72,31 +76,39 @@ const GROUPS: [&str; 3] = ["options", "calibration", "em"];
 /// [`Error::Parameter`] with the name of the one that is unknown or of the wrong type; ranges are looked at by
 /// [`Parameters::check`].
 pub fn from_named<P: Parameters>(json: &str) -> Result<P> {
+    let mut found = None;
+    let mut read = |fields| serde_json::from_value::<P>(Value::Object(fields)).map(|params| found = Some(params));
+    read_named(json, &defaults::<P>()?, &mut read)?;
+    let params = found.ok_or_else(|| Error::Internal("parameters that nobody read".into()))?;
+    check_counts(&params).map(|()| params)
+}
+
+/// Reads all fields of parameters. One copy of what is done with the names serves all types of parameters.
+type Read<'a> = &'a mut dyn FnMut(Map<String, Value>) -> serde_json::Result<()>;
+
+fn read_named(json: &str, defaults: &Map<String, Value>, read: Read<'_>) -> Result<()> {
     let given: Map<String, Value> =
         serde_json::from_str(json).map_err(|e| Error::Data(format!("parameters: not a JSON object ({e})")))?;
-    let mut all = defaults::<P>()?;
+    let mut all = defaults.clone();
     for (name, value) in &given {
         match place(&mut all, name) {
             Some(place) => *place = value.clone(),
             None => {
-                return Err(Error::parameter(
-                    name.as_str(),
-                    shown(value),
-                    format!("one of {}", names::<P>()?.join(", ")),
-                ));
+                let one = format!("one of {}", ungrouped_names(defaults).join(", "));
+                return Err(Error::parameter(name.as_str(), shown(value), one));
             }
         }
     }
-    let error = match serde_json::from_value::<P>(Value::Object(all)) {
-        Ok(params) => return check_counts(&params).map(|()| params),
-        Err(error) => error,
-    };
-    Err(culprit::<P>(&given)?.unwrap_or_else(|| Error::Data(format!("parameters: {error}"))))
+    let Err(error) = read(all) else { return Ok(()) };
+    Err(culprit(&given, defaults, read).unwrap_or_else(|| Error::Data(format!("parameters: {error}"))))
 }
 
 /// The names that users write, as JSON object with the values of these parameters.
 pub fn to_named<P: Parameters>(params: &P) -> Result<String> {
-    let mut all = object(params)?;
+    object(params).map(ungrouped)
+}
+
+fn ungrouped(mut all: Map<String, Value>) -> String {
     for group in GROUPS {
         if matches!(all.get(group), Some(Value::Object(_)))
             && let Some(Value::Object(inner)) = all.remove(group)
@@ -104,21 +116,22 @@ pub fn to_named<P: Parameters>(params: &P) -> Result<String> {
             all.extend(inner);
         }
     }
-    Ok(Value::Object(all).to_string())
+    Value::Object(all).to_string()
 }
 
 /// The names that users write.
 pub fn names<P: Parameters>() -> Result<Vec<String>> {
-    let own = |fields: &Map<String, Value>| -> Vec<String> {
-        fields
-            .iter()
-            .flat_map(|(name, value)| match value {
-                Value::Object(inner) if GROUPS.contains(&name.as_str()) => inner.keys().cloned().collect(),
-                _ => vec![name.clone()],
-            })
-            .collect()
-    };
-    Ok(own(&defaults::<P>()?))
+    Ok(ungrouped_names(&defaults::<P>()?))
+}
+
+fn ungrouped_names(fields: &Map<String, Value>) -> Vec<String> {
+    fields
+        .iter()
+        .flat_map(|(name, value)| match value {
+            Value::Object(inner) if GROUPS.contains(&name.as_str()) => inner.keys().cloned().collect(),
+            _ => vec![name.clone()],
+        })
+        .collect()
 }
 
 fn defaults<P: Parameters>() -> Result<Map<String, Value>> {
@@ -143,17 +156,15 @@ fn place<'a>(fields: &'a mut Map<String, Value>, name: &str) -> Option<&'a mut V
 }
 
 /// The first parameter that is wrong by itself.
-fn culprit<P: Parameters>(given: &Map<String, Value>) -> Result<Option<Error>> {
-    for (name, value) in given {
-        let mut fields = defaults::<P>()?;
+fn culprit(given: &Map<String, Value>, defaults: &Map<String, Value>, read: Read<'_>) -> Option<Error> {
+    given.iter().find_map(|(name, value)| {
+        let mut fields = defaults.clone();
         if let Some(place) = place(&mut fields, name) {
             *place = value.clone();
         }
-        if let Err(error) = serde_json::from_value::<P>(Value::Object(fields)) {
-            return Ok(Some(Error::parameter(name.as_str(), shown(value), expected(&error.to_string()))));
-        }
-    }
-    Ok(None)
+        let error = read(fields).err()?;
+        Some(Error::parameter(name.as_str(), shown(value), expected(&error.to_string())))
+    })
 }
 
 /// What serde wanted, in words of users.
