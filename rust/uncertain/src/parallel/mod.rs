@@ -243,12 +243,10 @@ pub(crate) fn fill_light(
     fill_parts(out, width, parts(n_rows, n_rows.saturating_mul(numbers) / FEW_NUMBERS), &work)
 }
 
-fn fill_parts(
-    out: &mut [f64],
-    width: usize,
-    parts: Vec<Range<usize>>,
-    work: &(dyn Fn(Range<usize>, &mut [f64]) -> Result<()> + Sync),
-) -> Result<()> {
+/// Fills some rows of a matrix, given their numbers.
+type Fill<'a> = dyn Fn(Range<usize>, &mut [f64]) -> Result<()> + Sync + 'a;
+
+fn fill_parts(out: &mut [f64], width: usize, parts: Vec<Range<usize>>, work: &Fill<'_>) -> Result<()> {
     let n_rows = out.len() / width.max(1);
     let mut rest = out;
     let mut pieces = vec![];
