@@ -24,6 +24,7 @@ mod apex;
 mod clarabel;
 mod cone;
 mod coordinate;
+mod few;
 mod follow;
 mod interior;
 mod lbfgs;
@@ -45,6 +46,7 @@ mod zero;
 
 #[cfg(feature = "clarabel")]
 pub use clarabel::fit_clarabel;
+pub(crate) use few::FewRows;
 pub(crate) use follow::{WarmStart, follow};
 pub(crate) use lbfgs::{CurvaturePair, MEMORY, direction};
 pub use options::{Options, SolverKind};

@@ -23,7 +23,7 @@ const LBFGS_ITERATIONS: usize = 5000;
 const COMPUTED_MU: f64 = 0.2;
 /// Unknowns between which a fit that starts near its optimum begins with a Hessian: for fewer a Newton step is cheap, for more
 /// the Hessian costs more than it saves.
-const WITH_HESSIAN: std::ops::Range<usize> = 100..1000;
+pub(super) const WITH_HESSIAN: std::ops::Range<usize> = 100..1000;
 /// Unknowns from which a Hessian of rows with factors of their own costs as much as [`RENEWED`] passes or so.
 const DEAR: usize = 100;
 /// Iterations of L-BFGS with one Hessian.
@@ -55,7 +55,7 @@ pub(super) fn start_near(objective: &LinearObjective<'_>, x: &[f64], control: &C
 }
 
 /// Do rows have kinks that no spread smooths?
-fn is_kinked(objective: &LinearObjective<'_>) -> bool {
+pub(super) fn is_kinked(objective: &LinearObjective<'_>) -> bool {
     let facts = objective.facts();
     facts.loss.smoothness() == Smoothness::Kinked || facts.exact
 }

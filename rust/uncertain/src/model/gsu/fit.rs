@@ -5,10 +5,10 @@ use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, Labels};
 use crate::error::{Error, Result};
 use crate::loss::{Loss, LossKind};
-use crate::model::linear::{Plan, TwoClasses, classify, fit_one_vs_rest, path_one_vs_rest};
+use crate::model::linear::{NearFold, Plan, TwoClasses, classify, fit_one_vs_rest, path_one_vs_rest};
 use crate::model::penalty_path::TOL;
 use crate::objective::Problem;
-use crate::solver::{Guess, Options, Solution, SolverKind, fit_linear, fit_near};
+use crate::solver::{FewRows, Guess, Options, Solution, SolverKind, fit_linear, fit_near};
 use crate::state::{PenaltyPath, RemoteRows};
 use crate::sums::RemoteLoss;
 
@@ -24,10 +24,10 @@ impl ValidParams {
     pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         let p = &self.0;
         let loss = p.loss.build(None);
-        let fit = |rows: &TwoClasses<'_>, near: Option<&(Solution, u64)>, control: &Control| {
+        let fit = |rows: &TwoClasses<'_>, near: Option<&NearFold<'_>>, control: &Control| {
             let solution = match near {
                 // SGD would remember the rows that are held out.
-                Some((near, _)) if p.solver != SolverKind::Sgd => self.solve_fold(rows, &*loss, near, control)?,
+                Some(near) if p.solver != SolverKind::Sgd => self.solve_fold(rows, &*loss, near, control)?,
                 _ => self.solve(rows, p.alpha, &*loss, &p.options, None, control)?,
             };
             let steps = online::steps_worth(p.solver, &solution);
@@ -90,15 +90,20 @@ impl ValidParams {
         &self,
         rows: &TwoClasses<'_>,
         loss: &dyn Loss,
-        near: &Solution,
+        near: &NearFold<'_>,
         control: &Control,
     ) -> Result<Solution> {
         let Params { alpha, solver, options, .. } = &self.0;
         let options = Options { tol: options.tol.max(FOLD_TOL), ..*options };
-        let x: Vec<f64> = near.w.iter().copied().chain([near.b]).collect();
+        let Solution { w, b, .. } = near.found;
+        let x: Vec<f64> = w.iter().copied().chain([*b]).collect();
         self.with_rows(rows, |rows| {
             let problem = self.problem(rows, *alpha, loss);
-            fit_near(&problem, *solver, &options, &Guess::near(&problem, &x, control)?, control)
+            let guess = match near.few(|| FewRows::near(&problem, &x, control))? {
+                Some(few) => few.guess(&problem, *solver, &options, &x, control)?,
+                None => Guess::near(&problem, &x, control)?,
+            };
+            fit_near(&problem, *solver, &options, &guess, control)
         })
     }
 

@@ -12,6 +12,8 @@
 //! Classes are fitted side by side, one on a thread, as long as the threads last: a pass over a thousand rows is too short for
 //! several. Each class sums its rows in the same parts wherever it runs.
 
+use std::cell::OnceCell;
+
 use super::{Classifier, scores};
 use crate::control::Control;
 use crate::data::weights::Present;
@@ -22,7 +24,7 @@ use crate::model::folds::Folds;
 use crate::model::platt::Sigmoid;
 use crate::objective::dense_parts;
 use crate::parallel;
-use crate::solver::Solution;
+use crate::solver::{FewRows, Solution};
 
 /// Rows of two classes.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +34,24 @@ pub(in crate::model) struct TwoClasses<'a> {
     pub targets: &'a [f64],
     /// `None` weighs all alike.
     pub weights: Option<&'a Weights>,
+}
+
+/// What a fold may start from.
+#[derive(Debug)]
+pub(in crate::model) struct NearFold<'a> {
+    /// What was found for all rows.
+    pub found: &'a Solution,
+    few: OnceCell<Option<FewRows>>,
+}
+
+impl NearFold<'_> {
+    /// The rows that decide near it, which the first fold finds.
+    pub(in crate::model) fn few(&self, find: impl FnOnce() -> Result<Option<FewRows>>) -> Result<Option<&FewRows>> {
+        if self.few.get().is_none() {
+            self.few.set(find()?).ok();
+        }
+        Ok(self.few.get().and_then(Option::as_ref))
+    }
 }
 
 /// The classes that get a hyperplane of their own, on its positive side: for two classes only the second.
@@ -54,7 +74,7 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
     seed: u64,
     threads: Option<usize>,
     control: &Control,
-    fit: impl Fn(&TwoClasses<'_>, Option<&(Solution, T)>, &Control) -> Result<(Solution, T)> + Sync,
+    fit: impl Fn(&TwoClasses<'_>, Option<&NearFold<'_>>, &Control) -> Result<(Solution, T)> + Sync,
 ) -> Result<(Classifier, Vec<T>)> {
     labels.check_rows(data.n_rows())?;
     labels.check_every_class()?;
@@ -73,7 +93,8 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
         let Some(held_out) = &held_out else { return Ok((fitted, None)) };
         let targets = held_out.labels.targets(class);
         let rows = TwoClasses { data: &held_out.data, targets: &targets, weights: held_out.labels.weights() };
-        let fit = |rest: &TwoClasses<'_>, control: &Control| Ok(fit(rest, Some(&fitted), control)?.0);
+        let near = NearFold { found: &fitted.0, few: OnceCell::new() };
+        let fit = |rest: &TwoClasses<'_>, control: &Control| Ok(fit(rest, Some(&near), control)?.0);
         let sigmoid = sigmoid(&rows, held_out.labels.parts(), &held_out.folds, &task, control, fit)?;
         Ok((fitted, Some(sigmoid)))
     };
@@ -117,9 +138,9 @@ fn sigmoid(
         let kept = Weights::new((0..n).map(weight).collect())?;
         let control = control.with_task(folds.task(task, fold));
         let solution = fit(&TwoClasses { weights: Some(&kept), ..*rows }, &control)?;
-        let (fold_means, fold_stds) = (scores::means(data, &solution.w, solution.b)?, scores::stds(data, &solution.w)?);
-        for i in (0..n).filter(|&i| held_out(i)) {
-            (means[i], stds[i]) = (fold_means[i], fold_stds[i]);
+        let rows: Vec<usize> = (0..n).filter(|&i| held_out(i)).collect();
+        for (i, (mean, std)) in rows.iter().zip(scores::of_rows(data, &rows, &solution.w, solution.b)?) {
+            (means[*i], stds[*i]) = (mean, std);
         }
     }
     Sigmoid::fit_rows(&means, &stds, targets, weights, parts, control)

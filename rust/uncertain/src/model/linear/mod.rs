@@ -16,7 +16,7 @@ pub(crate) mod scores;
 mod state;
 
 pub use classifier::Classifier;
-pub(in crate::model) use fit::{TwoClasses, fit_one_vs_rest, positive_classes};
+pub(in crate::model) use fit::{NearFold, TwoClasses, fit_one_vs_rest, positive_classes};
 pub(in crate::model) use path::path_one_vs_rest;
 pub use regressor::Regressor;
 pub(in crate::model) use remote::{FoldCounts, Plan, classify, regress, task};

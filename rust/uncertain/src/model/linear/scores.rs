@@ -65,6 +65,24 @@ pub(crate) fn stds(data: &GaussianArray, w: &[f64]) -> Result<Vec<f64>> {
     Ok(stds)
 }
 
+/// Mean score and standard deviation of some rows.
+pub(super) fn of_rows(data: &GaussianArray, rows: &[usize], w: &[f64], b: f64) -> Result<Vec<(f64, f64)>> {
+    let along = data.covariances().along(w);
+    let parts = parallel::map_parts(rows.len(), |range| {
+        with_kind!(data.covariances(), kind => {
+            let mut memo = vec![0.0; kind.memo_width(w.len())];
+            let score = |&i: &usize| {
+                let (mut mean, mut variance) = ([0.0], [0.0]);
+                simd::dots(data.means(), i, w, Power::One, &mut mean);
+                kind.quads(i, &along, &mut memo, &mut variance);
+                (mean[0] + b, variance[0].max(0.0).sqrt())
+            };
+            rows[range].iter().map(score).collect::<Vec<_>>()
+        })
+    })?;
+    Ok(parts.concat())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{Classifier, Regressor};

@@ -26,7 +26,7 @@ use crate::data::covariance::{packed_index, packed_len};
 use crate::data::{GaussianArray, Labels};
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::model::linear::{Classifier, TwoClasses, fit_one_vs_rest};
+use crate::model::linear::{Classifier, NearFold, TwoClasses, fit_one_vs_rest};
 use crate::partition::RowMoments;
 use crate::solver::{Solution, Status};
 
@@ -75,7 +75,7 @@ impl ValidParams {
     /// probabilities, classes with equal means, [`Error::Interrupted`].
     pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         let Params { calibration, seed, threads, .. } = self.0;
-        let fit = |rows: &TwoClasses<'_>, _: Option<&_>, control: &Control| {
+        let fit = |rows: &TwoClasses<'_>, _: Option<&NearFold<'_>>, control: &Control| {
             let solution = self.fit_rows(rows, control)?;
             let accuracy = worst_case_accuracy(&solution);
             Ok((solution, accuracy))

@@ -5,7 +5,7 @@ use super::{Method, Solver, ValidParams, adaptive, margin, total};
 use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, Labels, Weights};
 use crate::error::{Error, Result};
-use crate::model::linear::{Classifier, Plan, TwoClasses, classify, fit_one_vs_rest, path_one_vs_rest};
+use crate::model::linear::{Classifier, NearFold, Plan, TwoClasses, classify, fit_one_vs_rest, path_one_vs_rest};
 use crate::model::penalty_path::TOL;
 use crate::parallel;
 use crate::solver::SolverKind;
@@ -36,7 +36,7 @@ impl ValidParams {
         let p = &self.0;
         let balls = self.balls(data)?;
         let data = balls.as_ref().unwrap_or(data);
-        let fit = |rows: &TwoClasses<'_>, _: Option<&_>, control: &Control| {
+        let fit = |rows: &TwoClasses<'_>, _: Option<&NearFold<'_>>, control: &Control| {
             let Outcome { solution, radii, history } = self.fit_rows(rows, control)?;
             Ok((solution, (radii, history)))
         };
