@@ -139,7 +139,7 @@ fn sigmoid(
         let control = control.with_task(folds.task(task, fold));
         let solution = fit(&TwoClasses { weights: Some(&kept), ..*rows }, &control)?;
         let rows: Vec<usize> = (0..n).filter(|&i| held_out(i)).collect();
-        for (i, (mean, std)) in rows.iter().zip(scores::of_rows(data, &rows, &solution.w, solution.b)?) {
+        for (i, (mean, std)) in rows.iter().zip(scores::row_scores(data, &rows, &solution.w, solution.b)?) {
             (means[*i], stds[*i]) = (mean, std);
         }
     }

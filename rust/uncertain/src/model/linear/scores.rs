@@ -66,7 +66,7 @@ pub(crate) fn stds(data: &GaussianArray, w: &[f64]) -> Result<Vec<f64>> {
 }
 
 /// Mean score and standard deviation of some rows.
-pub(super) fn of_rows(data: &GaussianArray, rows: &[usize], w: &[f64], b: f64) -> Result<Vec<(f64, f64)>> {
+pub(super) fn row_scores(data: &GaussianArray, rows: &[usize], w: &[f64], b: f64) -> Result<Vec<(f64, f64)>> {
     let along = data.covariances().along(w);
     let parts = parallel::map_parts(rows.len(), |range| {
         with_kind!(data.covariances(), kind => {
