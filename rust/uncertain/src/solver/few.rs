@@ -68,6 +68,7 @@ impl FewRows {
         control: &Control,
     ) -> Result<Guess> {
         let all = problem.weights.map_or(problem.data.n_rows() as f64, Weights::total);
+        // Where none of them is left, all rows are asked.
         let Ok(weights) = problem.weights.map(|weights| weights.take(&self.rows)).transpose() else {
             return Guess::near(problem, x, control);
         };
@@ -96,9 +97,9 @@ mod tests {
     use crate::solver::fit_linear;
     use crate::testing::Numbers;
 
-    /// `n` rows of 120 features; of every twenty the first is of a class that lies off by `shift` in all of them.
-    fn rows(n: usize, shift: f64) -> (GaussianArray, Vec<f64>) {
-        let (d, mut numbers) = (120, Numbers::new(3));
+    /// `n` rows of `d` features; of every twenty the first is of a class that lies off by `shift` in all of them.
+    fn rows(n: usize, d: usize, shift: f64) -> (GaussianArray, Vec<f64>) {
+        let mut numbers = Numbers::new(3);
         let targets: Vec<f64> = (0..n).map(|i| if i % 20 == 0 { 1.0 } else { -1.0 }).collect();
         let means = (0..n * d).map(|k| numbers.normal() + shift * 0.5 * (1.0 + targets[k / d])).collect();
         let values = Rows::from_vec((0..n * d).map(|_| 0.1 + 0.4 * numbers.uniform()).collect(), d).unwrap();
@@ -106,17 +107,14 @@ mod tests {
         (GaussianArray::new(Rows::from_vec(means, d).unwrap(), covariances).unwrap(), targets)
     }
 
+    fn problem<'a>(data: &'a GaussianArray, targets: &'a [f64]) -> Problem<'a> {
+        Problem { data, targets, weights: None, alpha: 1e-3, fit_intercept: true, loss: &ExpectedHinge }
+    }
+
     #[test]
     fn a_fold_from_the_few_is_the_fold_and_begins_nearly_there() {
-        let (data, targets) = rows(3_000, 0.6);
-        let all = Problem {
-            data: &data,
-            targets: &targets,
-            weights: None,
-            alpha: 1e-3,
-            fit_intercept: true,
-            loss: &ExpectedHinge,
-        };
+        let (data, targets) = rows(3_000, 120, 0.6);
+        let all = problem(&data, &targets);
         let (kind, control) = (SolverKind::Auto, Control::new());
         let found = fit_linear(&all, kind, &Options::default(), None, &control).unwrap();
         let x = [found.w, vec![found.b]].concat();
@@ -140,22 +138,16 @@ mod tests {
 
     #[test]
     fn where_most_rows_decide_there_are_no_few() {
-        let (data, targets) = rows(400, 0.0);
-        let all = Problem {
-            data: &data,
-            targets: &targets,
-            weights: None,
-            alpha: 1e-1,
-            fit_intercept: true,
-            loss: &ExpectedHinge,
-        };
+        let (data, targets) = rows(400, 120, 0.0);
+        let all = problem(&data, &targets);
         let balanced: Vec<f64> = (0..400).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let control = Control::new();
         let mut x = vec![0.0; 121];
         assert!(FewRows::near(&Problem { targets: &balanced, ..all }, &x, &control).unwrap().is_none());
         // Few unknowns: a pass is cheap.
         x.truncate(4);
-        let narrow = GaussianArray::points(Rows::from_vec(vec![1.0; 1200], 3).unwrap()).unwrap();
+        let narrow = rows(400, 3, 0.6).0;
+        x[0] = 1.0;
         assert!(FewRows::near(&Problem { data: &narrow, ..all }, &x, &control).unwrap().is_none());
     }
 }

@@ -5,7 +5,7 @@
 //! large, of which a hundred thousand nodes would see little.
 
 use super::family::{Constant, Family, Local, Observation};
-use super::quadrature::{Gradient, Hessian, Integral, Sums, mode};
+use super::quadrature::{Gradient, Hessian, Integral, NUMBERS, Sums, mode};
 
 /// Below, 1 / v is more than a number can hold, and the integral is the density.
 const LEAST_VARIANCE: f64 = 1e-200;
@@ -42,7 +42,7 @@ fn over(family: &dyn Family, seen: Observation, (m, v): (f64, f64), extra: &[f64
     let (mode, scale) = mode(slope, (end.min(0.0), end.max(0.0)), s);
     let top = family.local(seen, m + mode, extra).value - 0.5 * mode / v * mode;
     if !(top.is_finite() && scale > 0.0) {
-        return Integral { log: f64::NAN, gradient: [f64::NAN; 4], ..Integral::default() };
+        return Integral { log: f64::NAN, gradient: [f64::NAN; NUMBERS], ..Integral::default() };
     }
     let (sums, log) = Sums::over(scale, |t| {
         let t = mode + t;
@@ -82,7 +82,6 @@ fn with_constant(mut found: Integral, constant: &Constant) -> Integral {
 mod tests {
     use super::*;
     use crate::model::law::family::FamilyKind;
-    use crate::model::law::quadrature::NUMBERS;
     use crate::special::{HALF_LOG_TAU, log_upper_tail};
 
     /// 400,001 nodes over forty standard deviations of the normal density, and finer ones around the target's own peak.

@@ -22,6 +22,9 @@ const MOST_STEPS: usize = 100;
 const ENOUGH: f64 = 1e-16;
 /// Standard deviation of the linear predictor beyond which the coefficients have no end.
 const ENDLESS: f64 = 200.0;
+/// A step to a spread so many times that of before (or 1) is shortened without a look: its integrals would
+/// take as many times the nodes, and such steps were not kept.
+const LEAP: f64 = 30.0;
 /// Second derivatives along a direction relative to those of the start: exp(-19).
 const VANISHED: f64 = 1e-8;
 
@@ -83,6 +86,7 @@ pub(super) fn maximum(
     let objective = Objective { likelihood, alphas, weight: likelihood.weight() };
     let (first, last) = (likelihood.first_coef(), likelihood.first_extra());
     let bounds = likelihood.family.bounds();
+    let spread = |theta: &[f64]| theta[first..last].iter().map(|b| b * b).sum::<f64>().sqrt();
     let mut theta = start;
     let mut point = objective.point(&theta, control)?;
     let begun = point.hessian.clone();
@@ -107,10 +111,12 @@ pub(super) fn maximum(
         let mut next = theta.clone();
         free.iter().zip(&step).for_each(|(&at, by)| next[at] += by);
         next[last..].iter_mut().for_each(|a| *a = a.clamp(bounds.0, bounds.1));
-        let there = objective.point(&next, control)?;
         let rounding = 1e-14 * (1.0 + point.value.abs());
+        let leap = spread(&next) > LEAP * spread(&theta).max(1.0);
+        let there = if leap { None } else { Some(objective.point(&next, control)?) };
         // A step so far that the integrals overflow promises anything, -infinity among it.
-        if there.value.is_finite() && there.value <= point.value - 1e-4 * promised + rounding {
+        let falls = |there: &Point| there.value.is_finite() && there.value <= point.value - 1e-4 * promised + rounding;
+        if let Some(there) = there.filter(falls) {
             // Falls no more than rounding: the end, wherever it is.
             let stuck = point.value - there.value <= rounding && promised <= rounding;
             (theta, point) = (next, there);
@@ -119,8 +125,7 @@ pub(super) fn maximum(
                 status = Status::Converged;
                 break;
             }
-            let spread = theta[first..last].iter().map(|b| b * b).sum::<f64>().sqrt();
-            if spread > ENDLESS {
+            if spread(&theta) > ENDLESS {
                 status = Status::Separated;
                 break;
             }

@@ -54,7 +54,7 @@ impl Family for Weibull {
             let (_, lambda) = log_upper_tail(-u(w));
             (1.0 - w.exp() + per * lambda, -w.exp() - per * per * lambda * (lambda + u(w)))
         };
-        // phi / Phi falls in u: where exp(w) is 1 and what it adds at w = 0, the slope has crossed zero.
+        // The slope is >= 0 at w = 0, and no longer where exp(w) = 1 + per lambda(0), as lambda = phi / Phi falls.
         let (mode, scale) = mode(slope, (0.0, slope(0.0).0.ln_1p()), 1.0);
         let value = |w: f64| w - w.exp() + log_upper_tail(-u(w)).0;
         let top = value(mode);
