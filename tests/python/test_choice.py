@@ -148,6 +148,12 @@ def test_fast_is_one_fit_by_rule() -> None:
     assert ", by rule: too few rows, or of a class, to hold any out\n" in repr(tiny)
 
 
+def test_a_table_beyond_every_budget_is_fitted_by_rule_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uncertain._choice.choose.is_too_much", lambda *_: True)
+    model = uncertain.fit(catalogue(80), target="kind")
+    assert ", by rule: too many rows, features and classes for the budget of a choice\n" in repr(model)
+
+
 def test_a_leaderboard_survives_a_file(tmp_path: Path, model: uncertain.Model) -> None:
     fast = uncertain.fit(catalogue(40), target="kind", effort="fast", noise=(1, 4))
     fast.save(tmp_path / "m.safetensors")

@@ -75,7 +75,9 @@ SHARE = 0.5
 """Of a limit in seconds, for the choice; the rest is for the fit to all rows."""
 MOST_THREADS = 4
 """Fits at once; the longest candidate takes a third of a fold's time."""
+TOO_FEW = "too few rows, or of a class, to hold any out"
 TOO_MUCH = "too many rows, features and classes for the budget of a choice"
+NONE_COMPARED = "no candidate could be compared on held-out rows and fitted to all of them"
 COMPARED = "for comparison: without error bars"
 IN_MEMORY = "for comparison: learns from rows in memory, and is not made of sums over them"
 
@@ -112,19 +114,21 @@ def _choose(request: Request, training: TrainingRows) -> Choice:
     members = portfolio(request)
     if all(member.pipeline is None for member in members):
         raise UncertainError("; ".join(f"{member.text}: {member.reason}" for member in members))
-    if request.effort == "fast" or _countable(training) < ENOUGH_ROWS:
-        return _by_rule(request, members, training)
+    if request.effort == "fast":
+        return _by_rule(request, members, training, "")
+    if _countable(training) < ENOUGH_ROWS:
+        return _by_rule(request, members, training, TOO_FEW)
     equal = equal_rows(training.rows) if training.groups is None else None
     if equal is not None:
         training = replace(training, groups=equal.groups)
     comparison = Comparison.from_request(request, training)
     if len(comparison.folds) == 0:
-        return _by_rule(request, members, training)
+        return _by_rule(request, members, training, TOO_FEW)
     tried = [member for member in members if member.pipeline is not None]
     size = request.size
     candidates = [m for m in tried if m.pipeline is not None and not is_too_much(m.pipeline, size)]
     if not candidates:
-        return _by_rule(request, members, training)
+        return _by_rule(request, members, training, TOO_MUCH)
     skipped = [member for member in members if member.pipeline is None]
     skipped += [member.without(TOO_MUCH) for member in tried if member not in candidates]
     pace.begin(len(comparison.folds), len(candidates) + 3)
@@ -136,7 +140,7 @@ def _choose(request: Request, training: TrainingRows) -> Choice:
     trials = [t for t in trials if t not in passed]
     if not trials:
         pace.end()
-        return _by_rule(request, members, training)
+        return _by_rule(request, members, training, NONE_COMPARED)
     twins, left_twins = ([], []) if request.exact else _twins(request, [*trials, *left], comparison, pace)
     left += left_twins
     with request.deadline.stops(SHARE):
@@ -318,7 +322,7 @@ def _for_share(member: Member, share: float) -> Member:
     return replace(member, pipeline=pipeline)
 
 
-def _by_rule(request: Request, members: Sequence[Member], training: TrainingRows) -> Choice:
+def _by_rule(request: Request, members: Sequence[Member], training: TrainingRows, why: str) -> Choice:
     """One fit without a choice: the first member that can be fitted, those of the rule before all others."""
     candidates = [member for member in members if member.pipeline is not None]
     candidates = [member for member in candidates if request.able is None or request.able(member)]
@@ -332,6 +336,7 @@ def _by_rule(request: Request, members: Sequence[Member], training: TrainingRows
         gap=certified_gap(fitted),
         status="ended by max_iter" if ended_early(fitted) else "",
         weight=1.0,
+        note=why,
     )
     measure = "rmse" if request.regression else "log_loss"
     board = Leaderboard((line,), measure, line.text, request.effort, request.noise)

@@ -46,7 +46,7 @@ class Entry:
     weight: float = 0.0
     """Its share in the model: 1 for the chosen one, NaN for an average, which has the others."""
     note: str = ""
-    """Why it was not tried, or that it is there for comparison."""
+    """Why it was not tried, that it is there for comparison, or why it was fitted by rule."""
 
     @property
     def text(self) -> str:
@@ -105,8 +105,9 @@ class Leaderboard:
     def lines(self) -> list[str]:
         """What `print(model)` says of it."""
         if not self.n_rows:
-            why = "" if self.effort == "fast" else ": too few rows, or of a class, to hold any out"
-            return [f"chosen     {self.chosen}, by rule{why}"]
+            return [
+                f"chosen     {self.chosen}, by rule" + "".join(f": {e.note}" for e in self.entries if e.note)
+            ]
         tried = sum(
             np.isfinite(e.score)
             and (not e.note or (e.note.startswith(RACED) and e.meaning != MEANS_ONLY))
