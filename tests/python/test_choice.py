@@ -154,6 +154,27 @@ def test_a_table_beyond_every_budget_is_fitted_by_rule_and_says_so(monkeypatch: 
     assert ", by rule: too many rows, features and classes for the budget of a choice\n" in repr(model)
 
 
+def test_where_all_that_know_the_errors_are_beyond_the_budget_the_means_are_compared(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(
+        "uncertain._choice.choose.is_too_much", lambda steps, _: "means" not in steps.named_steps
+    )
+    table = catalogue(200)
+    model = uncertain.fit(table, target="kind")
+    board = model.leaderboard_
+    tried = board.filter(board["score"].is_not_nan(), board["method"] != "average")
+    assert tried.height > 1 and set(tried["meaning"]) == {"means only"}
+    assert "not known: candidates that know the errors are beyond the budget of a choice\n" in repr(model)
+    assert (
+        board.filter(board["method"] == "gsu", board["meaning"] != "means only")["note"]
+        .str.contains("budget")
+        .all()
+    )
+    model.save(tmp_path / "m")
+    assert uncertain.load(tmp_path / "m").predict_proba(table).equals(model.predict_proba(table))
+
+
 def test_a_leaderboard_survives_a_file(tmp_path: Path, model: uncertain.Model) -> None:
     fast = uncertain.fit(catalogue(40), target="kind", effort="fast", noise=(1, 4))
     fast.save(tmp_path / "m.safetensors")

@@ -228,6 +228,11 @@ def two_steps(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"parameters": [{}, {"class_weight": {"pairs": 3}}]},
         {"parameters": [{}, {"class_weight": {"pair": []}}]},
         {"parameters": [{}, {"class_weight": {"pairs": [[[], 1]]}}]},
+        {"categories": ["u"]},
+        {"categories": {"u": "ab"}},
+        {"categories": {"u": [["a"]]}},
+        {"units": ["mag"]},
+        {"units": {"u": 1}},
     ],
 )
 def test_an_altered_description_is_refused_at_load(

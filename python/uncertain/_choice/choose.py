@@ -20,6 +20,7 @@ Members run a race, fold by fold, and leave it when they are clearly behind (`ra
 The best member of each method is tried without error bars, too. These twins take part if the score of the
 best of them beats that of every member that knows the error bars by a standard error, and by two scores alone
 decide; else they are there for comparison. (With limits, and with rows that are held elsewhere, always.)
+Where all members that know the error bars are beyond the budget, members without them run the race alone.
 
 The chosen member's own score is a little too good, as the best of several by luck: by O(sqrt(log M / n)) for
 M members.
@@ -50,11 +51,18 @@ from .._rows.training import TrainingRows
 from .._uncertain import effective_n_jobs
 from ..exceptions import UncertainError
 from .average import AveragedClassifier, AveragedRegressor
-from .budget import is_too_much, refuse_too_many
+from .budget import Size, is_too_much, refuse_too_many
 from .comparison import Comparison
 from .leaderboard import MEANS_ONLY, RACED, Entry, Leaderboard
 from .left_alone import LeftAloneTrial, try_left_alone
-from .portfolio import Member, Request, follows_rule, means_only_twin, portfolio
+from .portfolio import (
+    Member,
+    Request,
+    follows_rule,
+    means_only_twin,
+    portfolio,
+    without_error_bars,
+)
 from .race import race
 from .rule import TOLERANCE, Ranking, entry, gain, skipped_entry
 from .trial import Trial, as_scored
@@ -126,11 +134,14 @@ def _choose(request: Request, training: TrainingRows) -> Choice:
         return _by_rule(request, members, training, TOO_FEW)
     tried = [member for member in members if member.pipeline is not None]
     size = request.size
-    candidates = [m for m in tried if m.pipeline is not None and not is_too_much(m.pipeline, size)]
-    if not candidates:
-        return _by_rule(request, members, training, TOO_MUCH)
+    candidates = _affordable(tried, size)
     skipped = [member for member in members if member.pipeline is None]
     skipped += [member.without(TOO_MUCH) for member in tried if member not in candidates]
+    blind = not candidates
+    if blind and request.able is None and not request.limits and not request.exact:
+        candidates = _affordable(without_error_bars(request), size)
+    if not candidates:
+        return _by_rule(request, members, training, TOO_MUCH)
     pace.begin(len(comparison.folds), len(candidates) + 3)
     able = request.able or (lambda member: True)
     run = race(candidates, request, comparison, pace, SHARE, able, _threads(request))
@@ -141,7 +152,8 @@ def _choose(request: Request, training: TrainingRows) -> Choice:
     if not trials:
         pace.end()
         return _by_rule(request, members, training, NONE_COMPARED)
-    twins, left_twins = ([], []) if request.exact else _twins(request, [*trials, *left], comparison, pace)
+    alone = request.exact or blind
+    twins, left_twins = ([], []) if alone else _twins(request, [*trials, *left], comparison, pace)
     left += left_twins
     with request.deadline.stops(SHARE):
         exact = try_left_alone(request, training, pace)
@@ -159,6 +171,10 @@ def _choose(request: Request, training: TrainingRows) -> Choice:
         return choice
     board = replace(choice.leaderboard, n_groups=None, n_together=equal.n_together, n_apart=equal.n_apart)
     return choice._replace(leaderboard=board)
+
+
+def _affordable(members: Sequence[Member], size: Size) -> list[Member]:
+    return [m for m in members if m.pipeline is not None and not is_too_much(m.pipeline, size)]
 
 
 def _threads(request: Request) -> int:

@@ -130,10 +130,15 @@ class Leaderboard:
         late = sum("time_limit" in e.note for e in self.entries)
         if late:
             found.append(f"stopped    time_limit left out {late} candidates; another run may differ")
-        if any(e.meaning == "means only" for e in (own, *shares)):
-            found.append(
-                "gain       none: the means alone do better than every candidate that knows the errors"
+        if any(e.meaning == MEANS_ONLY for e in (own, *shares)):
+            compared = [e for e in self.entries if np.isfinite(e.score) and e.method != AVERAGE]
+            knowing = any(e.meaning != MEANS_ONLY for e in compared)
+            why = (
+                "none: the means alone do better than every candidate that knows the errors"
+                if knowing
+                else "not known: candidates that know the errors are beyond the budget of a choice"
             )
+            found.append(f"gain       {why}")
         elif np.isfinite(self.gain):
             better = "better" if self.gain >= 0 else "worse"
             found.append(

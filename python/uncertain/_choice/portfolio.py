@@ -18,7 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._base.deadline import Deadline
 from .._data.choices import Effort
-from .._data.incomplete import GaussianRows, filled_gaussians
+from .._data.incomplete import GaussianRows, filled_gaussians, like
 from .._data.typing import Keywords, Labels
 from .._rows.left_alone import LeftAlone
 from ..preprocessing import GaussianCollapser, GaussianImputer
@@ -172,6 +172,17 @@ def means_only_twin(asked: Request, member: Member) -> Member:
     return replace(twin, meaning=MEANS_ONLY, penalty=penalty, pipeline=Pipeline(steps))
 
 
+def without_error_bars(asked: Request) -> list[Member]:
+    """Of each method the simplest member of the same rows as points, whose Gaussians cost a power of the
+    features less."""
+    points = like(asked.rows, filled_gaussians(asked.rows).collapse("zero"))
+    simplest: dict[str, Member] = {}
+    for member in portfolio(replace(asked, rows=points)):
+        if member.pipeline is not None:
+            simplest.setdefault(member.method, member)
+    return [means_only_twin(asked, member) for member in simplest.values()]
+
+
 def _classes(asked: Request) -> Iterator[Member]:
     _, counts = np.unique(asked.y, return_counts=True)
     yield from _both(asked, "gsu", penalty="alpha")
@@ -283,7 +294,7 @@ def _measured(asked: Request, member: Member) -> Member:
 
 def _em(asked: Request, member: Member) -> Member:
     """Left out if there are too many features for Gaussians with noise."""
-    if len(asked.rows) * float(asked.n_features) ** 3 > EM_WORK and not member.reason:
+    if not asked.exact and len(asked.rows) * float(asked.n_features) ** 3 > EM_WORK and not member.reason:
         return member.without(f"{asked.n_features} features are too many for Gaussians with noise")
     return member
 

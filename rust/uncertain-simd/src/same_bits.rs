@@ -4,9 +4,11 @@
 //! Not among them: what is written for one kind of register (`vector`), where AVX-512 has short cuts to 1 / x and
 //! 1 / sqrt(x) that are right to two units in the last place.
 
+use std::sync::Arc;
+
 use crate::dispatch::{Level, Set};
 use crate::logistic::logistic_normal;
-use crate::mixture::{Component, Densities, Noise, Shape, Sums, Workspace, triangle};
+use crate::mixture::{Component, Densities, Noise, Scatter, Shape, Sums, Workspace, triangle};
 use crate::normal::{HingeParts, cdf, expected_hinge, pdf};
 use crate::spread::PairTerms;
 use crate::testing::Numbers;
@@ -85,13 +87,14 @@ fn scalars(n: usize, numbers: &mut Numbers, found: &mut Results) {
 /// EM on rows without own noise: the form that needs no square root of a matrix per row.
 fn mixture(d: usize, numbers: &mut Numbers, found: &mut Results) {
     let shape = Shape { d, noise: Noise::Rotated, masked: false };
-    let component = Component {
-        mean: normals(d, numbers),
-        offset: -0.3,
+    let scatter = Scatter {
+        origin: normals(d, numbers),
         matrix: normals(d * d, numbers),
         gains: (0..d).map(|_| numbers.uniform()).collect(),
         back: normals(d * d, numbers),
     };
+    let centre = normals(d, numbers);
+    let component = Component { mean: vec![0.0; d], offset: -0.3, centre, scatter: Arc::new(scatter) };
     let rows: Vec<Pack> = (0..3 * shape.width()).map(|_| Pack(std::array::from_fn(|_| numbers.uniform()))).collect();
     let components = [component.clone(), Component { offset: 0.1, ..component }];
     let (mut workspace, mut total) = (Workspace::default(), [0.0; LANES]);

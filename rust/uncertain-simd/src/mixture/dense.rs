@@ -72,7 +72,7 @@ impl Posterior for Dense {
         for i in 0..d {
             let mut sum = [component.mean[i]; LANES];
             for j in 0..d {
-                let t = component.matrix[at(i, j)];
+                let t = component.scatter.matrix[at(i, j)];
                 sum = each(|l| fma::<FMA>(t, a[j].0[l], sum[l]));
             }
             out[i].0 = sum;
@@ -99,7 +99,7 @@ impl Posterior for Dense {
             for j in 0..d {
                 let (mut vij, mut uij) = ([0.0; LANES], [0.0; LANES]);
                 for c in 0..d {
-                    let (inverse, t) = (&state[at(i, c)].0, component.matrix[at(c, j)]);
+                    let (inverse, t) = (&state[at(i, c)].0, component.scatter.matrix[at(c, j)]);
                     vij = each(|l| fma::<FMA>(inverse[l], t, vij[l]));
                     if shape.noise == Noise::Full {
                         let s = &own[at(c, j)].0;
@@ -127,7 +127,7 @@ impl Posterior for Dense {
             for j in 0..d {
                 let (mut t_u, mut s_v) = ([0.0; LANES], [0.0; LANES]);
                 for c in 0..d {
-                    let t = component.matrix[at(i, c)];
+                    let t = component.scatter.matrix[at(i, c)];
                     t_u = each(|l| fma::<FMA>(t, u[c * d + j].0[l], t_u[l]));
                     if shape.noise == Noise::Full {
                         let s = &own[at(i, c)].0;

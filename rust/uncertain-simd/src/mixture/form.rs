@@ -1,5 +1,7 @@
 //! What the three forms of a mixture have in common: the layout of packs, components, and what a form must compute.
 
+use std::sync::Arc;
+
 use crate::lanes::{Lanes, Pack, each, fma};
 
 /// What a pack holds of the covariances, after d means and the weights.
@@ -50,12 +52,22 @@ pub fn triangle(d: usize) -> usize {
     d * (d + 1) / 2
 }
 
-/// A component, prepared for one of the two forms.
+/// A component, prepared for one of the forms.
 #[derive(Debug, Clone)]
 pub struct Component {
     pub mean: Vec<f64>,
     /// Added to every log density: the logarithm of the share and all constants.
     pub offset: f64,
+    /// Rotated: P'(mean - origin).
+    pub centre: Vec<f64>,
+    pub scatter: Arc<Scatter>,
+}
+
+/// What components with one T share.
+#[derive(Debug)]
+pub struct Scatter {
+    /// Rotated: where all of them measure from.
+    pub origin: Vec<f64>,
     /// Dense: T, packed. Rotated: the rows p_j of P' with P'T P = I and P'S P diagonal. Low rank: P' = Q^{-1}, packed.
     pub matrix: Vec<f64>,
     /// Rotated: the diagonal g of P'S P, to be multiplied by the row's number.

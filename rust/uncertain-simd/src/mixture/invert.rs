@@ -82,7 +82,7 @@ impl<V: Vector> Work<'_, V> {
         let (x, own) = (&row[..d], &row[d + 1..]);
         for i in 0..d {
             let line = &mut self.lower[i * stride..][..i + 1];
-            let t = &component.matrix[triangle(i)..][..i + 1];
+            let t = &component.scatter.matrix[triangle(i)..][..i + 1];
             if shape.noise == Noise::Full {
                 let s = &own[triangle(i)..][..i + 1];
                 for j in 0..i + 1 {

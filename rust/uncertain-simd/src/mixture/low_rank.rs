@@ -28,7 +28,7 @@ impl LowRank {
                 let mut sum = [0.0; 8];
                 // Q is lower triangular.
                 for j in 0..=i {
-                    let (q, x) = (component.back[i * d + j], &state[j * (r + 1) + c].0);
+                    let (q, x) = (component.scatter.back[i * d + j], &state[j * (r + 1) + c].0);
                     sum = each(|l| fma::<FMA>(q, x[l], sum[l]));
                 }
                 out[i * r + c].0 = sum;
@@ -71,7 +71,7 @@ impl Posterior for LowRank {
         for i in 0..d {
             let mut sum = [component.mean[i]; 8];
             for j in 0..=i {
-                let (q, x) = (component.back[i * d + j], &state[j * (self.rank + 1) + self.rank].0);
+                let (q, x) = (component.scatter.back[i * d + j], &state[j * (self.rank + 1) + self.rank].0);
                 sum = each(|l| fma::<FMA>(q, x[l], sum[l]));
             }
             out[i].0 = sum;

@@ -28,7 +28,7 @@ mod rotated;
 mod woodbury;
 
 pub use draws::{DrawComponent, DrawSums, draw_sums_len};
-pub use form::{Component, Noise, Shape, Workspace, triangle};
+pub use form::{Component, Noise, Scatter, Shape, Workspace, triangle};
 pub use low_rank::Factors;
 pub use passes::{Densities, Sums};
 pub use posterior::Posteriors;

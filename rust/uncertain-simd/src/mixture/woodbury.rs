@@ -67,10 +67,10 @@ impl Wide for Woodbury<'_> {
             }
             let whole = d / ROWS * ROWS;
             for row in (0..whole).step_by(ROWS) {
-                images::<V, ROWS>(&self.component.matrix, input, image, row, w);
+                images::<V, ROWS>(&self.component.scatter.matrix, input, image, row, w);
             }
             for row in whole..d {
-                images::<V, 1>(&self.component.matrix, input, image, row, w);
+                images::<V, 1>(&self.component.scatter.matrix, input, image, row, w);
             }
             products(image, gram, d, w);
             // N, with (B'y)' below it, to L and z' = (B'y)' L^{-T}.

@@ -51,6 +51,7 @@ impl Task<'_> {
             rows: self.groups.iter().map(|group| self.effective_rows(group)).collect(),
             spent: self.spent(),
             smooth: self.groups.iter().all(|group| group.limited.is_empty()),
+            exact: self.observed.is_exact() && self.groups.iter().all(|group| group.components.len() == 1),
         };
         Climb::new(&Here { task: self, sources }, shape, params, &sample, control).run(start)
     }
@@ -103,6 +104,8 @@ pub(super) struct Shape {
     pub spent: Vec<f64>,
     /// Are the sums those of the likelihood's gradient? Of rows with limits they need not be.
     pub smooth: bool,
+    /// Is the first step the answer? Of exact rows, under one component each.
+    pub exact: bool,
 }
 
 /// A mixture, and what a pass over the rows says about it.
@@ -162,7 +165,8 @@ impl<'a> Climb<'a> {
     pub(super) fn run(mut self, start: Mixture) -> Result<FittedMixture> {
         let start = self.look(floored_all(&start, &self.floor)?)?;
         self.keep(&start);
-        let (last, status) = if self.params.acceleration.is_some() { self.squarem(start)? } else { self.em(start)? };
+        let jumps = self.params.acceleration.is_some() && !self.shape.exact;
+        let (last, status) = if jumps { self.squarem(start)? } else { self.em(start)? };
         let n_iter = self.passes - 1;
         Ok(FittedMixture { mixture: last.mixture, history: self.history, n_iter, status, choice: None })
     }

@@ -138,7 +138,7 @@ fn plain(mixture: &Mixture, k: usize, component: &Component, sums: &[f64]) -> Re
     let d = mixture.n_features();
     let mut s: Vec<f64> = (0..d).map(|j| sums[packed_index(d, j)]).collect();
     let mut g: Vec<f64> = (0..d * d).map(|p| sums[packed_index(p / d, p % d)]).collect();
-    let q = &component.back;
+    let q = &component.scatter.back;
     if !q.is_empty() {
         let l = mixture.root(k)?;
         let back = |x: &mut [f64]| {

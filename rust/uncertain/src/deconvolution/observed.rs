@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::control::Control;
 use crate::data::covariance::{Structure, packed_len};
-use crate::data::{GaussianArray, Incomplete, Weights};
+use crate::data::{Covariances, GaussianArray, Incomplete, Weights};
 use crate::deconvolution::Mixture;
 use crate::deconvolution::prepare::prepared;
 use crate::error::{Error, Result};
@@ -76,6 +76,12 @@ impl<'a> Observed<'a> {
     /// What it was made of.
     pub(crate) fn rows(&self) -> Incomplete<'a> {
         Incomplete::from_parts(self.data, self.missing, self.limits)
+    }
+
+    /// Are all rows points: no noise, gap, limit or further component?
+    pub(super) fn is_exact(&self) -> bool {
+        let points = matches!(self.data.covariances(), Covariances::Zero) && self.parts.is_none();
+        points && self.missing.is_none() && self.limits.is_none()
     }
 
     /// The components in the form that a pass over these rows wants.

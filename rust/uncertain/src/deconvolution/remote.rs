@@ -25,7 +25,7 @@ pub(crate) fn sums_of_partition(
     control: &Control,
 ) -> Result<Vec<f64>> {
     let observed = Observed::in_plain_coordinates(rows, weights);
-    let components = plain(mixture);
+    let components = plain(mixture)?;
     let (mut out, mut total) = (vec![], 0.0);
     for (group, range) in groups.iter().zip(ranges(groups.len(), components.len())) {
         let source = observed.passing(group.as_deref());
@@ -127,7 +127,7 @@ impl Passes for RemoteEm<'_> {
         control.check()?;
         let mut sums = self.rows.sum(Request::Em { classes: self.classes(), mixture: mixture.clone() }, control)?;
         let total = sums.pop().unwrap_or(f64::NAN);
-        Ok((plain(mixture), sums, vec![total]))
+        Ok((plain(mixture)?, sums, vec![total]))
     }
 }
 
@@ -162,6 +162,7 @@ pub(crate) fn fit_remote(
         rows: (0..rows.groups.len()).map(|group| rows.weight(group).powi(2) / rows.squares(group)).collect(),
         spent: (0..rows.groups.len()).flat_map(|group| vec![spent(group); k]).collect(),
         smooth: true,
+        exact: false,
     };
     Climb::new(rows, shape, params, &sample, control).run(start)
 }

@@ -54,14 +54,16 @@ pub(super) fn jump([u0, u1, u2]: &[Vec<f64>; 3], most: f64) -> Option<(Vec<f64>,
     u.iter().all(|x| x.is_finite()).then_some((u, length))
 }
 
-/// Per component: the log share, the mean, the rows of L.
+/// Per component: the log share, the mean, the rows of L (of a T that several share found once).
 fn coordinates(mixture: &Mixture, alive: &[bool], scale: &[f64]) -> Result<Vec<f64>> {
     let d = scale.len();
-    let mut u = vec![];
+    let (mut u, mut l) = (vec![], vec![]);
     for (k, alive) in alive.iter().enumerate() {
         u.push(if *alive { mixture.weights()[k].ln() } else { 0.0 });
         u.extend(mixture.mean(k).iter().zip(scale).map(|(m, s)| m / s.sqrt()));
-        let l = mixture.root(k)?;
+        if k == 0 || mixture.covariance(k) != mixture.covariance(k - 1) {
+            l = mixture.root(k)?;
+        }
         for i in 0..d {
             let unit = scale[i].sqrt();
             u.extend((0..i).map(|j| l[i * d + j] / unit));
@@ -75,10 +77,16 @@ fn coordinates(mixture: &Mixture, alive: &[bool], scale: &[f64]) -> Result<Vec<f
 fn mixture(u: &[f64], alive: &[bool], groups: &[Range<usize>], scale: &[f64], last: &Mixture) -> Mixture {
     let d = scale.len();
     let (mut weights, mut means, mut covariances) = (vec![], vec![], vec![]);
+    let mut before: &[f64] = &[];
     for (k, u) in u.chunks_exact(1 + d + packed_len(d)).enumerate() {
         weights.push(if alive[k] { u[0].exp() } else { last.weights()[k] });
         means.extend(u[1..=d].iter().zip(scale).map(|(m, s)| m * s.sqrt()));
-        let mut l = u[1 + d..].to_vec();
+        if u[1 + d..] == *before {
+            covariances.extend_from_within(covariances.len() - packed_len(d)..);
+            continue;
+        }
+        before = &u[1 + d..];
+        let mut l = before.to_vec();
         for i in 0..d {
             let row = &mut l[packed_len(i)..packed_len(i + 1)];
             row[i] = row[i].exp();

@@ -41,15 +41,6 @@ pub(super) fn floor(
     groups.iter().zip(rows_of).flat_map(of_group).collect()
 }
 
-/// One component after the step, as if it had a T of its own.
-struct Moved {
-    /// Rows it stands for.
-    count: f64,
-    mean: Vec<f64>,
-    /// d x d, the lower triangle counts.
-    covariance: Vec<f64>,
-}
-
 /// The mixture after a pass with these sums; `groups` holds the components whose shares sum to 1, `spent` what their
 /// scatter is short of ([`Task::spent`](super::Task::spent)).
 pub(super) fn updated(
@@ -62,80 +53,121 @@ pub(super) fn updated(
     spent: &[f64],
 ) -> Result<Mixture> {
     let d = mixture.n_features();
-    let len = packed_len(d + 1);
-    let mut moved = Vec::with_capacity(components.len());
-    for (k, sums) in sums.chunks_exact(len).enumerate() {
-        let mut component = moved_component(mixture, k, &components[k], sums)?;
-        if spent[k] > 0.0 {
-            let factor = component.count / (component.count - spent[k]);
-            component.covariance.iter_mut().for_each(|x| *x *= factor);
+    let each: Vec<ComponentSums> = sums.chunks_exact(packed_len(d + 1)).map(|sums| ComponentSums { d, sums }).collect();
+    let count = |k: usize| each[k].count();
+    // n - c in place of n.
+    let divided = |k: usize| if spent[k] > 0.0 { count(k) / (count(k) - spent[k]) } else { 1.0 };
+    let mut means = mixture.means().to_vec();
+    let mut covariances = Vec::with_capacity(mixture.covariances().len());
+    let mut push = |t: Vec<f64>, times: usize| {
+        let packed: Vec<f64> = (0..d).flat_map(|i| &t[i * d..=i * d + i]).copied().collect();
+        (0..times).for_each(|_| covariances.extend_from_slice(&packed));
+    };
+    for (k, sums) in each.iter().enumerate() {
+        // A component that no row is left to stays where it is, without a share.
+        let stays = !(sums.count() > 0.0);
+        if !stays {
+            moved(&mut means[k * d..(k + 1) * d], mixture, k, &components[k], sums)?;
         }
-        moved.push(component);
+        if !tied {
+            let t =
+                if stays { square(mixture, k) } else { scattered(mixture, k, &components[k], &[(divided(k), sums)])? };
+            push(floored(&t, &floor[k * d..(k + 1) * d])?, 1);
+        }
     }
     if tied {
-        let total: f64 = moved.iter().map(|m| m.count).sum();
-        let mut mean = vec![0.0; d * d];
-        for m in &moved {
-            mean.iter_mut().zip(&m.covariance).for_each(|(a, b)| *a += m.count / total * b);
-        }
-        let shared = floored(&mean, &floor[..d])?;
-        moved.iter_mut().for_each(|m| m.covariance.clone_from(&shared));
-    } else {
-        for (m, floor) in moved.iter_mut().zip(floor.chunks_exact(d)) {
-            m.covariance = floored(&m.covariance, floor)?;
-        }
+        let total: f64 = (0..each.len()).map(count).sum();
+        let seen: Vec<_> =
+            (0..each.len()).filter(|&k| count(k) > 0.0).map(|k| (count(k) / total * divided(k), &each[k])).collect();
+        push(floored(&scattered(mixture, 0, &components[0], &seen)?, &floor[..d])?, each.len());
     }
-    let mut weights = vec![0.0; moved.len()];
+    let mut weights = vec![0.0; each.len()];
     for group in groups {
-        let total: f64 = moved[group.clone()].iter().map(|m| m.count).sum();
-        group.clone().for_each(|k| weights[k] = moved[k].count / total);
+        let total: f64 = group.clone().map(count).sum();
+        group.clone().for_each(|k| weights[k] = count(k) / total);
     }
-    let means = moved.iter().flat_map(|m| &m.mean).copied().collect();
-    let covariances =
-        moved.iter().flat_map(|m| (0..d).flat_map(|i| &m.covariance[i * d..=i * d + i])).copied().collect();
     Ok(Mixture::unchecked(weights, means, covariances, d))
 }
 
 /// The mixture with every T cut at the floor.
 pub(super) fn floored_all(mixture: &Mixture, floor: &[f64]) -> Result<Mixture> {
     let d = mixture.n_features();
-    let mut covariances = Vec::with_capacity(mixture.covariances().len());
-    for (k, floor) in floor.chunks_exact(d).enumerate() {
-        let t: Vec<f64> = (0..d * d).map(|p| mixture.covariance(k)[packed_index(p / d, p % d)]).collect();
-        let t = floored(&t, floor)?;
+    let mut covariances: Vec<f64> = Vec::with_capacity(mixture.covariances().len());
+    for (k, own) in floor.chunks_exact(d).enumerate() {
+        if k > 0 && mixture.covariance(k) == mixture.covariance(k - 1) && *own == floor[(k - 1) * d..k * d] {
+            covariances.extend_from_within(covariances.len() - packed_len(d)..);
+            continue;
+        }
+        let t = floored(&square(mixture, k), own)?;
         covariances.extend((0..d).flat_map(|i| &t[i * d..=i * d + i]));
     }
     Ok(Mixture::unchecked(mixture.weights().to_vec(), mixture.means().to_vec(), covariances, d))
 }
 
-fn moved_component(mixture: &Mixture, k: usize, component: &Component, sums: &[f64]) -> Result<Moved> {
-    let d = mixture.n_features();
-    let count = sums[packed_index(d, d)];
-    let mut q = if component.back.is_empty() { mixture.root(k)? } else { component.back.clone() };
-    if !(count > 0.0) {
-        // No row is left to it: it stays where it is, without a share.
-        let covariance = (0..d * d).map(|p| mixture.covariance(k)[packed_index(p / d, p % d)]).collect();
-        return Ok(Moved { count: 0.0, mean: mixture.mean(k).to_vec(), covariance });
+/// What a pass says about one component.
+struct ComponentSums<'a> {
+    d: usize,
+    sums: &'a [f64],
+}
+
+impl ComponentSums<'_> {
+    /// n
+    fn count(&self) -> f64 {
+        self.sums[packed_index(self.d, self.d)]
     }
-    let mut s: Vec<f64> = (0..d).map(|j| sums[packed_index(d, j)] / count).collect();
-    let mut g: Vec<f64> = (0..d * d).map(|p| sums[packed_index(p / d, p % d)] / count).collect();
-    if component.back.is_empty() {
-        // The sums are in plain coordinates: s -> Q's, G -> Q'GQ.
+
+    /// s
+    fn slope(&self) -> Vec<f64> {
+        (0..self.d).map(|j| self.sums[packed_index(self.d, j)] / self.count()).collect()
+    }
+}
+
+/// mu + Q s; in plain coordinates mu + Q Q's.
+fn moved(mean: &mut [f64], mixture: &Mixture, k: usize, component: &Component, sums: &ComponentSums<'_>) -> Result<()> {
+    let (d, mut s) = (sums.d, sums.slope());
+    let back = &component.scatter.back;
+    let root = if back.is_empty() { mixture.root(k)? } else { vec![] };
+    let q = if back.is_empty() { &root } else { back };
+    if back.is_empty() {
         s = (0..d).map(|j| (0..d).map(|i| q[i * d + j] * s[i]).sum()).collect();
-        g = product(&transposed(&q, d), &product(&g, &q, d), d);
     }
-    for i in 0..d {
-        for j in 0..d {
-            g[i * d + j] += f64::from(u8::from(i == j)) - s[i] * s[j];
+    for (mean, q) in mean.iter_mut().zip(q.chunks_exact(d)) {
+        *mean += q.iter().zip(&s).map(|(q, s)| q * s).sum::<f64>();
+    }
+    Ok(())
+}
+
+/// Q [ sum of w (I + G - s s') ] Q' of components with one T, that of component `k`; in plain coordinates Q'(G - s s')Q.
+fn scattered(
+    mixture: &Mixture,
+    k: usize,
+    component: &Component,
+    seen: &[(f64, &ComponentSums<'_>)],
+) -> Result<Vec<f64>> {
+    let (d, back) = (mixture.n_features(), &component.scatter.back);
+    let mut g = vec![0.0; d * d];
+    for (w, sums) in seen {
+        let (s, count) = (sums.slope(), sums.count());
+        for (i, row) in g.chunks_exact_mut(d).enumerate() {
+            for (j, g) in row.iter_mut().enumerate() {
+                *g += w * (sums.sums[packed_index(i, j)] / count - s[i] * s[j]);
+            }
         }
     }
-    let mut mean = mixture.mean(k).to_vec();
-    for i in 0..d {
-        mean[i] += (0..d).map(|j| q[i * d + j] * s[j]).sum::<f64>();
+    let q = if back.is_empty() { mixture.root(k)? } else { back.clone() };
+    let transposed = transposed(&q, d);
+    if back.is_empty() {
+        g = product(&transposed, &product(&g, &q, d), d);
     }
-    let left = product(&q, &g, d);
-    q = transposed(&q, d);
-    Ok(Moved { count, mean, covariance: product(&left, &q, d) })
+    let all: f64 = seen.iter().map(|(w, _)| w).sum();
+    (0..d).for_each(|i| g[i * d + i] += all);
+    Ok(product(&product(&q, &g, d), &transposed, d))
+}
+
+/// T of a component, row-major.
+fn square(mixture: &Mixture, k: usize) -> Vec<f64> {
+    let (d, t) = (mixture.n_features(), mixture.covariance(k));
+    (0..d * d).map(|p| t[packed_index(p / d, p % d)]).collect()
 }
 
 /// T with its eigenvalues, in units of the floor, cut at 1 from below.
