@@ -29,7 +29,7 @@ impl Data {
     pub(crate) fn problem(&self) -> Problem<'_> {
         Problem {
             data: &self.rows,
-            targets: &self.targets,
+            targets: (&self.targets).into(),
             weights: None,
             alpha: ALPHA,
             fit_intercept: true,

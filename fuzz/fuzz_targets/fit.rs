@@ -144,7 +144,7 @@ fuzz_target!(|given: Given| {
     let Ok(weights) = weights.transpose() else { return };
     let alpha = 10_f64.powi(i32::from(given.powers[4] % 7));
     let (weights, fit_intercept) = (weights.as_ref(), given.fit_intercept);
-    let problem = Problem { data: &data, targets: &targets, weights, alpha, fit_intercept, loss: &*loss };
+    let problem = Problem { data: &data, targets: (&targets).into(), weights, alpha, fit_intercept, loss: &*loss };
     // The plain hinge sees means alone; models give it exact rows.
     let points = (kind == LossKind::Hinge).then(|| data.collapse(uncertain::Collapse::Zero).expect("without errors"));
     let problem = Problem { data: points.as_ref().unwrap_or(&data), ..problem };

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use uncertain::gsu::{Model, Params};
 use uncertain::model::probability::expected_sigmoid;
 use uncertain::solver::{SolverKind, Status};
-use uncertain::{Control, Covariances, Error, GaussianArray, Labels, Names, Rows};
+use uncertain::{Control, Covariances, Error, GaussianArray, Labels, Names, RowTargets, Rows};
 
 fn array(means: Array2<f64>, variances: Array2<f64>) -> GaussianArray {
     GaussianArray::new(Rows::from(means), Covariances::from_var(Rows::from(variances))).unwrap()
@@ -268,7 +268,7 @@ fn online_batches_approach_the_optimum() {
     let best = fit(Params::new().alpha(0.01), &data, &labels);
     for k in 0..3 {
         let (w, b) = (model.linear.coef.row(k), model.linear.intercept[k]);
-        let excess = (objective(&data, &labels.targets(k), w.to_vec(), b) / best.linear.fits[k].objective) - 1.0;
+        let excess = (objective(&data, labels.targets(k), w.to_vec(), b) / best.linear.fits[k].objective) - 1.0;
         assert!((-1e-6..0.05).contains(&excess), "class {k}: {excess}");
     }
     // A step from a solved problem stays near it.
@@ -276,7 +276,7 @@ fn online_batches_approach_the_optimum() {
     close(&more, &best, 0.3);
 }
 
-fn objective(data: &GaussianArray, targets: &[f64], mut x: Vec<f64>, b: f64) -> f64 {
+fn objective(data: &GaussianArray, targets: RowTargets<'_>, mut x: Vec<f64>, b: f64) -> f64 {
     use uncertain::objective::{Derivatives, Problem};
     let loss = &uncertain::loss::ExpectedHinge;
     let problem = Problem { data, targets, weights: None, alpha: 0.01, fit_intercept: true, loss };

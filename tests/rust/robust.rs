@@ -11,7 +11,7 @@ use uncertain::robust::{Bound, Method, Model, Params, Theta};
 use uncertain::solver::fit_clarabel;
 use uncertain::solver::{Options, SolverKind, Status, fit_linear};
 use uncertain::transform::LinearMap;
-use uncertain::{Control, Covariances, GaussianArray, Labels, Names, Rows, Unit, Weights, minimax};
+use uncertain::{Control, Covariances, GaussianArray, Labels, Names, RowTargets, Rows, Unit, Weights, minimax};
 
 #[derive(Deserialize)]
 struct Case {
@@ -91,7 +91,7 @@ fn the_cone_programs_optima_are_reached_for_every_kind_radius_and_penalty() {
         let loss: &dyn Loss = if radius == "0" { &Hinge } else { &worst };
         let problem = Problem {
             data: &data,
-            targets: &golden.y,
+            targets: (&golden.y).into(),
             weights: weights.as_ref(),
             alpha: 1.0 / (c * total),
             fit_intercept: true,
@@ -120,7 +120,7 @@ fn clarabel_reaches_them_too_and_its_multipliers_certify_it() {
         let loss = &WorstCaseHinge::new(&radii);
         let problem = Problem {
             data: &data,
-            targets: &golden.y,
+            targets: (&golden.y).into(),
             weights: weights.as_ref(),
             alpha: 1.0 / (c * total),
             fit_intercept: true,
@@ -174,7 +174,8 @@ fn clarabel_hears_a_stop_and_says_when_it_ends_early() {
     let golden = golden();
     let data = golden.data("full");
     let loss: &dyn Loss = &WorstCaseHinge::new(&golden.radii);
-    let problem = Problem { data: &data, targets: &golden.y, weights: None, alpha: 1e-2, fit_intercept: true, loss };
+    let problem =
+        Problem { data: &data, targets: (&golden.y).into(), weights: None, alpha: 1e-2, fit_intercept: true, loss };
     let few = Options { max_iter: Some(3), ..Options::default() };
     let early = fit_clarabel(&problem, &few, &Control::new()).unwrap();
     assert_eq!((early.status, early.iterations), (Status::MaxIterations, 3));
@@ -363,7 +364,7 @@ fn mpsvc_has_the_smallest_measure_of_the_family_and_polish_does_not_harm() {
     for kind in KINDS {
         let data = golden.data(kind);
         let measure = |model: &Model| {
-            let targets = &golden.y;
+            let targets = RowTargets::from(&golden.y);
             let loss = &MarginError;
             let problem = Problem { data: &data, targets, weights: None, alpha: 1e-300, fit_intercept: true, loss };
             let mut x = model.linear.coef.row(0).to_vec();

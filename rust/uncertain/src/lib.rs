@@ -84,8 +84,8 @@ pub mod transform;
 
 pub use control::{Control, Progress};
 pub use data::{
-    Collapse, Covariances, GaussianArray, Incomplete, Kind, Labels, MixtureArray, Modes, Names, Rows, Targets, Unit,
-    Weights,
+    Collapse, Covariances, GaussianArray, Incomplete, Kind, Labels, MixtureArray, Modes, Names, RowTargets, Rows,
+    Targets, Unit, Weights,
 };
 pub use error::{Error, Result};
 pub use kernel::probabilistic_rbf as probabilistic_kernel;

@@ -1,5 +1,6 @@
 //! [`Labels`]: the class, the weight and the group of every row.
 
+use crate::data::RowTargets;
 use crate::data::weights::{Weights, supervision};
 use crate::error::{Error, Result};
 use crate::readable::readable;
@@ -78,8 +79,8 @@ impl Labels {
 
     /// +1 for rows of `class`, -1 for the others.
     #[must_use]
-    pub fn targets(&self, class: usize) -> Vec<f64> {
-        self.codes.iter().map(|&code| if code as usize == class { 1.0 } else { -1.0 }).collect()
+    pub fn targets(&self, class: usize) -> RowTargets<'_> {
+        RowTargets::Class { codes: &self.codes, class: class as u32 }
     }
 
     /// The labels of the rows with these numbers.

@@ -25,7 +25,7 @@
 use std::ops::Range;
 
 use crate::control::Control;
-use crate::data::Weights;
+use crate::data::{RowTargets, Weights};
 use crate::error::Result;
 use crate::model::probability::{averaged_sigmoid, expected_sigmoid};
 use crate::parallel;
@@ -63,14 +63,14 @@ impl Sigmoid {
     /// Fit to scores `N(means[i], stds[i]^2)` of rows with targets +-1, from a model that has not seen these rows.
     ///
     /// All slices have one length; `control` is looked at once per iteration.
-    pub fn fit(
+    pub fn fit<'a>(
         means: &[f64],
         stds: &[f64],
-        targets: &[f64],
+        targets: impl Into<RowTargets<'a>>,
         weights: Option<&Weights>,
         control: &Control,
     ) -> Result<Self> {
-        Self::fit_rows(means, stds, targets, weights, None, control)
+        Self::fit_rows(means, stds, targets.into(), weights, None, control)
     }
 
     /// The same for scores of components of rows that are mixtures; `parts`: the row of each, those of one row one after
@@ -78,7 +78,7 @@ impl Sigmoid {
     pub(crate) fn fit_rows(
         means: &[f64],
         stds: &[f64],
-        targets: &[f64],
+        targets: RowTargets<'_>,
         weights: Option<&Weights>,
         parts: Option<&[u32]>,
         control: &Control,
@@ -115,7 +115,7 @@ const SMALLEST_STEP: f64 = 1e-10;
 struct Likelihood<'a> {
     means: &'a [f64],
     stds: &'a [f64],
-    targets: &'a [f64],
+    targets: RowTargets<'a>,
     weights: Option<&'a Weights>,
     /// Where the components of every row begin, where rows are mixtures.
     offsets: Option<Vec<usize>>,
@@ -143,7 +143,7 @@ impl<'a> Likelihood<'a> {
     fn new(
         means: &'a [f64],
         stds: &'a [f64],
-        targets: &'a [f64],
+        targets: RowTargets<'a>,
         weights: Option<&'a Weights>,
         parts: Option<&[u32]>,
     ) -> Self {
@@ -158,7 +158,7 @@ impl<'a> Likelihood<'a> {
             if c > 0.0 {
                 total += c;
                 counted += 1.0;
-                positive += if targets[i] > 0.0 { c } else { 0.0 };
+                positive += if targets.at(i) > 0.0 { c } else { 0.0 };
                 sum += c * means[i];
                 magnitude = magnitude.max(means[i].abs()).max(stds[i]);
             }
@@ -231,7 +231,7 @@ impl<'a> Likelihood<'a> {
                 continue;
             }
             let (m, s) = ((self.means[i] - self.center) / self.scale, self.stds[i] / self.scale);
-            let t = if self.targets[i] > 0.0 { high } else { low };
+            let t = if self.targets.at(i) > 0.0 { high } else { low };
             let x = slope * m + offset;
             if s == 0.0 {
                 // log(1 + exp(-|x|)) never cancels; p (1 - p) is both slope and information.
@@ -258,7 +258,7 @@ impl<'a> Likelihood<'a> {
         if total == 0.0 {
             return;
         }
-        let t = if self.targets[own.start] > 0.0 { high } else { low };
+        let t = if self.targets.at(own.start) > 0.0 { high } else { low };
         let (mut p, mut q, mut along) = (0.0, 0.0, [0.0; 2]);
         for i in own {
             let (m, s) = ((self.means[i] - self.center) / self.scale, self.stds[i] / self.scale);

@@ -26,12 +26,12 @@ impl<'a> Problem<'a> {
         if self.targets.len() != n {
             return Err(Error::shape("targets", format!("{n} elements, one per row"), self.targets.len()));
         }
-        let (fits, expected): (fn(&f64) -> bool, _) = match self.loss.targets() {
+        let (fits, expected): (fn(f64) -> bool, _) = match self.loss.targets() {
             TargetKind::Real => (|y| y.is_finite(), "finite"),
             TargetKind::Signs => (|y| y.abs() == 1.0, "-1 or +1"),
         };
         if let Some(row) = self.targets.iter().position(|y| !fits(y)) {
-            return Err(Error::Data(format!("target of row {row} is {}: must be {expected}", self.targets[row])));
+            return Err(Error::Data(format!("target of row {row} is {}: must be {expected}", self.targets.at(row))));
         }
         self.weights.map_or(Ok(()), |weights| weights.check_rows(n))?;
         let total = self.weights.map_or(n as f64, Weights::total);

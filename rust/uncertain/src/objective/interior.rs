@@ -30,6 +30,7 @@ pub(crate) struct NewtonSystem {
 struct SystemBuffers {
     memo: Vec<f64>,
     v: Vec<f64>,
+    y: Vec<f64>,
 }
 
 /// What the rows of a part add to a system.
@@ -60,7 +61,7 @@ impl SystemPass<'_> {
         };
         with_kind!(rows.covariances(), kind => {
             let block = rows.block_rows();
-            let mut scratch = SystemBuffers { memo: vec![0.0; block * kind.memo_width(d)], v: vec![0.0; block] };
+            let mut scratch = SystemBuffers { memo: vec![0.0; block * kind.memo_width(d)], v: vec![0.0; block], y: vec![] };
             rows.blocks(range, control, |block| self.add_block(kind, &block, &mut scratch, &mut part))?;
         });
         let mut flat = vec![];
@@ -73,7 +74,7 @@ impl SystemPass<'_> {
     fn add_block<K: BlockVerbs>(&self, kind: &K, block: &RowBlock<'_>, s: &mut SystemBuffers, part: &mut SystemParts) {
         let &RowBlock { first, n, means, at } = block;
         let (problem, d) = (&self.rows.problem, self.along.w.len());
-        let (rows, y) = (block.slice(self.terms), block.slice(problem.targets));
+        let (rows, y) = (block.slice(self.terms), problem.targets.block(first, n, &mut s.y));
         let memo = &mut s.memo[..n * kind.memo_width(d)];
         kind.quads(first, &self.along, memo, &mut s.v[..n]);
         let column = |f: &dyn Fn(usize, &RowTerms) -> f64| -> Vec<f64> {

@@ -38,11 +38,10 @@ impl RowSums for PartitionedRows<'_> {
     fn sums(&self, requests: &[Request], control: &Control) -> Result<Vec<Vec<f64>>> {
         let mut total: Vec<Vec<f64>> = vec![];
         for (data, rows, loss) in &self.pieces {
-            let of_rows = |values: &[f64]| rows.iter().map(|&i| values[i]).collect::<Vec<f64>>();
-            let (targets, weights) =
-                (of_rows(self.problem.targets), self.problem.weights.map(|c| c.take(rows)).transpose()?);
+            let targets = self.problem.targets.take(rows);
+            let weights = self.problem.weights.map(|c| c.take(rows)).transpose()?;
             let loss = loss.as_deref().unwrap_or(self.problem.loss);
-            let problem = Problem { data, targets: &targets, weights: weights.as_ref(), loss, ..self.problem };
+            let problem = Problem { data, targets: (&targets).into(), weights: weights.as_ref(), loss, ..self.problem };
             let next = LocalRows { problem, source: None, scale: self.scale }.sums(requests, control)?;
             if total.is_empty() {
                 total = next;

@@ -32,6 +32,7 @@ struct ValueParts {
 
 /// Buffers of one block.
 struct ValueBuffers {
+    y: Vec<f64>,
     m: Vec<f64>,
     v: Vec<f64>,
     memo: Vec<f64>,
@@ -56,6 +57,7 @@ impl<'a> ValuePass<'a> {
         let mut part = ValueParts { sums: ValueSums::zero(d), dense };
         with_kind!(rows.covariances(), kind => {
             let mut scratch = ValueBuffers {
+                y: vec![],
                 m: vec![0.0; block],
                 v: vec![0.0; block],
                 memo: vec![0.0; block * kind.memo_width(d)],
@@ -73,7 +75,7 @@ impl<'a> ValuePass<'a> {
     fn add_block<K: BlockVerbs>(&self, kind: &K, block: &RowBlock<'_>, s: &mut ValueBuffers, part: &mut ValueParts) {
         let &RowBlock { first, n, means, at } = block;
         let (rows, loss) = (self.rows, self.rows.problem.loss);
-        let y = block.slice(rows.problem.targets);
+        let y = rows.problem.targets.block(first, n, &mut s.y);
         let memo = &mut s.memo[..n * kind.memo_width(self.along.w.len())];
         let (m, v, eval) = (&mut s.m[..n], &mut s.v[..n], &mut s.eval[..n]);
         simd::dots(means, at, &self.along.w, simd::Power::One, m);

@@ -1,6 +1,6 @@
 //! [`Problem`]: what to fit.
 
-use crate::data::{GaussianArray, Weights};
+use crate::data::{GaussianArray, RowTargets, Weights};
 use crate::loss::Loss;
 
 /// What to fit: rows, targets and the parameters of J.
@@ -9,7 +9,7 @@ pub struct Problem<'a> {
     /// The rows.
     pub data: &'a GaussianArray,
     /// One target per row, -1 or +1, or a real number where the loss takes one.
-    pub targets: &'a [f64],
+    pub targets: RowTargets<'a>,
     /// One weight per row, on any scale; `None` weighs all alike.
     pub weights: Option<&'a Weights>,
     /// Strength of the penalty alpha/2 |w|^2, > 0.

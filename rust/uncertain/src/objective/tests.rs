@@ -64,7 +64,7 @@ fn with_loss<'a>(
     weights: Option<&'a Weights>,
     loss: &'a dyn Loss,
 ) -> LinearObjective<'a> {
-    Problem { data, targets, weights, alpha: 0.3, fit_intercept: true, loss }.check().unwrap()
+    Problem { data, targets: targets.into(), weights, alpha: 0.3, fit_intercept: true, loss }.check().unwrap()
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn bad_problems_are_refused() {
     let (data, targets) = every_kind(50, 2).remove(0);
     let base = Problem {
         data: &data,
-        targets: &targets,
+        targets: (&targets).into(),
         weights: None,
         alpha: 1.0,
         fit_intercept: true,
@@ -171,8 +171,8 @@ fn bad_problems_are_refused() {
     };
     assert!(base.check().is_ok());
     assert!(Problem { alpha: 0.0, ..base }.check().is_err());
-    assert!(Problem { targets: &targets[1..], ..base }.check().is_err());
-    assert!(Problem { targets: &[0.5; 50], ..base }.check().is_err());
+    assert!(Problem { targets: targets[1..].into(), ..base }.check().is_err());
+    assert!(Problem { targets: (&[0.5; 50]).into(), ..base }.check().is_err());
     assert!(Problem { weights: Some(&Weights::new(vec![1.0; 49]).unwrap()), ..base }.check().is_err());
 }
 

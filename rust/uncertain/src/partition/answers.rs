@@ -4,7 +4,7 @@ use super::Partition;
 use super::moments::{Moments, sums};
 use super::scatter::scatter;
 use crate::control::Control;
-use crate::data::{Collapse, Kind, Labels, Weights};
+use crate::data::{Collapse, Kind, Labels, RowTargets, Weights};
 use crate::deconvolution::{self, with_target};
 use crate::error::{Error, Result};
 use crate::mixture::Mixture;
@@ -176,9 +176,13 @@ impl Partition {
 
     fn value(&self, of: &LinearProblem, unknowns: usize, request: Request, control: &Control) -> Result<Vec<f64>> {
         self.check_width(unknowns.saturating_sub(1))?;
-        let targets: Vec<f64> = match of.class {
-            Some(class) => self.codes()?.iter().map(|&code| if code as usize == class { 1.0 } else { -1.0 }).collect(),
-            None => self.targets()?.iter().map(|y| (y - of.center) / of.scale).collect(),
+        let numbers: Vec<f64>;
+        let targets = match of.class {
+            Some(class) => RowTargets::Class { codes: self.codes()?, class: class as u32 },
+            None => {
+                numbers = self.targets()?.iter().map(|y| (y - of.center) / of.scale).collect();
+                (&numbers).into()
+            }
         };
         let variances = self.columns.variances.as_ref().filter(|_| of.class.is_none());
         let variances = variances.map(|t| t.iter().map(|t| t / (of.scale * of.scale)).collect());
@@ -186,7 +190,7 @@ impl Partition {
         let points = of.loss.is_of_points().then(|| self.data.collapse(Collapse::Zero)).transpose()?;
         let problem = Problem {
             data: points.as_ref().unwrap_or(&self.data),
-            targets: &targets,
+            targets,
             weights: weights.as_ref(),
             alpha: 0.0,
             fit_intercept: true,

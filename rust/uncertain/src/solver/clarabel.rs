@@ -143,7 +143,7 @@ impl Program {
             let Some(Dual::Radius(r)) = problem.loss.dual(i) else {
                 return Err(Error::parameter("solver", "clarabel", "another one for this loss: it solves hinges"));
             };
-            let (y, first) = (problem.targets[i], line);
+            let (y, first) = (problem.targets.at(i), line);
             data.means().row(i).iter().enumerate().for_each(|(j, x)| entries[j].push((line, -y * x)));
             if problem.fit_intercept {
                 entries[d].push((line, -y));

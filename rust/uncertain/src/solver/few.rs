@@ -46,7 +46,10 @@ impl FewRows {
         let n = data.n_rows();
         let (m, v): (Vec<f64>, Vec<f64>) = parallel::run(|| objective.scores(x, control))??.into_iter().unzip();
         let mut losses = vec![LossEval::default(); n];
-        loss.eval(&Scores { first: 0, y: targets, m: &m, v: &v, width: 0.0 }, &mut losses);
+        loss.eval(
+            &Scores { first: 0, y: &targets.iter().collect::<Vec<f64>>(), m: &m, v: &v, width: 0.0 },
+            &mut losses,
+        );
         let w = &x[..x.len() - 1];
         let mean = losses.iter().map(|loss| loss.value).sum::<f64>() / n as f64;
         let least = SHARE * (mean + 0.5 * problem.alpha * crate::simd::dot(w, w));
@@ -54,7 +57,7 @@ impl FewRows {
         if rows.is_empty() || rows.len() as f64 > MOST * n as f64 || loss.take_rows(&rows).is_some() {
             return Ok(None);
         }
-        let targets = rows.iter().map(|&i| targets[i]).collect();
+        let targets = targets.take(&rows);
         Ok(Some(Self { data: data.take(&rows)?, targets, rows }))
     }
 
@@ -73,7 +76,7 @@ impl FewRows {
             return Guess::near(problem, x, control);
         };
         let share = weights.as_ref().map_or(self.rows.len() as f64, Weights::total) / all;
-        let (data, targets, alpha) = (&self.data, &*self.targets, problem.alpha / share);
+        let (data, targets, alpha) = (&self.data, (&self.targets).into(), problem.alpha / share);
         let few = Problem { data, targets, weights: weights.as_ref(), alpha, ..*problem };
         let guess = Guess::near(&few, x, control)?;
         let options = Options { tol: CLOSER * options.tol, ..*options };
@@ -108,7 +111,7 @@ mod tests {
     }
 
     fn problem<'a>(data: &'a GaussianArray, targets: &'a [f64]) -> Problem<'a> {
-        Problem { data, targets, weights: None, alpha: 1e-3, fit_intercept: true, loss: &ExpectedHinge }
+        Problem { data, targets: targets.into(), weights: None, alpha: 1e-3, fit_intercept: true, loss: &ExpectedHinge }
     }
 
     #[test]
@@ -143,7 +146,7 @@ mod tests {
         let balanced: Vec<f64> = (0..400).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let control = Control::new();
         let mut x = vec![0.0; 121];
-        assert!(FewRows::near(&Problem { targets: &balanced, ..all }, &x, &control).unwrap().is_none());
+        assert!(FewRows::near(&Problem { targets: (&balanced).into(), ..all }, &x, &control).unwrap().is_none());
         // Few unknowns: a pass is cheap.
         x.truncate(4);
         let narrow = rows(400, 3, 0.6).0;

@@ -165,7 +165,9 @@ pub(crate) fn follow(
 fn rows(objective: &LinearObjective<'_>, scores: &[(f64, f64)]) -> Option<Vec<HingeRow>> {
     let (targets, loss) = (objective.problem().targets, objective.problem().loss);
     let row = |(i, &(m, v)): (usize, &(f64, f64))| match loss.dual(i)? {
-        Dual::Radius(r) => Some(HingeRow { y: targets[i], a: loss.offset(i), r, c: objective.weight(i), m, v, p: 0.0 }),
+        Dual::Radius(r) => {
+            Some(HingeRow { y: targets.at(i), a: loss.offset(i), r, c: objective.weight(i), m, v, p: 0.0 })
+        }
         Dual::Normal => None,
     };
     scores.iter().enumerate().map(row).collect()
@@ -262,7 +264,7 @@ mod tests {
                 let (here, there) = (WorstCaseHinge::new(&vec![radius; n]), WorstCaseHinge::new(&vec![other; n]));
                 let problem = Problem {
                     data: &data,
-                    targets: &golden.y,
+                    targets: (&golden.y).into(),
                     weights: None,
                     alpha: 1.0 / (c * n as f64),
                     fit_intercept: true,
@@ -300,7 +302,7 @@ mod tests {
         let mut radii = vec![1.0; n];
         let problem = Problem {
             data: &data,
-            targets: &targets,
+            targets: (&targets).into(),
             weights: None,
             alpha: 1e-2,
             fit_intercept: true,

@@ -185,7 +185,7 @@ pub(super) fn minimize(
     let scores = objective.scores(&x, control)?;
     let mut rows: Vec<ScoreRow> = (0..scores.len())
         .into_par_iter()
-        .map(|i| Ok(ScoreRow::central(dual(i)?, (targets[i], loss.offset(i), objective.weight(i)), scores[i], mu)))
+        .map(|i| Ok(ScoreRow::central(dual(i)?, (targets.at(i), loss.offset(i), objective.weight(i)), scores[i], mu)))
         .collect::<Result<_>>()?;
     let mut here = value(objective, &x, &rows);
     let mut open = complementarity(&rows);

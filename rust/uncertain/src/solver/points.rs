@@ -129,7 +129,7 @@ pub(super) fn minimize(
     let (targets, loss) = (objective.problem().targets, objective.problem().loss);
     let row = |(i, (m, _)): (usize, &(f64, f64))| {
         let row =
-            ExactRow { y: targets[i], a: loss.offset(i), c: objective.weight(i), m: *m, p: 0.0, xi: 0.0, eta: 0.0 };
+            ExactRow { y: targets.at(i), a: loss.offset(i), c: objective.weight(i), m: *m, p: 0.0, xi: 0.0, eta: 0.0 };
         row.central(mu)
     };
     let mut rows: Vec<ExactRow> = objective.scores(&x, control)?.iter().enumerate().map(row).collect();

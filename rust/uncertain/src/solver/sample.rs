@@ -46,13 +46,12 @@ pub(super) fn first_guess(objective: &LinearObjective<'_>, options: &Options, co
     let mut rows = index::sample(&mut rng, n, (n / SAMPLE_STRIDE).max(enough).min(most)).into_vec();
     rows.sort_unstable();
     let data = problem.data.take(&rows)?;
-    let pick = |values: &[f64]| rows.iter().map(|&i| values[i]).collect::<Vec<f64>>();
-    let targets = pick(problem.targets);
+    let targets = problem.targets.take(&rows);
     // All weights of the sample may be zero: then it gives no start.
     let Ok(weights) = problem.weights.map(|w| w.take(&rows)).transpose() else { return Ok(zero) };
     let loss = problem.loss.take_rows(&rows);
     let loss = loss.as_deref().unwrap_or(problem.loss);
-    let sample = Problem { data: &data, targets: &targets, weights: weights.as_ref(), loss, ..*problem };
+    let sample = Problem { data: &data, targets: (&targets).into(), weights: weights.as_ref(), loss, ..*problem };
     let sample = sample.check()?;
     let source = objective.source().map(|source| source.take(&rows)).transpose()?;
     let sample = match &source {

@@ -106,7 +106,7 @@ pub fn run(
                 let m = row.iter().zip(w).map(|(x, w)| x * w).sum::<f64>() + b;
                 let (mut v, mut eval) = ([0.0], [LossEval::default()]);
                 kind.quads(i, &along, &mut memo, &mut v);
-                let scores = Scores { first: i, y: &[problem.targets[i]], m: &[m], v: &v, width: 0.0 };
+                let scores = Scores { first: i, y: &[problem.targets.at(i)], m: &[m], v: &v, width: 0.0 };
                 loss.eval(&scores, &mut eval);
                 let dm = c * eval[0].dm;
                 if dm != 0.0 {

@@ -108,7 +108,8 @@ mod tests {
         let data = GaussianArray::new(Rows::from_vec(means.clone(), d).unwrap(), covariances).unwrap();
         let targets: Vec<f64> = (0..n).map(|i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 }).collect();
         let loss = &MarginError;
-        let problem = Problem { data: &data, targets: &targets, weights: None, alpha: 1.0, fit_intercept: true, loss };
+        let problem =
+            Problem { data: &data, targets: (&targets).into(), weights: None, alpha: 1.0, fit_intercept: true, loss };
         let objective = problem.unpenalised().unwrap();
         // The measure by its definition.
         let measure = |x: &[f64]| -> f64 {

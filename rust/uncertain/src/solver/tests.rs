@@ -28,7 +28,7 @@ fn classes(n: usize, d: usize, spread: f64, exact: usize) -> (GaussianArray, Vec
 }
 
 fn problem<'a>(data: &'a GaussianArray, targets: &'a [f64]) -> Problem<'a> {
-    Problem { data, targets, weights: None, alpha: 1e-3, fit_intercept: true, loss: &ExpectedHinge }
+    Problem { data, targets: targets.into(), weights: None, alpha: 1e-3, fit_intercept: true, loss: &ExpectedHinge }
 }
 
 #[test]

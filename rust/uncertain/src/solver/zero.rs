@@ -149,7 +149,7 @@ mod tests {
             let (data, loss) = (&data, &ExpectedHinge);
             Problem { data, targets, weights: None, alpha: 1e-3, fit_intercept: true, loss }
         };
-        let problem = of(&targets);
+        let problem = of((&targets).into());
         let found = fit_linear(&problem, SolverKind::Auto, &options, None, &control).unwrap();
         assert!(found.gap <= 1e-6 && found.iterations <= 16, "{found:?}");
         assert!(found.objective >= 0.2 && found.objective <= 0.2 * (1.0 + 1e-6), "{found:?}");
@@ -161,7 +161,7 @@ mod tests {
         // The same class on the other side of the hyperplane.
         let turned: Vec<f64> = targets.iter().map(|y| -y).collect();
         let Solution { w, b, iterations, .. } =
-            fit_linear(&of(&turned), SolverKind::Auto, &options, None, &control).unwrap();
+            fit_linear(&of((&turned).into()), SolverKind::Auto, &options, None, &control).unwrap();
         assert!(iterations == found.iterations && (b + found.b).abs() < 1e-12);
         assert!(w.iter().zip(&found.w).all(|(a, b)| (a + b).abs() <= 1e-6 * b.abs()));
 
@@ -178,7 +178,7 @@ mod tests {
         (0..600).for_each(|i| targets[i] = if data.means().row(i)[0] > 1.5 { 1.0 } else { -1.0 });
         let problem = Problem {
             data: &data,
-            targets: &targets,
+            targets: (&targets).into(),
             weights: None,
             alpha: 1e-3,
             fit_intercept: true,

@@ -212,8 +212,14 @@ fn what_each_method_does_alone() {
                 let loss = loss(name, n);
                 let targets = if matches!(name, "epsilon" | "huber" | "squared") { &real } else { &signs };
                 for alpha in ALPHAS {
-                    let problem =
-                        Problem { data: &data, targets, weights: None, alpha, fit_intercept: true, loss: &*loss };
+                    let problem = Problem {
+                        data: &data,
+                        targets: targets.into(),
+                        weights: None,
+                        alpha,
+                        fit_intercept: true,
+                        loss: &*loss,
+                    };
                     for (method, run) in METHODS {
                         // The sampled start needs 8192 rows.
                         if method == "auto, no sample" && n < 8192 {

@@ -103,7 +103,7 @@ impl ValidParams {
         };
         let problem = Problem {
             data,
-            targets: &targets,
+            targets: (&targets).into(),
             weights: Some(&weights),
             alpha: 1.0 / (self.0.c * weights.total()),
             fit_intercept: true,

@@ -61,8 +61,7 @@ impl ValidParams {
         linear.fits.clear();
         let before = *total;
         for (k, class) in positive_classes(labels.n_classes()).enumerate() {
-            let targets = labels.targets(class);
-            let rows = TwoClasses { data, targets: &targets, weights: labels.weights() };
+            let rows = TwoClasses { data, targets: labels.targets(class), weights: labels.weights() };
             let objective = self.problem(&rows, self.0.alpha, &*loss).check()?;
             let mut state = State::new(linear.n_features());
             state.steps = before;

@@ -43,7 +43,7 @@ impl ValidParams {
         let loss = loss.build(variances);
         let problem = Problem {
             data,
-            targets: &own,
+            targets: (&own).into(),
             weights: rows.known.weights(),
             alpha: params.alpha * scale.powi(2 - power),
             fit_intercept: params.fit_intercept,

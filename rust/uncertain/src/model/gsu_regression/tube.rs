@@ -45,7 +45,7 @@ pub(super) fn fit(
 /// w = 0, when one tube holds all targets of positive weight: nothing is lost, and J = 0.
 fn flat(problem: &Problem<'_>, epsilon: f64) -> Option<Solution> {
     let counted = |i: &usize| problem.weights.is_none_or(|c| c[*i] > 0.0);
-    let targets = || (0..problem.targets.len()).filter(counted).map(|i| problem.targets[i]);
+    let targets = || (0..problem.targets.len()).filter(counted).map(|i| problem.targets.at(i));
     let (low, high) = (targets().fold(f64::INFINITY, f64::min), targets().fold(f64::NEG_INFINITY, f64::max));
     let b = if problem.fit_intercept { 0.5 * (low + high) } else { 0.0 };
     let holds = b - low <= epsilon && high - b <= epsilon;
@@ -65,11 +65,11 @@ fn by_ends(
     let data = problem.data.take(&rows)?;
     let sign = |k: usize| if k < n { 1.0 } else { -1.0 };
     let signs: Vec<f64> = (0..2 * n).map(sign).collect();
-    let offsets = rows.iter().enumerate().map(|(k, &i)| sign(k) * problem.targets[i] - epsilon).collect();
+    let offsets = rows.iter().enumerate().map(|(k, &i)| sign(k) * problem.targets.at(i) - epsilon).collect();
     let weights = problem.weights.map(|c| c.take(&rows)).transpose()?;
     let doubled = Problem {
         data: &data,
-        targets: &signs,
+        targets: (&signs).into(),
         weights: weights.as_ref(),
         alpha: 0.5 * problem.alpha,
         loss: &TubeEnds::new(offsets),

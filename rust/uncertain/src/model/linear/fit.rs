@@ -17,7 +17,7 @@ use std::cell::OnceCell;
 use super::{Classifier, scores};
 use crate::control::Control;
 use crate::data::weights::Present;
-use crate::data::{GaussianArray, Labels, Weights};
+use crate::data::{GaussianArray, Labels, RowTargets, Weights};
 use crate::error::Result;
 use crate::model::Calibration;
 use crate::model::folds::Folds;
@@ -31,7 +31,7 @@ use crate::solver::{FewRows, Solution};
 pub(in crate::model) struct TwoClasses<'a> {
     pub data: &'a GaussianArray,
     /// -1 or +1 per row.
-    pub targets: &'a [f64],
+    pub targets: RowTargets<'a>,
     /// `None` weighs all alike.
     pub weights: Option<&'a Weights>,
 }
@@ -86,13 +86,11 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
     let one = |k: usize| {
         let class = classes.start + k;
         let task = if count == 1 { String::new() } else { format!("class {} of {count}", k + 1) };
-        let of_all = labels.targets(class);
-        let rows = TwoClasses { data, targets: &of_all, weights: labels.weights() };
+        let rows = TwoClasses { data, targets: labels.targets(class), weights: labels.weights() };
         let fitted = fit(&rows, None, &control.with_task(&*task))?;
-        drop(of_all);
         let Some(held_out) = &held_out else { return Ok((fitted, None)) };
         let targets = held_out.labels.targets(class);
-        let rows = TwoClasses { data: &held_out.data, targets: &targets, weights: held_out.labels.weights() };
+        let rows = TwoClasses { data: &held_out.data, targets, weights: held_out.labels.weights() };
         let near = NearFold { found: &fitted.0, few: OnceCell::new() };
         let fit = |rest: &TwoClasses<'_>, control: &Control| Ok(fit(rest, Some(&near), control)?.0);
         let sigmoid = sigmoid(&rows, held_out.labels.parts(), &held_out.folds, &task, control, fit)?;

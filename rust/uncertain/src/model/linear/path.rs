@@ -50,8 +50,7 @@ pub(in crate::model) fn path_one_vs_rest(
         let (train, test) = (data.take(&kept)?, data.take(&held)?);
         let known = labels.take(&kept)?;
         let one = |class| {
-            let targets = known.targets(class);
-            let rows = TwoClasses { data: &train, targets: &targets, weights: known.weights() };
+            let rows = TwoClasses { data: &train, targets: known.targets(class), weights: known.weights() };
             let control = control.with_task(folds.task("path", fold));
             let mut start: Option<Vec<f64>> = None;
             let mut found = vec![];
@@ -95,7 +94,7 @@ fn losses(labels: &Labels, parts: &[Vec<Vec<HeldOutRows>>], k: usize, control: &
     }
     let sigmoids = classes.enumerate().map(|(c, class)| {
         let (means, stds) = (means.column(c).to_vec(), stds.column(c).to_vec());
-        Sigmoid::fit_rows(&means, &stds, &labels.targets(class), labels.weights(), labels.parts(), &control.quiet())
+        Sigmoid::fit_rows(&means, &stds, labels.targets(class), labels.weights(), labels.parts(), &control.quiet())
     });
     let sigmoids: Vec<Sigmoid> = sigmoids.collect::<Result<_>>()?;
     let p = one_vs_rest::probabilities(&sigmoids, means.view(), stds.view())?;

@@ -8,7 +8,7 @@
 use super::Classifier;
 use super::fit::positive_classes;
 use crate::control::Control;
-use crate::data::{Collapse, GaussianArray, Weights};
+use crate::data::{Collapse, GaussianArray, RowTargets, Weights};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::model::Calibration;
@@ -147,7 +147,7 @@ fn solve(
 /// A problem of the sample, where passes start, or of all rows where those are the sample.
 struct Sample<'a> {
     data: GaussianArray,
-    targets: &'a [f64],
+    targets: RowTargets<'a>,
     weights: Option<&'a Weights>,
     loss: Box<dyn Loss>,
     alpha: f64,
@@ -158,7 +158,7 @@ impl<'a> Sample<'a> {
     fn new(
         remote: &RemoteRows<'_>,
         plan: &'a Plan<'a>,
-        targets: &'a [f64],
+        targets: RowTargets<'a>,
         weights: Option<&'a Weights>,
         variances: Option<Vec<f64>>,
         alpha: f64,
@@ -222,9 +222,9 @@ pub(in crate::model) fn classify(
     let (mut solutions, mut sigmoids) = (vec![], vec![]);
     let each = (TOGETHER / (folds.len() + 1)).max(1);
     for some in classes.chunks(each) {
-        let known: Vec<Vec<f64>> = some.iter().map(|&class| labels.targets(class)).collect();
-        let samples =
-            known.iter().map(|targets| Sample::new(remote, plan, targets, labels.weights(), None, alpha(total)));
+        let sample =
+            |&class: &usize| Sample::new(remote, plan, labels.targets(class), labels.weights(), None, alpha(total));
+        let samples = some.iter().map(sample);
         let samples = samples.collect::<Result<Vec<_>>>()?;
         let guesses = samples.iter().map(|sample| sample.guess(control)).collect::<Result<Vec<_>>>()?;
         let held_out: Vec<Option<usize>> = std::iter::once(None).chain(folds.iter().copied().map(Some)).collect();
@@ -291,7 +291,7 @@ pub(in crate::model) fn regress(
     let known = remote.sample.targets()?;
     let targets: Vec<f64> = known.values().iter().map(|y| (y - center) / scale).collect();
     let variances = known.variances().map(|t| t.iter().map(|t| t / (scale * scale)).collect());
-    let sample = Sample::new(remote, plan, &targets, known.weights(), variances, alpha)?;
+    let sample = Sample::new(remote, plan, (&targets).into(), known.weights(), variances, alpha)?;
     let guess = sample.guess(control)?;
     let share = 1.0 / counts.total(None);
     let problem = LinearProblem { class: None, held_out: None, loss: plan.loss, center, scale, share };

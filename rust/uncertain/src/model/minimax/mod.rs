@@ -139,7 +139,7 @@ fn moments(rows: &TwoClasses<'_>, sign: f64) -> Moments {
     let &TwoClasses { data, targets, weights } = rows;
     let d = data.n_features();
     let weight = |i: usize| weights.map_or(1.0, |c| c[i]);
-    let rows: Vec<usize> = (0..data.n_rows()).filter(|&i| targets[i] == sign && weight(i) > 0.0).collect();
+    let rows: Vec<usize> = (0..data.n_rows()).filter(|&i| targets.at(i) == sign && weight(i) > 0.0).collect();
     let total: f64 = rows.iter().map(|&i| weight(i)).sum();
     let (mut mean, mut cov) = (vec![0.0; d], vec![0.0; packed_len(d)]);
     for &i in &rows {

@@ -68,7 +68,7 @@ pub(super) fn fit(binary: &Binary<'_>) -> Result<Adapted> {
 fn lose(binary: &Binary<'_>, solution: &Solution, steps: f64, lost: &mut [f64]) -> Result<bool> {
     let mut changed = false;
     for (i, score) in binary.scores(&point(solution))?.iter().enumerate() {
-        if binary.targets[i] * score.m < 0.0 && lost[i] < steps {
+        if binary.targets.at(i) * score.m < 0.0 && lost[i] < steps {
             lost[i] += 1.0;
             changed = true;
         }

@@ -98,7 +98,7 @@ pub(super) fn maximize(
             if norm(&x) > ENDLESS * length {
                 return Ok(None);
             }
-            let gains = scores.iter().zip(&barrier.theta).zip(problem.targets);
+            let gains = scores.iter().zip(&barrier.theta).zip(problem.targets.iter());
             value = gains.map(|(((m, _), t), y)| t * y * m).sum();
             if 2.0 * n / barrier.tau > ENOUGH * value.abs().max(ENOUGH) {
                 break;
@@ -169,7 +169,10 @@ fn moved(scores: &[(f64, f64)], motion: &[RowMotion], t: f64) -> Vec<(f64, f64)>
 fn value(problem: &Problem<'_>, scores: &[(f64, f64)]) -> f64 {
     let (m, v): (Vec<f64>, Vec<f64>) = scores.iter().copied().unzip();
     let mut out = vec![LossEval::default(); m.len()];
-    problem.loss.eval(&Scores { first: 0, y: problem.targets, m: &m, v: &v, width: 0.0 }, &mut out);
+    problem.loss.eval(
+        &Scores { first: 0, y: &problem.targets.iter().collect::<Vec<f64>>(), m: &m, v: &v, width: 0.0 },
+        &mut out,
+    );
     out.iter().map(|e| e.value).sum::<f64>() / out.len() as f64
 }
 
@@ -223,7 +226,8 @@ mod tests {
         let rows = |values: &[Vec<f64>]| Rows::from_vec(values.concat(), values[0].len()).unwrap();
         let data = GaussianArray::new(rows(&golden.x), Covariances::from_var(rows(&golden.diagonal))).unwrap();
         let loss = &crate::loss::Hinge;
-        let problem = Problem { data: &data, targets: &golden.y, weights: None, alpha: 1.0, fit_intercept: true, loss };
+        let problem =
+            Problem { data: &data, targets: (&golden.y).into(), weights: None, alpha: 1.0, fit_intercept: true, loss };
         let Mpsvc { theta, floor, start, objective } = &golden.mpsvc;
         let x = maximize(&problem, theta, floor, start, &Control::new()).unwrap().unwrap();
         let objective_here = problem.check().unwrap();
@@ -241,7 +245,8 @@ mod tests {
         let data = GaussianArray::points(means).unwrap();
         let targets = [1.0, 1.0, -1.0, -1.0];
         let loss = &crate::loss::Hinge;
-        let problem = Problem { data: &data, targets: &targets, weights: None, alpha: 1.0, fit_intercept: true, loss };
+        let problem =
+            Problem { data: &data, targets: (&targets).into(), weights: None, alpha: 1.0, fit_intercept: true, loss };
         let end = maximize(&problem, &[1.0; 4], &[0.1; 4], &[1.0, 0.0], &Control::new()).unwrap();
         assert_eq!(end, None);
     }

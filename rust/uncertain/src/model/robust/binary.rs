@@ -2,7 +2,7 @@
 
 use super::{Solver, ValidParams};
 use crate::control::Control;
-use crate::data::{GaussianArray, Weights};
+use crate::data::{GaussianArray, RowTargets, Weights};
 use crate::error::Result;
 use crate::loss::{Loss, MarginError, WorstCaseHinge};
 use crate::model::linear::scores;
@@ -13,7 +13,7 @@ use crate::solver::{Options, Solution, SolverKind, WarmStart, fit_clarabel, fit_
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Binary<'a> {
     pub data: &'a GaussianArray,
-    pub targets: &'a [f64],
+    pub targets: RowTargets<'a>,
     pub weights: Option<&'a Weights>,
     pub params: &'a ValidParams,
     pub control: &'a Control,

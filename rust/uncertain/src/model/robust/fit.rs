@@ -102,9 +102,9 @@ impl ValidParams {
             return self.run(&Binary { data, targets, weights, params: self, control });
         };
         let data = data.take(&kept)?;
-        let targets: Vec<f64> = kept.iter().map(|&i| targets[i]).collect();
+        let targets = targets.take(&kept);
         let weights = weights.map(|w| w.take(&kept)).transpose()?;
-        self.run(&Binary { data: &data, targets: &targets, weights: weights.as_ref(), params: self, control })
+        self.run(&Binary { data: &data, targets: (&targets).into(), weights: weights.as_ref(), params: self, control })
     }
 
     fn run(&self, binary: &Binary<'_>) -> Result<Outcome> {

@@ -131,11 +131,11 @@ pub(super) fn fit(binary: &Binary<'_>) -> Result<Outcome> {
     let x = standard.original(&best.x);
     let x = spread_to(binary, &x, 1.0)?.unwrap_or(x);
     let d = x.len() - 1;
-    let reach = |(score, y): (&Score, &f64)| {
+    let reach = |(score, y): (&Score, f64)| {
         let right = (y * score.m).max(0.0);
         if score.s > 0.0 || right == 0.0 { right / score.s.max(f64::MIN_POSITIVE) } else { f64::INFINITY }
     };
-    let radii = binary.scores(&x)?.iter().zip(binary.targets).map(reach).collect();
+    let radii = binary.scores(&x)?.iter().zip(binary.targets.iter()).map(reach).collect();
     let objective = binary.margin_error(&x)?;
     let solution =
         Solution { w: x[..d].to_vec(), b: x[d], objective, gap: f64::NAN, iterations, status: Status::Converged };
@@ -227,5 +227,5 @@ fn iterate(binary: &Binary<'_>, start: &[f64], best: &mut Best) -> Result<()> {
 /// (y f(x), s) of every row.
 fn margins(binary: &Binary<'_>, x: &[f64]) -> Result<Vec<(f64, f64)>> {
     let scores = binary.scores(x)?;
-    Ok(scores.iter().zip(binary.targets).map(|(score, y)| (y * score.m, score.s)).collect())
+    Ok(scores.iter().zip(binary.targets.iter()).map(|(score, y)| (y * score.m, score.s)).collect())
 }

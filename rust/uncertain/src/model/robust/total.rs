@@ -60,7 +60,7 @@ fn moved(binary: &Binary<'_>, w: &[f64]) -> Result<GaussianArray> {
         for row in rows {
             covariances.apply(row, w, &mut image);
             let s = image.iter().zip(w).map(|(t, w)| t * w).sum::<f64>().max(0.0).sqrt();
-            let reach = if s > 0.0 { binary.targets[row] * binary.params.radius() / s } else { 0.0 };
+            let reach = if s > 0.0 { binary.targets.at(row) * binary.params.radius() / s } else { 0.0 };
             out.extend(data.means().row(row).iter().zip(&image).map(|(x, t)| x + reach * t));
         }
         out

@@ -46,7 +46,7 @@ impl<'a> HeldRows<'a> {
         let Some(columns) = columns(self.objective, number, MOST_VECTORS - self.size().min(MOST_VECTORS))? else {
             return Ok(false);
         };
-        let (y, scale) = (self.objective.problem().targets[number], self.row(number)?.scale());
+        let (y, scale) = (self.objective.problem().targets.at(number), self.row(number)?.scale());
         let mean = self.objective.problem().data.means().row(number);
         self.vectors.extend(mean.iter().map(|x| -y * x));
         self.vectors.push(if self.objective.facts().fit_intercept { -y } else { 0.0 });
@@ -68,7 +68,7 @@ impl<'a> HeldRows<'a> {
         let problem = self.objective.problem();
         let dual = problem.loss.dual(number);
         let dual = dual.ok_or_else(|| Error::Internal("an interior-point method for a loss without a dual".into()))?;
-        Ok(ConeRow::new(dual, problem.targets[number], self.objective.weight(number), 1.0))
+        Ok(ConeRow::new(dual, problem.targets.at(number), self.objective.weight(number), 1.0))
     }
 
     /// The rows' duals at a start.
@@ -94,7 +94,7 @@ impl<'a> HeldRows<'a> {
     pub(super) fn losses(&self, theta: &[f64]) -> Result<Vec<f64>> {
         let problem = self.objective.problem();
         let loss = |(number, at): (usize, std::ops::Range<usize>)| -> Result<f64> {
-            let (y, scale) = (problem.targets[number], self.row(number)?.scale());
+            let (y, scale) = (problem.targets.at(number), self.row(number)?.scale());
             let m = y * (problem.loss.offset(number) - theta[at.start]);
             let v = if scale > 0.0 { norm2(&theta[at.start + 1..at.end]) / (scale * scale) } else { 0.0 };
             let mut eval = [LossEval::default()];
@@ -126,7 +126,7 @@ impl<'a> HeldRows<'a> {
     pub(super) fn add(&self, nu: &[f64], classes: &mut [ClassSums; 2]) {
         let problem = self.objective.problem();
         for (number, at) in self.each() {
-            let (y, c) = (problem.targets[number], self.objective.weight(number));
+            let (y, c) = (problem.targets.at(number), self.objective.weight(number));
             let class = &mut classes[usize::from(y > 0.0)];
             class.constant += c * nu[at.start] * problem.loss.offset(number);
             class.bias -= c * y * nu[at.start];

@@ -113,7 +113,7 @@ impl ConeMethod<'_> {
             let dual = problem.loss.dual(i);
             let dual =
                 dual.ok_or_else(|| Error::Internal("an interior-point method for a loss without a dual".into()))?;
-            Ok(ConeRow::new(dual, problem.targets[i], self.objective.weight(i), 1.0))
+            Ok(ConeRow::new(dual, problem.targets.at(i), self.objective.weight(i), 1.0))
         });
         let rows = rows.collect::<Result<Vec<ConeRow>>>()?;
         let h = vec![0.0; rows.len() * self.data.rank];
@@ -130,7 +130,7 @@ impl ConeMethod<'_> {
         let (mut d, mut xi) = (vec![], vec![]);
         for (i, &row) in self.data.rows.iter().enumerate() {
             d.push(
-                problem.loss.offset(row) - problem.targets[row] * (simd::dot(self.data.mean(i), &x[..dim]) + x[dim]),
+                problem.loss.offset(row) - problem.targets.at(row) * (simd::dot(self.data.mean(i), &x[..dim]) + x[dim]),
             );
             xi.extend((0..rank).map(|k| simd::dot(self.data.column(i, k), &x[..dim])));
         }

@@ -74,7 +74,7 @@ pub(super) fn losses(objective: &LinearObjective<'_>) -> Option<Vec<Conjugate>> 
     {
         return None;
     }
-    problem.targets.iter().enumerate().map(|(row, y)| problem.loss.conjugate(row, *y)).collect()
+    problem.targets.iter().enumerate().map(|(row, y)| problem.loss.conjugate(row, y)).collect()
 }
 
 /// From nothing; [`Status::NoProgress`] where another method will be faster.

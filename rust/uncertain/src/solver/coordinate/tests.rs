@@ -18,7 +18,7 @@ fn points_of(n: usize, d: usize, offset: f64, seed: u64) -> (GaussianArray, Vec<
 
 fn descended(problem: &Problem<'_>, options: &Options) -> Solution {
     let objective = problem.check().unwrap();
-    let all = problem.targets.iter().enumerate().map(|(row, y)| problem.loss.conjugate(row, *y).unwrap());
+    let all = problem.targets.iter().enumerate().map(|(row, y)| problem.loss.conjugate(row, y).unwrap());
     minimize(&objective, all.collect(), options, &Control::new()).unwrap()
 }
 
@@ -42,8 +42,14 @@ fn the_optimum_is_that_of_the_interior_point_method() {
             for weights in [None, Some(&weights)] {
                 // Far from zero and not centred, rows are nearly one: another method's task.
                 for fit_intercept in [true, false].into_iter().take(if offset < 0.0 { 1 } else { 2 }) {
-                    let problem =
-                        Problem { data: &data, targets: &targets, weights, alpha, fit_intercept, loss: losses[k] };
+                    let problem = Problem {
+                        data: &data,
+                        targets: (&targets).into(),
+                        weights,
+                        alpha,
+                        fit_intercept,
+                        loss: losses[k],
+                    };
                     let found = descended(&problem, &options);
                     let what = format!("{n} x {d} + {offset}, alpha {alpha}, {fit_intercept}, {}", weights.is_some());
                     assert_eq!(found.status, Status::Converged, "{what}: gap {}", found.gap);
@@ -66,14 +72,20 @@ fn a_tube_is_both_its_ends() {
         let targets: Vec<f64> = (0..n).map(|i| data.means().at(i, 0) + 0.5 * numbers.normal()).collect();
         let loss = ExpectedEpsilonInsensitive { epsilon };
         for alpha in [1e-2, 0.1] {
-            let problem =
-                Problem { data: &data, targets: &targets, weights: None, alpha, fit_intercept: true, loss: &loss };
+            let problem = Problem {
+                data: &data,
+                targets: (&targets).into(),
+                weights: None,
+                alpha,
+                fit_intercept: true,
+                loss: &loss,
+            };
             let found = descended(&problem, &options);
             let both = data.take(&(0..n).chain(0..n).collect::<Vec<_>>()).unwrap();
             let signs: Vec<f64> = (0..2 * n).map(|k| if k < n { 1.0 } else { -1.0 }).collect();
             let offsets = (0..2 * n).map(|k| signs[k] * targets[k % n] - epsilon).collect();
             let ends = TubeEnds::new(offsets);
-            let ends = Problem { data: &both, targets: &signs, alpha: 0.5 * alpha, loss: &ends, ..problem };
+            let ends = Problem { data: &both, targets: (&signs).into(), alpha: 0.5 * alpha, loss: &ends, ..problem };
             let other = 2.0 * by_points(&ends, &options);
             // Narrow rows may be left to others, with what was certified until then.
             let what = format!("{n} x {d}, alpha {alpha}: {} of {other}, gap {}", found.objective, found.gap);
@@ -92,7 +104,8 @@ fn degenerate_rows_are_certified() {
     let copies = data.take(&(0..120).map(|i| i % 40).collect::<Vec<_>>()).unwrap();
     for (data, alpha) in [(&same, 1e-2), (&copies, 1e-3), (&data, 1e-6)] {
         let targets: Vec<f64> = (0..data.n_rows()).map(|i| if i % 3 == 0 { -1.0 } else { 1.0 }).collect();
-        let problem = Problem { data, targets: &targets, weights: None, alpha, fit_intercept: true, loss: &Hinge };
+        let problem =
+            Problem { data, targets: (&targets).into(), weights: None, alpha, fit_intercept: true, loss: &Hinge };
         let found = fit(&problem);
         assert_eq!(found.status, Status::Converged, "{}: gap {}", data.n_rows(), found.gap);
     }
@@ -104,8 +117,14 @@ fn degenerate_rows_are_certified() {
 #[test]
 fn it_ends_when_asked() {
     let (data, targets) = points_of(300, 70, 0.0, 6);
-    let problem =
-        Problem { data: &data, targets: &targets, weights: None, alpha: 1e-5, fit_intercept: true, loss: &Hinge };
+    let problem = Problem {
+        data: &data,
+        targets: (&targets).into(),
+        weights: None,
+        alpha: 1e-5,
+        fit_intercept: true,
+        loss: &Hinge,
+    };
     let one = descended(&problem, &Options { max_iter: Some(1), ..Options::default() });
     assert_eq!((one.status, one.iterations), (Status::MaxIterations, 1));
     assert!(one.gap > 1e-6 && one.objective.is_finite());
