@@ -42,6 +42,64 @@ def test_a_straight_curve_is_the_line() -> None:
     assert "mode 2" in curve.summary()
 
 
+def exponential_without_scatter(law: CurveRegressor, X: GaussianArray, y: np.ndarray, M: np.ndarray) -> tuple:
+    """Covariance of params and modes of y = a exp(b z) + M u, and how far the maximum is, in closed form.
+
+    Without scatter a reading tells z = log((y - M u) / a) / b, which has the density N(m, P) given x.
+    """
+    x, S, k = X.means[:, 0], X.covariances().ravel(), M.shape[1]
+
+    def rows(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        (a, b), (mu, T), own = at[:2], at[2 + k :], y - M @ at[2 : 2 + k]
+        P, away = T * S / (T + S), np.log(own / a) / b - mu - T / (T + S) * (x - mu)
+        given_x = 0.5 * (away**2 / P + np.log(P)) + np.log(own * b)
+        return given_x, 0.5 * ((x - mu) ** 2 / (T + S) + np.log(T + S))
+
+    def loss(at: np.ndarray) -> float:
+        return float(rows(at)[0].sum() + 0.5 * np.sum(at[2 : 2 + k] ** 2))
+
+    density = [law.means_[0, 0], law.covariances_[0, 0, 0]]
+    at, steps = np.concatenate([law.params_, law.modes_, density]), 1e-3 * np.eye(4 + k)
+    pairs = [
+        [loss(at + e + f) - loss(at + e - f) - loss(at - e + f) + loss(at - e - f) for f in steps]
+        for e in steps
+    ]
+    H = np.array(pairs) / 4e-6
+    gradient = np.array([loss(at + e) - loss(at - e) for e in steps[:-2]]) / 2e-3
+    scores = np.array([rows(at + e)[1] - rows(at - e)[1] for e in steps[-2:]]) / 2e-3
+    inside = np.linalg.inv(H[:-2, :-2])
+    carried = inside @ H[:-2, -2:]
+    return inside + carried @ np.linalg.solve(scores @ scores.T, carried.T), inside @ gradient
+
+
+def test_without_scatter_errors_are_those_of_the_closed_form() -> None:
+    at_zero = 0
+    for seed in range(10):
+        X, _, modes, truth = read(seed, 60)
+        u = np.random.default_rng((seed, 6)).normal(size=3)
+        y = np.exp(0.7 * truth[:, 0]) + modes @ u
+        law = CurveRegressor(growth, [1.0, 0.5]).fit(X, y, modes=modes)
+        assert np.all(law.modes_std_ > 0) and law.status_ == "converged"
+        if law.scatter_ == 0:
+            at_zero += 1
+            covariance, away = exponential_without_scatter(law, X, y, modes)
+            std = np.sqrt(np.diag(covariance))
+            assert np.all(np.abs(away) < 1e-3 * std)
+            np.testing.assert_allclose(np.concatenate([law.std_, law.modes_std_]), std, rtol=1e-3)
+    assert at_zero > 2
+
+
+def test_a_straight_curve_without_scatter_has_the_errors_of_the_line() -> None:
+    for seed in range(8):
+        X, _, modes, truth = read(seed, 100)
+        y = 1 + 2 * truth[:, 0] + modes @ np.random.default_rng((seed, 6)).normal(size=3)
+        line = LinearLaw().fit(X, y, modes=modes)
+        curve = CurveRegressor(straight, [1.2, 2.4]).fit(X, y, modes=modes)
+        np.testing.assert_allclose(curve.modes_std_, line.modes_std_, rtol=0.02)
+        np.testing.assert_allclose(curve.std_, np.sqrt(np.diag(line.covariance_)), rtol=0.1)
+        assert np.all(np.abs(curve.modes_ - line.modes_) < 0.1 * line.modes_std_)
+
+
 def test_exact_features_are_generalised_least_squares() -> None:
     rng = np.random.default_rng(3)
     n, k = 150, 4

@@ -5,6 +5,7 @@ use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
 use crate::model::clusters;
+use crate::solver::levenberg::Expansion;
 
 use super::readings::{Reading, groups};
 use super::structural::Structural;
@@ -94,16 +95,21 @@ pub(super) fn sandwich(
 }
 
 /// Minus the second derivatives of the log-likelihood, by differences of the gradient.
+///
+/// A step is a part of the standard error given all other parameters. `diagonal` is the information that there would be if the
+/// true x were known: with little scatter it is far larger than what the readings tell, and so small a step would see rounding.
 pub(super) fn information(
     objective: &Structural<'_>,
     at: &[f64],
-    diagonal: &[f64],
+    Expansion { hessian, diagonal, .. }: &Expansion,
     (lower, upper): (&[f64], &[f64]),
 ) -> Result<Option<Vec<f64>>> {
     let p = at.len();
     let mut h = vec![0.0; p * p];
     for j in 0..p {
-        let step = 5e-3 / diagonal[j].sqrt();
+        // Less is the rounding of the difference that it is.
+        let size = hessian[j * p + j].min(diagonal[j]).max(1e-12 * diagonal[j]);
+        let step = 5e-3 / size.sqrt();
         let mut ends = [at.to_vec(), at.to_vec()];
         ends[0][j] = (at[j] + step).min(upper[j]);
         ends[1][j] = (at[j] - step).max(lower[j]);

@@ -14,8 +14,11 @@ use super::readings::{Outputs, Reading};
 use super::structural::Structural;
 use super::{Fit, MOST_NOISY, Params, terms};
 
-/// The least variance of the scatter where nothing else keeps a row from counting without bounds, as a part of that of y.
-const LEAST: f64 = 1e-10;
+/// The least variance of the scatter where nothing else keeps a row from counting without bounds, as a part of that of y, and
+/// of that about the naive fit, below which rounding hides the slope of the likelihood.
+const LEAST: [f64; 2] = [1e-10, 1e-8];
+/// A bound nearer than so much of the log-likelihood is reached.
+const REACHED: f64 = 1e-6;
 
 pub(super) fn fit_structural(
     params: &Params,
@@ -62,7 +65,7 @@ pub(super) fn fit_structural(
             let variance = (0..n).map(|i| weights[i] * (readings[i].y[o] - mean).powi(2)).sum::<f64>() / n as f64;
             let known = readings.iter().map(|reading| reading.rest[o * q + o]).fold(f64::INFINITY, f64::min);
             // Without a floor a row without error would count without bounds.
-            let floor = LEAST * variance;
+            let floor = (LEAST[0] * variance).max(LEAST[1] * residual[o]);
             lower.push(if known > floor { 0.0 } else { floor.max(f64::MIN_POSITIVE) });
             upper.push(f64::INFINITY);
             let mean_known = readings.iter().map(|reading| reading.rest[o * q + o]).sum::<f64>() / n as f64;
@@ -126,6 +129,13 @@ pub(super) fn fit_structural(
         }
         (objective.spread, objective.degrees_of_modes) = (spread, taken);
     }
+    for j in free.len()..objective.first_of_noise() {
+        let (slope, bend) = (minimum.derivatives.gradient[j], minimum.derivatives.hessian[j * (objective.width() + 1)]);
+        let way = at[j] - lower[j];
+        if slope >= 0.0 && way * (slope + 0.5 * way * bend.max(0.0)) < REACHED {
+            at[j] = lower[j];
+        }
+    }
     let some = movable(&at, &minimum.derivatives.gradient, &lower, &upper);
     let width = objective.width();
     let scatters = (0..objective.first_of_noise() - free.len()).map(|o| format!("the squared scatter of output {o}"));
@@ -133,7 +143,7 @@ pub(super) fn fit_structural(
     let names: Vec<String> = start.free_names().into_iter().chain(scatters).chain(of_noise).collect();
     let unknown = || Error::Data("the curve is not defined near the solution; set bounds= there".into());
     // At a bound the other side is not looked at.
-    let information = errors::information(&objective, &at, &minimum.derivatives.diagonal, (&lower, &upper))?;
+    let information = errors::information(&objective, &at, &minimum.derivatives, (&lower, &upper))?;
     let information = information.ok_or_else(unknown)?;
     // Of clean data the law of outliers is not determined, and does not matter.
     let without: Vec<usize> = some.iter().copied().filter(|&at| at < objective.first_of_noise()).collect();
