@@ -14,6 +14,8 @@ use super::terms::structural;
 /// Directions of less information, in units of each parameter, are not determined: where that is a sum of products, and
 /// where it is a difference of gradients.
 pub(super) const SINGULAR: [f64; 2] = [1e-14, 1e-7];
+/// Steps of differences of the gradient, in standard errors.
+const STEP: f64 = 5e-3;
 /// Parameters of the density of true values whose uncertainty is carried over, at most.
 const MOST: usize = 60;
 
@@ -94,30 +96,39 @@ pub(super) fn sandwich(
     (0..p * p).map(|at| product(at, &|k, b| half[b * p + k])).collect()
 }
 
-/// Minus the second derivatives of the log-likelihood, by differences of the gradient.
+/// Minus the second derivatives of the log-likelihood of `some` parameters (0 for others), by differences of the gradient.
 ///
-/// A step is a part of the standard error given all other parameters. `diagonal` is the information that there would be if the
-/// true x were known: with little scatter it is far larger than what the readings tell, and so small a step would see rounding.
+/// A step is a part of the standard error given all other parameters. The `diagonal` is the information that there would be if
+/// the true x were known: with little scatter it is far larger than what the readings tell, and its steps would see rounding.
+/// The `hessian` lacks second derivatives of f, so its steps may be too long, and are then shortened.
 pub(super) fn information(
     objective: &Structural<'_>,
-    at: &[f64],
+    (at, some): (&[f64], &[usize]),
     Expansion { hessian, diagonal, .. }: &Expansion,
     (lower, upper): (&[f64], &[f64]),
 ) -> Result<Option<Vec<f64>>> {
     let p = at.len();
     let mut h = vec![0.0; p * p];
-    for j in 0..p {
-        // Less is the rounding of the difference that it is.
-        let size = hessian[j * p + j].min(diagonal[j]).max(1e-12 * diagonal[j]);
-        let step = 5e-3 / size.sqrt();
-        let mut ends = [at.to_vec(), at.to_vec()];
-        ends[0][j] = (at[j] + step).min(upper[j]);
-        ends[1][j] = (at[j] - step).max(lower[j]);
-        let width = ends[0][j] - ends[1][j];
-        let (Some(above), Some(below)) = (objective.gradient(&ends[0])?, objective.gradient(&ends[1])?) else {
-            return Ok(None);
+    for &j in some {
+        let (size, known) = (hessian[j * p + j].min(diagonal[j]), diagonal[j]);
+        let shortest = STEP / known.sqrt();
+        let mut step = if size > 1e-12 * known { STEP / size.sqrt() } else { shortest };
+        let column = loop {
+            let mut ends = [at.to_vec(), at.to_vec()];
+            ends[0][j] = (at[j] + step).min(upper[j]);
+            ends[1][j] = (at[j] - step).max(lower[j]);
+            let width = ends[0][j] - ends[1][j];
+            let both = objective.gradient(&ends[0])?.zip(objective.gradient(&ends[1])?);
+            let column: Option<Vec<f64>> = both
+                .map(|(above, below)| above.iter().zip(below).map(|(above, below)| (above - below) / width).collect());
+            let own = column.as_ref().map_or(0.0, |column| column[j]);
+            if !(step > shortest) || (own > 0.0 && step * own.sqrt() < 10.0 * STEP) {
+                break column;
+            }
+            step = if own > 0.0 { STEP / own.sqrt() } else { 0.1 * step }.max(shortest);
         };
-        (0..p).for_each(|a| h[a * p + j] = (above[a] - below[a]) / width);
+        let Some(column) = column else { return Ok(None) };
+        some.iter().for_each(|&a| h[a * p + j] = column[a]);
     }
     Ok(Some((0..p * p).map(|at| 0.5 * (h[at] + h[at % p * p + at / p])).collect()))
 }

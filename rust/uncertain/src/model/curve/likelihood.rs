@@ -143,7 +143,7 @@ pub(super) fn fit_structural(
     let names: Vec<String> = start.free_names().into_iter().chain(scatters).chain(of_noise).collect();
     let unknown = || Error::Data("the curve is not defined near the solution; set bounds= there".into());
     // At a bound the other side is not looked at.
-    let information = errors::information(&objective, &at, &minimum.derivatives, (&lower, &upper))?;
+    let information = errors::information(&objective, (&at, &some), &minimum.derivatives, (&lower, &upper))?;
     let information = information.ok_or_else(unknown)?;
     // Of clean data the law of outliers is not determined, and does not matter.
     let without: Vec<usize> = some.iter().copied().filter(|&at| at < objective.first_of_noise()).collect();
