@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import decimal
-import subprocess
 import sys
-import textwrap
 from typing import Any
 
+import children
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -274,9 +273,7 @@ IMPORT = """
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_importing_256_megabytes_adds_less_than_32() -> None:
-    code = textwrap.dedent(IMPORT.format(n=134_000))
-    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    size, added = map(int, out.split())
+    size, added = map(int, children.printed(IMPORT.format(n=134_000)).split())
     assert size > 256e6
     assert added < 32e6, f"{added / 1e6:.0f} MB more"
 

@@ -7,12 +7,11 @@ Flipped bytes may leave a readable file; what is read is then a table, and nothi
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import children
 import numpy as np
 import polars as pl
 import pytest
@@ -25,7 +24,8 @@ ENDINGS = ("parquet", "arrow", "fits", "csv", "csv.gz", "ndjson", "json", "ecsv"
 FLIPS, CUTS = 24, 8
 
 LIMITS = """
-import json, random, resource, sys, traceback, warnings
+import ctypes, json, random, resource, sys, traceback, warnings
+ctypes.CDLL(None).mallopt(-8, 2)  # M_ARENA_MAX: eight a core would be the address space
 import uncertain
 from pathlib import Path
 from uncertain._tables import BatchSize
@@ -87,11 +87,7 @@ def frame(n: int = 60) -> pl.DataFrame:
 
 
 def in_child(code: str, *arguments: object) -> Any:
-    command = [sys.executable, "-c", LIMITS + code, *map(str, arguments)]
-    few = {"MALLOC_ARENA_MAX": "2"}  # eight a core would be the address space
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=os.environ | few)
-    assert done.returncode == 0, f"the process ended with {done.returncode}: {done.stderr[-2000:]}"
-    return json.loads(done.stdout)
+    return json.loads(children.printed(LIMITS + code, *arguments))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of a process are those of Linux")

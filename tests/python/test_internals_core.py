@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import children
 import numpy as np
 import pytest
 import threadpoolctl
@@ -134,7 +135,7 @@ FORK = """
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork")
 def test_fork_after_a_parallel_fit() -> None:
-    assert run(FORK) == "same True"
+    assert children.printed(FORK) == "same True"
 
 
 def test_the_environment_names_the_instruction_set() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import children
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -198,8 +198,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
         path = tmp_path / f"table.{ending}"
         write_table(frame, path)
         before[path] = path.read_bytes()
-    command = [sys.executable, "-c", NARROW, *map(str, before)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = children.run(NARROW, *before)
     assert done.returncode == 0 and done.stdout.split() == ["2"] * len(before), done.stderr
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
     for path, line in zip(before, done.stderr.splitlines(), strict=True):

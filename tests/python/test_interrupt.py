@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-import textwrap
+from textwrap import dedent
 
+import children
 import pytest
 
 ALLOWED = 1.0
@@ -60,12 +60,8 @@ INTERRUPTED = """
 
 
 def run(code: str, *arguments: object) -> str:
-    """What a fresh interpreter prints."""
-    program = textwrap.dedent(SETUP) + textwrap.dedent(code)
-    command = [sys.executable, "-c", program, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    """What a process prints in which nothing else happens."""
+    return children.printed(dedent(SETUP) + dedent(code), *arguments)
 
 
 LOOPS = [

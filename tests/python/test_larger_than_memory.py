@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import children
 import numpy as np
 import polars as pl
 import polars.selectors as cs
@@ -438,8 +439,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def under_limit(path: Path, limit: int, **arguments: Any) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", MEASURED, str(path), json.dumps(arguments), str(limit)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return children.run(MEASURED, path, json.dumps(arguments), limit)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA limits mapped memory on Linux")
