@@ -1,8 +1,8 @@
 """Programs in processes of their own that begin with scikit-learn and the package imported.
 
 They are forks of one process that has imported them, which saves 1.5 s of processor time each. Each runs
-like ``python -c``, in the folder and the environment of who asks. What is loaded, and what libraries read
-from the environment when they are, is that of the first process: tests of it start an interpreter.
+like ``python -c`` beside this file, in the folder and the environment of who asks. What is loaded, and what
+libraries read from the environment when they are, is that of the first process: tests of it start another.
 """
 
 from __future__ import annotations
@@ -84,6 +84,6 @@ if __name__ == "__main__":
         os.chdir(program["folder"])
         os.environ.clear()
         os.environ.update(program["environment"])
-        sys.argv, sys.path[0] = program["argv"], ""
+        sys.argv = program["argv"]
         sys.modules["__main__"] = ModuleType("__main__")  # with nothing of this one
         exec(compile(program["code"], "<string>", "exec"), vars(sys.modules["__main__"]))

@@ -7,15 +7,16 @@ for every n; another one goes on from what is on the disk.
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import children
 import numpy as np
 import pytest
 
@@ -47,43 +48,27 @@ def batches(seconds: float = 0.0) -> Iterator[tuple[GaussianArray, np.ndarray]]:
         time.sleep(seconds)
 
 
-def run(path: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    """This file as a program."""
-    command = [sys.executable, __file__, str(path), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+def run(kill: str, path: Path) -> int:
+    """What a function below returns in a process in which nothing else happens."""
+    code = f"import sys, pathlib, test_checkpoints; print(test_checkpoints.{kill}(pathlib.Path(sys.argv[1])))"
+    return int(children.printed(code, path))
 
 
 def test_killed_at_every_event(tmp_path: Path) -> None:
-    done = run(tmp_path / "checkpoint")
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) == EPOCHS * (BATCHES + 4)
+    assert run("every_event", tmp_path / "checkpoint") == EPOCHS * (BATCHES + 4)
 
 
 def test_killed_at_any_time(tmp_path: Path) -> None:
-    """By another process, again and again until it gets through."""
-    path, kills = tmp_path / "checkpoint", 0
-    expected = recipe()(batches, tmp_path / "uninterrupted", EPOCHS, random_state=0)
-    rng = np.random.default_rng(0)
-    while True:
-        child = subprocess.Popen([sys.executable, __file__, str(path), "slowly"], stdout=subprocess.PIPE)
-        assert child.stdout is not None and child.stdout.read(5) == b"begun"
-        try:
-            child.wait(240 if kills == 3 else rng.uniform(0.0, 0.4))
-        except subprocess.TimeoutExpired:
-            child.kill()
-            kills += child.wait() == -signal.SIGKILL
-        else:
-            assert child.returncode == 0
-            break
-        finally:
-            child.stdout.close()
-    assert kills > 0
-    model = recipe()(batches, path, EPOCHS)
-    np.testing.assert_array_equal(model.coef_, expected.coef_)
-    np.testing.assert_array_equal(model.intercept_, expected.intercept_)
+    assert run("any_time", tmp_path / "checkpoint") > 0
 
 
 # -- the program
+
+
+ORIGINALS: list[tuple[Any, str, Any]] = [
+    (owner, name, vars(owner)[name])
+    for owner, name in ((GSUClassifier, "partial_fit"), (pickle, "dump"), (os, "fsync"), (os, "replace"))
+]
 
 
 class Killed:
@@ -98,8 +83,6 @@ class Killed:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def arm(self) -> None:
-        import pickle
-
         fit, dump, fsync, replace = GSUClassifier.partial_fit, pickle.dump, os.fsync, os.replace
 
         def partial_fit(model: Any, *given: Any, **known: Any) -> Any:
@@ -128,14 +111,37 @@ class Killed:
         pickle.dump, os.fsync, os.replace = half_then_all, synced, replaced  # type: ignore[assignment]
 
 
-def forked(path: Path, at: int) -> bool:
-    """Did training end, and was it not killed?"""
-    child = os.fork()
-    if child == 0:
+def forked(path: Path, at: int = 0, pause: float = 0.0) -> int:
+    """A process that trains, and kills itself at an event."""
+    if (child := os.fork()) == 0:
         Killed(at).arm()
-        recipe()(batches, path, EPOCHS, random_state=0)
+        recipe()(lambda: batches(pause), path, EPOCHS, random_state=0)
         os._exit(0)
-    return os.waitpid(child, 0)[1] == 0
+    return child
+
+
+def status(child: int) -> int:
+    """How a process ended: 0, or the signal that killed it, below zero."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def any_time(path: Path) -> int:
+    """Killed by another process, again and again until it gets through; how often it was."""
+    expected = recipe()(batches, path.with_name("uninterrupted"), EPOCHS, random_state=0)
+    rng, kills = np.random.default_rng(0), 0
+    while True:
+        child = forked(path, pause=0.05)
+        if kills < 3:
+            time.sleep(rng.uniform(0.0, 0.4))
+            os.kill(child, signal.SIGKILL)
+        if (ended := status(child)) == 0:
+            break
+        assert ended == -signal.SIGKILL
+        kills += 1
+    model = recipe()(batches, path, EPOCHS)
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    np.testing.assert_array_equal(model.intercept_, expected.intercept_)
+    return kills
 
 
 def every_event(path: Path) -> int:
@@ -145,41 +151,16 @@ def every_event(path: Path) -> int:
     while True:
         at += 1
         path.unlink(missing_ok=True)
-        if forked(path, at):
+        if status(forked(path, at)) == 0:
             return at - 1
         counter = Killed(0)
         counter.arm()
         try:
             model = recipe()(batches, path, EPOCHS, random_state=0)
         finally:
-            restore()
+            for owner, name, value in ORIGINALS:
+                setattr(owner, name, value)
         np.testing.assert_array_equal(model.coef_, expected.coef_)
         # Of the passes that had ended none is made again.
         ended = (at - 1) // (BATCHES + 4)
         assert counter.batches == BATCHES * (EPOCHS - ended), (at, counter.batches)
-
-
-def restore() -> None:
-    import pickle
-
-    for owner, name, value in ORIGINALS:
-        setattr(owner, name, value)
-    assert pickle.dump is ORIGINALS[1][2]
-
-
-if __name__ == "__main__":
-    import pickle
-
-    ORIGINALS: list[tuple[Any, str, Any]] = [
-        (GSUClassifier, "partial_fit", GSUClassifier.__dict__["partial_fit"]),
-        (pickle, "dump", pickle.dump),
-        (os, "fsync", os.fsync),
-        (os, "replace", os.replace),
-    ]
-    where = Path(sys.argv[1])
-    if "slowly" in sys.argv:
-        sys.stdout.write("begun")
-        sys.stdout.flush()
-        recipe()(lambda: batches(0.05), where, EPOCHS, random_state=0)
-    else:
-        sys.stdout.write(f"{every_event(where)}\n")
