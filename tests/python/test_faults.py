@@ -15,7 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -42,37 +42,23 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-@pytest.fixture
-def run(faults: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """This file as a program: a command with faults under it."""
-
-    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "LD_PRELOAD": str(faults), "POLARS_MAX_THREADS": "1"}
-        command = [sys.executable, __file__, *map(str, arguments)]
-        return subprocess.run(
-            command, capture_output=True, text=True, check=False, env=environment, timeout=300
-        )
-
-    return run
-
-
-@pytest.mark.parametrize(
-    ("command", "kinds"),
-    [("save", (KILL, HALF, *FAILURES)), ("convert", (KILL, *FAILURES)), ("predict", FAILURES)],
-)
-def test_every_call_fails_once_or_is_the_last(
-    tmp_path: Path, run: Callable[..., subprocess.CompletedProcess[str]], command: str, kinds: Sequence[int]
-) -> None:
-    prepare(tmp_path, command)
-    done = run(command, tmp_path, *kinds)
+def test_every_call_fails_once_or_is_the_last(tmp_path: Path, faults: Path) -> None:
+    for command in KINDS:
+        prepare(tmp_path / command, command)
+    environment = {**os.environ, "LD_PRELOAD": str(faults), "POLARS_MAX_THREADS": "1"}
+    program = [sys.executable, __file__, str(tmp_path)]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, env=environment, timeout=300)
     assert done.returncode == 0 and "None" not in done.stderr, done.stderr
-    calls = [int(n) for n in re.findall(r"(\d+) calls tried", done.stderr)]
-    assert len(calls) == len(kinds) and all(3 <= n < MOST - 1 for n in calls)
+    for command, kinds in KINDS.items():
+        calls = [int(n) for n in re.findall(rf"{command}: (\d+) calls tried", done.stderr)]
+        assert len(calls) == len(kinds) and all(3 <= n < MOST - 1 for n in calls)
 
 
-# -- what the program does
+# -- what the program does, with faults under it
 
 
+KINDS = {"save": (KILL, HALF, *FAILURES), "convert": (KILL, *FAILURES), "predict": FAILURES}
+"""Commands, and what befalls their calls."""
 FILES = {"save": "model.safetensors", "convert": "converted.parquet", "predict": "predicted.csv"}
 """The file that a command replaces."""
 
@@ -81,6 +67,7 @@ def prepare(folder: Path, command: str) -> None:
     """Everything that the command needs, and an old file."""
     import uncertain
 
+    folder.mkdir()
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 3000)
     table = pl.DataFrame({"x": y + rng.normal(size=3000), "x_err": np.full(3000, 0.1), "label": y})
@@ -99,18 +86,10 @@ def action(folder: Path, command: str) -> Callable[[], object]:
         return lambda: model.save(folder / "model.safetensors")
     from uncertain.cli import main
 
-    _ = uncertain.fit, uncertain.load  # imports, before a fork instead of in every one
-    source = str(folder / "table.csv")
-    arguments = {
-        "convert": ["convert", source, str(folder / "converted.parquet")],
-        "predict": [
-            "predict",
-            str(folder / "model.safetensors"),
-            source,
-            "-o",
-            str(folder / "predicted.csv"),
-        ],
-    }[command]
+    source, target = str(folder / "table.csv"), str(folder / FILES[command])
+    arguments = ["convert", source, target]
+    if command == "predict":
+        arguments = ["predict", str(folder / FILES["save"]), source, "-o", target]
 
     def act() -> None:
         try:
@@ -168,12 +147,19 @@ def program(act: Callable[[], object], target: Path, old: bytes, kind: int) -> N
         if done:
             assert target.read_bytes() == new
             break
-    sys.stderr.write(f"{tried - 1} calls tried\n")
+    sys.stderr.write(f"{target.parent.name}: {tried - 1} calls tried\n")
 
 
 if __name__ == "__main__":
-    command, folder = sys.argv[1], Path(sys.argv[2])
-    target = folder / FILES[command]
-    old, act = target.read_bytes(), action(folder, command)
-    for kind in sys.argv[3:]:
-        program(act, target, old, int(kind))
+    import uncertain
+
+    _ = uncertain.fit, uncertain.load  # imports, before a fork instead of in every one
+    for command, kinds in KINDS.items():
+        if (child := os.fork()) == 0:
+            folder = Path(sys.argv[1]) / command
+            target = folder / FILES[command]
+            old, act = target.read_bytes(), action(folder, command)
+            for kind in kinds:
+                program(act, target, old, kind)
+            sys.exit()
+        assert os.waitpid(child, 0)[1] == 0, command
