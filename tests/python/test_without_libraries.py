@@ -1,4 +1,4 @@
-"""Libraries of tables that are not there, or not needed: other tables give the same, arrays load none."""
+"""Libraries of tables that are not there: other tables give the same."""
 
 from __future__ import annotations
 
@@ -48,19 +48,3 @@ def test_other_tables_give_the_same(
     for name in ("replicates", "leaderboard", "path"):
         assert found["rest"][name] == with_all["rest"][name]
     assert found["rest"]["loaded"] and "FileNotFoundError" in found["rest"]["path"]
-
-
-def test_arrays_load_no_library_of_tables() -> None:
-    code = (
-        "import sys, numpy, uncertain\n"
-        "from uncertain import AsGaussians, GaussianArray, GSUClassifier\n"
-        "x = numpy.arange(40.0).reshape(20, 2); y = numpy.arange(20) % 2\n"
-        "rows = GaussianArray(x, std=0.1)\n"
-        "GSUClassifier().fit(rows, y).predict(rows), AsGaussians().fit_transform(x)\n"
-        "for X in (rows, x):\n"
-        "    model = uncertain.fit(X, y, method='gsu')\n"
-        "    model.predict(X), model.predict_proba(X), model.score(X, y)\n"
-        "loaded = {'polars', 'astropy', 'duckdb'} & sys.modules.keys()\n"
-        "assert not loaded, loaded"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=100)
