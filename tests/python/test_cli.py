@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
+import children
 import click
 import numpy as np
 import polars as pl
@@ -235,15 +236,13 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 COMMAND = [sys.executable, "-m", "uncertain"]
 
 
-def shell(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    command = [*COMMAND, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=240, **options)
+DASH_M = "import runpy; runpy.run_module('uncertain', run_name='__main__', alter_sys=True)"
 
 
 def test_python_dash_m_and_exit_code() -> None:
-    shown = shell("--version")
+    shown = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True, env=ENVIRONMENT)
     assert shown.stdout.strip() == f"uncertain, version {uncertain.__version__}"
-    failed = shell("fit", "absent.csv")
+    failed = children.run(DASH_M, "fit", "absent.csv")
     assert failed.returncode == 2
     assert failed.stderr == "uncertain: there is no file absent.csv\n"
 
@@ -377,25 +376,16 @@ def test_progress(table: Path, model: Path, tmp_path: Path) -> None:
 
 
 def test_nobody_reads(table: Path, model: Path) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    command = [*COMMAND, "predict", str(model), str(table)]
-    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=240)
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (141, b"")
+    alone = "import os; reader, writer = os.pipe(); os.close(reader); os.dup2(writer, 1); "
+    done = children.run(alone + DASH_M, "predict", model, table)
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT")
 def test_interrupted() -> None:
     command = [*COMMAND, "fit", "-", "--progress"]  # waits for its standard input
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=ENVIRONMENT,
-    )
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = subprocess.Popen(command, **streams, text=True, env=ENVIRONMENT)
     assert process.stderr is not None
     assert process.stderr.readline() == "uncertain: fitting standard input\n"
     process.send_signal(signal.SIGINT)
@@ -422,9 +412,7 @@ def test_completion() -> None:
         "COMP_CWORD": "2",
     }
     code = "import sys; sys.argv = ['uncertain']; from uncertain.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=asked, timeout=240
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=asked)
     assert {"plain,--meaning", "plain,--method", "plain,--mean"} <= set(done.stdout.split())
 
 
@@ -447,13 +435,16 @@ def test_the_commands_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.Monke
         frame.write_csv(tmp_path / name)
     monkeypatch.chdir(tmp_path)
     for command in commands:
-        if "|" in command or ">" in command:
+        if "|" in command:
             script = f'uncertain() {{ {sys.executable} -m uncertain "$@"; }}\n{command}'
             done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=ENVIRONMENT)
             assert done.returncode == 0 and done.stderr == "", (command, done.stderr)
         else:  # an interpreter less
+            command, _, target = command.partition(" > ")
             result = run(*shlex.split(command)[1:])
             assert result.exit_code == 0 and result.stderr == "", (command, result.stderr)
+            if target:
+                Path(target).write_bytes(result.stdout_bytes)
     assert pl.read_ipc(tmp_path / "predictions.arrow").height == N
 
 

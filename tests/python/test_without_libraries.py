@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import children
 import pytest
 
 HERE = Path(__file__).parent
@@ -31,7 +32,11 @@ def work_without(folder: Path, *modules: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def with_all(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return work_without(tmp_path_factory.mktemp("all"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("all"))
+        strict = "import json, warnings, without; warnings.simplefilter('error'); "
+        found: dict[str, Any] = json.loads(children.printed(strict + "print(json.dumps(without.work()))"))
+    return found
 
 
 @pytest.mark.parametrize("missing", [("pyarrow",), ("pyarrow", "pandas")], ids=" ".join)
