@@ -109,7 +109,8 @@ def main():
         found = {"rank": z.shape[1], "usvc": usvc(z, *x.shape, labels), "gsu": gsu(z, *x.shape, labels)}
         out["kernels"][kernel] = found
         print(kernel, found)
-    Path(__file__).with_suffix(".json").write_text(json.dumps(out, indent=1) + "\n")
+    lines = [f'"{key}": {json.dumps(values)}' for key, values in out.items()]
+    Path(__file__).with_suffix(".json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
