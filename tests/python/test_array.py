@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from conftest import random_covariances
+from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import (
@@ -274,7 +275,8 @@ def test_scikit_learn_cuts_it_without_metadata_routing(rng: np.random.Generator)
     g = GaussianArray(x, std=std)
     assert cross_val_score(Nearest(), g, y, cv=5).mean() > 0.9
     assert cross_val_predict(Nearest(), g, y, cv=KFold(3, shuffle=True, random_state=0)).shape == (n,)
-    search = GridSearchCV(Nearest(), {"shrink": [0.0, 0.5]}, cv=StratifiedKFold(3), n_jobs=2).fit(g, y)
+    with parallel_config("threading"):  # what goes to processes is pickled, as above
+        search = GridSearchCV(Nearest(), {"shrink": [0.0, 0.5]}, cv=StratifiedKFold(3), n_jobs=2).fit(g, y)
     assert search.best_score_ > 0.9
     pipeline = make_pipeline(FunctionTransformer(), Nearest())
     assert cross_val_score(pipeline, g, y).mean() > 0.9
