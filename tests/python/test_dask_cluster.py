@@ -71,9 +71,11 @@ COLUMNS: dict[str, Any] = {"features": ["u", "v", "w"], "std": "{}_err", "method
 def cluster() -> Iterator[Any]:
     quiet = {
         "distributed.admin.tick.limit": "1h",  # a busy machine is no fault
+        "distributed.admin.tick.interval": "1s",
+        "distributed.worker.profile.enabled": False,
         "distributed.comm.timeouts.connect": "20s",
         "distributed.scheduler.allowed-failures": 3,
-        "distributed.worker.multiprocessing-method": "forkserver",  # which has imported most of it
+        "distributed.worker.multiprocessing-method": "forkserver",
         "distributed.nanny.environ": {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     }
     # Dask's tasks that were given up are logged with their tracebacks when they are collected as garbage, and
@@ -81,6 +83,8 @@ def cluster() -> Iterator[Any]:
     log = logging.getLogger("asyncio")
     log.disabled = True
     with dask.config.set(quiet):
+        imported = ["distributed", "dask.dataframe", "uncertain.dask", "uncertain._rows.cluster.work"]
+        distributed.utils.get_mp_context().set_forkserver_preload(imported)
         cluster = distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1",
             dashboard_address="127.0.0.1:0",
