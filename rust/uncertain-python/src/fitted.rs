@@ -21,6 +21,7 @@ use uncertain::{Control, Error, GaussianArray, Incomplete, Labels, MixtureArray,
 use crate::error::{BorderError, BorderResult};
 use crate::gaussians::Gaussians;
 use crate::mixtures::{AnyRows, Mixtures};
+use crate::numpy_in::shared_codes;
 use crate::{interrupt, threads};
 
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
@@ -165,7 +166,7 @@ impl Supervised {
         let labels = match codes {
             None => None,
             Some(codes) => {
-                let mut labels = Labels::new(codes.as_array().to_vec(), n_classes)?;
+                let mut labels = Labels::from_shared(shared_codes(&codes), n_classes)?;
                 if let Some(weights) = weights.take() {
                     labels = labels.with_weights(weights)?;
                 }

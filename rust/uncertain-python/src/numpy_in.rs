@@ -17,10 +17,10 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, FixedSizeListArray, PrimitiveArray};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::Field;
-use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use uncertain::data::SharedBuffer;
+use uncertain::data::{SharedBuffer, SharedCodes};
 use uncertain::{Error, Rows};
 
 use crate::error::BorderResult;
@@ -54,6 +54,14 @@ pub(crate) fn rows_from_numpy(array: &Bound<'_, PyAny>, n_rows: usize, width: us
         .or_else(|| narrow(array))
         .ok_or_else(|| Error::Internal("expected a C-contiguous, aligned array of float64 or float32".into()))?;
     Ok(Rows::from_shared(buffer, 0, n_rows, width)?)
+}
+
+/// Codes of classes, in the array's memory where that is contiguous.
+pub(crate) fn shared_codes(codes: &PyReadonlyArray1<'_, u32>) -> SharedCodes {
+    match held::<u32>(codes.as_any()) {
+        Some(held) => SharedCodes::new(held),
+        None => SharedCodes::new(codes.as_array().to_vec()),
+    }
 }
 
 /// The elements of a contiguous, aligned array of this type.

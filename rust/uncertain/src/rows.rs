@@ -26,7 +26,7 @@ use uncertain_simd::{Element, LANES, Stored, of_type};
 mod buffer;
 mod change;
 
-pub use buffer::{ElementType, SharedBuffer};
+pub use buffer::{ElementType, SharedBuffer, SharedCodes};
 use change::Change;
 pub use change::Run;
 
@@ -212,10 +212,24 @@ impl Rows {
         Self { chunks: chunks.collect(), n_rows: to.saturating_sub(from), width: self.width }
     }
 
-    /// The rows with these numbers, copied. Panics when one is out of range.
+    /// The rows with these numbers, copied; what changes as it is read still does. Panics when one is out of range.
     #[must_use]
     pub fn take(&self, rows: &[usize]) -> Self {
-        self.gathered(rows.iter().copied(), std::slice::from_ref(&(0..self.width)))
+        let change = self.change();
+        let stored = if change.is_some() { self.with_change(None) } else { self.clone() };
+        stored.gathered(rows.iter().copied(), std::slice::from_ref(&(0..self.width))).with_change(change)
+    }
+
+    /// What is done to all of them as they are read, if that is the same for all.
+    fn change(&self) -> Option<Arc<Change>> {
+        let first = self.chunks.first()?.change.as_ref()?;
+        self.chunks.iter().all(|c| c.change.as_ref() == Some(first)).then(|| Arc::clone(first))
+    }
+
+    /// The rows as they are stored, and changed like this as they are read.
+    fn with_change(&self, change: Option<Arc<Change>>) -> Self {
+        let chunks = self.chunks.iter().map(|c| Chunk { change: change.clone(), ..c.clone() }).collect();
+        Self { chunks, ..*self }
     }
 
     /// Some groups of `size` neighbouring elements of every row, copied.
@@ -308,9 +322,7 @@ impl Rows {
         if self.element_type() == ElementType::F64 {
             return self.mapped(self.width, |x, out| change.write(0, x, out));
         }
-        let change = Some(Arc::new(change));
-        let chunks = self.chunks.iter().map(|c| Chunk { change: change.clone(), ..c.clone() }).collect();
-        Ok(Self { chunks, n_rows: self.n_rows, width: self.width })
+        Ok(self.with_change(Some(Arc::new(change))))
     }
 
     /// A matrix of the same shape class from freshly computed elements (`values.len() = n_rows * width`).

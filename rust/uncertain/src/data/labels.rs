@@ -4,6 +4,7 @@ use crate::data::RowTargets;
 use crate::data::weights::{Weights, supervision};
 use crate::error::{Error, Result};
 use crate::readable::readable;
+use crate::rows::SharedCodes;
 
 readable! {
     /// The class of every row as a code `0..n_classes`, a weight if rows count differently, and a group if several rows
@@ -14,7 +15,7 @@ readable! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Labels {
         /// The class code of every row.
-        codes: Vec<u32> => &[u32],
+        codes: SharedCodes => &[u32],
         /// Number of classes.
         n_classes: usize => usize,
         /// The weights as they were given.
@@ -29,6 +30,11 @@ readable! {
 impl Labels {
     /// Labels from class codes, all below `n_classes`.
     pub fn new(codes: Vec<u32>, n_classes: usize) -> Result<Self> {
+        Self::from_shared(SharedCodes::new(codes), n_classes)
+    }
+
+    /// The same from codes that are somebody else's memory.
+    pub fn from_shared(codes: SharedCodes, n_classes: usize) -> Result<Self> {
         if n_classes < 2 {
             return Err(Error::Data(format!("a classifier needs at least 2 classes, got {n_classes}")));
         }
@@ -88,8 +94,9 @@ impl Labels {
     /// # Errors
     /// All of them have weight 0. Panics when a number is out of range, as slices do.
     pub fn take(&self, rows: &[usize]) -> Result<Self> {
+        let codes = self.codes();
         Ok(Self {
-            codes: rows.iter().map(|&i| self.codes[i]).collect(),
+            codes: SharedCodes::new(rows.iter().map(|&i| codes[i]).collect::<Vec<u32>>()),
             n_classes: self.n_classes,
             weights: self.weights().map(|w| w.take(rows)).transpose()?,
             groups: self.groups().map(|g| rows.iter().map(|&i| g[i]).collect()),
@@ -100,10 +107,11 @@ impl Labels {
     /// Those of the components of mixtures, whose rows are `rows`, with their shares of a row. A row without a group is one of its own, for its
     /// components to be held out together.
     pub(crate) fn for_components(&self, rows: &[u32], shares: &[f64]) -> Result<Self> {
+        let codes = self.codes();
         let weights = rows.iter().zip(shares).map(|(&i, v)| self.weight(i as usize) * v).collect();
         let groups = self.groups().map_or_else(|| rows.to_vec(), |g| rows.iter().map(|&i| g[i as usize]).collect());
         Ok(Self {
-            codes: rows.iter().map(|&i| self.codes[i as usize]).collect(),
+            codes: SharedCodes::new(rows.iter().map(|&i| codes[i as usize]).collect::<Vec<u32>>()),
             n_classes: self.n_classes,
             weights: Some(Weights::new(weights)?),
             groups: Some(groups),
@@ -127,7 +135,8 @@ impl Labels {
 
     /// The rows of positive weight of a class.
     pub(crate) fn class_rows(&self, class: usize) -> Vec<usize> {
-        (0..self.len()).filter(|&i| self.codes[i] as usize == class && self.weight(i) > 0.0).collect()
+        let codes = self.codes();
+        (0..self.len()).filter(|&i| codes[i] as usize == class && self.weight(i) > 0.0).collect()
     }
 
     /// The weight of each class as a share of all weight.

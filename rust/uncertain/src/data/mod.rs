@@ -21,7 +21,7 @@ mod targets;
 pub mod validate;
 pub(crate) mod weights;
 
-pub use crate::rows::{ElementType, Rows, Run, SharedBuffer};
+pub use crate::rows::{ElementType, Rows, Run, SharedBuffer, SharedCodes};
 pub use collapse::Collapse;
 pub use covariance::{Covariances, Kind, Unit};
 pub(crate) use distinct::distinct;

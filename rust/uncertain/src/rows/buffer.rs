@@ -1,5 +1,7 @@
 //! Memory that somebody keeps alive, and the type of the numbers in it.
 
+use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use uncertain_simd::Stored;
@@ -53,6 +55,37 @@ impl SharedBuffer {
             Self::F64(_) => ElementType::F64,
             Self::F32(_) => ElementType::F32,
         }
+    }
+}
+
+/// Codes of classes in memory that somebody keeps alive.
+#[derive(Clone)]
+pub struct SharedCodes(Arc<dyn AsRef<[u32]> + Send + Sync>);
+
+impl SharedCodes {
+    /// All of `codes`.
+    pub fn new(codes: impl AsRef<[u32]> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(codes))
+    }
+}
+
+impl Deref for SharedCodes {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        (*self.0).as_ref()
+    }
+}
+
+impl fmt::Debug for SharedCodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl PartialEq for SharedCodes {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
     }
 }
 

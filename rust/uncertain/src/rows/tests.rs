@@ -88,6 +88,14 @@ fn scaled_float32_rows_stay_where_they_are_and_read_as_scaled_copies() {
                 .eq(copy.to_vec()[15..].to_vec())
         );
         assert_eq!(seen.slice(9000..9003).take(&[2, 0]), copy.take(&[9002, 9000]));
+        // Also where its pieces were scaled one by one; what is taken is stored in the type of its source.
+        let pieces = Rows::concat([change(&narrow.slice(0..9)), change(&narrow.slice(9..10_001))], 3).unwrap();
+        let taken = pieces.take(&[9002, 0, 8]);
+        assert_eq!(taken, copy.take(&[9002, 0, 8]));
+        assert!(taken.chunks.iter().all(|c| matches!(c.buffer, SharedBuffer::F32(_))));
+        let (mixed, both) = ([seen.clone(), narrow.clone()], [copy.clone(), wide.clone()]);
+        let (mixed, both) = (Rows::concat(mixed, 3).unwrap(), Rows::concat(both, 3).unwrap());
+        assert_eq!(mixed.take(&[10_002, 4]), both.take(&[10_002, 4]));
         assert_eq!(seen.columns(&[2, 0], 1), copy.columns(&[2, 0], 1));
         assert_eq!(
             Rows::concat([seen.clone(), narrow.clone()], 3).unwrap(),
