@@ -302,6 +302,25 @@ def test_likelihood_is_that_of_brute_force(f: Function, params: list[float], n_c
     assert law.integration_error_ < 1e-8
 
 
+@pytest.mark.parametrize(("seed", "f"), [(1, parabola), (3, lambda x, p: 2 * np.sin(x[:, 0]) + 0 * p[0])])
+def test_both_spikes_beside_a_turn_count(seed: int, f: Function) -> None:
+    """With so small errors of y its readings are met in two places that are closer than the first look."""
+    params, error, n = np.array([1.0, -0.9, 1.5]), 0.003, 60
+    rng = np.random.default_rng(seed)
+    z, s = rng.normal(size=(n, 1)), rng.uniform(0.2, 0.5, size=(n, 1))
+    y = f(z, params) + error * rng.normal(size=n)
+    X = GaussianArray(z + s * rng.normal(size=(n, 1)), std=s)
+    law = CurveRegressor(f, params, scatter=False, fixed=[0, 1, 2]).fit(X, y, error)
+    T, S = law.covariances_[0, 0, 0], s[:, 0] ** 2
+    m, P = law.means_[0, 0] + T / (T + S) * (X.means[:, 0] - law.means_[0, 0]), T * S / (T + S)
+    total, v = 0.0, np.linspace(-9, 9, 200_001)
+    for i in range(n):
+        places = m[i] + np.sqrt(P[i]) * v
+        density = stats.norm.pdf(v) * stats.norm.pdf(y[i], f(places[:, None], params), error)
+        total += np.log(np.trapezoid(density, v))
+    assert law.loglikelihood_ == pytest.approx(total, abs=1e-7)
+
+
 def test_line_has_a_closed_form() -> None:
     rng = np.random.default_rng(2)
     n = 80

@@ -29,6 +29,8 @@ const REACH: f64 = 9.0;
 const EXPECTED: f64 = 3.0;
 /// Modes that are higher than the lowest by so much do not count.
 const ABOVE: f64 = 28.0;
+/// So many standard deviations of y from one place of the grid to the next hide what is between them.
+const NARROW: f64 = 3.0;
 /// Nodes with a smaller part of a row's mass are left out.
 const NO_MASS: f64 = -36.0;
 
@@ -226,13 +228,20 @@ impl Integrand<'_> {
         let places: Vec<Vec<f64>> = (0..count).map(place).collect();
         let mut asked = Asked::new(k);
         own.iter().for_each(|&case| places.iter().for_each(|v| asked.push(case, v, 0.0)));
-        let looked = self.masses(&asked)?;
+        let (mut looked, mut residuals) = (vec![], vec![]);
+        self.visit(&asked, |_, mass, _, _, residual| {
+            looked.push(mass);
+            residuals.push(residual[0]);
+        })?;
         let mut starts = vec![];
         let mut owner = vec![];
         for (at, heights) in looked.chunks_exact(count).enumerate() {
             let mut low: Vec<usize> = (0..count).filter(|&g| is_lowest(heights, g, side, k)).collect();
             low.sort_by(|a, b| heights[*b].total_cmp(&heights[*a]));
             low.truncate(4 + 2 * k);
+            if k == 1 && self.evaluator.q == 1 {
+                add_spikes(&residuals[at * count..(at + 1) * count], &mut low);
+            }
             for g in low {
                 starts.push((own[at], places[g].clone()));
                 owner.push(at);
@@ -460,6 +469,25 @@ fn is_lowest(heights: &[f64], at: usize, side: usize, k: usize) -> bool {
             }
             heights[other] <= here
         })
+}
+
+/// Add places from which searches find what lies between those of the grid: a curve that turns meets y twice, in spikes that
+/// may be narrower than a step of it. Two of them are next to a lowest place where the residual has one sign on both sides, or
+/// wherever that changes more than once.
+fn add_spikes(residuals: &[f64], low: &mut Vec<usize>) {
+    let wide = |a: usize, b: usize| residuals[a].abs().max(residuals[b].abs()) > NARROW;
+    let last = residuals.len() - 1;
+    let turns = |g: usize| g > 0 && g < last && residuals[g - 1] * residuals[g + 1] > 0.0 && wide(g - 1, g + 1);
+    let mut more: Vec<usize> = low.iter().filter(|&&g| turns(g)).flat_map(|&g| [g - 1, g + 1]).collect();
+    let crossings: Vec<usize> =
+        (0..last).filter(|&g| residuals[g] * residuals[g + 1] < 0.0 && wide(g, g + 1)).collect();
+    if crossings.len() > 1 {
+        more.extend(crossings.iter().flat_map(|&g| [g, g + 1]));
+    }
+    more.sort_unstable();
+    more.dedup();
+    more.retain(|g| !low.contains(g));
+    low.append(&mut more);
 }
 
 /// Have two searches ended at the same mode?
