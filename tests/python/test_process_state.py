@@ -20,7 +20,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -131,6 +131,14 @@ def leaves_no_trace(call: Callable[[], object]) -> None:
     # What other tests have left waiting may have been collected meanwhile; what a call leaves, each one does.
     changed = changes() and changes() and changes()
     assert not changed, str(changed)[:2000]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def what_is_there() -> Iterator[None]:
+    """What other tests have left is not looked through in every collection of garbage."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def test_a_trace_is_seen() -> None:
