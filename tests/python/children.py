@@ -35,9 +35,10 @@ def parent() -> subprocess.Popen[str]:
 def run(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     """How a program ended, as `subprocess` says it, and what it wrote."""
     code, argv = textwrap.dedent(code), ["-c", *map(str, arguments)]
-    if not hasattr(os, "fork"):
+    if sys.platform != "linux":  # libraries of other systems do not outlive a fork
+        here = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
         command = [sys.executable, "-c", code, *argv[1:]]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
+        return subprocess.run(command, capture_output=True, text=True, env=here, timeout=280)
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
         asked = {"code": code, "argv": argv, "folder": os.getcwd(), "environment": {**os.environ}}
