@@ -25,165 +25,119 @@ class Case(NamedTuple):
     message: str
 
 
-CASES = [
-    # Columns of a table
-    Case(
-        'fit(table.drop("label"), method="gsu")', "ColumnError", "no column 'label'; the columns are u, u_err"
-    ),
-    Case('fit(table, "lable", method="gsu")', "ColumnError", "no column 'lable'; did you mean 'label'?"),
-    Case('model.predict(table.drop("v_err"))', "ColumnError", "no column 'v_err'"),
-    Case(
-        'fit(table, features=["u", "label"], method="gsu", target="v")',
-        "ColumnError",
-        "'label' has no error column (looked for label_err",
-    ),
-    Case(
-        'fit(table.with_columns(u=pl.lit("1.5")), features=["u", "v"], std="{}_err", **STRICT)',
-        "ColumnError",
-        "u: expected real numbers...got strings; cast the column",
-    ),
-    Case(
-        'fit(table, sample_weight="u", features=["u", "v"], std="{}_err", method="gsu")',
-        "ColumnError",
-        "'u' is given as features and as sample_weight",
-    ),
-    Case(
-        'AsGaussians(features=["u", "v"], std=["u_err"]).fit(table)',
-        "ParameterError",
-        "std=['u_err']: a list names one column for each of the 2 features",
-    ),
-    Case('fit(table.to_dicts(), method="gsu")', "ParameterError", "list is no table"),
-    Case(
-        'AsGaussians(features=["u"]).fit(np.ones((3, 2)))',
-        "TypeError",
-        "reads columns of a table, got ndarray",
-    ),
-    Case(
-        'AsGaussians(mean="x").fit(pl.DataFrame({"x": [[1.0, 2.0], [3.0]]}))',
-        "RaggedError",
-        "x: row 1 has 1 elements but row 0 has 2",
-    ),
-    # Values of a table
-    Case(
-        'fit(put("u", 3, None), **STRICT)',
-        "NullError",
-        "u: row 3 is null...on_missing=",
-    ),
-    Case(
-        'fit(put("u", 3, float("nan")), **STRICT)',
-        "NotFiniteError",
-        "u: row 3 is NaN...on_missing=",
-    ),
-    Case(
-        'fit(put("u", 3, float("inf")), **STRICT)',
-        "NotFiniteError",
-        "u: row 3 is inf",
-    ),
-    Case(
-        'fit(put("u_err", 3, None), **STRICT)',
-        "MissingErrorBarsError",
-        "u_err: row 3 is null...on_missing=",
-    ),
-    Case('fit(put("u_err", 3, -0.1), method="gsu")', "NegativeVarianceError", "u_err: row 3 is -0.1...>= 0"),
-    Case(
-        'fit(put("label", 3, None), **STRICT)',
-        "NullError",
-        "label: row 3 has no label; drop",
-    ),
-    Case(
-        'fit(table.with_columns(label=pl.lit("a")), method="gsu")',
-        "UncertainError",
-        "label: every label is 'a'...two classes",
-    ),
-    Case(
-        'fit(table, sample_weight=[-1.0] * 40, method="gsu")', "UncertainError", "sample_weight...row 0 is -1"
-    ),
-    Case(
-        "model.predict(table.with_columns(u_err=50.0, v_err=50.0))",
-        "ErrorSizesWarning",
-        "u (median error...50 now",
-    ),
-    Case(
-        "code = pl.when(pl.int_range(40) % 5 == 0).then(-999.0)\n"
-        'fit(table.with_columns(u=code.otherwise("u")), method="gsu")',
-        "UncertainWarning",
-        "u...-999",
-    ),
-    # Arrays
-    Case("GaussianArray([1.0, 2.0, 3.0])", "ShapeError", "means...(3,)"),
-    Case("GaussianArray([[1.0, np.nan]])", "NotFiniteError", "means: row 0, element 1 is NaN"),
-    Case("GaussianArray(np.ones((3, 2)), var=-1.0)", "NegativeVarianceError", "var: row 0...is -1"),
-    Case("GaussianArray(np.ones((3, 2)), std=1.0, var=1.0)", "ParameterError", "std...var"),
-    Case(
-        "GaussianArray([[1.0, 2.0]], cov=[[[1.0, 0.5], [0.4, 1.0]]])",
-        "NotSymmetricError",
-        "row 0 is not symmetric: element [0, 1] is 0.5 but [1, 0] is 0.4; pass (S + S.T) / 2",
-    ),
-    Case(
-        "GaussianArray([[1.0, 2.0]], cov=[[[1.0, 2.0], [2.0, 1.0]]])",
-        "NotPositiveSemiDefiniteError",
-        "row 0 is not positive semi-definite: its smallest eigenvalue is -1",
-    ),
-    Case(
-        "GaussianArray(np.zeros((1, 2)), cov=[[[0.5, 0.5], [0.5, 0.5 - 1e-9]]])",
-        "CovarianceWarning",
-        "set to zero",
-    ),
-    Case("X[[0, 99]]", "IndexError", "99"),
-    Case("GaussianArray([[1.0, 2.0]], std=1e200)", "UncertainError", "row 0, element 0 is 1e200; its square"),
-    Case(
-        "from astropy import units as u\nGaussianArray([[1.0]] * u.m, std=[[0.1]] * u.s)",
-        "UnitError",
-        "std...is in s, but means are in m",
-    ),
-    # Estimators and parameters
-    Case('fit(table, method="svm")', "ParameterError", 'method=\'svm\': must be one of "auto", "gsu"'),
-    Case('fit(table, method="gsu", alfa=0.1)', "ParameterError", "unknown parameter 'alfa'; valid ones are"),
-    Case("GSUClassifier(alpha=-1.0).fit(X, y)", "ParameterError", "alpha = -1: must be a finite number > 0"),
-    Case("GSUClassifier(n_jobs=1.5).fit(X, y)", "ParameterError", "n_jobs = 1.5: must be an integer or None"),
-    Case(
-        'RobustSVC(method="usvm").fit(X, y)', "ParameterError", 'method = "usvm": must be one of usvc, tsvc'
-    ),
-    Case(
-        'fit(numbers, "height", method="discriminant")',
-        "ParameterError",
-        "for classes; numbers are predicted by",
-    ),
-    Case("model.predict_set(table, coverage=95)", "ParameterError", "coverage = 95...between 0 and 1"),
-    Case(
-        "GSUClassifier(max_iter=1, tol=1e-12).fit(X, y)",
-        "ConvergenceWarning",
-        "did not converge (max_iter after 1 iterations)...certified...raise max_iter",
-    ),
-    Case("GSUClassifier().fit(X, None)", "ValueError", "requires y to be passed"),
-    Case("GSUClassifier().predict(X)", "NotFittedError", "not fitted yet"),
-    Case(
-        "GSUClassifier().fit(Incomplete.from_arrays([[1.0, np.nan]] * 40), y)",
-        "UncertainError",
-        "row 0, feature 1 is missing...GaussianImputer",
-    ),
-    Case("GSURegressor().fit(X, np.arange(40.0), y_std=-0.1)", "UncertainError", "y_std: row 0 is -0.1"),
-    Case("GaussianDenoiser(n_components=100).fit(X)", "UncertainError", "100 components...there are 40"),
-    # Files, memory
-    Case('uncertain.load(folder / "no.safetensors")', "FileNotFoundError", "there is no file"),
-    Case('uncertain.fit(folder / "cut.parquet")', "TableError", "cut.parquet: not a readable parquet file"),
-    Case('uncertain.load(folder / "table.csv")', "ModelFileError", "table.csv: not a usable model file"),
-    Case(
-        'model.save(folder / "none" / "model.safetensors")',
-        "ModelFileError",
-        "cannot be written: there is no folder...none; make it first",
-    ),
-    Case(
-        '(folder / "table.xyz").write_text("a")\nfit(folder / "table.xyz", method="gsu")',
-        "ParameterError",
-        "unknown format '.xyz'; the ending must be one of .parquet",
-    ),
-    Case(
-        "kernels.probabilistic_rbf(X, max_bytes=1000)",
-        "UncertainError",
-        "40 x 40 rows takes...bytes...1000 are allowed",
-    ),
-]
+TABLE = r"""
+# Columns of a table
+fit(table.drop("label"), method="gsu")
+    ColumnError: no column 'label'; the columns are u, u_err
+fit(table, "lable", method="gsu")
+    ColumnError: no column 'lable'; did you mean 'label'?
+model.predict(table.drop("v_err"))
+    ColumnError: no column 'v_err'
+fit(table, features=["u", "label"], method="gsu", target="v")
+    ColumnError: 'label' has no error column (looked for label_err
+fit(table.with_columns(u=pl.lit("1.5")), features=["u", "v"], std="{}_err", **STRICT)
+    ColumnError: u: expected real numbers...got strings; cast the column
+fit(table, sample_weight="u", features=["u", "v"], std="{}_err", method="gsu")
+    ColumnError: 'u' is given as features and as sample_weight
+AsGaussians(features=["u", "v"], std=["u_err"]).fit(table)
+    ParameterError: std=['u_err']: a list names one column for each of the 2 features
+fit(table.to_dicts(), method="gsu")
+    ParameterError: list is no table
+AsGaussians(features=["u"]).fit(np.ones((3, 2)))
+    TypeError: reads columns of a table, got ndarray
+AsGaussians(mean="x").fit(pl.DataFrame({"x": [[1.0, 2.0], [3.0]]}))
+    RaggedError: x: row 1 has 1 elements but row 0 has 2
+
+# Values of a table
+fit(put("u", 3, None), **STRICT)
+    NullError: u: row 3 is null...on_missing=
+fit(put("u", 3, float("nan")), **STRICT)
+    NotFiniteError: u: row 3 is NaN...on_missing=
+fit(put("u", 3, float("inf")), **STRICT)
+    NotFiniteError: u: row 3 is inf
+fit(put("u_err", 3, None), **STRICT)
+    MissingErrorBarsError: u_err: row 3 is null...on_missing=
+fit(put("u_err", 3, -0.1), method="gsu")
+    NegativeVarianceError: u_err: row 3 is -0.1...>= 0
+fit(put("label", 3, None), **STRICT)
+    NullError: label: row 3 has no label; drop
+fit(table.with_columns(label=pl.lit("a")), method="gsu")
+    UncertainError: label: every label is 'a'...two classes
+fit(table, sample_weight=[-1.0] * 40, method="gsu")
+    UncertainError: sample_weight...row 0 is -1
+model.predict(table.with_columns(u_err=50.0, v_err=50.0))
+    ErrorSizesWarning: u (median error...50 now
+code = pl.when(pl.int_range(40) % 5 == 0).then(-999.0)
+fit(table.with_columns(u=code.otherwise("u")), method="gsu")
+    UncertainWarning: u...-999
+
+# Arrays
+GaussianArray([1.0, 2.0, 3.0])
+    ShapeError: means...(3,)
+GaussianArray([[1.0, np.nan]])
+    NotFiniteError: means: row 0, element 1 is NaN
+GaussianArray(np.ones((3, 2)), var=-1.0)
+    NegativeVarianceError: var: row 0...is -1
+GaussianArray(np.ones((3, 2)), std=1.0, var=1.0)
+    ParameterError: std...var
+GaussianArray([[1.0, 2.0]], cov=[[[1.0, 0.5], [0.4, 1.0]]])
+    NotSymmetricError: row 0 is not symmetric: element [0, 1] is 0.5 but [1, 0] is 0.4; pass (S + S.T) / 2
+GaussianArray([[1.0, 2.0]], cov=[[[1.0, 2.0], [2.0, 1.0]]])
+    NotPositiveSemiDefiniteError: row 0 is not positive semi-definite: its smallest eigenvalue is -1
+GaussianArray(np.zeros((1, 2)), cov=[[[0.5, 0.5], [0.5, 0.5 - 1e-9]]])
+    CovarianceWarning: set to zero
+X[[0, 99]]
+    IndexError: 99
+GaussianArray([[1.0, 2.0]], std=1e200)
+    UncertainError: row 0, element 0 is 1e200; its square
+from astropy import units as u
+GaussianArray([[1.0]] * u.m, std=[[0.1]] * u.s)
+    UnitError: std...is in s, but means are in m
+
+# Estimators and parameters
+fit(table, method="svm")
+    ParameterError: method='svm': must be one of "auto", "gsu"
+fit(table, method="gsu", alfa=0.1)
+    ParameterError: unknown parameter 'alfa'; valid ones are
+GSUClassifier(alpha=-1.0).fit(X, y)
+    ParameterError: alpha = -1: must be a finite number > 0
+GSUClassifier(n_jobs=1.5).fit(X, y)
+    ParameterError: n_jobs = 1.5: must be an integer or None
+RobustSVC(method="usvm").fit(X, y)
+    ParameterError: method = "usvm": must be one of usvc, tsvc
+fit(numbers, "height", method="discriminant")
+    ParameterError: for classes; numbers are predicted by
+model.predict_set(table, coverage=95)
+    ParameterError: coverage = 95...between 0 and 1
+GSUClassifier(max_iter=1, tol=1e-12).fit(X, y)
+    ConvergenceWarning: did not converge (max_iter after 1 iterations)...certified...raise max_iter
+GSUClassifier().fit(X, None)
+    ValueError: requires y to be passed
+GSUClassifier().predict(X)
+    NotFittedError: not fitted yet
+GSUClassifier().fit(Incomplete.from_arrays([[1.0, np.nan]] * 40), y)
+    UncertainError: row 0, feature 1 is missing...GaussianImputer
+GSURegressor().fit(X, np.arange(40.0), y_std=-0.1)
+    UncertainError: y_std: row 0 is -0.1
+GaussianDenoiser(n_components=100).fit(X)
+    UncertainError: 100 components...there are 40
+
+# Files, memory
+uncertain.load(folder / "no.safetensors")
+    FileNotFoundError: there is no file
+uncertain.fit(folder / "cut.parquet")
+    TableError: cut.parquet: not a readable parquet file
+uncertain.load(folder / "table.csv")
+    ModelFileError: table.csv: not a usable model file
+model.save(folder / "none" / "model.safetensors")
+    ModelFileError: cannot be written: there is no folder...none; make it first
+(folder / "table.xyz").write_text("a")
+fit(folder / "table.xyz", method="gsu")
+    ParameterError: unknown format '.xyz'; the ending must be one of .parquet
+kernels.probabilistic_rbf(X, max_bytes=1000)
+    UncertainError: 40 x 40 rows takes...bytes...1000 are allowed
+"""
+CASES = [Case(*found) for found in re.findall(r"((?:^[^ #\n].*\n)+)    (\w+): (.*)", TABLE, re.MULTILINE)]
 
 ELSEWHERE = {"ClusterError": "test_dask_cluster.py", "OutOfMemoryError": "test_shortage.py"}
 
