@@ -27,7 +27,7 @@ from uncertain.exceptions import (
 
 pa = pytest.importorskip("pyarrow")
 MEMORY = "128MB"
-BESIDE = 72 << 20
+BESIDE = 64 << 20
 """Bytes of the libraries, of a sample of 200,000 rows and of what is measured on it; what an allocator
 has kept of freed blocks differs by 30 MB from run to run."""
 
