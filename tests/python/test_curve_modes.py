@@ -89,6 +89,21 @@ def test_without_scatter_errors_are_those_of_the_closed_form() -> None:
     assert at_zero > 2
 
 
+def test_a_curve_that_turns_is_refused_without_scatter() -> None:
+    rng = np.random.default_rng((0, 100, 0))
+    z, s = rng.normal(size=100), rng.uniform(0.2, 0.5, 100)
+    rng.integers(1, size=100)
+    rng.normal(size=100)
+    X = GaussianArray((z + s * rng.normal(size=100))[:, None], std=s[:, None])
+    y = 2 * np.sin(z)
+    law = CurveRegressor(lambda x, p: p[0] * np.sin(p[1] * x[:, 0]), [2.2, 1.1])
+    with pytest.raises(UncertainError, match=r"scatter is 0.*turns.*give y_std"):
+        law.fit(X, y)
+    noise = 0.01 * np.random.default_rng(0).normal(size=100)
+    law.fit(X, y + noise, np.full(100, 0.01))
+    assert np.all(np.abs(law.params_ - [2.0, 1.0]) < 5 * law.std_)
+
+
 def test_a_straight_curve_without_scatter_has_the_errors_of_the_line() -> None:
     for seed in range(8):
         X, _, modes, truth = read(seed, 100)

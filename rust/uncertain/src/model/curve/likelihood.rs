@@ -136,6 +136,9 @@ pub(super) fn fit_structural(
             at[j] = lower[j];
         }
     }
+    if readings.iter().all(|reading| reading.noisy() > 0) {
+        refuse_spikes(&mut objective, &at, &lower)?;
+    }
     let some = movable(&at, &minimum.derivatives.gradient, &lower, &upper);
     let width = objective.width();
     let scatters = (0..objective.first_of_noise() - free.len()).map(|o| format!("the squared scatter of output {o}"));
@@ -213,6 +216,29 @@ pub(super) fn fit_structural(
         n_iter,
         status: minimum.status,
     })
+}
+
+/// Where f' = 0 the density of y without any scatter is infinite, so that a row there would pull the curve to itself. With ten
+/// times the least scatter the density of such a row is lower by sqrt(10), and those of all others are what they were.
+fn refuse_spikes(objective: &mut Structural<'_>, at: &[f64], lower: &[f64]) -> Result<()> {
+    let mut wider = at.to_vec();
+    let scatters = objective.free.len()..objective.first_of_noise();
+    let at_floor: Vec<usize> = scatters.filter(|&j| at[j] > 0.0 && at[j] <= lower[j]).collect();
+    at_floor.iter().for_each(|&j| wider[j] *= 100.0);
+    if at_floor.is_empty() {
+        return Ok(());
+    }
+    let values = objective.value(at)?.zip(objective.value(&wider)?);
+    let lost = values.map_or(0.0, |((here, _), (there, _))| there - here);
+    // What it costs where the curve is nowhere flat grows with the rows.
+    if lost > 0.3 + 2e-6 * objective.readings.len() as f64 {
+        return Err(Error::Data(
+            "the scatter is 0, and the curve turns or is flat at a likely true x: without any error of y the likelihood \
+             of a row there has no bounds, and no standard error holds; give y_std, however small"
+                .into(),
+        ));
+    }
+    Ok(())
 }
 
 /// log |H| / 2 of these rows and columns of H.
