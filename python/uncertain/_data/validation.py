@@ -274,6 +274,8 @@ def one_per_row(
     mask = find_mask(y)
     if mask is not None:
         refuse_masked(mask, "y")
+    if ensure_all_finite is True:
+        refuse_not_finite(y)
     checked = check_array(
         y,
         ensure_2d=False,
@@ -285,6 +287,18 @@ def one_per_row(
     values: Labels = column_or_1d(checked, warn=True)
     check_consistent_length(X, values)
     return values
+
+
+def refuse_not_finite(y: ArrayLike) -> None:
+    """ValueError in scikit-learn's words, with the row."""
+    values = y.to_numpy() if hasattr(y, "to_numpy") else y
+    if not (isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.size):
+        return
+    sound = np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+    if not sound.all():
+        row = int(np.argmin(sound))
+        what = "NaN" if np.isnan(values[row]).any() else "infinity"
+        raise ValueError(f"Input y contains {what} in row {row}; leave out rows whose target is not known")
 
 
 def _is_sound(y: np.ndarray, dtype: DTypeLike | None) -> bool:

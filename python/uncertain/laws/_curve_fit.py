@@ -12,7 +12,7 @@ from .._base.core import encoded
 from .._base.em import unpacked
 from .._base.progress import reporter
 from .._data.typing import Floats, Keywords, RandomState
-from .._data.validation import RowsLike, check_numbers, seed_from
+from .._data.validation import RowsLike, check_numbers, refuse_not_finite, seed_from
 from .._uncertain import Gaussians, fit_curve
 from ._arguments import Start
 from ._calls import Curve, curve_calls, jac_calls
@@ -44,6 +44,7 @@ class CurveFit:
     def _targets(self, X: RowsLike, y: ArrayLike) -> Floats:
         """(n, m) finite numbers."""
         if y is not None and not (isinstance(y, np.ndarray) and y.ndim == 1):
+            refuse_not_finite(y)
             targets: Floats = check_array(
                 y, dtype=np.float64, input_name="y", estimator=self, order="C", ensure_2d=False
             )

@@ -63,15 +63,21 @@ pub(super) fn updated(
         let packed: Vec<f64> = (0..d).flat_map(|i| &t[i * d..=i * d + i]).copied().collect();
         (0..times).for_each(|_| covariances.extend_from_slice(&packed));
     };
+    let mut basis = Basis::new(mixture, 0, &components[0])?;
     for (k, sums) in each.iter().enumerate() {
+        if k > 0 && !tied {
+            basis = Basis::new(mixture, k, &components[k])?;
+        }
         // A component that no row is left to stays where it is, without a share.
         let stays = !(sums.count() > 0.0);
         if !stays {
-            moved(&mut means[k * d..(k + 1) * d], mixture, k, &components[k], sums)?;
+            basis.move_mean(&mut means[k * d..(k + 1) * d], sums);
         }
         if !tied {
-            let t =
-                if stays { square(mixture, k) } else { scattered(mixture, k, &components[k], &[(divided(k), sums)])? };
+            let mut t = if stays { square(mixture, k) } else { basis.scatter(&[(1.0, sums)]) };
+            if !stays && spent[k] > 0.0 {
+                t.iter_mut().for_each(|t| *t *= divided(k));
+            }
             push(floored(&t, &floor[k * d..(k + 1) * d])?, 1);
         }
     }
@@ -79,7 +85,7 @@ pub(super) fn updated(
         let total: f64 = (0..each.len()).map(count).sum();
         let seen: Vec<_> =
             (0..each.len()).filter(|&k| count(k) > 0.0).map(|k| (count(k) / total * divided(k), &each[k])).collect();
-        push(floored(&scattered(mixture, 0, &components[0], &seen)?, &floor[..d])?, each.len());
+        push(floored(&basis.scatter(&seen), &floor[..d])?, each.len());
     }
     let mut weights = vec![0.0; each.len()];
     for group in groups {
@@ -122,46 +128,54 @@ impl ComponentSums<'_> {
     }
 }
 
-/// mu + Q s; in plain coordinates mu + Q Q's.
-fn moved(mean: &mut [f64], mixture: &Mixture, k: usize, component: &Component, sums: &ComponentSums<'_>) -> Result<()> {
-    let (d, mut s) = (sums.d, sums.slope());
-    let back = &component.scatter.back;
-    let root = if back.is_empty() { mixture.root(k)? } else { vec![] };
-    let q = if back.is_empty() { &root } else { back };
-    if back.is_empty() {
-        s = (0..d).map(|j| (0..d).map(|i| q[i * d + j] * s[i]).sum()).collect();
-    }
-    for (mean, q) in mean.iter_mut().zip(q.chunks_exact(d)) {
-        *mean += q.iter().zip(&s).map(|(q, s)| q * s).sum::<f64>();
-    }
-    Ok(())
+/// T = Q Q', and whether sums are in its coordinates or in plain ones.
+struct Basis {
+    d: usize,
+    q: Vec<f64>,
+    transposed: Vec<f64>,
+    plain: bool,
 }
 
-/// Q [ sum of w (I + G - s s') ] Q' of components with one T, that of component `k`; in plain coordinates Q'(G - s s')Q.
-fn scattered(
-    mixture: &Mixture,
-    k: usize,
-    component: &Component,
-    seen: &[(f64, &ComponentSums<'_>)],
-) -> Result<Vec<f64>> {
-    let (d, back) = (mixture.n_features(), &component.scatter.back);
-    let mut g = vec![0.0; d * d];
-    for (w, sums) in seen {
-        let (s, count) = (sums.slope(), sums.count());
-        for (i, row) in g.chunks_exact_mut(d).enumerate() {
-            for (j, g) in row.iter_mut().enumerate() {
-                *g += w * (sums.sums[packed_index(i, j)] / count - s[i] * s[j]);
-            }
+impl Basis {
+    fn new(mixture: &Mixture, k: usize, component: &Component) -> Result<Self> {
+        let (d, back) = (mixture.n_features(), &component.scatter.back);
+        let q = if back.is_empty() { mixture.root(k)? } else { back.clone() };
+        Ok(Self { d, transposed: transposed(&q, d), q, plain: back.is_empty() })
+    }
+
+    /// s, or Q's of a plain one.
+    fn slope(&self, sums: &ComponentSums<'_>) -> Vec<f64> {
+        let (d, s) = (self.d, sums.slope());
+        if self.plain { (0..d).map(|j| (0..d).map(|i| self.q[i * d + j] * s[i]).sum()).collect() } else { s }
+    }
+
+    /// mu + Q s
+    fn move_mean(&self, mean: &mut [f64], sums: &ComponentSums<'_>) {
+        let s = self.slope(sums);
+        for (mean, q) in mean.iter_mut().zip(self.q.chunks_exact(self.d)) {
+            *mean += q.iter().zip(&s).map(|(q, s)| q * s).sum::<f64>();
         }
     }
-    let q = if back.is_empty() { mixture.root(k)? } else { back.clone() };
-    let transposed = transposed(&q, d);
-    if back.is_empty() {
-        g = product(&transposed, &product(&g, &q, d), d);
+
+    /// Q [ sum of w (G + I - s s') ] Q' of components with this T.
+    fn scatter(&self, seen: &[(f64, &ComponentSums<'_>)]) -> Vec<f64> {
+        let d = self.d;
+        let mut g = vec![0.0; d * d];
+        for (w, sums) in seen {
+            let count = sums.count();
+            g.iter_mut().enumerate().for_each(|(p, g)| *g += w * (sums.sums[packed_index(p / d, p % d)] / count));
+        }
+        if self.plain {
+            g = product(&self.transposed, &product(&g, &self.q, d), d);
+        }
+        for (w, sums) in seen {
+            let s = self.slope(sums);
+            for (i, row) in g.chunks_exact_mut(d).enumerate() {
+                row.iter_mut().enumerate().for_each(|(j, g)| *g += w * (f64::from(u8::from(i == j)) - s[i] * s[j]));
+            }
+        }
+        product(&product(&self.q, &g, d), &self.transposed, d)
     }
-    let all: f64 = seen.iter().map(|(w, _)| w).sum();
-    (0..d).for_each(|i| g[i * d + i] += all);
-    Ok(product(&product(&q, &g, d), &transposed, d))
 }
 
 /// T of a component, row-major.
