@@ -359,6 +359,22 @@ def test_scores_and_reports_of_partitions(client: Any, frame: pd.DataFrame, usua
         usual.score(cut, frame["two"])
 
 
+def slept(rows: pd.DataFrame) -> pd.DataFrame:
+    time.sleep(2.0)
+    return rows
+
+
+def test_scores_and_reports_do_not_wait_for_ever(
+    client: Any, frame: pd.DataFrame, usual: uncertain.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("uncertain._rows.cluster.answers.PATIENCE", 0.2)
+    slow = dd.from_pandas(frame, npartitions=2).map_partitions(slept, meta=frame.iloc[:0])
+    with pytest.raises(ClusterError, match=r"scores of the partitions: no answer in 0\.2 s; 2 of 2 tasks"):
+        usual.score(slow)
+    with pytest.raises(ClusterError, match=r"sizes of the partitions: no answer in 0\.2 s; 2 of 2 tasks"):
+        usual.report(slow, max_rows=1_000)
+
+
 def test_labels_do_not_pass_through_lists(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     """Strings of NumPy, pyarrow and categories, booleans and integers stay arrays."""
     from uncertain._tables import Table

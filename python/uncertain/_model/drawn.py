@@ -196,13 +196,15 @@ def _of_dask(frame: NativeTable, names: Iterable[str], beside: Keywords, groups:
     import dask
     import pandas as pd
 
+    from .._rows.cluster.answers import answers
+
     for role, given in beside.items():
         if not (given is None or isinstance(given, (str, bool))):
             raise ParameterError(f"{role}: of a Dask DataFrame it is the name of a column")
     own = [name for name in dict.fromkeys(names) if name in set(frame.columns)]
     by = groups if groups in own else None
     parts = frame[own].to_delayed()
-    counts = dask.compute(*(dask.delayed(len)(part) for part in parts))
+    counts = answers((dask.delayed(len)(part) for part in parts), "the sizes of the partitions")
     n_rows, before = sum(counts), np.cumsum([0, *counts])
     share = min(1.0, most / max(n_rows, 1))
     drawn = [
@@ -210,7 +212,7 @@ def _of_dask(frame: NativeTable, names: Iterable[str], beside: Keywords, groups:
         for part, first, count in zip(parts, before, counts, strict=False)
         if count
     ]
-    found = [one for one in dask.compute(*drawn) if len(one[1])]
+    found = [one for one in answers(drawn, "rows of the partitions") if len(one[1])]
     if not found:
         raise _no_rows_error(n_rows)
     some = pd.concat([rows for rows, _ in found], ignore_index=True)

@@ -51,11 +51,13 @@ def _count_partitions(reader: Reader, table: NativeTable, target: ColumnOrValues
     """Of a Dask DataFrame, where its partitions are."""
     import dask
 
+    from .._rows.cluster.answers import answers
+
     if not isinstance(target, str):
         raise ParameterError("y: of a Dask DataFrame it is the name of a column")
     ask = dask.delayed(_count_partition)
     parts = [ask(reader, part, target) for part in table.to_delayed()]
-    counts = [one for one in dask.compute(*parts) if one is not None]
+    counts = [one for one in answers(parts, "the scores of the partitions") if one is not None]
     if not counts:
         raise UncertainError("the table has no rows")
     return cast("Counts", reduce(add, counts))

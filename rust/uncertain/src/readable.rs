@@ -60,13 +60,6 @@ impl<'a, T> Read<'a, &'a [T]> for Vec<T> {
     }
 }
 
-impl<'a> Read<'a, &'a [u32]> for crate::rows::SharedCodes {
-    #[inline(always)]
-    fn read(&'a self) -> &'a [u32] {
-        self
-    }
-}
-
 impl<'a, T> Read<'a, Option<&'a T>> for Option<T> {
     #[inline(always)]
     fn read(&'a self) -> Option<&'a T> {

@@ -132,8 +132,8 @@ class Cluster:
             self.cancel(futures)
             behind = f"; {len(late)} of {len(futures)} tasks were not done" if futures else ""
             raise ClusterError(
-                f"{what}: no answer in {self._timeout:g} s{behind}. Are there workers? Pass timeout= for "
-                "longer passes"
+                f"{what}: no answer in {self._timeout:g} s{behind}. Are there workers? A fit takes timeout= "
+                "for longer passes"
             ) from None
         except distributed.scheduler.KilledWorker as error:
             self.cancel(futures)

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use uncertain_simd::Stored;
 
+use crate::readable::Read;
+
 /// Memory that somebody keeps alive: a `Vec`, an Arrow buffer, a NumPy array; of either type.
 #[derive(Clone)]
 pub enum SharedBuffer {
@@ -74,6 +76,13 @@ impl Deref for SharedCodes {
 
     fn deref(&self) -> &[u32] {
         (*self.0).as_ref()
+    }
+}
+
+impl<'a> Read<'a, &'a [u32]> for SharedCodes {
+    #[inline(always)]
+    fn read(&'a self) -> &'a [u32] {
+        self
     }
 }
 
