@@ -102,18 +102,19 @@ fn objective(problem: &Problem<'_>, s: &Solution) -> (f64, f64) {
         let v = parts.iter().sum::<f64>().max(0.0);
         parts.iter_mut().for_each(|p| *p = p.abs());
         let rounding = 1e-14 * parts.iter().sum::<f64>();
+        let y = problem.targets.at(i);
         let at = |v: f64| {
             let mut out = [LossEval::default()];
-            let (y, m, v) = (&problem.targets[i..=i], &[m], &[v]);
+            let (y, m, v) = (&[y], &[m], &[v]);
             problem.loss.eval(&Scores { first: i, y, m, v, width: 0.0 }, &mut out);
             out[0].value
         };
         sum += weight(i) / total * at(v);
         slack += weight(i) / total * (at(v + rounding) - at((v - rounding).max(0.0))).abs();
         // m itself is known to so much.
-        let size = s.b.abs() + (0..d).map(|j| (s.w[j] * x[j]).abs()).sum::<f64>() + problem.targets[i].abs();
+        let size = s.b.abs() + (0..d).map(|j| (s.w[j] * x[j]).abs()).sum::<f64>() + y.abs();
         let mut out = [LossEval::default()];
-        problem.loss.eval(&Scores { first: i, y: &problem.targets[i..=i], m: &[m], v: &[v], width: 0.0 }, &mut out);
+        problem.loss.eval(&Scores { first: i, y: &[y], m: &[m], v: &[v], width: 0.0 }, &mut out);
         slack += weight(i) / total * (out[0].dm.abs() + 1.0).min(1.0 + size) * 1e-13 * size;
     }
     (sum, slack)

@@ -98,6 +98,22 @@ def test_kernels_between_full_covariances_have_a_budget_of_pairs(
     assert set(left["meaning"]) == {meaning for meaning, many in expected.items() if many}
 
 
+@pytest.mark.parametrize(
+    ("exact", "gaussians", "kept"), [(True, 1, 1), (True, 2, 2), (True, 4, 3), (False, 2, 0)]
+)
+def test_gaussians_have_a_budget_of_operations(
+    exact: bool, gaussians: int, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Points cost a power of the features less, and count by the number of Gaussians."""
+    X, y = table(120, 4)
+    monkeypatch.setattr("uncertain._choice.portfolio.EM_WORK", 120 * 4**2 * gaussians)
+    board = uncertain.fit(GaussianArray(X.means) if exact else X, y).leaderboard_
+    shared = ~pl.col("parameters").str.contains("shared_covariance=False")
+    board = board.filter(shared, pl.col("method") == "discriminant", pl.col("meaning") == "measurement")
+    left = board.filter(pl.col("note").str.contains("4 features are too many for Gaussians"))
+    assert (board.height, board.height - left.height) == (3, kept)
+
+
 def test_more_classes_than_can_be_compared_are_refused_in_words() -> None:
     """Ten thousand classes would be as many hyperplanes, and a probability of each for every row."""
     n = 20_000

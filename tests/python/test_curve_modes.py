@@ -90,10 +90,9 @@ def test_without_scatter_errors_are_those_of_the_closed_form() -> None:
 
 
 def test_a_curve_that_turns_is_refused_without_scatter() -> None:
+    """Where a row is near the turn: not so in every set."""
     rng = np.random.default_rng((0, 100, 0))
     z, s = rng.normal(size=100), rng.uniform(0.2, 0.5, 100)
-    rng.integers(1, size=100)
-    rng.normal(size=100)
     X = GaussianArray((z + s * rng.normal(size=100))[:, None], std=s[:, None])
     y = 2 * np.sin(z)
     law = CurveRegressor(lambda x, p: p[0] * np.sin(p[1] * x[:, 0]), [2.2, 1.1])

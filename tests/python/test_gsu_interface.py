@@ -348,7 +348,7 @@ def test_data_that_cannot_be_fitted() -> None:
         GSUClassifier().fit(X, y, sample_weight=(y == 0).astype(float))
     with pytest.raises(ValueError, match="inconsistent numbers"):
         GSUClassifier().fit(X, y[:-1])
-    with pytest.raises(ValueError, match="y contains NaN"):
+    with pytest.raises(ValueError, match=r"y contains NaN in row \d+; leave out"):
         GSUClassifier().fit(X, np.where(y > 0, np.nan, 1.0))
     with pytest.raises(ValueError, match="continuous"):
         GSUClassifier().fit(X, y + 0.5 * np.random.default_rng(0).random(len(y)))

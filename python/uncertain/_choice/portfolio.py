@@ -33,8 +33,8 @@ KERNEL_WORK = 1e11
 """Most rows squared times features cubed for a kernel between Gaussians with full covariances, as denoised
 rows have: each pair of rows factorises a matrix."""
 EM_WORK = 2e9
-"""Most rows times features cubed for Gaussians with noise of their own in each row: operations of one step of
-the EM."""
+"""Most rows times features cubed for Gaussians with noise of their own in each row, or rows times features
+squared times Gaussians for points: operations of one step of the EM."""
 TREE_WORK = 2e8
 """Most rows times features times classes for boosted trees on copies."""
 TREE_FEATURES = 250
@@ -293,9 +293,12 @@ def _measured(asked: Request, member: Member) -> Member:
 
 
 def _em(asked: Request, member: Member) -> Member:
-    """Left out if there are too many features for Gaussians with noise."""
-    if not asked.exact and len(asked.rows) * float(asked.n_features) ** 3 > EM_WORK and not member.reason:
-        return member.without(f"{asked.n_features} features are too many for Gaussians with noise")
+    """Left out if there are too many features for Gaussians, with noise or of points."""
+    work, noisy = len(asked.rows) * float(asked.n_features) ** 2, not asked.exact
+    work *= asked.n_features if noisy else member.parameters.get("n_components", 1)
+    if work > EM_WORK and not member.reason:
+        kind = " with noise" if noisy else ""
+        return member.without(f"{asked.n_features} features are too many for Gaussians{kind}")
     return member
 
 

@@ -292,7 +292,7 @@ def one_per_row(
 def refuse_not_finite(y: ArrayLike) -> None:
     """ValueError in scikit-learn's words, with the row."""
     values = y.to_numpy() if hasattr(y, "to_numpy") else y
-    if not (isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.size):
+    if not (isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.ndim and values.size):
         return
     sound = np.isfinite(values.reshape(len(values), -1)).all(axis=1)
     if not sound.all():

@@ -215,9 +215,11 @@ impl Rows {
     /// The rows with these numbers, copied; what changes as it is read still does. Panics when one is out of range.
     #[must_use]
     pub fn take(&self, rows: &[usize]) -> Self {
-        let change = self.change();
-        let stored = if change.is_some() { self.with_change(None) } else { self.clone() };
-        stored.gathered(rows.iter().copied(), std::slice::from_ref(&(0..self.width))).with_change(change)
+        let gathered = |from: &Self| from.gathered(rows.iter().copied(), std::slice::from_ref(&(0..self.width)));
+        match self.change() {
+            Some(change) => gathered(&self.with_change(None)).with_change(Some(change)),
+            None => gathered(self),
+        }
     }
 
     /// What is done to all of them as they are read, if that is the same for all.

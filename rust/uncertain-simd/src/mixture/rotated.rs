@@ -4,7 +4,7 @@
 //! All sums are kept in that basis: y = P'r, a = e y, and M^{-1} has become the diagonal e.
 //!
 //! Components with one T share the basis: a row is turned once, around a point that they have in common, and a further
-//! component costs d numbers in place of d^2. (A hundred classes of 400 features: 34 s of densities became 2.)
+//! component costs d numbers in place of d^2.
 
 use super::form::{Component, Form, Posterior, Scatter, Shape, add_last, triangle};
 use super::log::log_product;
