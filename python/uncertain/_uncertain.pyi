@@ -303,6 +303,7 @@ def curve_moments(
     n_outputs: int,
     rows: Gaussians,
     density: tuple[list[float], _Floats, _Floats] | None = None,
+    factors: Sequence[float] = ...,
 ) -> tuple[_Floats, _Floats]: ...
 
 @final

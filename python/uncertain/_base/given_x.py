@@ -20,6 +20,7 @@ from ..exceptions import ConvergenceWarning, UncertainError
 from .classifiers import predicted
 from .core import Core, encoded, feature_names
 from .em import Mixture, packed, unpacked
+from .law import factors_of_errors
 from .mode_arrays import checked_modes, mode_arguments
 from .progress import reporter
 from .shared_modes import modes_of_fit
@@ -191,16 +192,7 @@ class GivenX(Core):
         state, rows = self.__dict__, []
         for name, (value, std) in state.get("outlier_law_", {}).items():
             rows.append((f"outliers: {name.replace('_', ' ')}", value, std))
-        if "error_scale_" in state:
-            rows.append(("factor of y's errors", self.error_scale_, self.error_scale_std_))
-        if "feature_error_scale_" in state:
-            names = getattr(
-                self, "feature_names_in_", [f"x{j}" for j in range(len(self.feature_error_scale_))]
-            )
-            for name, value, std in zip(
-                names, self.feature_error_scale_, self.feature_error_scale_std_, strict=True
-            ):
-                rows.append((f"factor of {name}'s errors", float(value), float(std)))
+        rows += factors_of_errors(self)
         for k, value in enumerate(state.get("modes_", ())):
             rows.append((f"mode {k}", float(value), float(self.modes_std_[k])))
         return [(*row, None, None) for row in rows]

@@ -152,6 +152,19 @@ def draws_of(
     return drawn
 
 
+def factors_of_errors(law: object) -> list[tuple[str, float, float]]:
+    """What ``error_scale`` has found, as far as it was asked for: name, factor and its standard error."""
+    state, rows = law.__dict__, []
+    if "error_scale_" in state:
+        rows.append(("factor of y's errors", state["error_scale_"], state["error_scale_std_"]))
+    if "feature_error_scale_" in state:
+        factors, stds = state["feature_error_scale_"], state["feature_error_scale_std_"]
+        names = getattr(law, "feature_names_in_", [f"x{j}" for j in range(len(factors))])
+        for name, factor, std in zip(names, factors.tolist(), stds.tolist(), strict=True):
+            rows.append((f"factor of {name}'s errors", factor, std))
+    return rows
+
+
 def law_table(rows: Sequence[tuple[str, float, float, float | None, float | None]], level: float) -> str:
     """Name, estimate and standard error, and those of the naive fit, as a table with intervals and z."""
     z = float(ndtri((1 + level) / 2))

@@ -37,8 +37,11 @@ def takes_gaps(estimator: BaseEstimator, *, measured: bool) -> bool:
 
 
 def takes_shapes(law: Law) -> bool:
-    """May its rows be mixtures? Not those of a line with outliers or factors, and of a functional curve."""
-    return not getattr(law, "_is_given_x", False) and getattr(law, "truth", "structural") == "structural"
+    """May its rows be mixtures? Not those of a line with outliers, of factors, and of a functional curve."""
+    factors = getattr(law, "error_scale", None) in ("features", "both")
+    return not (factors or getattr(law, "_is_given_x", False)) and (
+        getattr(law, "truth", "structural") == "structural"
+    )
 
 
 def takes_limits(estimator: BaseEstimator, *, measured: bool) -> bool:

@@ -17,6 +17,22 @@ from .._uncertain import Gaussians, fit_curve
 from ._arguments import Start
 from ._calls import Curve, curve_calls, jac_calls
 
+_PER_FIT = (
+    "weights_",
+    "means_",
+    "covariances_",
+    "residual_variance_",
+    "outlier_law_",
+    "outlier_probability_",
+    "error_scale_",
+    "error_scale_std_",
+    "feature_error_scale_",
+    "feature_error_scale_std_",
+    "modes_",
+    "modes_std_",
+)
+"""Attributes that some fits have."""
+
 
 class CurveFit:
     """Parameters, and one fit with them."""
@@ -59,6 +75,7 @@ class CurveFit:
             "scatter",
             "outliers",
             "degrees_of_freedom",
+            "error_scale",
             "n_components",
             "reg_covar",
             "max_iter",
@@ -89,8 +106,7 @@ class CurveFit:
         )
 
     def _keep(self, start: Start, found: Keywords) -> None:
-        per_fit = ("weights_", "means_", "covariances_", "residual_variance_")
-        for name in (*per_fit, "outlier_law_", "outlier_probability_", "modes_", "modes_std_"):
+        for name in _PER_FIT:
             self.__dict__.pop(name, None)  # of an earlier fit
         if len(found["modes"]):
             self.modes_, self.modes_std_ = found["modes"], np.sqrt(np.diag(found["modes_covariance"]))
@@ -98,6 +114,11 @@ class CurveFit:
             names = ("share", "width") if self.outliers == "mixture" else ("degrees_of_freedom",)
             self.outlier_law_ = dict(zip(names, found["noise"], strict=True))
             self.outlier_probability_ = found["outlier_probability"]
+        if found["error_scale"] is not None:
+            self.error_scale_, self.error_scale_std_ = found["error_scale"]
+        if found["feature_error_scale"]:
+            factors = np.array(found["feature_error_scale"])
+            self.feature_error_scale_, self.feature_error_scale_std_ = factors.T.copy()
         self._n_outputs = len(found["scatter"])
         is_flat = self._is_flat = self._n_outputs == 1
         self.param_names_ = start.names

@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._base.law import factors_of_errors
 from .._data.typing import Floats
 from ._curve_intervals import CurveIntervals
+
+_NONE = {"outliers": None, "degrees_of_freedom": None, "error_scale": None}
+"""What least squares does not take."""
 
 
 class CurveSummary(CurveIntervals):
@@ -18,7 +22,8 @@ class CurveSummary(CurveIntervals):
     def summary(self) -> str:
         """Parameters with standard errors and 95 % intervals, beside least squares that takes x as exact."""
         ends = self.conf_int()
-        width = max(len(name) for name in [*self.param_names_, "scatter"])
+        factors = factors_of_errors(self)
+        width = max(len(name) for name in [*self.param_names_, "scatter", *(name for name, *_ in factors)])
         lines = [
             f"{'':{width}}  {'estimate':>12} {'std':>10} {'95 % interval':>25}   {'naive':>12} {'std':>10}"
         ]
@@ -29,6 +34,8 @@ class CurveSummary(CurveIntervals):
         for scatter, std in zip(np.ravel(self.scatter_), np.ravel(self.scatter_std_), strict=True):
             if self.truth == "structural":
                 lines.append(f"{'scatter':{width}}  {scatter:12.5g} {std:10.3g}")
+        for name, factor, std in factors:
+            lines.append(f"{name:{width}}  {factor:12.5g} {std:10.3g}")
         for k, value in enumerate(self.__dict__.get("modes_", ())):
             lines.append(f"{f'mode {k}':{width}}  {value:12.5g} {self.modes_std_[k]:10.3g}")
         for name, (value, std) in self.__dict__.get("outlier_law_", {}).items():
@@ -57,7 +64,7 @@ class CurveSummary(CurveIntervals):
         if covariances is not None and not np.all(np.linalg.eigvalsh(covariances)[:, 0] > 0.0):
             covariances = None
         try:
-            parameters = self._parameters(truth="functional", outliers=None, degrees_of_freedom=None)
+            parameters = self._parameters(truth="functional", **_NONE)
             only_y = known | {"covariances": covariances, "crossed": None, "modes": None}
             found = self._found(start, parameters, rows.collapse("zero"), targets, only_y)
         except ValueError:

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
 from .._base.em import FittedMixture
-from .._base.law import Law, draws_of, law_table
+from .._base.law import Law, draws_of, factors_of_errors, law_table
 from .._base.penalty import FitRows
 from .._data.typing import Floats, Header, Keywords
 from .._data.warn import warn
@@ -61,6 +61,7 @@ class Estimates(Law, FittedMixture):
         rows = list(
             zip([*names, *own], self._law, std, self._naive, naive_std, strict=True)  # one line per estimate
         )
+        rows += [(*row, None, None) for row in factors_of_errors(self)]
         for k, value in enumerate(self.__dict__.get("modes_", ())):
             rows.append((f"mode {k}", float(value), float(self.modes_std_[k]), None, None))
         head = f"{self.family}, log-likelihood {self.loglikelihood_:.6g}, {self.status_}"
@@ -89,8 +90,11 @@ class Estimates(Law, FittedMixture):
         self.extra_std_: dict[str, Floats] = {extra: std[own.stop :]} if extra else {}
         self.naive_coef_, self.naive_std_ = self._naive[own], _deviations(self._naive_covariance)[own]
         self.loglikelihood_ = float(arrays["log_likelihood"][0])
-        for name in ("modes_", "modes_std_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
+        for name in ("modes_", "modes_std_", "feature_error_scale_", "feature_error_scale_std_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if "feature_error_scale" in arrays:
+            self.feature_error_scale_ = arrays["feature_error_scale"]
+            self.feature_error_scale_std_ = arrays["feature_error_scale_std"]
         if "modes" in arrays:
             self.modes_, self.modes_std_ = arrays["modes"], _deviations(arrays["modes_covariance"])
 

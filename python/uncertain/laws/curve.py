@@ -82,6 +82,20 @@ class CurveRegressor(CurveSummary, RegressorMixin, BaseEstimator):
         width of their own, at least twice the typical one.
     degrees_of_freedom : float from 1 to 200 or None, default=None
         Of "student"; None: estimated.
+    error_scale : {"fit", "features", "both"} or None, default=None
+        Error bars that are right up to a factor, which is estimated (structural only). "fit": those of y, one
+        factor f for all outputs: f^2 C in the place of C. "features": those of each feature, with f_j, by
+        maximum likelihood of the readings
+
+        .. code-block:: text
+
+            x_i ~ N(mu, T + F S_i F),    F = diag(f)
+
+        before the curve, whose standard errors count the uncertainty of f; predictions read new rows with the
+        same factors. "both": all of them. What tells a factor from the scatter, or from the spread T of true
+        values, are error bars of different sizes; where those of y (unless ``scatter=False``) or of a feature
+        are about equal, or too small to tell, it is refused. That true values have one normal spread whatever
+        their error bars is assumed.
     n_components : int or "auto", default=1
         Gaussians in the density of true x.
     reg_covar : float, default=1e-6
@@ -117,6 +131,10 @@ class CurveRegressor(CurveSummary, RegressorMixin, BaseEstimator):
     modes_, modes_std_ : ndarrays of shape (k,)
         With ``modes``: the errors that rows share in units of their standard deviations, and their standard
         errors.
+    error_scale_, error_scale_std_ : float
+        With ``error_scale`` "fit" or "both": the factor of the errors of y, and its standard error.
+    feature_error_scale_, feature_error_scale_std_ : ndarrays of shape (d,)
+        With ``error_scale`` "features" or "both": those of the features.
     naive_params_, naive_std_ : ndarrays of shape (p,)
         Weighted least squares that takes x as exact; NaN where it fails.
     weights_, means_, covariances_ : ndarrays of shape (K,), (K, d), (K, d, d)
@@ -186,6 +204,7 @@ class CurveRegressor(CurveSummary, RegressorMixin, BaseEstimator):
         scatter: bool = True,
         outliers: Literal["student", "mixture"] | None = None,
         degrees_of_freedom: float | None = None,
+        error_scale: Literal["fit", "features", "both"] | None = None,
         n_components: int | Literal["auto"] = 1,
         reg_covar: float = 1e-6,
         max_iter: int = 200,
@@ -203,6 +222,7 @@ class CurveRegressor(CurveSummary, RegressorMixin, BaseEstimator):
         self.scatter = scatter
         self.outliers = outliers
         self.degrees_of_freedom = degrees_of_freedom
+        self.error_scale = error_scale
         self.n_components = n_components
         self.reg_covar = reg_covar
         self.max_iter = max_iter
@@ -303,7 +323,8 @@ class CurveRegressor(CurveSummary, RegressorMixin, BaseEstimator):
             (self.weights_.tolist(), self.means_, self._triangles) if self._triangles is not None else None
         )
         calls = curve_calls(self.curve, m), jac_calls(self.jac, m)
-        mean, spread = curve_moments(*calls, self.params_.tolist(), m, rows, density)
+        factors = self.__dict__.get("feature_error_scale_", np.zeros(0)).tolist()
+        mean, spread = curve_moments(*calls, self.params_.tolist(), m, rows, density, factors)
         std = np.hypot(spread, self.scatter_)
         return (mean[:, 0], std[:, 0]) if self._is_flat else (mean, std)
 

@@ -88,6 +88,19 @@ class GeneralizedLinearLaw(Answers, Estimates, BaseEstimator):
         "jackknife": all of the bias, by ten further fits without a tenth of the rows each; standard errors
         stay. ``loglikelihood_`` is that of the maximum, and intervals by the profile move with the estimate
         of "errors".
+    error_scale : {"features"} or None, default=None
+        "features": the error bars of each feature are right up to a factor f_j, estimated by maximum
+        likelihood of the readings
+
+        .. code-block:: text
+
+            x_i ~ N(mu, T + F S_i F),    F = diag(f)
+
+        before the law, whose standard errors count the uncertainty of f; predictions read new rows with the
+        same factors. What tells f from the spread T of true values are error bars of different sizes; where
+        those of a feature are about equal, or too small to tell, it is refused. That true values have one
+        normal spread whatever their error bars is assumed: one component, and no ``modes``. T then counts no
+        degrees of freedom.
     {max_components, em_tol, em_max_iter, acceleration, reg_covar, em_seed, n_jobs, em_verbose, em_callback}
 
     Attributes
@@ -110,6 +123,8 @@ class GeneralizedLinearLaw(Answers, Estimates, BaseEstimator):
     modes_, modes_std_ : ndarrays of shape (k,)
         With ``modes``: the errors that rows share in units of their standard deviations, and what is open of
         them; ``offset=modes @ modes_`` of `predict` puts them into predictions.
+    feature_error_scale_, feature_error_scale_std_ : ndarrays of shape (d,)
+        With ``error_scale``: the factors f, and their standard errors.
     naive_coef_, naive_std_ : ndarrays of shape (d,)
         The same fit to readings as if they were exact, for comparison.
     loglikelihood_ : float
@@ -173,6 +188,7 @@ class GeneralizedLinearLaw(Answers, Estimates, BaseEstimator):
         n_components: int | Literal["auto"] = 1,
         alpha: float = 0.0,
         bias_correction: Literal["errors", "jackknife"] | None = "errors",
+        error_scale: Literal["features"] | None = None,
         max_components: int = 10,
         tol: float = 1e-6,
         max_iter: int = 1000,
@@ -198,6 +214,7 @@ class GeneralizedLinearLaw(Answers, Estimates, BaseEstimator):
         self.family = family
         self.alpha = alpha
         self.bias_correction = bias_correction
+        self.error_scale = error_scale
 
     def fit(
         self,

@@ -162,6 +162,8 @@ pub(crate) fn fit_curve<'py>(
     found.set_item("integration_error", fit.integration_error)?;
     found.set_item("degrees", fit.degrees)?;
     found.set_item("noise", fit.noise)?;
+    found.set_item("error_scale", fit.error_scale)?;
+    found.set_item("feature_error_scale", fit.feature_error_scale)?;
     found.set_item("modes", fit.modes.into_pyarray(py))?;
     found.set_item("modes_covariance", fit.modes_covariance.into_pyarray(py).reshape([k, k])?)?;
     found.set_item("outlier_probability", fit.outlier_probability.into_pyarray(py))?;
@@ -178,9 +180,9 @@ pub(crate) fn fit_curve<'py>(
 }
 
 /// Mean and standard deviation of the curve at rows, (n, q) each; with the density of true values (weights, means, packed
-/// covariances) of a structural fit.
+/// covariances) of a structural fit, and factors of the features' error bars.
 #[pyfunction]
-#[pyo3(signature = (curve, jac, params, n_outputs, rows, density=None))]
+#[pyo3(signature = (curve, jac, params, n_outputs, rows, density=None, factors=vec![]))]
 pub(crate) fn curve_moments<'py>(
     py: Python<'py>,
     curve: Py<PyAny>,
@@ -189,6 +191,7 @@ pub(crate) fn curve_moments<'py>(
     n_outputs: usize,
     rows: RowsArgument<'_>,
     density: Option<(Vec<f64>, PyReadonlyArray2<'_, f64>, PyReadonlyArray2<'_, f64>)>,
+    factors: Vec<f64>,
 ) -> BorderResult<(Matrix<'py>, Matrix<'py>)> {
     let mixture = density.map(|(weights, means, covariances)| {
         let d = means.as_array().ncols();
@@ -199,7 +202,7 @@ pub(crate) fn curve_moments<'py>(
     let n = held.rows()?.n_rows();
     let (means, stds) = interrupt::run_asking(py, None, None, move |control, messenger| {
         let curve = PythonCurve::new(messenger, curve, jac);
-        curve::moments(&curve, &params, n_outputs, held.rows()?, mixture.as_ref(), control)
+        curve::moments(&curve, &params, n_outputs, held.rows()?, mixture.as_ref(), &factors, control)
     })?;
     let matrix = |values: Vec<f64>| -> PyResult<Matrix<'py>> { values.into_pyarray(py).reshape([n, n_outputs]) };
     Ok((matrix(means)?, matrix(stds)?))

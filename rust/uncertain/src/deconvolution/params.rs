@@ -1,5 +1,7 @@
 //! What can be asked for, and what comes back.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -25,6 +27,12 @@ pub enum Components {
     Fixed(usize),
     /// By cross-validated likelihood, at most [`Params::max_components`].
     Auto,
+}
+
+impl fmt::Display for Components {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Value::from(*self).fmt(f)
+    }
 }
 
 impl TryFrom<Value> for Components {

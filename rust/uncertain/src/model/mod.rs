@@ -3,7 +3,9 @@
 mod calibration;
 mod clusters;
 pub mod curve;
+mod degrees;
 pub mod discriminant;
+mod error_scale;
 pub mod feature_svc;
 mod folds;
 mod group_folds;

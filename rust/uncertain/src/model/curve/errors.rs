@@ -143,11 +143,17 @@ pub(super) struct FirstStage {
 }
 
 impl FirstStage {
-    /// `None` where there are too many parameters for it.
-    pub(super) fn new(objective: &Structural<'_>, mixture: &Mixture, at: &[f64]) -> Result<Option<Self>> {
+    /// `None` where there are too many parameters for it; `factors` of features' errors were fitted with the density.
+    pub(super) fn new(
+        objective: &Structural<'_>,
+        mixture: &Mixture,
+        factors: usize,
+        at: &[f64],
+    ) -> Result<Option<Self>> {
         let (k, d) = (mixture.n_components(), mixture.n_features());
         let each = d + packed_len(d);
-        let m = k * each + k - 1;
+        let of_density = k * each + k - 1;
+        let m = of_density + factors;
         let (n, width) = (objective.readings.len(), at.len());
         if m > MOST {
             return Ok(None);
@@ -157,9 +163,20 @@ impl FirstStage {
             let step = 1e-4;
             let mut ends = vec![];
             for sign in [1.0, -1.0] {
-                let (moved, size) = moved(mixture, j, sign * step)?;
-                let (terms, logs) = structural(objective.readings, &moved)?;
-                let own = Structural { terms: &terms, spread: objective.spread.clone(), ..*objective };
+                let by: f64 = sign * step;
+                let (mut scaled, mut size) = (vec![], by);
+                let (terms, logs) = if let Some(feature) = j.checked_sub(of_density) {
+                    let factors: Vec<f64> = (0..d).map(|j| if j == feature { by.exp() } else { 1.0 }).collect();
+                    scaled = objective.readings.to_vec();
+                    scaled.iter_mut().for_each(|reading| reading.scale(&factors));
+                    structural(&scaled, mixture)?
+                } else {
+                    let moved = moved(mixture, j, by)?;
+                    size = moved.1;
+                    structural(objective.readings, &moved.0)?
+                };
+                let readings = if scaled.is_empty() { objective.readings } else { &scaled[..] };
+                let own = Structural { readings, terms: &terms, spread: objective.spread.clone(), ..*objective };
                 let Some(gradient) = own.gradient(at)? else { return Ok(None) };
                 ends.push((gradient, logs, size));
             }

@@ -21,6 +21,13 @@ use super::terms::{Term, dot};
 
 /// Panels whose sums differ by less are right.
 const AGREE: f64 = 1e-10;
+/// The narrowest of the panels that one begins with: a curve may be infinitely steep.
+const APART: f64 = 1e-12;
+/// Rounding of an exponent, as a part of its size: of what is lower, sums know nothing better.
+const ROUNDING: f64 = 1e-15;
+/// So many panels of a term are looked at; one that takes more has an integrand that is noise, such as that of a curve in single
+/// precision.
+const MOST_PANELS: usize = 300;
 /// So far may Gauss-Hermite rules differ for the one of higher order to be right to some 1e-9.
 const AGREE_RULES: f64 = 1e-6;
 /// Beyond so many standard deviations of v, and of the farthest mode, there is nothing.
@@ -343,13 +350,16 @@ impl Integrand<'_> {
     fn panels(&self, own: &[usize], modes: &[Vec<Mode>], some: &[usize]) -> Result<(Vec<Node>, f64)> {
         let mut open: Vec<(usize, f64, f64)> = vec![];
         for &at in some {
-            for pair in cuts(&modes[at]).windows(2) {
+            let scales: Vec<(f64, f64)> =
+                modes[at].iter().map(|mode| (mode.v[0], 1.0 / mode.curvature()[0].sqrt())).collect();
+            for pair in cuts(&scales).windows(2) {
                 open.push((at, pair[0], pair[1]));
             }
         }
         let mut kept = vec![];
         // Of every term the mass so far, in units of its lowest mode.
         let mut mass = vec![0.0f64; own.len()];
+        let mut looked = vec![0usize; own.len()];
         let mut worst = 0.0f64;
         for round in 0..40 {
             if open.is_empty() {
@@ -370,12 +380,15 @@ impl Integrand<'_> {
                 let gauss: f64 = panel.iter().zip(KRONROD).map(|(node, (_, w, g))| part(node) * g / w).sum();
                 sums.push((kronrod, (kronrod - gauss).abs()));
                 mass[at] += kronrod;
+                looked[at] += 1;
             }
             let mut halves = vec![];
             for ((&(at, a, b), panel), (kronrod, difference)) in open.iter().zip(panels).zip(sums) {
                 // Kronrod's sum is far better than Gauss's, by which it is judged.
                 let error = (200.0 * difference / mass[at].max(f64::MIN_POSITIVE)).powf(1.5).min(difference / mass[at]);
-                if error > AGREE / 10.0 && round < 39 {
+                let height = modes[at].first().map_or(0.0, |mode| mode.height);
+                let enough = round == 39 || looked[at] > MOST_PANELS;
+                if error > (AGREE / 10.0).max(ROUNDING * height) && !enough {
                     mass[at] -= kronrod;
                     let middle = (a + b) / 2.0;
                     halves.extend([(at, a, middle), (at, middle, b)]);
@@ -499,14 +512,14 @@ fn together(a: &Mode, b: &Mode) -> bool {
     square < 1e-2
 }
 
-/// Where panels end: the modes, and from each of them outwards distances that grow from its own scale to the reach.
-fn cuts(modes: &[Mode]) -> Vec<f64> {
-    let reach = modes.iter().map(|mode| mode.v[0].abs()).fold(0.0, f64::max) + REACH;
+/// Where panels end: the modes, of which these are the places and scales, and from each of them outwards distances that grow from
+/// its own scale to the reach.
+fn cuts(modes: &[(f64, f64)]) -> Vec<f64> {
+    let reach = modes.iter().map(|(centre, _)| centre.abs()).fold(0.0, f64::max) + REACH;
     let mut cuts = vec![-reach, reach];
-    for mode in modes {
-        let (centre, scale) = (mode.v[0], 1.0 / mode.curvature()[0].sqrt());
-        cuts.push(centre);
-        let mut distance = 2.0 * scale;
+    for (centre, scale) in modes {
+        cuts.push(*centre);
+        let mut distance = (2.0 * scale).max(APART);
         while distance < 2.0 * reach {
             cuts.extend([centre - distance, centre + distance]);
             distance *= 2.5;
@@ -514,7 +527,7 @@ fn cuts(modes: &[Mode]) -> Vec<f64> {
     }
     cuts.retain(|cut| cut.abs() <= reach);
     cuts.sort_by(f64::total_cmp);
-    cuts.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
+    cuts.dedup_by(|a, b| (*a - *b).abs() < APART);
     cuts
 }
 
@@ -627,4 +640,16 @@ pub(super) fn straight(
         }
     }
     Ok((mean, std))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panels_beside_an_infinitely_steep_curve_have_an_end() {
+        let found = cuts(&[(0.3, 0.0), (-2.0, 0.5)]);
+        assert!(found.len() < 120 && found.is_sorted() && found.contains(&0.3));
+        assert_eq!((found[0], *found.last().unwrap()), (-2.0 - REACH, 2.0 + REACH));
+    }
 }

@@ -22,7 +22,8 @@ fn least_squares<'a>(
     variances: &[f64],
 ) -> Result<(Functional<'a>, Minimum<Place>)> {
     let none = vec![0.0; variances.len()];
-    let white = readings.iter().map(|reading| White::wider(reading, variances, 1.0, &none)).collect::<Result<_>>()?;
+    let white =
+        readings.iter().map(|reading| White::wider(reading, 1.0, variances, 1.0, &none)).collect::<Result<_>>()?;
     let mut objective = Functional::new(evaluator, readings, white, start.values.clone(), start.free());
     let (at, lower, upper) = start.restricted();
     let first = objective.value(&at)?.ok_or_else(|| Error::Internal("no value at the start".into()))?;
@@ -75,6 +76,8 @@ pub(super) fn fit_functional(
         mixture: None,
         integration_error: 0.0,
         noise: vec![],
+        error_scale: None,
+        feature_error_scale: vec![],
         modes: vec![],
         modes_covariance: vec![],
         outlier_probability: vec![],

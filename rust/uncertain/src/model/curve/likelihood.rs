@@ -3,6 +3,7 @@
 use crate::data::Incomplete;
 use crate::error::{Error, Result};
 use crate::linalg::cholesky;
+use crate::model::error_scale::{ErrorScale, fit_features};
 use crate::model::noise::Noise;
 use crate::solver::levenberg::{Objective, minimise, movable};
 
@@ -17,6 +18,8 @@ use super::{Fit, MOST_NOISY, Params, terms};
 /// The least variance of the scatter where nothing else keeps a row from counting without bounds, as a part of that of y, and
 /// of that about the naive fit, below which rounding hides the slope of the likelihood.
 const LEAST: [f64; 2] = [1e-10, 1e-8];
+/// The least and the largest kappa.
+const SCALES: [f64; 2] = [1e-6, 1e6];
 /// A bound nearer than so much of the log-likelihood is reached.
 const REACHED: f64 = 1e-6;
 
@@ -24,7 +27,7 @@ pub(super) fn fit_structural(
     params: &Params,
     evaluator: &Evaluator<'_>,
     start: &InitialParameters,
-    (rows, readings): (Incomplete<'_>, &[Reading]),
+    (rows, mut readings): (Incomplete<'_>, Vec<Reading>),
     outputs: &Outputs,
 ) -> Result<Fit> {
     let (q, p, n) = (outputs.n_outputs, start.values.len(), readings.len());
@@ -37,13 +40,22 @@ pub(super) fn fit_structural(
         )));
     }
     let noisy = readings.iter().any(|reading| reading.noisy() > 0 || !reading.parts.is_empty());
-    let mixture = noisy
+    let mut mixture = noisy
         .then(|| {
             let fitted =
                 params.density().check()?.fit_rows(rows, outputs.weights.as_ref(), false, evaluator.control)?;
             Ok::<_, Error>(fitted.mixture)
         })
         .transpose()?;
+    let mut feature_error_scale = vec![];
+    if let (Some(density), true) = (&mut mixture, params.error_scale.is_some_and(ErrorScale::scales_features)) {
+        let weight = |i: usize| outputs.weights.as_ref().map_or(1.0, |weights| weights[i]);
+        let found = fit_features(rows, weight, density, &evaluator.control.with_task("error bars"))?;
+        let factors: Vec<f64> = found.factors.iter().map(|(factor, _)| *factor).collect();
+        readings.iter_mut().for_each(|reading| reading.scale(&factors));
+        (*density, feature_error_scale) = (found.mixture, found.factors);
+    }
+    let readings = &readings[..];
     let terms = match &mixture {
         Some(mixture) => terms::structural(readings, mixture)?.0,
         None => terms::functional(readings),
@@ -72,6 +84,12 @@ pub(super) fn fit_structural(
             at.push((residual[o] - mean_known).max(0.1 * residual[o]).max(lower[free.len() + o]));
         }
     }
+    let scaled = params.error_scale.is_some_and(ErrorScale::scales_target);
+    if scaled {
+        at.push(1.0);
+        lower.push(SCALES[0]);
+        upper.push(SCALES[1]);
+    }
     // The widths of bad data in units of the typical variance of each output.
     for (value, low, high) in noise.start(1.0, bad) {
         at.push(value);
@@ -85,6 +103,7 @@ pub(super) fn fit_structural(
         parameters: &start.values,
         free: &free,
         scatter: params.scatter,
+        scaled,
         weights: &weights,
         spread: vec![0.0; n * q],
         noise,
@@ -98,6 +117,7 @@ pub(super) fn fit_structural(
     if noisy {
         // Most of the way with integrals that are a third as dear.
         objective.rough = true;
+        at = nearer_start(&mut objective, at, &start.restricted().0)?;
         if let Some(first) = objective.value(&at)? {
             let near = minimise(&mut objective, at.clone(), first, (&lower, &upper), params.max_iter)?;
             (at, n_iter) = (near.at, near.n_iter);
@@ -122,14 +142,14 @@ pub(super) fn fit_structural(
         round += 1;
         let spread = objective.spread(&objective.split(&at).0)?;
         let moved = spread.iter().zip(&objective.spread).any(|(new, old)| (new - old).abs() > 1e-6 * (new + old));
-        let taken = if k > 0 && params.scatter { objective.effective_modes(at[free.len()])? } else { 0.0 };
+        let taken = if k > 0 && (params.scatter || scaled) { objective.effective_modes(&at)? } else { 0.0 };
         let changed = (noisy && moved) || (taken - objective.degrees_of_modes).abs() > 1e-6;
-        if !params.scatter || !changed || round == 4 {
+        if (!params.scatter && !scaled) || !changed || round == 4 {
             break;
         }
         (objective.spread, objective.degrees_of_modes) = (spread, taken);
     }
-    for j in free.len()..objective.first_of_noise() {
+    for j in objective.scatters() {
         let (slope, bend) = (minimum.derivatives.gradient[j], minimum.derivatives.hessian[j * (objective.width() + 1)]);
         let way = at[j] - lower[j];
         if slope >= 0.0 && way * (slope + 0.5 * way * bend.max(0.0)) < REACHED {
@@ -141,9 +161,10 @@ pub(super) fn fit_structural(
     }
     let some = movable(&at, &minimum.derivatives.gradient, &lower, &upper);
     let width = objective.width();
-    let scatters = (0..objective.first_of_noise() - free.len()).map(|o| format!("the squared scatter of output {o}"));
+    let scatters = (0..objective.scatters().len()).map(|o| format!("the squared scatter of output {o}"));
+    let scale = scaled.then(|| "the factor of the errors of y".into());
     let of_noise = (0..noise.n()).map(|e| format!("parameter {e} of outliers="));
-    let names: Vec<String> = start.free_names().into_iter().chain(scatters).chain(of_noise).collect();
+    let names: Vec<String> = start.free_names().into_iter().chain(scatters).chain(scale).chain(of_noise).collect();
     let unknown = || Error::Data("the curve is not defined near the solution; set bounds= there".into());
     // At a bound the other side is not looked at.
     let information = errors::information(&objective, (&at, &some), &minimum.derivatives, (&lower, &upper))?;
@@ -155,7 +176,11 @@ pub(super) fn fit_structural(
         other => other?,
     };
     let unequal = readings.iter().any(|reading| reading.weight != readings[0].weight);
-    let first_stage = mixture.as_ref().map(|mixture| FirstStage::new(&objective, mixture, &at)).transpose()?.flatten();
+    let factors = feature_error_scale.len();
+    let first_stage = match &mixture {
+        Some(mixture) => FirstStage::new(&objective, mixture, factors, &at)?,
+        None => None,
+    };
     if outputs.groups.is_some() || unequal {
         let scores = &minimum.state.scores;
         let mut rows: Vec<Vec<f64>> =
@@ -180,6 +205,11 @@ pub(super) fn fit_structural(
             scatter_std[o] = covariance[place * width + place].sqrt() / (2.0 * scatter[o]);
         }
     }
+    let error_scale = scaled.then(|| {
+        let place = objective.scatters().end;
+        let (root, variance) = (at[place].sqrt(), covariance[place * (width + 1)]);
+        (root, if variance > 0.0 { variance.sqrt() / (2.0 * root) } else { f64::NAN })
+    });
     let place = objective.first_of_noise();
     let of_noise = |(e, (value, slope)): (usize, (f64, f64))| {
         let variance = if noise.n() > 0 { covariance[(place + e) * (width + 1)] } else { 0.0 };
@@ -205,6 +235,8 @@ pub(super) fn fit_structural(
         modes_covariance: block(p - k..p),
         noise: noise.natural(&at[place..]).into_iter().enumerate().map(of_noise).collect(),
         outlier_probability,
+        error_scale,
+        feature_error_scale,
         covariance: block(0..p - k),
         scatter,
         scatter_std,
@@ -218,12 +250,29 @@ pub(super) fn fit_structural(
     })
 }
 
+/// The start, or with the caller's own parameters in the place of least squares' where these are the better ones: on x far from
+/// the true one, least squares may go astray.
+fn nearer_start(objective: &mut Structural<'_>, at: Vec<f64>, own: &[f64]) -> Result<Vec<f64>> {
+    let mut other = at.clone();
+    other[..own.len()].copy_from_slice(own);
+    let spread = objective.spread.clone();
+    let here = objective.value(&at)?;
+    objective.spread = objective.spread(&objective.split(&other).0)?;
+    let there = objective.value(&other)?;
+    if let Some((there, _)) = there
+        && here.is_none_or(|(here, _)| there < here)
+    {
+        return Ok(other);
+    }
+    objective.spread = spread;
+    Ok(at)
+}
+
 /// Where f' = 0 the density of y without any scatter is infinite, so that a row there would pull the curve to itself. With ten
 /// times the least scatter the density of such a row is lower by sqrt(10), and those of all others are what they were.
 fn refuse_spikes(objective: &mut Structural<'_>, at: &[f64], lower: &[f64]) -> Result<()> {
     let mut wider = at.to_vec();
-    let scatters = objective.free.len()..objective.first_of_noise();
-    let at_floor: Vec<usize> = scatters.filter(|&j| at[j] > 0.0 && at[j] <= lower[j]).collect();
+    let at_floor: Vec<usize> = objective.scatters().filter(|&j| at[j] > 0.0 && at[j] <= lower[j]).collect();
     at_floor.iter().for_each(|&j| wider[j] *= 100.0);
     if at_floor.is_empty() {
         return Ok(());

@@ -26,6 +26,7 @@ use crate::control::Control;
 use crate::data::Incomplete;
 use crate::deconvolution::{self, Components, Mixture};
 use crate::error::{Error, Result};
+use crate::model::error_scale::{check_features, check_target, read_with};
 use crate::model::noise::Noise;
 use crate::named::named;
 use crate::number;
@@ -36,6 +37,7 @@ use initial::{check_start, evaluator};
 use least_squares::fit_functional;
 use likelihood::fit_structural;
 
+pub use crate::model::error_scale::ErrorScale;
 pub use crate::model::noise::Outliers;
 pub use evaluate::Curve;
 pub use initial::InitialParameters;
@@ -70,6 +72,8 @@ params! {
         /// Degrees of freedom of Student's distribution, where they are known; from 1 to 200.
         #[serde(with = "number::option")]
         degrees_of_freedom: Option<f64> = None,
+        /// Which error bars are right up to a factor only? Only of structural fits.
+        error_scale: Option<ErrorScale> = None,
         /// Components of the density of true values.
         #[serde(rename = "n_components")]
         components: Components = Components::Fixed(1),
@@ -90,6 +94,16 @@ impl Params {
         if let (Truth::Functional, Some(outliers)) = (self.truth, self.outliers) {
             let why = "None where truth=\"functional\": least squares has no law of the noise that outliers could depart from";
             return Err(Error::parameter("outliers", format!("{:?}", outliers.name()), why));
+        }
+        if let Some(scale) = self.error_scale {
+            if self.truth == Truth::Functional {
+                let why = "None where truth=\"functional\": its residual variance is the square of one factor of all error bars";
+                return Err(Error::parameter("error_scale", format!("{:?}", scale.name()), why));
+            }
+            if scale.scales_features() && self.components != Components::Fixed(1) {
+                let why = "1 where error_scale= of features is given: a spread of true values tells factors only if it is one";
+                return Err(Error::parameter("n_components", self.components, why));
+            }
         }
         self.density().check().map(drop)
     }
@@ -123,6 +137,10 @@ pub struct Fit {
     pub integration_error: f64,
     /// Degrees of freedom, or share and width of bad data (of the first output), with standard errors; NaN where not known.
     pub noise: Vec<(f64, f64)>,
+    /// The factor of the errors of y, and its standard error (NaN at a bound), where it was asked for.
+    pub error_scale: Option<(f64, f64)>,
+    /// The same of every feature; empty where it was not asked for.
+    pub feature_error_scale: Vec<(f64, f64)>,
     /// Errors that rows share, a, and their covariance k x k.
     pub modes: Vec<f64>,
     /// See `modes`.
@@ -174,6 +192,9 @@ pub fn fit<'a>(
                 .into(),
         ));
     }
+    if let Some(scale) = params.error_scale {
+        check_scale(scale, params.scatter, rows, outputs)?;
+    }
     let (d, k) = (rows.gaussians().n_features(), outputs.modes.k);
     shared::check(&outputs.modes, rows.n_rows(), d, outputs.n_outputs, params.truth == Truth::Functional)?;
     let mut readings = readings::readings(rows, outputs)?;
@@ -192,12 +213,38 @@ pub fn fit<'a>(
     }
     match params.truth {
         Truth::Functional => fit_functional(params, evaluator, start, &readings, outputs),
-        Truth::Structural => fit_structural(params, &evaluator, start, (rows, &readings), outputs),
+        Truth::Structural => fit_structural(params, &evaluator, start, (rows, readings), outputs),
     }
 }
 
+/// Do the rows tell these factors?
+fn check_scale(scale: ErrorScale, scatter: bool, rows: Incomplete<'_>, outputs: &Outputs) -> Result<()> {
+    if outputs.crossed.is_some() {
+        let why = "error_scale= is not for errors of features that go with those of the target (xy_cov=)";
+        return Err(Error::Data(why.into()));
+    }
+    let q = outputs.n_outputs;
+    let counts = |i: &usize| outputs.weights.as_ref().is_none_or(|weights| weights[*i] > 0.0);
+    if scale.scales_target() {
+        // One output with errors of different sizes is enough.
+        let output = |o: usize| {
+            let of =
+                |c: &'_ [f64]| (0..rows.n_rows()).filter(counts).map(|i| c[(i * q + o) * q + o]).collect::<Vec<_>>();
+            check_target(outputs.covariances.as_deref().map(|c| of(c).into_iter()), scatter)
+        };
+        let found: Vec<Result<()>> = (0..q).map(output).collect();
+        if found.iter().all(Result::is_err) {
+            return found.into_iter().next().unwrap_or(Ok(()));
+        }
+    }
+    if scale.scales_features() {
+        check_features(rows, |i| outputs.weights.as_ref().map_or(1.0, |weights| weights[i]))?;
+    }
+    Ok(())
+}
+
 /// Mean and standard deviation (n x q each) of f(z; theta), as far as the reading of x tells: of a structural fit under the
-/// density of true values, else of the readings with their errors as they are.
+/// density of true values, else of the readings with their errors as they are, or times their `factors` where there are some.
 ///
 /// # Errors
 /// Another number of features than the density's, more than three noisy ones in a row, a curve that is not defined.
@@ -207,9 +254,21 @@ pub fn moments<'a>(
     n_outputs: usize,
     rows: impl Into<Incomplete<'a>>,
     mixture: Option<&Mixture>,
+    factors: &[f64],
     control: &Control,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
-    let rows = rows.into();
+    let say = |rows: Incomplete<'_>| moments_of_rows(curve, parameters, n_outputs, rows, mixture, control);
+    read_with(rows.into(), factors, say)
+}
+
+fn moments_of_rows(
+    curve: &dyn Curve,
+    parameters: &[f64],
+    n_outputs: usize,
+    rows: Incomplete<'_>,
+    mixture: Option<&Mixture>,
+    control: &Control,
+) -> Result<(Vec<f64>, Vec<f64>)> {
     let data = rows.gaussians();
     let outputs = Outputs { values: vec![0.0; rows.n_rows() * n_outputs], n_outputs, ..Outputs::default() };
     let start = InitialParameters::new(parameters.to_vec());

@@ -13,7 +13,7 @@ use super::terms::{Term, dot};
 /// Steps of Gauss-Newton at most.
 const ROUNDS: usize = 100;
 
-/// M = R + diag(sigma^2) of a row.
+/// M = kappa R + diag(sigma^2) of a row, kappa the squared factor of the errors of y (1 where it is not fitted).
 #[derive(Clone)]
 pub(super) struct White {
     /// W = C^{-1} of M = C C', q x q, lower.
@@ -24,9 +24,9 @@ pub(super) struct White {
 
 impl White {
     /// Of `times` M + diag(`plus`); an error where that is singular.
-    pub(super) fn wider(reading: &Reading, variances: &[f64], times: f64, plus: &[f64]) -> Result<Self> {
+    pub(super) fn wider(reading: &Reading, kappa: f64, variances: &[f64], times: f64, plus: &[f64]) -> Result<Self> {
         let q = variances.len();
-        let mut w: Vec<f64> = reading.rest.iter().map(|c| times * c).collect();
+        let mut w: Vec<f64> = reading.rest.iter().map(|c| times * kappa * c).collect();
         (0..q).for_each(|o| w[o * q + o] += times * variances[o] + plus[o]);
         let fine = if q == 1 {
             w[0] = w[0].sqrt();

@@ -43,6 +43,7 @@ pub(super) fn groups(readings: &[Reading]) -> Option<Vec<u32>> {
 }
 
 /// One row that counts.
+#[derive(Clone)]
 pub(super) struct Reading {
     /// Its number in the caller's table.
     pub number: usize,
@@ -66,6 +67,12 @@ impl Reading {
     pub(super) fn alternatives(&self) -> impl Iterator<Item = (f64, &Self)> {
         let alone = self.parts.is_empty().then_some((0.0, self));
         alone.into_iter().chain(self.parts.iter().map(|(log, part)| (*log, part)))
+    }
+
+    /// With factors of the features' errors; of errors that do not go with those of y.
+    pub(super) fn scale(&mut self, factors: &[f64]) {
+        let lines = self.root.chunks_exact_mut(self.rank.max(1)).zip(factors);
+        lines.for_each(|(line, factor)| line.iter_mut().for_each(|l| *l *= factor));
     }
 
     /// Noisy features, of a mixture those of its components.

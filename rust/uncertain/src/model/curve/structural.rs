@@ -7,25 +7,25 @@
 //! d log p / d sigma_o^2 = sum omega ( (M^{-1} r)_o^2 - (M^{-1})_oo ) / 2
 //! -d^2 log p            = sum omega (-d^2 log N) - Cov_omega(d log N)        (T. A. Louis, JRSS B 44, 1982)
 //! ```
-//! where the second derivatives of f are left out of the last line on the way; standard errors have them.
+//! and by kappa, the squared factor of the errors of y where it is fitted, with R in the place of a sigma^2's unit matrix, where the
+//! second derivatives of f are left out of the last line on the way; standard errors have them.
 //!
 //! The noise of y may be a scale mixture ([`Noise`](crate::model::noise)): a row then has its integral for each part,
 //! M = a_j (R + diag(sigma^2)) + V_j, with the parts' shares, so that every integrand stays what it is without outliers.
 //!
-//! Maximum likelihood overlooks that a curve was fitted: without error bars it gives sigma^2 = RSS / n. So the
-//! likelihood is divided by (sum c / V)^{p/2}, V the variance of y about the curve as far as x tells it, which gives RSS / (n - p)
-//! there, as in the errors-in-both regression.
+//! Degrees of freedom are counted ([`Degrees`]), with V the variance of y about the curve as far as x tells it.
 
 use crate::data::covariance::packed_len;
 use crate::error::Result;
 use crate::linalg::{Eigh, add_outer};
+use crate::model::degrees::Degrees;
 use crate::model::noise::{Noise, Part};
 
 use super::evaluate::Evaluator;
 use super::integral::Integrand;
 use super::modes::White;
 use super::readings::Reading;
-use super::terms::Term;
+use super::terms::{Term, dot};
 use crate::solver::levenberg::{Expansion, Objective};
 
 /// Minus the log-likelihood as a function of the free parameters and the variances sigma^2.
@@ -37,6 +37,8 @@ pub(super) struct Structural<'a> {
     pub free: &'a [usize],
     /// Is the scatter fitted? Else sigma = 0.
     pub scatter: bool,
+    /// Is the factor of the errors of y fitted? Its square stands behind the scatters.
+    pub scaled: bool,
     /// Weights of sum n.
     pub weights: &'a [f64],
     /// n x q: the variances that errors of x leave in y.
@@ -76,9 +78,19 @@ impl Structural<'_> {
         self.first_of_noise() + self.noise.n()
     }
 
+    /// The places of the scatters.
+    pub(super) fn scatters(&self) -> std::ops::Range<usize> {
+        self.free.len()..self.free.len() + if self.scatter { self.evaluator.q } else { 0 }
+    }
+
     /// The place of the first parameter of the noise.
     pub(super) fn first_of_noise(&self) -> usize {
-        self.free.len() + if self.scatter { self.evaluator.q } else { 0 }
+        self.scatters().end + usize::from(self.scaled)
+    }
+
+    /// The squared factor of the errors of y.
+    pub(super) fn kappa(&self, at: &[f64]) -> f64 {
+        if self.scaled { at[self.scatters().end] } else { 1.0 }
     }
 
     /// The parts of the noise.
@@ -113,14 +125,14 @@ impl Structural<'_> {
     pub(super) fn point(&self, at: &[f64]) -> Result<Option<Point>> {
         let (q, p, width, n) = (self.evaluator.q, self.free.len(), self.width(), self.readings.len());
         let (parameters, variances) = self.split(at);
-        let parts = self.parts(at);
+        let (kappa, parts) = (self.kappa(at), self.parts(at));
         let log_shares: Vec<f64> = parts.iter().map(|part| part.log_share).collect();
         let plus: Vec<Vec<f64>> =
             parts.iter().map(|part| self.unit.iter().map(|unit| part.plus * unit).collect()).collect();
         let mut white = Vec::with_capacity(n * parts.len());
         for reading in self.readings {
             for (part, plus) in parts.iter().zip(&plus) {
-                white.push(White::wider(reading, &variances, part.times, plus)?);
+                white.push(White::wider(reading, kappa, &variances, part.times, plus)?);
             }
         }
         let integrand = Integrand {
@@ -132,7 +144,7 @@ impl Structural<'_> {
             parameters: &parameters,
             rough: self.rough,
         };
-        let directions: Vec<Vec<Vec<f64>>> = parts.iter().map(|part| self.directions(part)).collect();
+        let bases = self.bases();
         let mut memory = Memory::default();
         let mut point = Point {
             loglikelihood: 0.0,
@@ -177,7 +189,7 @@ impl Structural<'_> {
                 let jacobian = own.next().unwrap_or(none);
                 row.apply(jacobian, p);
                 let part = &parts[node.part];
-                let directions = &directions[node.part];
+                let directions = self.directions(part, &self.readings[node.row], &bases);
                 let add =
                     Addition { of: self, q, p, part, directions, jacobian, white: row, residual: node.residual() };
                 let scores = &mut point.scores[node.row * width..(node.row + 1) * width];
@@ -205,61 +217,71 @@ impl Structural<'_> {
     }
 
     /// tr (I + G)^{-1} G with G = sum c M M' / V: as many coefficients as the errors that rows share are worth.
-    pub(super) fn effective_modes(&self, variance: f64) -> Result<f64> {
-        let k = self.modes;
+    pub(super) fn effective_modes(&self, at: &[f64]) -> Result<f64> {
+        let (k, kappa, variance) = (self.modes, self.kappa(at), self.split(at).1[0]);
         let mut gram = vec![0.0; packed_len(k)];
         for (i, reading) in self.readings.iter().enumerate() {
             let row = &reading.x[reading.x.len() - k..];
-            add_outer(self.weights[i] / (variance + reading.rest[0] + self.spread[i]), row, &mut gram);
+            add_outer(self.weights[i] / (variance + kappa * reading.rest[0] + self.spread[i]), row, &mut gram);
         }
         let mut eigh = Eigh::new(k);
         eigh.packed(&gram)?;
         Ok(eigh.values.iter().map(|value| value / (1.0 + value)).sum())
     }
 
-    /// The diagonals of dM of a part of the noise by each parameter of the variances.
-    fn directions(&self, part: &Part) -> Vec<Vec<f64>> {
+    /// The matrices e_o e_o' of the outputs, and the diagonal one of the units of bad data's variances.
+    fn bases(&self) -> Vec<Vec<f64>> {
         let q = self.evaluator.q;
-        let scatter = (0..if self.scatter { q } else { 0 })
-            .map(|o| (0..q).map(|r| if r == o { part.times } else { 0.0 }).collect());
-        let noise = (0..self.noise.n()).map(|e| self.unit.iter().map(|unit| part.wider[e] * unit).collect());
-        scatter.chain(noise).collect()
+        let diagonal = |of: &dyn Fn(usize) -> f64| -> Vec<f64> {
+            (0..q * q).map(|at| if at / q == at % q { of(at / q) } else { 0.0 }).collect()
+        };
+        let unit = |o: usize| diagonal(&|r| f64::from(u8::from(r == o)));
+        (0..q).map(unit).chain([diagonal(&|o| self.unit[o])]).collect()
     }
 
-    /// What is added to minus the log-likelihood for the degrees of freedom of the curve: value, and first and second
-    /// derivatives by each sigma^2.
-    pub(super) fn degrees(&self, variances: &[f64]) -> (f64, Vec<(f64, f64)>) {
-        let (q, n) = (self.evaluator.q, self.readings.len());
-        if !self.scatter {
-            return (0.0, vec![]);
+    /// dM of a part of the noise at a row by each parameter of the variances: a factor and a matrix.
+    fn directions<'m>(&self, part: &Part, reading: &'m Reading, bases: &'m [Vec<f64>]) -> Vec<(f64, &'m [f64])> {
+        let scatters = bases[..self.scatters().len()].iter().map(|base| (part.times, &base[..]));
+        let scale = self.scaled.then_some((part.times, &reading.rest[..]));
+        let noise = (0..self.noise.n()).map(|e| (part.wider[e], &bases[self.evaluator.q][..]));
+        scatters.chain(scale).chain(noise).collect()
+    }
+
+    /// What is added to minus the log-likelihood for the degrees of freedom of the curve, with its gradient and Hessian by the
+    /// squared scatters and kappa, as far as they are fitted.
+    pub(super) fn degrees(&self, at: &[f64]) -> (f64, Vec<f64>, Vec<f64>) {
+        let (q, n, kappa) = (self.evaluator.q, self.readings.len(), self.kappa(at));
+        let (scatters, m) = (self.scatters().len(), self.first_of_noise() - self.free.len());
+        let (mut value, mut gradient, mut hessian) = (0.0, vec![0.0; m], vec![0.0; m * m]);
+        if m == 0 {
+            return (value, gradient, hessian);
         }
-        let share =
-            (((self.free.len() - self.modes) as f64 + self.degrees_of_modes) / q as f64).min(n as f64 / 2.0) / 2.0;
-        let mut value = 0.0;
-        let one = |o: usize| {
-            let mut sums = [0.0; 3];
-            for (i, reading) in self.readings.iter().enumerate() {
-                let v = variances[o] + reading.rest[o * q + o] + self.spread[i * q + o];
-                let w = self.weights[i];
-                sums[0] += w / v;
-                sums[1] += w / v / v;
-                sums[2] += w / v / v / v;
+        let variances = self.split(at).1;
+        let taken = (((self.free.len() - self.modes) as f64 + self.degrees_of_modes) / q as f64).min(n as f64 / 2.0);
+        for o in 0..q {
+            let own = self.readings.iter().zip(self.weights).zip(self.spread[o..].iter().step_by(q));
+            let own = own.map(|((reading, weight), spread)| {
+                let rest = reading.rest[o * q + o];
+                [*weight, rest, variances[o] + kappa * rest + spread]
+            });
+            let degrees = Degrees::new(taken, own);
+            value += degrees.value;
+            // The place of a parameter of this output, and that of its derivatives.
+            let places = [(o, 0), (scatters, 1)];
+            let places = &places[usize::from(scatters == 0)..2 - usize::from(!self.scaled)];
+            for &(a, i) in places {
+                gradient[a] += degrees.gradient[i];
+                places.iter().for_each(|&(b, j)| hessian[a * m + b] += degrees.hessian[i][j]);
             }
-            value += share * sums[0].ln();
-            let ratio = sums[1] / sums[0];
-            (-share * ratio, share * (2.0 * sums[2] / sums[0] - ratio * ratio))
-        };
-        let derivatives = (0..q).map(one).collect();
-        (value, derivatives)
+        }
+        (value, gradient, hessian)
     }
 
     /// Minus the gradient of the log-likelihood with its correction, for differences of it.
     pub(super) fn gradient(&self, at: &[f64]) -> Result<Option<Vec<f64>>> {
-        let (_, variances) = self.split(at);
         Ok(self.point(at)?.map(|point| {
             let mut gradient = point.derivatives.gradient;
-            let p = self.free.len();
-            self.degrees(&variances).1.iter().enumerate().for_each(|(o, (first, _))| gradient[p + o] += first);
+            gradient[self.free.len()..].iter_mut().zip(self.degrees(at).1).for_each(|(g, first)| *g += first);
             gradient
         }))
     }
@@ -271,8 +293,8 @@ struct Addition<'a> {
     q: usize,
     p: usize,
     part: &'a Part,
-    /// The diagonals of dM by each parameter of the variances.
-    directions: &'a [Vec<f64>],
+    /// dM by each parameter of the variances.
+    directions: Vec<(f64, &'a [f64])>,
     /// W J, q x p.
     jacobian: &'a [f64],
     white: &'a White,
@@ -286,11 +308,13 @@ struct Memory {
     own: Vec<f64>,
     solved: Vec<f64>,
     inverse: Vec<f64>,
+    turned: Vec<f64>,
+    products: Vec<f64>,
 }
 
 impl Addition<'_> {
     fn to(&self, mass: f64, weight: f64, scores: &mut [f64], sums: &mut Expansion, memory: &mut Memory) {
-        let Memory { own, solved, inverse } = memory;
+        let Memory { own, solved, inverse, turned, products } = memory;
         let (q, p, width) = (self.q, self.p, scores.len());
         let w = |i: usize, j: usize| self.white.w[i * q + j];
         let along = |j: usize| (0..q).map(|o| self.jacobian[o * p + j] * self.residual[o]).sum::<f64>();
@@ -309,23 +333,36 @@ impl Addition<'_> {
         solved.extend((0..q).map(|o| (0..q).map(|i| w(i, o) * self.residual[i]).sum::<f64>()));
         inverse.clear();
         inverse.extend((0..q * q).map(|at| (0..q).map(|i| w(i, at / q) * w(i, at % q)).sum::<f64>()));
-        let directions = self.directions;
-        for (place, along) in directions.iter().enumerate() {
+        for (place, (size, along)) in self.directions.iter().enumerate() {
             let at = p + place;
-            let by = (0..q).map(|o| 0.5 * along[o] * (solved[o].powi(2) - inverse[o * q + o])).sum::<f64>();
+            // D M^{-1} r, and M^{-1} D.
+            turned.clear();
+            turned.extend((0..q).map(|o| size * (0..q).map(|r| along[o * q + r] * solved[r]).sum::<f64>()));
+            let product =
+                |i: usize, j: usize| size * (0..q).map(|k| inverse[i * q + k] * along[k * q + j]).sum::<f64>();
+            products.clear();
+            products.extend((0..q * q).map(|at| product(at / q, at % q)));
+            let trace: f64 = (0..q).map(|o| products[o * (q + 1)]).sum();
+            let by = 0.5 * (dot(solved, turned) - trace);
             own.push(by);
-            for (other, beside) in directions.iter().enumerate() {
-                let pairs = (0..q * q).map(|k| (along[k / q] * beside[k % q], k));
+            for (other, (size, beside)) in self.directions.iter().enumerate() {
+                let pairs = (0..q * q).map(|k| (k / q, k % q));
                 let bent: f64 = pairs
-                    .map(|(d, k)| d * (solved[k / q] * inverse[k] * solved[k % q] - 0.5 * inverse[k] * inverse[k]))
+                    .map(|(i, j)| {
+                        let beside = |r: usize| size * beside[j * q + r];
+                        let straight =
+                            turned[i] * inverse[i * q + j] * (0..q).map(|r| beside(r) * solved[r]).sum::<f64>();
+                        let whole = (0..q).map(|r| products[r * q + i] * inverse[i * q + j] * beside(r)).sum::<f64>();
+                        straight - 0.5 * whole
+                    })
                     .sum();
                 sums.hessian[at * width + p + other] += share * bent;
             }
-            sums.diagonal[at] += share * 0.5 * (0..q).map(|o| (along[o] * inverse[o * q + o]).powi(2)).sum::<f64>();
+            let square: f64 = (0..q * q).map(|k| products[k] * products[k % q * q + k / q]).sum();
+            sums.diagonal[at] += share * 0.5 * square;
             for a in 0..p {
-                let crossed: f64 = (0..q)
-                    .map(|o| along[o] * solved[o] * (0..q).map(|i| self.jacobian[i * p + a] * w(i, o)).sum::<f64>())
-                    .sum();
+                let crossed: f64 =
+                    (0..q).map(|o| turned[o] * (0..q).map(|i| self.jacobian[i * p + a] * w(i, o)).sum::<f64>()).sum();
                 sums.hessian[a * width + at] += share * crossed;
                 sums.hessian[at * width + a] += share * crossed;
             }
@@ -347,19 +384,17 @@ impl Objective for Structural<'_> {
     type State = Point;
 
     fn value(&mut self, at: &[f64]) -> Result<Option<(f64, Point)>> {
-        let (_, variances) = self.split(at);
-        let value = |point: Point| (self.degrees(&variances).0 - point.loglikelihood, point);
+        let value = |point: Point| (self.degrees(at).0 - point.loglikelihood, point);
         Ok(self.point(at)?.map(value))
     }
 
     fn derivatives(&mut self, at: &[f64], point: &Point) -> Result<Expansion> {
-        let (_, variances) = self.split(at);
         let (p, width) = (self.free.len(), self.width());
         let mut derivatives = point.derivatives.clone();
-        for (o, (first, second)) in self.degrees(&variances).1.into_iter().enumerate() {
-            derivatives.gradient[p + o] += first;
-            derivatives.hessian[(p + o) * width + p + o] += second;
-        }
+        let (_, first, second) = self.degrees(at);
+        let m = first.len();
+        derivatives.gradient[p..].iter_mut().zip(first).for_each(|(g, first)| *g += first);
+        second.iter().enumerate().for_each(|(k, h)| derivatives.hessian[(p + k / m) * width + p + k % m] += h);
         Ok(derivatives)
     }
 

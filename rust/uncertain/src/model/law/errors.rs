@@ -55,11 +55,8 @@ pub(in crate::model) trait SecondStage: Sync {
     /// The information of parameters that are draws themselves, such as errors that rows share, for a sandwich.
     fn add_prior(&self, _middle: &mut [f64]) {}
 
-    /// Errors of features whose factors were fitted with a density of one component; the coefficients are then behind an
-    /// intercept.
-    fn scaled_noise(&self) -> Option<&ScaledNoise> {
-        None
-    }
+    /// Errors of features whose factors were fitted with a density of one component, and the place of the first coefficient.
+    fn scaled_noise(&self) -> Option<(&ScaledNoise, usize)>;
 
     /// Of a component its share given y, the covariance of z and eta given x, D_m and D_mm.
     fn under<'r>(&self, component: usize, row: &'r Self::Row) -> (f64, &'r [f64], f64, f64);
@@ -94,6 +91,10 @@ impl SecondStage for Likelihood<'_> {
 
     fn add_prior(&self, middle: &mut [f64]) {
         self.modes().for_each(|place| middle[packed_index(place, place)] += 1.0);
+    }
+
+    fn scaled_noise(&self) -> Option<(&ScaledNoise, usize)> {
+        self.scaled.map(|noise| (noise, self.first_coef()))
     }
 
     fn under<'r>(&self, component: usize, row: &'r Row) -> (f64, &'r [f64], f64, f64) {
@@ -183,7 +184,7 @@ struct Stage {
 impl Stage {
     fn new<S: SecondStage>(likelihood: &S, mixture: &Mixture, theta: &[f64], control: &Control) -> Result<Self> {
         let (p, n) = (likelihood.p(), likelihood.truths().n);
-        let dim = n_scores(mixture) + likelihood.scaled_noise().map_or(0, ScaledNoise::len);
+        let dim = n_scores(mixture) + likelihood.scaled_noise().map_or(0, |(noise, _)| noise.len());
         let most = ((WORK / (dim as f64).powi(2)) as usize).clamp(1, n);
         let parts = parallel::map_parts_at_most(most, 8, |part| -> Result<Vec<f64>> {
             let mut sums = vec![0.0; packed_len(dim) + p * dim];
@@ -320,13 +321,13 @@ fn scores<S: SecondStage>(
             first += 1;
         }
     }
-    if let Some(noise) = likelihood.scaled_noise() {
+    if let Some((noise, place)) = likelihood.scaled_noise() {
         let (_, along, d_m, d_mm) = likelihood.under(0, row);
         let ((density, before), given) = (before.split_at_mut(first), &mut given[first..]);
         // The score by mu_a stands in front of those by T_ab.
         let to: Vec<f64> = (0..d).map(|a| density[packed_len(a) + a]).collect();
         let turned: Vec<f64> =
             (0..d).flat_map(|a| &density[packed_len(a) + a + 1..=packed_len(a) + 2 * a + 1]).copied().collect();
-        noise.scores(i, (&turned, &to), (&theta[1..=d], along), (d_m, d_mm), before, given);
+        noise.scores(i, (&turned, &to), (&theta[place..place + d], along), (d_m, d_mm), before, given);
     }
 }

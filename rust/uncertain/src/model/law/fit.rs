@@ -7,6 +7,7 @@ use crate::data::{Incomplete, Modes, Weights};
 use crate::error::{Error, Result};
 use crate::linalg::cholesky;
 use crate::model::clusters;
+use crate::model::error_scale::{check_features, fit_features, read_with};
 use crate::model::law::bias;
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::errors::covariance;
@@ -14,6 +15,7 @@ use crate::model::law::family::{Observation, Weighted};
 use crate::model::law::likelihood::Likelihood;
 use crate::model::law::newton::{Maximum, maximum, square};
 use crate::model::law::profile::intervals;
+use crate::model::law::scaled_noise::ScaledNoise;
 use crate::model::law::truths::Truths;
 use crate::model::law::{Estimates, FamilyKind, Model, ValidParams};
 use crate::model::shared_features;
@@ -130,6 +132,13 @@ impl ValidParams {
     }
 
     fn fit_rows(&self, problem: &Observations<'_>, control: &Control) -> Result<Model> {
+        if self.0.error_scale.is_some() {
+            if problem.modes.k > 0 {
+                let why = "error_scale= of features is not for laws with errors that rows share (modes=)";
+                return Err(Error::Data(why.into()));
+            }
+            check_features(problem.rows, |i| problem.row(i).weight)?;
+        }
         if problem.modes.of_features.is_empty() {
             self.fit_all(problem, control)
         } else {
@@ -142,14 +151,26 @@ impl ValidParams {
         clusters::check(problem.groups.as_deref())?;
         let kind = self.0.family;
         let corrected = self.0.bias_correction.is_some() && self.0.alpha == 0.0;
-        let fitted = crate::params::Valid(self.0.em.clone()).fit_rows(
+        let mut fitted = crate::params::Valid(self.0.em.clone()).fit_rows(
             problem.rows,
             problem.weights.as_ref(),
             corrected,
             &control.with_task("density"),
         )?;
+        let scale = match self.0.error_scale {
+            None => None,
+            Some(_) => {
+                let control = control.with_task("error bars");
+                Some(fit_features(problem.rows, |i| problem.row(i).weight, &fitted.mixture, &control)?)
+            }
+        };
+        let feature_error_scale = scale.as_ref().map_or(vec![], |scale| scale.factors.clone());
+        if let Some(scale) = scale {
+            fitted.mixture = scale.mixture;
+        }
+        let factors: Vec<f64> = feature_error_scale.iter().map(|(factor, _)| *factor).collect();
         let control = &control.with_task("law");
-        let mut truths = Truths::new(problem.rows, &fitted.mixture, control)?;
+        let mut truths = read_with(problem.rows, &factors, |rows| Truths::new(rows, &fitted.mixture, control))?;
         let mut naive = truths.naive(problem.rows)?;
         let mut rows: Vec<Weighted> = (0..truths.n).map(|i| problem.row(i)).collect();
         // Weights are relative: standard errors are those of so many rows.
@@ -177,7 +198,16 @@ impl ValidParams {
         let start = [if intercept { vec![b] } else { vec![] }, vec![0.0; truths.d], extra].concat();
         let n_extra = family.n_extra(problem.n_classes);
         let natural = |theta: &[f64]| family.natural(&theta[theta.len() - n_extra..]);
-        let likelihood = |truths| Likelihood { truths, rows: &rows, family, intercept, n_extra, n_modes: k };
+        let scaled = match &factors[..] {
+            [] => None,
+            factors => {
+                let all: Vec<usize> = (0..rows.len()).collect();
+                let read = |rows: Incomplete<'_>| ScaledNoise::new(rows, &all, &coordinates.scale, &mixture);
+                Some(read_with(problem.rows, factors, read)?)
+            }
+        };
+        let scaled = scaled.as_ref();
+        let likelihood = |truths| Likelihood { truths, rows: &rows, family, intercept, n_extra, n_modes: k, scaled };
         let groups = problem.groups.as_deref();
         let estimated = |truths, density, at: &Maximum| -> Result<_> {
             let variances = covariance(likelihood(truths), density, at, &alphas, groups, control)?;
@@ -215,6 +245,7 @@ impl ValidParams {
             naive,
             profile,
             modes,
+            feature_error_scale,
             log_likelihood: best.at.log / share + integrated,
             n_iter: best.n_iter,
             status: best.status,

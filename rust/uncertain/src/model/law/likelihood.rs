@@ -15,6 +15,7 @@ use crate::mixture::log_sum;
 use crate::model::law::family::{ACTIVE, Family, Weighted};
 use crate::model::law::integral::integral;
 use crate::model::law::quadrature::{Integral, NUMBERS};
+use crate::model::law::scaled_noise::ScaledNoise;
 use crate::model::law::truths::Truths;
 use crate::parallel;
 use crate::parallel::added;
@@ -32,6 +33,8 @@ pub(super) struct Likelihood<'a> {
     pub n_extra: usize,
     /// The last of the features are errors that rows share, with a unit normal distribution of their coefficients.
     pub n_modes: usize,
+    /// Errors of features whose factors were fitted, too.
+    pub scaled: Option<&'a ScaledNoise>,
 }
 
 /// Sums over the rows.

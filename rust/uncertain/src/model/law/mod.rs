@@ -31,7 +31,7 @@ pub(super) mod scaled_noise;
 mod state;
 pub(super) mod truths;
 
-use crate::deconvolution::{self, Mixture, Report};
+use crate::deconvolution::{self, Components, Mixture, Report};
 use crate::error::{Error, Result};
 use crate::named::named;
 use crate::number;
@@ -39,6 +39,7 @@ use crate::params::{Valid, builder, check_not_negative};
 use crate::readable::readable;
 use crate::solver::Status;
 
+pub use super::error_scale::ErrorScale;
 pub use family::FamilyKind;
 pub use fit::Observations;
 
@@ -67,6 +68,8 @@ builder! {
         profile: Option<f64> = None,
         /// What is taken off the bias of few rows, where alpha = 0; `None`: nothing.
         bias_correction: Option<BiasCorrection> = Some(BiasCorrection::Errors),
+        /// Which error bars are right up to a factor only? Those of the features, or none.
+        error_scale: Option<ErrorScale> = None,
         /// Everything about the density of true features.
         em: deconvolution::Params = deconvolution::Params::default(),
     }
@@ -85,6 +88,16 @@ impl Params {
         check_not_negative("alpha", self.alpha)?;
         if let Some(level) = self.profile.filter(|level| !(*level > 0.0 && *level < 1.0)) {
             return Err(Error::parameter("profile", level, "a probability between 0 and 1"));
+        }
+        if let Some(scale) = self.error_scale {
+            if scale != ErrorScale::Features {
+                let why = "\"features\" or None: the target has no error bars, what scatters about the law is a part of its family";
+                return Err(Error::parameter("error_scale", format!("{:?}", scale.name()), why));
+            }
+            if self.em.components != Components::Fixed(1) {
+                let why = "1 where error_scale= is given: a spread of true values tells factors only if it is one";
+                return Err(Error::parameter("n_components", self.em.components, why));
+            }
         }
         Ok(Valid(self))
     }
@@ -159,6 +172,8 @@ readable! {
         profile: Option<Vec<f64>> => Option<&[f64]>,
         /// Errors that rows share, where some were given.
         modes: Option<ModeEstimates> => Option<&ModeEstimates>,
+        /// Factors of the features' error bars with their standard errors, where they were asked for.
+        feature_error_scale: Vec<(f64, f64)> => &[(f64, f64)],
         /// Sum of log p(y_i | x_i), errors that rows share integrated out.
         log_likelihood: f64 => f64,
         /// Steps of Newton's method.

@@ -6,6 +6,7 @@ use crate::control::Control;
 use crate::data::Incomplete;
 use crate::density::{ABSENT, Densities, NUMBERS};
 use crate::error::{Error, Result};
+use crate::model::error_scale::read_with;
 use crate::model::law::family::{Family, Observation};
 use crate::model::law::integral::integral;
 use crate::model::law::truths::Truths;
@@ -24,7 +25,8 @@ impl Model {
     /// # Errors
     /// Another number of features, [`Error::Interrupted`].
     pub fn predictors<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Densities> {
-        let truths = Truths::new(rows.into(), &self.mixture, control)?;
+        let factors: Vec<f64> = self.feature_error_scale.iter().map(|(factor, _)| *factor).collect();
+        let truths = read_with(rows.into(), &factors, |rows| Truths::new(rows, &self.mixture, control))?;
         let (k, d, beta) = (truths.most(), truths.d, self.coef());
         let values = parallel::new_rows(truths.n, k * NUMBERS, |i, out| {
             for (c, out) in out.chunks_exact_mut(NUMBERS).enumerate() {

@@ -9,6 +9,7 @@ use crate::data::Incomplete;
 use crate::deconvolution::{Mixture, ReportHeader};
 use crate::density::Densities;
 use crate::error::{Error, Result};
+use crate::model::error_scale::check_factors;
 use crate::solver::Status;
 use crate::state::{About, Arrays, Fitted, OfMixtures, Parameters, Parts, Predictor, Training, column, header};
 
@@ -80,6 +81,11 @@ impl Fitted for Model {
             arrays.put("modes_covariance", &[k, k], covariance.clone());
             arrays.put("modes_law_covariance", &[k, p], with_law.clone());
         }
+        if !self.feature_error_scale.is_empty() {
+            let (factors, stds): (Vec<f64>, Vec<f64>) = self.feature_error_scale.iter().copied().unzip();
+            arrays.vector("feature_error_scale", &factors);
+            arrays.vector("feature_error_scale_std", &stds);
+        }
         self.profile.iter().for_each(|ends| arrays.aside("profile", ends));
         let progress = self.report.as_ref().map(|report| report.write(arrays));
         Header { n_classes: self.n_classes, n_iter: self.n_iter, status: self.status, progress }
@@ -120,6 +126,15 @@ impl Fitted for Model {
                 Some(ModeEstimates { values, covariance, with_law: parts.shaped("modes_law_covariance", &[k, p])? })
             }
         };
+        let feature_error_scale = match params.params().error_scale {
+            None => vec![],
+            Some(_) => {
+                let (name, d) = ("feature_error_scale", [mixture.n_features()]);
+                let (factors, stds) = (parts.shaped(name, &d)?, parts.shaped("feature_error_scale_std", &d)?);
+                check_factors(&factors)?;
+                factors.into_iter().zip(stds).collect()
+            }
+        };
         let log_likelihood = parts.shaped("log_likelihood", &[1])?[0];
         let report = progress.map(|progress| progress.read(parts)).transpose()?;
         Ok(Self {
@@ -130,6 +145,7 @@ impl Fitted for Model {
             naive,
             profile: None,
             modes,
+            feature_error_scale,
             log_likelihood,
             n_iter,
             status,

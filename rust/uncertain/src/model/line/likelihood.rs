@@ -4,15 +4,15 @@
 //! ```text
 //! -sum c_i log p(y_i) + a'a / 2 + log |I + M'W M| / 2 + (p / 2) log sum c_i / V_i
 //! ```
-//! with W = f_i / v_i, v the narrow variance and f the weight of EM relative to it (1 for normal noise), and p = d + 1:
-//! maximum likelihood overlooks that a line was fitted, and the last term makes RSS / (n - p) of s^2 where there are no
-//! error bars, as in the curve's likelihood. f, and in V what errors of x leave, are of the round before.
+//! with W = f_i / v_i, v the narrow variance and f the weight of EM relative to it (1 for normal noise), and p = d + 1, whose
+//! term counts degrees of freedom ([`Degrees`]). f, and in V what errors of x leave, are of the round before.
 
 use crate::control::Control;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::{Mixture, Report};
 use crate::error::{Error, Result};
 use crate::linalg::{add_outer, cholesky, inverse_lower};
+use crate::model::degrees::Degrees;
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::errors::{SecondStage, two_stages};
 use crate::model::law::scaled_noise::ScaledNoise;
@@ -211,16 +211,9 @@ impl Line<'_> {
         // The modes' own block of the second derivatives is M'W M where every row has one normal part.
         let summed = self.noise == Noise::Normal && self.rows.limits.is_none();
         let kappa = if self.scaled { theta[d + 2] } else { 1.0 };
-        // sum c / V, and with squares and cubes.
-        let mut sums = [0.0; 3];
-        let degrees = self.degrees();
-        for i in 0..self.rows.n() {
-            let v = theta[d + 1] + kappa * self.rows.known[i] + self.spread[i];
-            let c = self.rows.weights[i];
-            sums[0] += c / v;
-            sums[1] += c / (v * v);
-            sums[2] += c / (v * v * v);
-        }
+        let v = |i: usize| theta[d + 1] + kappa * self.rows.known[i] + self.spread[i];
+        let own = (0..self.rows.n()).map(|i| [self.rows.weights[i], self.rows.known[i], v(i)]);
+        let degrees = Degrees::new(self.degrees(), own);
         let len = packed_len(width);
         let parts = parallel::map_parts(self.rows.n(), |part| -> Result<Vec<f64>> {
             let mut out = vec![0.0; 1 + width + len + width];
@@ -304,16 +297,18 @@ impl Line<'_> {
             diagonal[first + m] += 1.0;
         }
         log -= shared.map_or(0.0, |shared| shared.log_root);
-        let ratio = sums[1] / sums[0];
-        let value_of_degrees = 0.5 * degrees * sums[0].ln();
-        gradient[d + 1] -= 0.5 * degrees * ratio;
-        hessian[(d + 1) * width + d + 1] += 0.5 * degrees * (2.0 * sums[2] / sums[0] - ratio * ratio);
+        for a in 0..1 + usize::from(self.scaled) {
+            gradient[d + 1 + a] += degrees.gradient[a];
+            for b in 0..1 + usize::from(self.scaled) {
+                hessian[(d + 1 + a) * width + d + 1 + b] += degrees.hessian[a][b];
+            }
+        }
         if !log.is_finite() {
             return Ok(None);
         }
         // `log` is the likelihood; what is minimised counts the degrees of freedom, too.
         Ok(Some(Point {
-            log: log - value_of_degrees,
+            log: log - degrees.value,
             derivatives: Expansion { gradient, hessian, diagonal, beside: 0.0 },
         }))
     }
@@ -403,8 +398,8 @@ impl SecondStage for Line<'_> {
         (self.first_mode()..self.width()).for_each(|a| middle[packed_index(a, a)] += 1.0);
     }
 
-    fn scaled_noise(&self) -> Option<&ScaledNoise> {
-        self.rows.scaled.as_ref()
+    fn scaled_noise(&self) -> Option<(&ScaledNoise, usize)> {
+        self.rows.scaled.as_ref().map(|noise| (noise, 1))
     }
 
     fn under<'r>(&self, _: usize, row: &'r LineRow) -> (f64, &'r [f64], f64, f64) {

@@ -17,7 +17,6 @@
 //! ```
 //! with the weights of EM as W where the noise is not normal.
 
-mod feature_scale;
 mod features;
 mod likelihood;
 mod local;
@@ -29,44 +28,20 @@ use crate::control::Control;
 use crate::data::{Incomplete, Modes, Targets};
 use crate::deconvolution::{self, Components, Mixture, Report};
 use crate::error::{Error, Result};
-use crate::named::named;
 use crate::params::{Valid, builder};
 use crate::solver::Status;
 use crate::state::Parameters;
 use crate::{number, parallel};
 
+use super::error_scale::{check_features, check_target, fit_features};
 use super::law::coordinates::Coordinates;
 use super::law::scaled_noise::ScaledNoise;
 use super::noise::Noise;
 use rows::LineRows;
 
+pub use super::error_scale::ErrorScale;
 pub use super::least_squares::LeastSquares;
 pub use super::noise::Outliers;
-
-/// Which error bars are right up to a factor only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
-#[strum(serialize_all = "snake_case")]
-#[non_exhaustive]
-pub enum ErrorScale {
-    /// Those of the target; the factor is fitted.
-    Fit,
-    /// Those of the features, with a factor each.
-    Features,
-    /// Those of both.
-    Both,
-}
-
-impl ErrorScale {
-    fn of_target(self) -> bool {
-        self != Self::Features
-    }
-
-    fn of_features(self) -> bool {
-        self != Self::Fit
-    }
-}
-
-named!(ErrorScale, "error_scale");
 
 builder! {
     /// What is asked of a fit.
@@ -95,7 +70,7 @@ impl Parameters for Params {
         }
         if self.em.components != Components::Fixed(1) {
             let why = "1 where outliers=, modes= or error_scale= are given: with more components the law is no line";
-            return Err(Error::parameter("n_components", format!("{:?}", self.em.components), why));
+            return Err(Error::parameter("n_components", self.em.components, why));
         }
         Ok(Valid(self))
     }
@@ -171,15 +146,20 @@ impl Valid<Params> {
         let params = self.params();
         let (noise, scaled) = (
             Noise::new(params.outliers, params.degrees_of_freedom)?,
-            params.error_scale.is_some_and(ErrorScale::of_target),
+            params.error_scale.is_some_and(ErrorScale::scales_target),
         );
         let em = params.em.clone().check()?;
         let n = rows.gaussians().n_rows();
         targets.check_rows(n)?;
         if scaled {
-            check_scale(targets)?;
+            if targets.feature_covariances().is_some() {
+                return Err(Error::Data(
+                    "error_scale=\"fit\" is not for errors that go with those of features (xy_cov=)".into(),
+                ));
+            }
+            check_target(targets.variances().map(|v| v.iter().copied()), true)?;
         }
-        let features_scaled = params.error_scale.is_some_and(ErrorScale::of_features);
+        let features_scaled = params.error_scale.is_some_and(ErrorScale::scales_features);
         if features_scaled {
             if targets.feature_covariances().is_some() || shared.modes.k > 0 {
                 return Err(Error::Data(
@@ -188,7 +168,7 @@ impl Valid<Params> {
                         .into(),
                 ));
             }
-            feature_scale::check(rows, targets)?;
+            check_features(rows, |i| targets.weight(i))?;
         }
         if let Some(groups) = shared.groups.as_ref().filter(|groups| groups.len() != n) {
             return Err(Error::shape("groups", format!("{n}, one per row of data"), groups.len()));
@@ -200,7 +180,8 @@ impl Valid<Params> {
         parallel::install(params.em.threads, || {
             let mut fitted = em.fit_rows(rows, targets.weights(), false, &control.with_task("density"))?;
             let found = if features_scaled {
-                let found = feature_scale::fit(rows, targets, &fitted.mixture, &control.with_task("error bars"))?;
+                let control = control.with_task("error bars");
+                let found = fit_features(rows, |i| targets.weight(i), &fitted.mixture, &control)?;
                 fitted.mixture = found.mixture.clone();
                 Some(found)
             } else {
@@ -236,28 +217,4 @@ fn naive(rows: Incomplete<'_>, targets: &Targets, density: &Mixture) -> Result<O
         let limited = targets.limits().is_some_and(|limits| limits[i] != 0);
         if limited || (0..d).any(|j| rows.is_missing(i, j)) { 0.0 } else { targets.weight(i) }
     })
-}
-
-/// kappa t^2 and s^2 are one number where all t are equal.
-fn check_scale(targets: &Targets) -> Result<()> {
-    let refuse = |why: &str| {
-        Err(Error::Data(format!(
-            "error_scale=\"fit\": {why}, so that a factor of the error bars and the intrinsic scatter are one and the \
-             same to these data; error bars of different sizes would tell them apart, or repeated readings of the same \
-             objects (from_replicates)"
-        )))
-    };
-    let Some(variances) = targets.variances() else {
-        return refuse("the target has no error bars (y_std=)");
-    };
-    if targets.feature_covariances().is_some() {
-        return Err(Error::Data(
-            "error_scale=\"fit\" is not for errors that go with those of features (xy_cov=)".into(),
-        ));
-    }
-    let (least, most) = variances.iter().fold((f64::INFINITY, 0.0f64), |(a, b), v| (a.min(*v), b.max(*v)));
-    if most <= 1.1 * least {
-        return refuse("all error bars of the target are about equal");
-    }
-    Ok(())
 }

@@ -2,6 +2,7 @@
 //! readings ([`line`](crate::line)).
 
 use crate::error::{Error, Result};
+use crate::model::error_scale::check_factors;
 use crate::state::{Arrays, Parts};
 
 /// Estimates beside the law; lists are empty where the fit had no such thing.
@@ -102,10 +103,7 @@ impl Beside {
             outlier_law,
             modes,
         };
-        if let Some(j) = known.feature_error_scale.iter().position(|f| !(*f > 0.0)) {
-            let value = known.feature_error_scale[j];
-            return Err(Error::ModelFile(format!("`feature_error_scale` of feature {j} is {value}; it must be > 0")));
-        }
+        check_factors(&known.feature_error_scale)?;
         if let Some(row) = known.outlier_probability.iter().position(|p| !(0.0..=1.0).contains(p)) {
             let value = known.outlier_probability[row];
             return Err(Error::ModelFile(format!("`outlier_probability` of row {row} is {value}, no probability")));

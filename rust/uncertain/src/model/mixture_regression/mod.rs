@@ -24,12 +24,13 @@ mod state;
 mod undetermined;
 
 use crate::control::Control;
-use crate::data::{GaussianArray, Incomplete, Targets, Weights};
+use crate::data::{Incomplete, Targets, Weights};
 use crate::deconvolution::RemoteEm;
 use crate::deconvolution::with_target::{Joint, Residuals, Weight};
 use crate::deconvolution::{self, Components, FittedMixture, Mixture, Report, ValidParams};
 use crate::density::Densities;
 use crate::error::{Error, Result};
+use crate::model::error_scale::read_with;
 use crate::model::least_squares::LeastSquares;
 use crate::parallel;
 use crate::params::Valid;
@@ -269,20 +270,14 @@ impl Model {
     /// What is said about rows whose error bars have the factors of the fit.
     fn scaled<T>(&self, rows: Incomplete<'_>, say: impl FnOnce(Incomplete<'_>) -> Result<T>) -> Result<T> {
         let factors = self.beside.as_ref().map_or(&[][..], |beside| &beside.feature_error_scale);
-        if factors.is_empty() {
-            return say(rows);
-        }
-        let data = rows.gaussians();
-        data.check_features(factors.len())?;
-        let scaled = GaussianArray::new(data.means().clone(), data.covariances().scaled(factors)?)?;
-        say(rows.part(0..scaled.n_rows(), &scaled))
+        read_with(rows, factors, say)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Covariances, Rows};
+    use crate::data::{Covariances, GaussianArray, Rows};
     use crate::testing::Numbers;
 
     const N: usize = 200;

@@ -9,7 +9,7 @@
 
 use crate::control::Control;
 use crate::data::covariance::{packed_index, packed_len};
-use crate::data::{GaussianArray, Incomplete, Targets};
+use crate::data::{GaussianArray, Incomplete};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
 use crate::linalg::{add_outer, cholesky, inverse_lower};
@@ -17,8 +17,8 @@ use crate::parallel;
 use crate::parallel::added;
 use crate::solver::levenberg::{Expansion, Objective, minimise};
 
-/// Error bars of a feature that differ by less, as a ratio of variances, count as equal.
-const EQUAL: f64 = 1.1;
+use super::{EQUAL, with_errors_scaled};
+
 /// Standard error of log f beyond which a factor is not known.
 const UNKNOWN: f64 = 0.5;
 /// Bounds of log f.
@@ -31,7 +31,7 @@ const MOST_STEPS: usize = 500;
 const MOST_FEATURES: usize = 50;
 
 /// What was found.
-pub(super) struct FeatureScale {
+pub(in crate::model) struct FeatureScale {
     /// f, and the standard error of each.
     pub factors: Vec<(f64, f64)>,
     /// N(mu, T).
@@ -40,9 +40,16 @@ pub(super) struct FeatureScale {
     pub data: GaussianArray,
 }
 
-/// Are there error bars of different sizes in every feature?
-pub(super) fn check(rows: Incomplete<'_>, targets: &Targets) -> Result<()> {
-    let (n, d) = (rows.gaussians().n_rows(), rows.gaussians().n_features());
+/// Are there error bars of different sizes in every feature, in rows of these weights?
+pub(in crate::model) fn check(rows: Incomplete<'_>, weight: impl Fn(usize) -> f64) -> Result<()> {
+    let (n, d) = (rows.n_rows(), rows.gaussians().n_features());
+    if rows.mixtures().is_some() {
+        return Err(Error::Data(
+            "error_scale= of features is not for rows that are mixtures of several Gaussians: collapse(\"gaussian\") makes \
+             one of each row"
+                .into(),
+        ));
+    }
     if rows.limits().is_some() {
         return Err(Error::Data("error_scale= of features is not for features that are limits".into()));
     }
@@ -51,7 +58,7 @@ pub(super) fn check(rows: Incomplete<'_>, targets: &Targets) -> Result<()> {
     }
     let mut own = vec![0.0; d];
     let mut ends = vec![(f64::INFINITY, 0.0f64); d];
-    for i in (0..n).filter(|&i| targets.weight(i) > 0.0) {
+    for i in (0..n).filter(|&i| weight(i) > 0.0) {
         rows.gaussians().covariances().variances(i, &mut own);
         for j in (0..d).filter(|&j| !rows.is_missing(i, j)) {
             ends[j] = (ends[j].0.min(own[j]), ends[j].1.max(own[j]));
@@ -70,7 +77,7 @@ fn refused(j: usize, why: &str) -> Error {
     Error::Data(format!(
         "error_scale= of features: feature {j}: {why}, so that a factor of them and the spread of true values are one and \
          the same to these data; error bars of different sizes would tell them apart, or repeated readings of the same \
-         objects (from_replicates); error_scale=\"fit\" is that of the target alone"
+         objects (from_replicates)"
     ))
 }
 
@@ -221,11 +228,16 @@ impl Objective for Readings<'_> {
 ///
 /// # Errors
 /// Factors that the rows do not determine, with the feature's number.
-pub(super) fn fit(rows: Incomplete<'_>, targets: &Targets, start: &Mixture, control: &Control) -> Result<FeatureScale> {
+pub(in crate::model) fn fit(
+    rows: Incomplete<'_>,
+    weight: impl Fn(usize) -> f64,
+    start: &Mixture,
+    control: &Control,
+) -> Result<FeatureScale> {
     let (n, d) = (rows.gaussians().n_rows(), start.n_features());
-    let numbers: Vec<usize> = (0..n).filter(|&i| targets.weight(i) > 0.0).collect();
-    let total: f64 = numbers.iter().map(|&i| targets.weight(i)).sum();
-    let weights = numbers.iter().map(|&i| targets.weight(i) * numbers.len() as f64 / total).collect();
+    let numbers: Vec<usize> = (0..n).filter(|&i| weight(i) > 0.0).collect();
+    let total: f64 = numbers.iter().map(|&i| weight(i)).sum();
+    let weights = numbers.iter().map(|&i| weight(i) * numbers.len() as f64 / total).collect();
     let t = start.covariance(0);
     let mut root: Vec<f64> = (0..d * d).map(|at| t[packed_index((at / d).max(at % d), (at / d).min(at % d))]).collect();
     if !cholesky(&mut root, d) {
@@ -277,12 +289,6 @@ pub(super) fn fit(rows: Incomplete<'_>, targets: &Targets, start: &Mixture, cont
     Ok(FeatureScale {
         factors,
         mixture: Mixture::new(vec![1.0], found.at[..d].to_vec(), covariance, d)?,
-        data: with_errors_scaled(rows, &sizes)?,
+        data: with_errors_scaled(rows.gaussians(), &sizes)?,
     })
-}
-
-/// The rows with F S F.
-fn with_errors_scaled(rows: Incomplete<'_>, factors: &[f64]) -> Result<GaussianArray> {
-    let data = rows.gaussians();
-    GaussianArray::new(data.means().clone(), data.covariances().scaled(factors)?)
 }

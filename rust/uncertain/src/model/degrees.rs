@@ -1,0 +1,60 @@
+//! What maximum likelihood overlooks: that a law was fitted, by which p numbers of n are taken. Without error bars it gives
+//! s^2 = RSS / n, and with
+//! ```text
+//! (p / 2) log sum w_i / V_i,    V_i = s^2 + kappa t_i^2 + what errors of x leave
+//! ```
+//! added to minus the log-likelihood RSS / (n - p), as in the errors-in-both regression.
+
+/// It, and its derivatives by s^2 and kappa.
+pub(super) struct Degrees {
+    pub value: f64,
+    pub gradient: [f64; 2],
+    pub hessian: [[f64; 2]; 2],
+}
+
+impl Degrees {
+    /// Of p = `taken`, and w, t^2 and V of all rows.
+    pub(super) fn new(taken: f64, rows: impl Iterator<Item = [f64; 3]>) -> Self {
+        // Of w t^2k / V^(j + 1), k <= j.
+        let mut sums = [[0.0; 3]; 3];
+        for [w, known, v] in rows {
+            let mut term = w;
+            for (j, sums) in sums.iter_mut().enumerate() {
+                term /= v;
+                let mut power = term;
+                for sum in &mut sums[..=j] {
+                    *sum += power;
+                    power *= known;
+                }
+            }
+        }
+        let [[total, ..], first, second] = sums;
+        let slope = |a: usize| first[a] / total;
+        let bend = |a: usize, b: usize| 0.5 * taken * (2.0 * second[a + b] / total - slope(a) * slope(b));
+        Self {
+            value: 0.5 * taken * total.ln(),
+            gradient: [0, 1].map(|a| -0.5 * taken * slope(a)),
+            hessian: [0, 1].map(|a| [0, 1].map(|b| bend(a, b))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derivatives_are_those_of_the_value() {
+        let rows = [[1.0, 0.3, 0.2], [0.5, 0.0, 0.7], [2.0, 4.0, 0.1]];
+        let at = |s: f64, kappa: f64| Degrees::new(3.0, rows.iter().map(|[w, t, e]| [*w, *t, s + kappa * t + e]));
+        let (here, h) = (at(0.5, 1.4), 1e-5);
+        for (a, [s, kappa]) in [[h, 0.0], [0.0, h]].into_iter().enumerate() {
+            let (above, below) = (at(0.5 + s, 1.4 + kappa), at(0.5 - s, 1.4 - kappa));
+            assert!(((above.value - below.value) / (2.0 * h) - here.gradient[a]).abs() < 1e-8);
+            for b in 0..2 {
+                let bend = (above.gradient[b] - below.gradient[b]) / (2.0 * h);
+                assert!((bend - here.hessian[a][b]).abs() < 1e-8);
+            }
+        }
+    }
+}
