@@ -14,7 +14,7 @@ from ._base.classifiers import predicted
 from ._base.docs import documented
 from ._base.em import FittedMixture, Mixture, warn_unless_ended
 from ._base.given_x import GivenX
-from ._base.law import Law, law_table
+from ._base.law import Law, law_table, rows_beside
 from ._base.progress import Callback
 from ._data.groups import groups_from
 from ._data.incomplete import GaussianRows, Incomplete, filled_gaussians
@@ -453,7 +453,7 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
             )  # one line each
         )
         rows.append(("scatter", self.intrinsic_scatter_, self.intrinsic_scatter_std_, None, None))
-        rows += self._rows_of_summary()
+        rows += rows_beside(self)
         log = self.__dict__.get("loglikelihood_")
         head = [] if log is None else [f"line between true values, log-likelihood {log:.6g}, {self.status_}"]
         return "\n".join([*head, law_table(rows, level)]) + self._about_modes()

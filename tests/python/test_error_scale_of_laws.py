@@ -6,6 +6,7 @@ import pickle
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.optimize import minimize
 
@@ -211,6 +212,21 @@ def test_predictions_read_rows_with_the_factors(tmp_path: Any) -> None:
     assert np.abs(curve.predict(X) - plain.predict(X)).max() > 0.1
     text = curve.summary()
     assert "factor of y's errors" in text and "factor of x1's errors" in text
+
+
+@pytest.mark.filterwarnings("ignore:Errors are not as large as the error bars say")
+@pytest.mark.parametrize(
+    "asked", [{"error_scale": "both"}, {"error_scale": "both", "curve": plane, "p0": np.ones(3)}]
+)
+def test_reports_compare_with_rows_that_have_no_error_bars(asked: Any) -> None:
+    X, z, t = readings(200, 8)
+    y = z @ [1.0, 2.0] + t * np.random.default_rng(0).normal(size=200)
+    table = pl.DataFrame({"a": X.means[:, 0], "b": X.means[:, 1], "y": y, "y_err": t})
+    s = np.sqrt(np.einsum("njj->nj", X.covariances()))
+    table = table.with_columns(a_err=s[:, 0], b_err=s[:, 1])
+    model = uncertain.fit(table, target="y", method="law", **asked)
+    report = model.report(table, folds=2, repeats=1)
+    assert report.error < report.error_means_only
 
 
 def test_what_no_factor_can_be_told_from_is_refused() -> None:

@@ -20,7 +20,6 @@ from ..exceptions import ConvergenceWarning, UncertainError
 from .classifiers import predicted
 from .core import Core, encoded, feature_names
 from .em import Mixture, packed, unpacked
-from .law import factors_of_errors
 from .mode_arrays import checked_modes, mode_arguments
 from .progress import reporter
 from .shared_modes import modes_of_fit
@@ -187,15 +186,6 @@ class GivenX(Core):
         weights, means, covariances = self._mixture()
         arrays = {"weights": weights, "means": means, "covariances": packed(covariances)}
         return Fitted.from_arrays("denoiser", "{}", "null", arrays).transform(rows).means
-
-    def _rows_of_summary(self) -> list[tuple[str, float, float, None, None]]:
-        state, rows = self.__dict__, []
-        for name, (value, std) in state.get("outlier_law_", {}).items():
-            rows.append((f"outliers: {name.replace('_', ' ')}", value, std))
-        rows += factors_of_errors(self)
-        for k, value in enumerate(state.get("modes_", ())):
-            rows.append((f"mode {k}", float(value), float(self.modes_std_[k])))
-        return [(*row, None, None) for row in rows]
 
     def _about_modes(self) -> str:
         """What became of ``y_cov``."""

@@ -165,6 +165,19 @@ def factors_of_errors(law: object) -> list[tuple[str, float, float]]:
     return rows
 
 
+def rows_beside(law: object) -> list[tuple[str, float, float, None, None]]:
+    """What a law knows beside its coefficients, as lines of `law_table`: outliers, factors, modes."""
+    state = law.__dict__
+    rows = [
+        (f"outliers: {name.replace('_', ' ')}", value, std)
+        for name, (value, std) in state.get("outlier_law_", {}).items()
+    ]
+    rows += factors_of_errors(law)
+    modes = zip(state.get("modes_", ()), state.get("modes_std_", ()), strict=True)
+    rows += [(f"mode {k}", float(value), float(std)) for k, (value, std) in enumerate(modes)]
+    return [(*row, None, None) for row in rows]
+
+
 def law_table(rows: Sequence[tuple[str, float, float, float | None, float | None]], level: float) -> str:
     """Name, estimate and standard error, and those of the naive fit, as a table with intervals and z."""
     z = float(ndtri((1 + level) / 2))

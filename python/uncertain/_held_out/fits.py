@@ -135,3 +135,13 @@ def means_alone(data: GaussianRows) -> GaussianArray:
         warnings.simplefilter("ignore", ConvergenceWarning)
         filled = GaussianImputer(random_state=0).fit(data).transform(data)
     return filled.collapse("zero")
+
+
+def for_exact_rows(fitted: Pipeline) -> Pipeline:
+    """The same, to be fitted to rows without error bars, which can have no factors."""
+    name, last = fitted.steps[-1]
+    scale = getattr(last, "error_scale", None)
+    if scale not in ("features", "both"):
+        return fitted
+    blind: Pipeline = clone(fitted).set_params(**{f"{name}__error_scale": "fit" if scale == "both" else None})
+    return blind

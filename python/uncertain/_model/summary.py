@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .._base.given_x import GivenX
-from .._base.law import Law
+from .._base.law import Law, rows_beside
 from .._data.array import GaussianArray
 from .._data.incomplete import filled_gaussians
 from .._data.typing import Estimator, Floats, Labels
@@ -258,9 +257,7 @@ def _facts(last: Estimator, classes: Labels | None) -> tuple[str, ...]:
         facts.append(_line("worst case", f"accuracy {', '.join(f'{a:.3f}' for a in accuracy)}"))
     if isinstance(last, Law):
         facts += _beside_coefficients(last)
-    if isinstance(last, GivenX):
-        rows = last._rows_of_summary()
-        facts += [_line(name, f" {value:.4g} +- {std:.2g}") for name, value, std, _, _ in rows]
+        facts += [_line(name, f" {value:.4g} +- {std:.2g}") for name, value, std, _, _ in rows_beside(last)]
     if hasattr(last, "status_"):
         facts.append(_line("fit", describe_ending(last)))
     return tuple(facts)

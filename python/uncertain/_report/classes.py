@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.typing import Booleans, Floats, Ints, Labels, RandomState
-from .._held_out.fits import means_alone
+from .._held_out.fits import for_exact_rows, means_alone
 from .._rows.training import TrainingRows
 from ..exceptions import ParameterError
 from .base import aligned, amount, common
@@ -146,7 +146,10 @@ def compare(
     folds = design.split(len(data), y, design.groups)
     own, exact = own_meaning(fitted), means_alone(data)
     training = TrainingRows(data, y, design.weights, design.groups)
-    candidates = {MEANS_ONLY: Candidate(fitted, training.instead(exact)), own: Candidate(fitted, training)}
+    candidates = {
+        MEANS_ONLY: Candidate(for_exact_rows(fitted), training.instead(exact)),
+        own: Candidate(fitted, training),
+    }
     if meanings and data.kind != "zero":
         others = alternatives(fitted, gaps=isinstance(data, Incomplete))
         candidates |= {name: Candidate(p, training, optional=True) for name, p in others.items()}

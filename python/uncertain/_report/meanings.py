@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from .._base.law import Law
 from .._data.typing import Floats, JsonObject
 from ..discriminant import GaussianDiscriminant
+from ..laws import CurveRegressor
 from ..preprocessing import (
     GaussianCollapser,
     GaussianDenoiser,
@@ -35,7 +36,7 @@ Steps: TypeAlias = list[Step]
 
 AVERAGE = "average"
 """The model itself, if it is an average of several."""
-MEASURED = (Law, RemeasuredClassifier, RemeasuredRegressor)
+MEASURED = (Law, CurveRegressor, RemeasuredClassifier, RemeasuredRegressor)
 """Models of true values by nature: there are none like them for spread."""
 
 

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.typing import Floats, Limits
-from .._held_out.fits import means_alone
+from .._held_out.fits import for_exact_rows, means_alone
 from .._rows.training import TrainingRows
 from .base import aligned, amount, common
 from .beside import BesideMeans
@@ -161,7 +161,7 @@ def compare_regressions(
     training = TrainingRows(data, y, design.weights, design.groups, y_std, xy_cov, y_limit, **of_law)
     own = own_meaning(fitted)
     candidates = {
-        MEANS_ONLY: Candidate(fitted, training.instead(means_alone(data))),
+        MEANS_ONLY: Candidate(for_exact_rows(fitted), training.instead(means_alone(data))),
         own: Candidate(fitted, training),
     }
     if meanings and data.kind != "zero" and not of_law:

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
 from .._base.em import FittedMixture
-from .._base.law import Law, draws_of, factors_of_errors, law_table
+from .._base.law import Law, draws_of, law_table, rows_beside
 from .._base.penalty import FitRows
 from .._data.typing import Floats, Header, Keywords
 from .._data.warn import warn
@@ -61,9 +61,7 @@ class Estimates(Law, FittedMixture):
         rows = list(
             zip([*names, *own], self._law, std, self._naive, naive_std, strict=True)  # one line per estimate
         )
-        rows += [(*row, None, None) for row in factors_of_errors(self)]
-        for k, value in enumerate(self.__dict__.get("modes_", ())):
-            rows.append((f"mode {k}", float(value), float(self.modes_std_[k]), None, None))
+        rows += rows_beside(self)
         head = f"{self.family}, log-likelihood {self.loglikelihood_:.6g}, {self.status_}"
         return f"{head}\n{law_table(rows, level)}"
 
