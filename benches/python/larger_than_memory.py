@@ -3,10 +3,11 @@
     python benches/python/larger_than_memory.py --rows 5000000 --memory 500MB
     python benches/python/larger_than_memory.py --rows 50000000 --memory 2GB --only file
 
-A table of n x (10 + 10) numbers (`--dtype`) and labels is written as Parquet (zstd, row groups of 2^20 rows) and
-removed at the end. Every line is a process of its own. "peak" is the largest RssAnon (what would have to be swapped;
-pages of mapped files are not in it) above that before the call, looked at every 5 ms. "passes" are the
-solver's, each over all bytes of the mapped rows; NumPy's sum over the same mapping stands beside them.
+A table of n x (10 + 10) numbers (`--dtype`) and labels is written as Parquet (zstd, row groups of 2^20
+rows) and removed at the end. Every line is a process of its own. "peak" is the largest RssAnon (what would
+have to be swapped; pages of mapped files are not in it) above that before the call, looked at every 5 ms.
+"passes" are the solver's, each over all bytes of the mapped rows; NumPy's sum over the same mapping stands
+beside them.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def anonymous() -> int:
 
 
 def measured(call: Callable[[], Any]) -> tuple[Any, float, float, float]:
-    """What it returns, seconds, those of the processor, and the peak of anonymous memory above the start in MB."""
+    """What it returns, seconds, those of the processor, and the peak of anonymous memory above the old."""
     start, peak, done = anonymous(), [0], threading.Event()
 
     def watch() -> None:
