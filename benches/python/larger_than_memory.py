@@ -90,7 +90,7 @@ def one(path: str, source: str, arguments: dict[str, Any]) -> None:
 
     def timed(store: InFile, pipeline: Any) -> Any:
         begun = time.perf_counter()
-        whole = store.rows()
+        whole = store.rows
         bytes_ = store._spill.row_bytes * len(whole)
         views = [whole.means, *whole._core.fields().values()]
         read = time.perf_counter()
