@@ -7,8 +7,8 @@
 //! d log p / d sigma_o^2 = sum omega ( (M^{-1} r)_o^2 - (M^{-1})_oo ) / 2
 //! -d^2 log p            = sum omega (-d^2 log N) - Cov_omega(d log N)        (T. A. Louis, JRSS B 44, 1982)
 //! ```
-//! and by kappa, the squared factor of the errors of y where it is fitted, with R in the place of a sigma^2's unit matrix, where the
-//! second derivatives of f are left out of the last line on the way; standard errors have them.
+//! where the second derivatives of f are left out of the last line on the way; standard errors have them. Where the factor of the
+//! errors of y is fitted, M has kappa R, and the derivatives by kappa have R where those by sigma_o^2 have a one at o.
 //!
 //! The noise of y may be a scale mixture ([`Noise`](crate::model::noise)): a row then has its integral for each part,
 //! M = a_j (R + diag(sigma^2)) + V_j, with the parts' shares, so that every integrand stays what it is without outliers.
