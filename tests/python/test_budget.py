@@ -10,7 +10,7 @@ import pytest
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain.exceptions import ParameterError, UncertainError
+from uncertain.exceptions import ConvergenceWarning, ParameterError, UncertainError
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 
@@ -58,17 +58,23 @@ def test_a_limit_that_is_not_reached_changes_nothing() -> None:
     assert one.leaderboard_.drop("seconds").equals(other.leaderboard_.drop("seconds"))
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_candidates_end_with_their_budget_and_repeat_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = table(300, 4)
     for name, value in (("LINEAR_WORK", 1.0), ("EM_WORK", 1.0), ("LEAST", 1)):
         monkeypatch.setattr(f"uncertain._choice.budget.{name}", value)
     monkeypatch.setattr("uncertain._choice.choose.is_too_much", lambda *_: False)
+    # No option of this call raises the passes: nothing warns.
     models = [uncertain.fit(X, y, meaning="measurement") for _ in range(2)]
     np.testing.assert_array_equal(*(model.predict_proba(X) for model in models))
     tried = models[0].leaderboard_.filter(pl.col("score").is_not_null() & (pl.col("method") == "gsu"))
     assert tried.filter(pl.col("status").str.contains("of 5 fits ended by max_iter")).height > 0
     assert (tried["gap"] > 0.0).any()
+
+
+def test_a_model_says_how_far_em_has_come() -> None:
+    with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
+        model = uncertain.fit(*table(200, 3), method="discriminant", n_components=2, max_iter=2)
+    assert "max_iter after 2 iterations, of which the last raised the mean log-likelihood by" in str(model)
 
 
 def test_too_many_columns_for_covariances_of_each_row_are_left_out() -> None:

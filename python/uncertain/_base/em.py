@@ -55,14 +55,19 @@ def warn_unless_ended(estimator: BaseEstimator) -> None:
     """Say that EM did not converge, how far it was, and what to do."""
     if estimator.status_ == "converged":
         return
-    history = estimator.log_likelihoods_
-    raised = f"by {history[-1] - history[-2]:.2g}" if len(history) > 1 else "by nothing"
     known = "" if estimator.tol is None else f", but tol is {estimator.tol:g}"
     warn(
         f"{type(estimator).__name__} did not converge ({estimator.status_} after {estimator.n_iter_} "
-        f"iterations): the last one raised the mean log-likelihood {raised}{known}; raise max_iter or tol",
+        f"iterations): the last one {last_rise(estimator)}{known}; raise max_iter or tol",
         ConvergenceWarning,
     )
+
+
+def last_rise(estimator: BaseEstimator) -> str:
+    """What the last iteration of EM has done."""
+    history = estimator.log_likelihoods_
+    raised = f"by {history[-1] - history[-2]:.2g}" if len(history) > 1 else "by nothing"
+    return f"raised the mean log-likelihood {raised}"
 
 
 class MixtureAttributes(TakesGaps, Core):

@@ -83,6 +83,16 @@ def with_passes(pipeline: Pipeline, size: Size) -> Pipeline:
     return pipeline
 
 
+def is_limited(pipeline: Pipeline) -> bool:
+    """Do some of its steps make fewer passes than the most, so that they may end before they converge?"""
+    kinds = {"em": EM, "linear": LINEAR}
+    return any(
+        isinstance(step, kinds[kind]) and step.max_iter is not None and step.max_iter < most
+        for _, step in pipeline.steps
+        for kind, most in MOST.items()
+    )
+
+
 def is_too_much(pipeline: Pipeline, size: Size) -> bool:
     """Would even the fewest passes take many times the budget?"""
     return isinstance(pipeline[-1], LINEAR) and LEAST * FITS * size.linear_pass > 3 * LINEAR_WORK

@@ -31,6 +31,7 @@ sets, intervals and the scatter of the model (`_model/calibrating`).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -49,9 +50,9 @@ from .._held_out.means import Mean
 from .._report.pace import Pace
 from .._rows.training import TrainingRows
 from .._uncertain import effective_n_jobs
-from ..exceptions import UncertainError
+from ..exceptions import ConvergenceWarning, UncertainError
 from .average import AveragedClassifier, AveragedRegressor
-from .budget import Size, is_too_much, refuse_too_many
+from .budget import Size, is_limited, is_too_much, refuse_too_many
 from .comparison import Comparison
 from .leaderboard import MEANS_ONLY, RACED, Entry, Leaderboard
 from .left_alone import LeftAloneTrial, try_left_alone
@@ -365,7 +366,11 @@ def _first_fit(members: Sequence[Member], training: TrainingRows) -> tuple[int, 
     for place, member in enumerate(members):
         assert member.pipeline is not None
         try:
-            return place, training.fitted(member.pipeline)
+            with warnings.catch_warnings():
+                if is_limited(member.pipeline):
+                    # No option of this call raises it; the model says how its fit has ended.
+                    warnings.simplefilter("ignore", ConvergenceWarning)
+                return place, training.fitted(member.pipeline)
         except UncertainError as error:
             refused.append(error)
     raise refused[0]

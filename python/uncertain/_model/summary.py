@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from .._base.em import last_rise
 from .._base.law import Law, rows_beside
 from .._data.array import GaussianArray
 from .._data.incomplete import filled_gaussians
@@ -278,6 +279,8 @@ def _beside_coefficients(law: Law) -> list[str]:
 def describe_ending(last: Estimator) -> str:
     """How a fit ended, and its certificate; empty for another library's learner, which has no status."""
     status, gap = "/".join(map(str, np.unique(getattr(last, "status_", [])))), certified_gap([last])
+    if status == "max_iter" and hasattr(last, "log_likelihoods_"):
+        return f"{status} after {last.n_iter_} iterations, of which the last {last_rise(last)}"
     return (
         status
         if np.isnan(gap)
