@@ -46,8 +46,11 @@ def test_sets_cover_at_the_noise_of_the_fit_and_at_twice_that(method: Any) -> No
 
 
 @pytest.mark.parametrize("method", ["discriminant", "remeasured"])
-def test_sets_cover_where_errors_are_up_to_eight_times_as_large(method: Any) -> None:
+def test_sets_cover_where_errors_are_up_to_eight_times_as_large(
+    method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With copies up to eight times, whose noisiest are less noisy than such rows, trees covered .85."""
+    monkeypatch.setattr("uncertain._trees.curve.MOST", 20)  # five would cover .875 with such copies
     found = []
     for seed in range(3):  # a set covers .9 to .0125 (600 rows) and .0055 (3,000): the mean to .008
         random = np.random.default_rng(seed)

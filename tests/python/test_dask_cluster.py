@@ -41,7 +41,7 @@ pytestmark = pytest.mark.timeout(240)
 N = 6_000
 PATIENCE = 120.0
 """Seconds to wait for what happens at once on a machine that has nothing else to do."""
-SMALL = 1 << 16
+SMALL = 1 << 17
 """Bytes of a group: several groups of a small table."""
 
 
@@ -114,7 +114,7 @@ def frame() -> pd.DataFrame:
 def fitted(client: Any, frame: pd.DataFrame, target: str = "two", **arguments: Any) -> uncertain.Model:
     from uncertain.dask import fit
 
-    cut = dd.from_pandas(frame, npartitions=6, sort=False)
+    cut = dd.from_pandas(frame, npartitions=4, sort=False)
     return fit(client, cut, target, **{**COLUMNS, "group_bytes": SMALL, "timeout": PATIENCE, **arguments})
 
 
@@ -636,7 +636,7 @@ def test_no_answer_in_time_is_told(
         return stuck(self, *lists)
 
     monkeypatch.setattr(passes.Cluster, "map", at_pass(2, instead))
-    with pytest.raises(ClusterError, match=r"pass 2 over the rows: no answer in 0\.2 s; 6 of 6 tasks"):
+    with pytest.raises(ClusterError, match=r"pass 2 over the rows: no answer in 0\.2 s; 4 of 4 tasks"):
         fitted(client, frame)
 
 
@@ -713,11 +713,11 @@ def test_every_wait_ends(
 def test_errors_name_the_partition_and_the_column(client: Any, frame: pd.DataFrame) -> None:
     broken = frame.copy()
     broken.loc[N - 1, "v_err"] = -1.0
-    with pytest.raises(UncertainError, match=r"partition 5: v_err: row 999 is -1"):
+    with pytest.raises(UncertainError, match=r"partition 3: v_err: row 1499 is -1"):
         fitted(client, broken, meaning="spread")
     broken = frame.copy()
     broken.loc[N - 1, "two"] = None
-    with pytest.raises(UncertainError, match="partition 5: two: row 999 has no label"):
+    with pytest.raises(UncertainError, match="partition 3: two: row 1499 has no label"):
         fitted(client, broken, meaning="spread", on_missing="error")
     with pytest.raises(UncertainError, match="every label is 'nova'"):
         fitted(client, frame[frame["kind"] == "nova"].reset_index(drop=True), "kind")

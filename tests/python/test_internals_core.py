@@ -430,7 +430,8 @@ def test_every_method_is_certified_and_known_noise_is_used() -> None:
     assert accuracy[2] > accuracy[0] + 0.01
 
 
-def test_models_that_know_the_errors_hold_where_they_grow() -> None:
+def test_models_that_know_the_errors_hold_where_they_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uncertain._trees.curve.MOST", 40)
     correct = growing.grow(1, (1, 16))
     held_out = ~np.isnan(correct[growing.NAMES[0]])
     assert held_out.sum(axis=2).tolist() == [[228]] * 2

@@ -21,6 +21,9 @@ def chosen(regression: bool) -> uncertain.Model:
     return uncertain.fit(X, score if regression else (score > 0).astype(int))
 
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
+
 @pytest.mark.parametrize("regression", [False, True])
 def test_it_prints_six_columns_of_a_page(regression: bool) -> None:
     board = chosen(regression).leaderboard_

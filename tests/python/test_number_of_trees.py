@@ -44,8 +44,9 @@ def test_rare_classes_keep_the_prior() -> None:
     assert log_loss_of(model, noise(3_000, rng, gaps=False), y) < prior + 1e-3
 
 
-def test_labels_of_objects_are_not_learned_by_heart() -> None:
+def test_labels_of_objects_are_not_learned_by_heart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty objects, ten readings each, labels at random: without groups any learner knows the objects."""
+    monkeypatch.setattr(curve, "MOST", 100)
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(40), 10)
     truth = rng.normal(size=(40, 3))[groups]
@@ -152,6 +153,7 @@ def test_a_fit_that_is_watched_finds_what_warm_starts_find(
     task: str, gaps: bool, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Scikit-learn's own staged predictions, in place of sums of trees by the core, also with weights."""
+    monkeypatch.setattr(curve, "MOST", 100)
     rng = np.random.default_rng(8)
     rows = noise(n, rng, gaps=gaps)
     score = np.nan_to_num(np.asarray(rows.means if not gaps else rows.gaussians.means)).sum(axis=1)

@@ -63,7 +63,8 @@ def two_classes(n: int, scale: float, seed: int) -> tuple[GaussianArray, np.ndar
     [None, RandomForestClassifier(50, min_samples_leaf=5, random_state=0)],
     ids=["boosting", "forest"],
 )
-def test_larger_errors_at_prediction_do_not_mislead(learner: Any) -> None:
+def test_larger_errors_at_prediction_do_not_mislead(learner: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uncertain._trees.curve.MOST", 40)
     train, y = two_classes(800, 1.0, 0)
     test, truth = two_classes(2000, 4.0, 1)
     plain = make_pipeline(
