@@ -49,6 +49,11 @@ def read(z: np.ndarray, noise: dict[str, Any], rng: np.random.Generator) -> Gaus
     return GaussianArray(2 * z - exact.sample(1, random_state=rng.integers(2**31)).means, **noise)
 
 
+@pytest.fixture(autouse=True)
+def enough_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uncertain._trees.curve.MOST", 40)
+
+
 def two_classes(n: int, scale: float, seed: int) -> tuple[GaussianArray, np.ndarray]:
     """The class with larger values is also measured worse, which is a trap."""
     rng = np.random.default_rng(seed)
@@ -63,8 +68,7 @@ def two_classes(n: int, scale: float, seed: int) -> tuple[GaussianArray, np.ndar
     [None, RandomForestClassifier(50, min_samples_leaf=5, random_state=0)],
     ids=["boosting", "forest"],
 )
-def test_larger_errors_at_prediction_do_not_mislead(learner: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("uncertain._trees.curve.MOST", 40)
+def test_larger_errors_at_prediction_do_not_mislead(learner: Any) -> None:
     train, y = two_classes(800, 1.0, 0)
     test, truth = two_classes(2000, 4.0, 1)
     plain = make_pipeline(
