@@ -77,9 +77,9 @@ def test_remeasured_learners_come_back(kind: str, wanted: Any, tmp_path: Path) -
     labels = np.digitize(y, [-1.0, 1.0])
     settings: dict[str, Any] = {"error_columns": wanted, "n_copies": 3, "random_state": 0}
     for model, target in (
-        (RemeasuredClassifier(CLASSIFIER(max_iter=10), **settings), labels),
-        (RemeasuredClassifier(CLASSIFIER(max_iter=10), **settings), labels > 0),
-        (RemeasuredRegressor(REGRESSOR(max_iter=10), **settings), y),
+        (RemeasuredClassifier(CLASSIFIER(max_iter=5), **settings), labels),
+        (RemeasuredClassifier(CLASSIFIER(max_iter=5), **settings), labels > 0),
+        (RemeasuredRegressor(REGRESSOR(max_iter=5), **settings), y),
     ):
         model.fit(rows, target)
         loaded = again(model, tmp_path, 3)
@@ -103,7 +103,7 @@ def test_models_of_tables(target: str, tmp_path: Path) -> None:
     data, new = (
         gappy(n, seed).drop({"label": "value", "value": "label"}[target]) for n, seed in ((300, 0), (200, 1))
     )
-    learner = {"label": CLASSIFIER(max_iter=8), "value": REGRESSOR(max_iter=8)}[target]
+    learner = {"label": CLASSIFIER(max_iter=5), "value": REGRESSOR(max_iter=5)}[target]
     settings: dict[str, Any] = {"estimator": learner, "n_copies": 3, "random_state": 0, "factors": (0.5, 3)}
     model = uncertain.fit(data, target, method="remeasured", on_missing="impute", **settings)
     path = tmp_path / "model.safetensors"
@@ -145,7 +145,11 @@ def test_the_command_line_reads_it(tmp_path: Path) -> None:
 
 def test_a_file_from_before_error_columns_had_its_name(tmp_path: Path) -> None:
     data = gappy(200).drop("value")
-    settings: dict[str, Any] = {"estimator": CLASSIFIER(max_iter=8), "error_columns": "correlations"}
+    settings: dict[str, Any] = {
+        "estimator": CLASSIFIER(max_iter=4),
+        "n_copies": 2,
+        "error_columns": "correlations",
+    }
     model = uncertain.fit(data, "label", method="remeasured", on_missing="impute", **settings)
     model.save(tmp_path / "m")
     about = description(tmp_path / "m")
@@ -158,7 +162,8 @@ def test_a_file_from_before_error_columns_had_its_name(tmp_path: Path) -> None:
 def test_a_given_learner_comes_back_with_its_parameters(tmp_path: Path) -> None:
     data = gappy(200).drop("value")
     learner = CLASSIFIER(max_iter=7, learning_rate=0.3, class_weight={0: 2.0, 1: 1.0, 2: 1.0})
-    model = uncertain.fit(data, "label", method="remeasured", estimator=learner, on_missing="impute")
+    settings: dict[str, Any] = {"estimator": learner, "n_copies": 2}
+    model = uncertain.fit(data, "label", method="remeasured", on_missing="impute", **settings)
     model.save(tmp_path / "m")
     loaded = uncertain.load(tmp_path / "m").pipeline_[-1].estimator
     assert type(loaded) is CLASSIFIER and loaded.get_params() == learner.get_params()
