@@ -75,15 +75,18 @@ typing: install ## mypy, and the extension's stub against the extension
 	$(BIN)/mypy
 	$(BIN)/stubtest uncertain._uncertain --mypy-config-file pyproject.toml
 
+# The binding has no tests of its own here: with it cargo gives dependencies the features that they have in the
+# extension, and compiles neither them nor the core again (tests/python/test_metadata.py).
+RUST_TESTED := -p uncertain-learn -p uncertain-simd -p uncertain-python
 test-rust: ## unit, integration and documentation tests of the Rust crate
-	cargo test --release --locked -p uncertain-learn -p uncertain-simd
+	cargo test --release --locked $(RUST_TESTED)
 
 # Those that this machine has beside the best one, which the tests above used.
 INSTRUCTION_SETS = $(shell grep -qw avx512dq /proc/cpuinfo 2>/dev/null && echo avx2) \
 	$(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo scalar)
 test-instruction-sets: ## the Rust tests again with the vector kernels of every other instruction set of this machine
 	@for set in $(INSTRUCTION_SETS); do echo "UNCERTAIN_SIMD=$$set"; UNCERTAIN_SIMD=$$set \
-		cargo test --release --locked --quiet -p uncertain-learn -p uncertain-simd --lib --tests || exit 1; done
+		cargo test --release --locked --quiet $(RUST_TESTED) --tests || exit 1; done
 
 test-python: install ## pytest, the README's snippets among it
 	$(BIN)/pytest -n 2

@@ -118,29 +118,38 @@ def test_third_party_licences_are_those_of_the_lock_file() -> None:
     named = set(re.findall(r"(?:^|, )([a-z][\w-]* \d+\.\d+\.\d+\S*) \(", text, re.MULTILINE))
     assert len(named) > 50
     assert named <= known
-    if shutil.which("cargo") is None:
-        return
-    tree = [
-        "cargo",
-        "tree",
-        "--locked",
-        "--offline",
-        "-p",
-        "uncertain-python",
-        "-e",
-        "normal",
-        "--prefix",
-        "none",
-    ]
-    done = subprocess.run([*tree, "--format", "{p}"], cwd=ROOT, capture_output=True, text=True, timeout=240)
-    if done.returncode:  # the index was never fetched here
-        return
-    linked = {line.split(" (")[0].replace(" v", " ", 1) for line in done.stdout.splitlines()}
+    linked = {line.split(" (")[0].replace(" v", " ", 1) for line in crates("-e", "normal")}
     own = {
         f"{name} {CARGO['workspace']['package']['version']}"
         for name in ("uncertain-learn", "uncertain-simd", "uncertain-python")
     }
     assert linked - own <= named
+
+
+def crates(*asked: str, of: tuple[str, ...] = ("uncertain-python",), form: str = "{p}") -> list[str]:
+    """Lines of `cargo tree`; none without cargo, or where the index was never fetched."""
+    if shutil.which("cargo") is None:
+        return []
+    tree = ["cargo", "tree", "--locked", "--offline", "--prefix", "none", "--format", form, *asked]
+    packages = [word for name in of for word in ("-p", name)]
+    done = subprocess.run([*tree, *packages], cwd=ROOT, capture_output=True, text=True, timeout=240)
+    return [] if done.returncode else done.stdout.splitlines()
+
+
+def test_rust_tests_compile_neither_the_core_nor_dependencies_again() -> None:
+    """Crates have the same features in the extension and in what `make test-rust` names."""
+
+    def features(*of: str, edges: str) -> set[str]:
+        lines = crates("-e", edges, of=of, form="{p}: {f}")
+        return {line.removesuffix(" (*)") for line in lines if "uncertain-python" not in line}
+
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (tested,) = re.findall(r"^RUST_TESTED := (.*)$", makefile, re.MULTILINE)
+    extension = features("uncertain-python", edges="normal,build")
+    among_tests = features(*tested.replace("-p ", "").split(), edges="normal,build,dev")
+    assert bool(extension) == bool(among_tests)
+    names = {line.split(":")[0] for line in extension}
+    assert {line for line in among_tests if line.split(":")[0] in names} == extension
 
 
 def satisfied(expression: str, allowed: set[str]) -> bool:
