@@ -288,7 +288,7 @@ fn a_law_with_errors_in_both_ends_at_the_same_maximum() {
 
 #[test]
 fn probabilities_are_calibrated_on_held_out_rows() {
-    let mut table = table(3000, false, 0.05);
+    let mut table = table(1500, false, 0.05);
     // Two classes that a line separates in part.
     table.codes = table.y.iter().map(|y| u32::from(*y > 3.2)).collect();
     let control = Control::new();
