@@ -81,7 +81,8 @@ RUST_TESTED := -p uncertain-learn -p uncertain-simd -p uncertain-python
 test-rust: ## unit, integration and documentation tests of the Rust crate
 	cargo test --release --locked $(RUST_TESTED)
 
-# Those that this machine has beside the best one, which the tests above used.
+# Those that this machine has beside the best one, which the tests above used. All tests are repeated: most modules call
+# vector kernels somewhere, a list of those that do not would go stale, and the repetition is half a minute of processor time.
 INSTRUCTION_SETS = $(shell grep -qw avx512dq /proc/cpuinfo 2>/dev/null && echo avx2) \
 	$(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo scalar)
 test-instruction-sets: ## the Rust tests again with the vector kernels of every other instruction set of this machine
