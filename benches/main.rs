@@ -1,4 +1,4 @@
-//! Benches of every hot path: `cargo bench -p uncertain-benches`, or `make bench` for the whole comparison.
+//! Benches of every hot path: `cargo bench -p uncertain-learn`, or `make bench` for the whole comparison.
 //!
 //! Data is made from a fixed seed, sizes are in the ids, and throughput is in bytes of rows read, so
 //! that a pass can be put beside a plain sum of the same memory (`memory/sum`).

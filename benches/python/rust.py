@@ -10,7 +10,7 @@ RESULTS = ROOT / "target" / "criterion"
 
 def run() -> None:
     """Run all of them; criterion leaves its estimates in target/criterion."""
-    command = ["cargo", "bench", "--locked", "-p", "uncertain-benches"]
+    command = ["cargo", "bench", "--locked", "-p", "uncertain-learn"]
     subprocess.run([*command, "--", "--warm-up-time", "1", "--measurement-time", "2"], cwd=ROOT, check=True)
 
 

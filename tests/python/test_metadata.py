@@ -152,6 +152,12 @@ def test_rust_tests_compile_neither_the_core_nor_dependencies_again() -> None:
     assert {line for line in among_tests if line.split(":")[0] in names} == extension
 
 
+def test_the_lock_file_is_that_of_the_source_distribution() -> None:
+    """It has the binding and what that needs, and pip builds from it with this lock file, or not at all."""
+    needed = {f"rust/{name}" for name in ("uncertain", "uncertain-simd", "uncertain-python")}
+    assert set(CARGO["workspace"]["members"]) == needed
+
+
 def satisfied(expression: str, allowed: set[str]) -> bool:
     """Is an SPDX expression met by these licences? OR binds weaker than AND; "/" is an old OR."""
     text = expression.replace("(", " ").replace(")", " ").replace("/", " OR ")
