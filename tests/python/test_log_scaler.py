@@ -117,8 +117,8 @@ def test_a_softening_that_cannot_be_used_is_refused(softening: Any) -> None:
 
 @pytest.mark.usefixtures("few_trees")
 def test_the_choice_takes_fluxes_as_logarithms_and_says_so(tmp_path: Path) -> None:
-    table = catalogue(160).drop("distance")
-    train, test = table[:120], table[120:]
+    table = catalogue(120).drop("distance")
+    train, test = table[:80], table[80:]
     model = uncertain.fit(train, target="kind")
     assert "log scale  flux\n" in str(model)
     raw = uncertain.fit(train, target="kind", transform=None)
