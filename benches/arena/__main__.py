@@ -2,6 +2,7 @@
 
 python -m arena run --data FOLDER [--quick] [--only WORD] [--methods WORD ...] [--jobs 2] [--out FILE]
                     [--cells FILE]       # a line for each fit; those that are there are not run again
+python -m arena run --data FOLDER --methods WORD ... --into results.json    # beside its other methods
 python -m arena check --data FOLDER      # is uncertain.fit worse than in the stored result?
 python -m arena show                     # tables of the stored result
 python -m arena page                     # the pages of the site, from the stored result
@@ -14,10 +15,12 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from . import results as store
+from .again import renewed
 from .method import Method, all_methods
 from .page import write_pages
 from .progress import Progress
@@ -42,7 +45,9 @@ def main() -> int:
     elif given.command == "page":
         print(write_pages(store.read(given.out or STORED), [m.name for m in all_methods() if m.ours]))
     elif given.command == "run":
-        _run(given, _chosen(given), given.out or STORED)
+        if given.into:
+            _as_before(given, store.read(given.into))
+        _run(given, _chosen(given), given.out or given.into or STORED)
     else:
         return _check(given)
     return 0
@@ -64,6 +69,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, help="rows to train with at most")
     parser.add_argument("--jobs", type=int, default=2, help="fits at a time")
     parser.add_argument("--cells", type=Path, help="a line for each fit; those there are not run again")
+    parser.add_argument("--into", type=Path, help="a result whose other methods, splits and rows are kept")
     parser.add_argument("--out", type=Path, help=f"the result (default: {STORED.name} beside this file)")
     return parser.parse_args()
 
@@ -113,9 +119,13 @@ def _run(
         for cell in todo:
             if (one := progress.found(cell)) is not None:
                 found[cell.task.name].setdefault(cell.method.name, []).append(one)
+        if given.into:  # all splits of a method, or its former ones
+            wanted = Counter((cell.task.name, cell.method.name) for cell in todo)
+            found = {t: {m: c for m, c in own.items() if len(c) == wanted[t, m]} for t, own in found.items()}
         about = {"splits": splits, "rows_at_most": most, "seconds": round(progress.seconds())}
         about |= {"date": time.strftime("%Y-%m-%d"), "jobs": given.jobs, "command": " ".join(sys.argv[1:])}
-        return store.summary(found, about)
+        results = store.summary(found, about)
+        return renewed(store.read(given.into), results) if given.into else results
 
     try:
         run(rest, given.data, most=most, jobs=given.jobs, limit=LIMIT, keep=keep)
@@ -128,10 +138,14 @@ def _run(
     return results
 
 
-def _check(given: argparse.Namespace) -> int:
-    before = store.read(STORED)
+def _as_before(given: argparse.Namespace, before: dict[str, Any]) -> None:
     about = before["about"]
     given.splits, given.rows, given.quick = about["splits"], about["rows_at_most"], False
+
+
+def _check(given: argparse.Namespace) -> int:
+    before = store.read(STORED)
+    _as_before(given, before)
     tasks, _ = _chosen(given)
     tasks = [task for task in tasks if task.name in before["tasks"]]
     now = _run(given, (tasks, [m for m in all_methods() if m.name == store.OURS]), given.out)

@@ -32,9 +32,7 @@ class Ranks(NamedTuple):
 def mean_ranks(results: dict[str, Any], *, regression: bool) -> Ranks | None:
     """By the main loss, a mean over sizes of errors of ranks at each; methods that did all tasks."""
     entries = [
-        entry
-        for entry in results["tasks"].values()
-        if entry.get("regression") == regression and "blocks" in entry
+        entry for entry in results["tasks"].values() if entry.get("regression") == regression and "n" in entry
     ]
     done = [{m for m, one in entry["methods"].items() if "scores" in one} for entry in entries]
     if len(entries) < FEWEST:
@@ -51,7 +49,7 @@ def mean_ranks(results: dict[str, Any], *, regression: bool) -> Ranks | None:
     for entry in entries:
         own = [
             rankdata([entry["methods"][name]["scores"][factor][main][0] for name in names])
-            for factor in entry["blocks"]
+            for factor in entry["methods"][names[0]]["scores"]
         ]
         ranks.append(np.mean(own, axis=0))
     means = np.mean(ranks, axis=0)

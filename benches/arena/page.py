@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,25 @@ def task_page(name: str, task: Task | None, entry: dict[str, Any]) -> Iterator[s
     yield from of_task(entry)
 
 
+def measured_again(results: dict[str, Any]) -> Iterator[str]:
+    """Which methods are of a later date than the others, and what that means for differences."""
+    methods = [(m, one) for entry in results["tasks"].values() for m, one in entry["methods"].items()]
+    everywhere = Counter(m for m, _ in methods)
+    for day, run in results["about"].get("again", {}).items():
+        counts = Counter(m for m, one in methods if one.get("date") == day)
+        named = (f"`{m}` ({n} of {everywhere[m]} tasks)" for m, n in counts.items())
+        yield (
+            f"Measured again on {day}, with version {run.get('uncertain-learn', '?')}: {', '.join(named)}. "
+            "Results of the other methods are those of the date above."
+        )
+    if results["about"].get("again"):
+        yield (
+            "Differences are to the latest losses of `uncertain.fit`. Where block losses of the other method "
+            "were not kept, the mean difference is exact, and its standard error is estimated from that of "
+            "the difference to the former `uncertain.fit` (`benches/arena/again.py` has the formula)."
+        )
+
+
 def summary_page(results: dict[str, Any], ours: list[str], described: dict[str, Task]) -> Iterator[str]:
     """How it was measured, a line for each task, and mean ranks of methods."""
     about = results["about"]
@@ -74,6 +94,7 @@ def summary_page(results: dict[str, Any], ours: list[str], described: dict[str, 
         date=about["date"],
         minutes=about["seconds"] // 60,
         machine=about.get("machine") or f"{about['cores']} cores, load {about['load_at_the_end']:.0f}",
+        again="".join(f"\n{line}\n" for line in measured_again(results)),
     )
     links = {name: f"[{name}](arena/{slug(name)}.md)" for name in results["tasks"]}
     yield from overview(results, ours, links)

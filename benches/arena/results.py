@@ -1,8 +1,9 @@
 """What a run found, from sums of blocks to a JSON of means, and back.
 
 A cell is a method at one size of errors of one task, over all splits. Kept of it are the means of its scores
-with standard errors (of its main loss alone where errors are not x 1), and the paired difference of its main
-loss to `uncertain.fit`, of which the sums of blocks are kept, too: `check` compares them with a later run.
+with standard errors (of its main loss alone where errors are not x 1), the sums of its main loss in blocks,
+and the paired difference of its main loss to `uncertain.fit`. `check` compares the sums with a later run, and
+`again.py` puts some methods of a later run beside the others.
 """
 
 from __future__ import annotations
@@ -50,17 +51,15 @@ def _task(methods: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
         return {"methods": {name: {"failed": _reason(splits)} for name, splits in methods.items()}}
     main = MAIN[first["regression"]]
     ours = methods.get(OURS, [])
+    complete = next((splits for splits in methods.values() if all("sums" in one for one in splits)), [])
     entry: dict[str, Any] = {"regression": first["regression"], "rows": first["rows"], "methods": {}}
+    if complete:
+        entry["n"] = _joined(complete, "1", "n").tolist()
     for name, splits in methods.items():
         if all("sums" in one for one in splits):
             entry["methods"][name] = _method(splits, ours, main)
         elif not all(one.get("skipped") for one in splits):
             entry["methods"][name] = {"failed": _reason(splits)}
-    if ours and all("sums" in one for one in ours):
-        entry["blocks"] = {
-            factor: {part: _short(_joined(ours, factor, part)) for part in (main, "n")}
-            for factor in ours[0]["sums"]
-        }
     return entry
 
 
@@ -74,10 +73,11 @@ def _method(splits: list[dict[str, Any]], ours: list[dict[str, Any]], main: str)
     for factor, sums in splits[0]["sums"].items():
         n = _joined(splits, factor, "n")
         kept = [name for name in sums if name != "n" and (factor == "1" or name == main)]
-        scores[factor] = {name: _pair(*mean(_joined(splits, factor, name), n)) for name in kept}
+        scores[factor] = {name: pair(*mean(_joined(splits, factor, name), n)) for name in kept}
+        scores[factor]["sums"] = _short(_joined(splits, factor, main))
         if paired:
             behind = _joined(splits, factor, main) - _joined(ours, factor, main)
-            scores[factor]["behind"] = _pair(*mean(behind, n))
+            scores[factor]["behind"] = pair(*mean(behind, n))
     parts = {
         part: _short([np.mean([one[part] for one in splits])])[0] for part in ("fit", "predict", "memory")
     }
@@ -92,7 +92,7 @@ def _short(numbers: Any) -> list[float]:
     return [float(f"{number:.4g}") for number in numbers]
 
 
-def _pair(value: float, se: float) -> list[float]:
+def pair(value: float, se: float) -> list[float]:
     return [float(f"{value:.4g}"), float(f"{se:.2g}")]
 
 
@@ -111,16 +111,16 @@ def write(path: Path, results: dict[str, Any]) -> None:
 def worse(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     """Cells of `uncertain.fit` whose main loss rose by more than two standard errors of the difference."""
     for name, entry in now["tasks"].items():
-        old = before["tasks"].get(name, {}).get("blocks")
-        if old is None or "blocks" not in entry:
+        old, new = before["tasks"].get(name, {}), entry
+        if OURS not in old.get("methods", ()) or "scores" not in new["methods"].get(OURS, ()):
+            continue
+        if old["n"] != new["n"]:
+            yield f"{name}: the test rows are others than those of the stored result"
             continue
         main = MAIN[entry["regression"]]
-        for factor, blocks in entry["blocks"].items():
-            if factor not in old or old[factor]["n"] != blocks["n"]:
-                yield f"{name}, errors x {factor}: the test rows are others than those of the stored result"
-                continue
-            n = np.array(blocks["n"])
-            off, se = mean(np.array(blocks[main]) - np.array(old[factor][main]), n)
+        for factor, scores in new["methods"][OURS]["scores"].items():
+            was = old["methods"][OURS]["scores"][factor]["sums"]
+            off, se = mean(np.array(scores["sums"]) - np.array(was), np.array(new["n"]))
             if off > 2 * se and off > 1e-9:
                 yield f"{name}, errors x {factor}: {main} is worse by {off:.4g} +- {se:.2g}"
 
