@@ -13,6 +13,10 @@ of N's block losses on O's, and r has no correlation with P,
     var(P - N) = var(P - O) + var(O - N) + (1 - b) (var P - var O - var(P - O)),
 
 kept between (se(P - O) -+ se(O - N))^2, its limits whatever the correlation of r.
+
+Of 64 cells whose P ran again and was as before, the estimate was in the median 1.05 times the paired one, .97
+to 1.42 times in the middle 80 %, and 2.4 times at most: too large where P and N differ from O on the same
+rows.
 """
 
 from __future__ import annotations
@@ -32,8 +36,8 @@ def renewed(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
     tasks = dict(before["tasks"])
     for name, entry in now["tasks"].items():
         tasks[name] = _task(name, tasks[name], entry, day) if name in tasks else entry
-    runs = before["about"].get("again", {})
-    return {"about": before["about"] | {"again": runs | {day: now["about"]}}, "tasks": tasks}
+    runs = [*before["about"].get("again", []), now["about"]]
+    return {"about": before["about"] | {"again": runs}, "tasks": tasks}
 
 
 def _task(name: str, before: dict[str, Any], now: dict[str, Any], day: str) -> dict[str, Any]:

@@ -68,14 +68,15 @@ def measured_again(results: dict[str, Any]) -> Iterator[str]:
     """Which methods are of a later date than the others, and what that means for differences."""
     methods = [(m, one) for entry in results["tasks"].values() for m, one in entry["methods"].items()]
     everywhere = Counter(m for m, _ in methods)
-    for day, run in results["about"].get("again", {}).items():
+    runs = {run["date"]: run for run in results["about"].get("again", [])}
+    for day, run in runs.items():
         counts = Counter(m for m, one in methods if one.get("date") == day)
         named = (f"`{m}` ({n} of {everywhere[m]} tasks)" for m, n in counts.items())
         yield (
             f"Measured again on {day}, with version {run.get('uncertain-learn', '?')}: {', '.join(named)}. "
             "Results of the other methods are those of the date above."
         )
-    if results["about"].get("again"):
+    if runs:
         yield (
             "Differences are to the latest losses of `uncertain.fit`. Where block losses of the other method "
             "were not kept, the mean difference is exact, and its standard error is estimated from that of "
