@@ -20,6 +20,7 @@ from ..exceptions import ConvergenceWarning, UncertainError
 from .classifiers import predicted
 from .core import Core, encoded, feature_names
 from .em import Mixture, packed, unpacked
+from .law import OF_FACTORS
 from .mode_arrays import checked_modes, mode_arguments
 from .progress import reporter
 from .shared_modes import modes_of_fit
@@ -33,10 +34,7 @@ OPTIONS = ("outliers", "degrees_of_freedom", "error_scale")
 ATTRIBUTES = (
     "outlier_probability_",
     "outlier_law_",
-    "error_scale_",
-    "error_scale_std_",
-    "feature_error_scale_",
-    "feature_error_scale_std_",
+    *OF_FACTORS,
     "modes_",
     "modes_std_",
     "covariance_",

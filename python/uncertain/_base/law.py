@@ -152,6 +152,10 @@ def draws_of(
     return drawn
 
 
+OF_FACTORS = ("error_scale_", "error_scale_std_", "feature_error_scale_", "feature_error_scale_std_")
+"""The attributes of a fit with ``error_scale``."""
+
+
 def factors_of_errors(law: object) -> list[tuple[str, float, float]]:
     """What ``error_scale`` has found, as far as it was asked for: name, factor and its standard error."""
     state, rows = law.__dict__, []

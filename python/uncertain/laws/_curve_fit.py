@@ -10,6 +10,7 @@ from sklearn.utils import check_array, check_consistent_length
 
 from .._base.core import encoded
 from .._base.em import unpacked
+from .._base.law import OF_FACTORS
 from .._base.progress import reporter
 from .._data.typing import Floats, Keywords, RandomState
 from .._data.validation import RowsLike, check_numbers, refuse_not_finite, seed_from
@@ -24,10 +25,7 @@ _PER_FIT = (
     "residual_variance_",
     "outlier_law_",
     "outlier_probability_",
-    "error_scale_",
-    "error_scale_std_",
-    "feature_error_scale_",
-    "feature_error_scale_std_",
+    *OF_FACTORS,
     "modes_",
     "modes_std_",
 )

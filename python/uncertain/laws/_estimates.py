@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
 from .._base.em import FittedMixture
-from .._base.law import Law, draws_of, law_table, rows_beside
+from .._base.law import OF_FACTORS, Law, draws_of, law_table, rows_beside
 from .._base.penalty import FitRows
 from .._data.typing import Floats, Header, Keywords
 from .._data.warn import warn
@@ -88,7 +88,7 @@ class Estimates(Law, FittedMixture):
         self.extra_std_: dict[str, Floats] = {extra: std[own.stop :]} if extra else {}
         self.naive_coef_, self.naive_std_ = self._naive[own], _deviations(self._naive_covariance)[own]
         self.loglikelihood_ = float(arrays["log_likelihood"][0])
-        for name in ("modes_", "modes_std_", "feature_error_scale_", "feature_error_scale_std_"):
+        for name in ("modes_", "modes_std_", *OF_FACTORS):
             self.__dict__.pop(name, None)  # of an earlier fit
         if "feature_error_scale" in arrays:
             self.feature_error_scale_ = arrays["feature_error_scale"]
