@@ -20,6 +20,8 @@ Curve: TypeAlias = Callable[[Floats, Floats], Any]
 Flat: TypeAlias = Callable[[Floats, Floats], Any]
 """The same as the core calls it: numbers in the order of rows, without a shape."""
 
+_SINGLE = (np.float16, np.float32)
+
 
 def curve_calls(curve: Curve, n_outputs: int) -> Flat:
     """`curve` with its answers checked and flat."""
@@ -30,6 +32,11 @@ def curve_calls(curve: Curve, n_outputs: int) -> Flat:
         plain = isinstance(values, np.ndarray) and values.dtype == np.float64
         if plain and n_outputs == 1 and values.shape == (len(x),):  # type: ignore[attr-defined]
             return np.ascontiguousarray(values)
+        if hasattr(values, "__array__") and np.asarray(values).dtype in _SINGLE:
+            raise UncertainError(
+                f"curve: returned {np.asarray(values).dtype} numbers, whose rounding hides the differences "
+                'that a fit takes; compute in float64 (in JAX: jax.config.update("jax_enable_x64", True))'
+            )
         shapes: list[tuple[int, ...]] = [(len(x), n_outputs)]
         if n_outputs == 1:
             shapes.insert(0, (len(x),))

@@ -62,7 +62,8 @@ class CurveRegressor(CurveSummary, RegressorMixin, BaseEstimator):
     ----------
     curve : callable
         ``curve(x, params) -> y`` with x of shape (n, d), params of shape (p,) and y of shape (n,), or (n, m)
-        for m outputs. It is called with many points at once, so it must be vectorised.
+        for m outputs. It is called with many points at once, so it must be vectorised, and computes in
+        double precision, for differences of its values are taken.
     p0 : array-like of shape (p,), or dict of names and numbers
         Where the parameters start. A dictionary gives them names; the curve gets an array in its order.
     jac : callable, default=None
