@@ -649,7 +649,8 @@ mod tests {
     #[test]
     fn panels_beside_an_infinitely_steep_curve_have_an_end() {
         let found = cuts(&[(0.3, 0.0), (-2.0, 0.5)]);
-        assert!(found.len() < 120 && found.is_sorted() && found.contains(&0.3));
+        assert!(found.len() < 120 && found.is_sorted());
+        assert!(found.iter().any(|cut| (cut - 0.3).abs() < 2.0 * APART));
         assert_eq!((found[0], *found.last().unwrap()), (-2.0 - REACH, 2.0 + REACH));
     }
 }
