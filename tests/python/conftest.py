@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 # Threads that wait by spinning make several test processes on few cores eight times slower: those of NumPy's
-# linear algebra and of scikit-learn's trees, which have one. Their libraries read this when they are loaded.
-# (OMP_NUM_THREADS would be the number of threads of the core as well.)
+# linear algebra and of scikit-learn's trees. Their libraries read this when they are loaded. (With
+# OMP_THREAD_LIMIT=1 scikit-learn's neighbours are garbage: it counts on the threads that it asked for.)
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-os.environ.setdefault("OMP_THREAD_LIMIT", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
 import pytest
