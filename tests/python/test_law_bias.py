@@ -31,7 +31,7 @@ def read(family: str, n: int, seed: int, size: float = 0.6) -> tuple[GaussianArr
 @pytest.mark.parametrize("family", ["binomial", "ordinal"])
 def test_the_correction_is_what_the_jackknife_finds_beyond_exact_features(family: str) -> None:
     taken, expected = [], []
-    for seed in range(20):
+    for seed in range(30):
         X, y, z = read(family, 400, seed)
         plain, corrected = (GeneralizedLinearLaw(family, bias_correction=by) for by in (None, "errors"))
         taken.append(plain.fit(X, y).coef_ - corrected.fit(X, y).coef_)
@@ -40,7 +40,7 @@ def test_the_correction_is_what_the_jackknife_finds_beyond_exact_features(family
         exact = GeneralizedLinearLaw(family).fit(z, y)
         expected.append(of_errors - (exact.coef_ - jack.fit(z, y).coef_))
     taken, expected = np.mean(taken, axis=0), np.mean(expected, axis=0)
-    # The jackknife's error over 20 sets is some 25 %.
+    # The jackknife's error over 30 sets is some 20 %.
     np.testing.assert_allclose(taken, expected, rtol=0.5)
     assert taken[0] > 0.01 and taken[1] < -0.015
 

@@ -16,6 +16,7 @@ mod integral;
 mod least_squares;
 mod likelihood;
 mod modes;
+mod moments;
 mod quadrature;
 mod readings;
 mod shared;
@@ -228,9 +229,10 @@ fn check_scale(scale: ErrorScale, scatter: bool, rows: Incomplete<'_>, outputs: 
     if scale.scales_target() {
         // One output with errors of different sizes is enough.
         let output = |o: usize| {
-            let of =
-                |c: &'_ [f64]| (0..rows.n_rows()).filter(counts).map(|i| c[(i * q + o) * q + o]).collect::<Vec<_>>();
-            check_target(outputs.covariances.as_deref().map(|c| of(c).into_iter()), scatter)
+            let of = |c: &'_ Vec<f64>| -> Vec<f64> {
+                (0..rows.n_rows()).filter(counts).map(|i| c[(i * q + o) * q + o]).collect()
+            };
+            check_target(outputs.covariances.as_ref().map(of).map(Vec::into_iter), scatter)
         };
         let found: Vec<Result<()>> = (0..q).map(output).collect();
         if found.iter().all(Result::is_err) {
@@ -286,8 +288,8 @@ fn moments_of_rows(
     let evaluator = evaluator(curve, &start, &readings, (data.n_features(), n_outputs), control);
     match mixture {
         Some(mixture) => {
-            integral::moments(&evaluator, &terms::structural(&readings, mixture)?.0, readings.len(), parameters)
+            moments::over_terms(&evaluator, &terms::structural(&readings, mixture)?.0, readings.len(), parameters)
         }
-        None => integral::straight(&evaluator, &terms::functional(&readings), readings.len(), parameters),
+        None => moments::straight(&evaluator, &terms::functional(&readings), readings.len(), parameters),
     }
 }

@@ -7,7 +7,7 @@ use crate::data::{Incomplete, Modes, Weights};
 use crate::error::{Error, Result};
 use crate::linalg::cholesky;
 use crate::model::clusters;
-use crate::model::error_scale::{check_features, fit_features, read_with};
+use crate::model::error_scale::{check_features, fit_features};
 use crate::model::law::bias;
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::errors::covariance;
@@ -164,13 +164,15 @@ impl ValidParams {
                 Some(fit_features(problem.rows, |i| problem.row(i).weight, &fitted.mixture, &control)?)
             }
         };
-        let feature_error_scale = scale.as_ref().map_or(vec![], |scale| scale.factors.clone());
-        if let Some(scale) = scale {
-            fitted.mixture = scale.mixture;
-        }
-        let factors: Vec<f64> = feature_error_scale.iter().map(|(factor, _)| *factor).collect();
+        let (read, feature_error_scale) = match &scale {
+            None => (problem.rows, vec![]),
+            Some(found) => {
+                fitted.mixture = found.mixture.clone();
+                (Incomplete::from_parts(&found.data, problem.rows.missing(), None), found.factors.clone())
+            }
+        };
         let control = &control.with_task("law");
-        let mut truths = read_with(problem.rows, &factors, |rows| Truths::new(rows, &fitted.mixture, control))?;
+        let mut truths = Truths::new(read, &fitted.mixture, control)?;
         let mut naive = truths.naive(problem.rows)?;
         let mut rows: Vec<Weighted> = (0..truths.n).map(|i| problem.row(i)).collect();
         // Weights are relative: standard errors are those of so many rows.
@@ -198,14 +200,9 @@ impl ValidParams {
         let start = [if intercept { vec![b] } else { vec![] }, vec![0.0; truths.d], extra].concat();
         let n_extra = family.n_extra(problem.n_classes);
         let natural = |theta: &[f64]| family.natural(&theta[theta.len() - n_extra..]);
-        let scaled = match &factors[..] {
-            [] => None,
-            factors => {
-                let all: Vec<usize> = (0..rows.len()).collect();
-                let read = |rows: Incomplete<'_>| ScaledNoise::new(rows, &all, &coordinates.scale, &mixture);
-                Some(read_with(problem.rows, factors, read)?)
-            }
-        };
+        let numbers: Vec<usize> = (0..rows.len()).collect();
+        let scaled =
+            scale.as_ref().map(|_| ScaledNoise::new(read, &numbers, &coordinates.scale, &mixture)).transpose()?;
         let scaled = scaled.as_ref();
         let likelihood = |truths| Likelihood { truths, rows: &rows, family, intercept, n_extra, n_modes: k, scaled };
         let groups = problem.groups.as_deref();
