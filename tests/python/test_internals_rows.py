@@ -19,7 +19,7 @@ import pytest
 from catalogues import METHODS, up_or_down
 
 import uncertain
-from uncertain import Columns, GaussianArray, GaussianScaler, GSUClassifier, Incomplete
+from uncertain import Columns, GaussianArray, GaussianDenoiser, GaussianScaler, GSUClassifier, Incomplete
 from uncertain._model.fit import fit_rows
 from uncertain._model.plan import Plan
 from uncertain._rows.in_memory import InMemory
@@ -70,6 +70,21 @@ def test_sums_of_pieces_are_those_of_numpy() -> None:
         np.testing.assert_allclose(total[4 + D :], weights @ gaussians.means, rtol=1e-12, atol=1e-9)
 
 
+def travelled(one: Piece) -> Piece:
+    """A piece as another process has it, its numbers at addresses that are never multiples of eight."""
+    buffers: list[pickle.PickleBuffer] = []
+    data = pickle.dumps(one, protocol=5, buffer_callback=buffers.append)
+    moved = []
+    for buffer in buffers:
+        raw = np.frombuffer(buffer.raw(), dtype=np.uint8)
+        space = np.empty(raw.size + 16, dtype=np.uint8)
+        shift = (4 - space.ctypes.data) % 8
+        space[shift : shift + raw.size] = raw
+        moved.append(space[shift : shift + raw.size])
+    again: Piece = pickle.loads(data, buffers=moved)
+    return again
+
+
 def test_a_piece_travels_with_everything_and_becomes_aligned() -> None:
     gaussians, codes = rows()
     missing = np.zeros((N, D), dtype=bool)
@@ -82,22 +97,47 @@ def test_a_piece_travels_with_everything_and_becomes_aligned() -> None:
         "variances": np.zeros(N),
     }
     for one in (piece(), Piece.from_rows(Incomplete(gaussians, missing), **known)):
-        buffers: list[pickle.PickleBuffer] = []
-        data = pickle.dumps(one, protocol=5, buffer_callback=buffers.append)
-        moved = []
-        for buffer in buffers:
-            raw = np.frombuffer(buffer.raw(), dtype=np.uint8)
-            space = np.empty(raw.size + 16, dtype=np.uint8)
-            shift = (4 - space.ctypes.data) % 8  # never a multiple of eight
-            space[shift : shift + raw.size] = raw
-            moved.append(space[shift : shift + raw.size])
-        again = pickle.loads(data, buffers=moved)
+        again = travelled(one)
         assert again.part.checksum == one.part.checksum and again.part.n_rows == N
         for name, values in one.known().items():
             assert np.array_equal(again.known()[name], values)
         marks = one.part.missing
         assert (marks is None) == (again.part.missing is None)
         assert np.array_equal(partial_sums(again.part, MOMENTS), partial_sums(one.part, MOMENTS))
+
+
+def kinds() -> dict[str, GaussianArray]:
+    """Rows of every kind of covariances, as users and as steps make them."""
+    rng = np.random.default_rng(2)
+    means, factor = rng.normal(size=(N, D)), rng.normal(size=(N, D, 2))
+    full = factor @ factor.swapaxes(1, 2) + 0.1 * np.eye(D)
+    made = {
+        "exact": GaussianArray(means),
+        "isotropic": GaussianArray(means, std=rng.uniform(0.1, 1.0, N)),
+        "diagonal": GaussianArray(means, var=rng.uniform(0.1, 1.0, (N, D))),
+        "low rank": GaussianArray(means, factor=factor, var=rng.uniform(0.1, 1.0, (N, D))),
+        "shared": GaussianArray(means, cov=full[0]),
+        "full": GaussianArray(means, cov=full),
+    }
+    single = {f"{kind} in float32": data.astype("float32") for kind, data in made.items()}
+    for kind in ("diagonal", "full"):
+        made[f"{kind}, denoised"] = denoised = GaussianDenoiser(1).fit_transform(made[kind])
+        made[f"{kind}, scaled"] = GaussianScaler().fit_transform(denoised)
+    return made | single
+
+
+def test_a_piece_is_the_same_on_every_machine() -> None:
+    codes = rows()[1]
+    for kind, gaussians in kinds().items():
+        here = Piece.from_rows(gaussians, codes=codes)
+        there = travelled(here)
+        assert there.part.checksum == here.part.checksum, kind
+        assert there.part.checksum != Piece.from_rows(gaussians, codes=1 - codes).part.checksum, kind
+        models = [GSUClassifier(tol=1e-8), GSUClassifier(tol=1e-8)]
+        for model, part in zip(models, (here.part, there.part), strict=True):
+            model._remote = (lambda requests, part=part: [partial_sums(part, requests, 1)], True)
+            model.fit(gaussians, codes)
+        assert np.array_equal(models[0].coef_, models[1].coef_), kind
 
 
 def test_dask_knows_the_size_of_a_piece() -> None:

@@ -18,6 +18,7 @@
 //! ```
 
 mod answers;
+mod hash;
 mod moments;
 mod scatter;
 
@@ -28,6 +29,7 @@ use crate::data::{GaussianArray, Incomplete, Targets, Weights};
 use crate::deconvolution::with_target;
 use crate::error::{Error, Result};
 use crate::readable::readable;
+use hash::Hash;
 
 readable! {
     /// Rows of positive weight, with what a fit may want to know of them.
@@ -134,24 +136,14 @@ impl Partition {
     }
 
     fn hash(&self) -> f64 {
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let mut add = |bits: u64| hash = (hash ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-        let mut add_rows = |rows: &crate::data::Rows| {
-            for (_, segment) in rows.segments(0..rows.n_rows()) {
-                segment.iter().for_each(|x| add(x.to_bits()));
-            }
-        };
-        add_rows(self.data.means());
-        self.data.covariances().fields().iter().for_each(|field| add_rows(&field.values));
-        [&self.columns.codes, &self.columns.folds]
-            .into_iter()
-            .flatten()
-            .flatten()
-            .for_each(|code| add(u64::from(*code)));
-        [&self.columns.targets, &self.columns.variances].into_iter().flatten().flatten().for_each(|x| add(x.to_bits()));
-        self.weights.iter().flat_map(|w| w.iter()).for_each(|x| add(x.to_bits()));
-        self.columns.missing.iter().flatten().for_each(|gone| add(u64::from(*gone)));
-        (hash >> 12) as f64
+        let mut hash = Hash::new();
+        hash.add_gaussians(&self.data);
+        let SideColumns { codes, folds, targets, variances, missing, weights: _ } = &self.columns;
+        [codes, folds].into_iter().flatten().flatten().for_each(|code| hash.add(u64::from(*code)));
+        [targets, variances].into_iter().flatten().for_each(|values| hash.add_floats(values));
+        self.weights.iter().for_each(|weights| hash.add_floats(weights));
+        missing.iter().flatten().for_each(|gone| hash.add(u64::from(*gone)));
+        hash.finish()
     }
 
     fn targets(&self) -> Result<&[f64]> {
