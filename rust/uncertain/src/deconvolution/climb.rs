@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::deconvolution::factors::Factors;
 use crate::deconvolution::passes::PackedRows;
 use crate::deconvolution::squarem::extrapolated;
-use crate::deconvolution::start::Sample;
+use crate::deconvolution::start::{Sample, Scales};
 use crate::deconvolution::update::{floor, floored_all, updated};
 use crate::deconvolution::{FittedMixture, Group, Mixture, Observed, Params, Task};
 use crate::error::{Error, Result};
@@ -40,8 +40,8 @@ pub(super) fn fit_components(
 impl Task<'_> {
     /// From the start until it converges.
     pub(super) fn fit(&self, params: &Params, control: &Control) -> Result<FittedMixture> {
-        let sample = Sample::new(&self.observed, None, params.seed);
-        let start = self.start(&sample.scale(), params.seed)?;
+        let scales = Sample::new(&self.observed, None, params.seed).scales()?;
+        let start = self.start(&scales.scale, params.seed)?;
         let sources = self.groups.iter().map(|group| self.observed.source(group.read(), control));
         let sources = sources.collect::<Result<Vec<_>>>()?;
         let shape = Shape {
@@ -53,7 +53,7 @@ impl Task<'_> {
             smooth: self.groups.iter().all(|group| group.limited.is_empty()),
             exact: self.observed.is_exact() && self.groups.iter().all(|group| group.components.len() == 1),
         };
-        Climb::new(&Here { task: self, sources }, shape, params, &sample, control).run(start)
+        Climb::new(&Here { task: self, sources }, shape, params, scales, control).run(start)
     }
 }
 
@@ -154,12 +154,12 @@ impl<'a> Climb<'a> {
         rows: &'a dyn Passes,
         shape: Shape,
         params: &'a Params,
-        sample: &Sample,
+        scales: Scales,
         control: &'a Control,
     ) -> Self {
-        let floor = floor(params, (&shape.groups, &shape.rows, shape.tied), sample);
+        let floor = floor(params, (&shape.groups, &shape.rows, shape.tied), &scales);
         let tol = params.patience(shape.rows.iter().sum());
-        Self { rows, shape, params, control, scale: sample.scale(), floor, tol, passes: 0, history: vec![] }
+        Self { rows, shape, params, control, scale: scales.scale, floor, tol, passes: 0, history: vec![] }
     }
 
     pub(super) fn run(mut self, start: Mixture) -> Result<FittedMixture> {

@@ -147,10 +147,9 @@ pub(crate) fn fit_remote(
     };
     let groups = rows.groups.iter().zip(&ranges).map(group);
     let task = Task { observed, groups: groups.collect(), tied, unbiased };
-    let sample = Sample::new(&observed, None, params.seed);
-    let scale = sample.scale();
-    let start = task.start(&scale, params.seed)?;
-    let d = scale.len();
+    let scales = Sample::new(&observed, None, params.seed).scales()?;
+    let start = task.start(&scales.scale, params.seed)?;
+    let d = scales.scale.len();
     let spent = |group: usize| {
         let rarest = rows.present(group).iter().copied().fold(f64::INFINITY, f64::min);
         if unbiased && k == 1 { spent_by(d, rows.squares(group), rows.weight(group), rarest) } else { 0.0 }
@@ -164,7 +163,7 @@ pub(crate) fn fit_remote(
         smooth: true,
         exact: false,
     };
-    Climb::new(rows, shape, params, &sample, control).run(start)
+    Climb::new(rows, shape, params, scales, control).run(start)
 }
 
 /// The components of each of so many groups.

@@ -15,6 +15,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::Observed;
+use crate::error::Result;
+use crate::parallel;
 
 /// Rows that the start looks at.
 const SAMPLE: usize = 5_000;
@@ -27,6 +29,14 @@ pub(super) struct Sample {
     /// Infinite where the feature is missing.
     variances: Vec<f64>,
     weights: Vec<f64>,
+}
+
+/// What every feature is measured by.
+pub(super) struct Scales {
+    /// D: one positive number per feature.
+    pub scale: Vec<f64>,
+    /// The median variance of its noise.
+    pub noise: Vec<f64>,
 }
 
 /// Shares, means and packed covariances of the components of one group.
@@ -63,55 +73,43 @@ impl Sample {
         self.weights.len()
     }
 
-    /// D: one positive number per feature.
-    pub(super) fn scale(&self) -> Vec<f64> {
-        (0..self.d).map(|j| self.column_scale(j)).collect()
+    /// Of every feature, in one look at each.
+    pub(super) fn scales(&self) -> Result<Scales> {
+        let found = parallel::map_jobs((0..self.d).collect(), |j| self.column_scale(j))?;
+        let (scale, noise) = found.into_iter().unzip();
+        Ok(Scales { scale, noise })
     }
 
-    /// The median variance of every feature's noise.
-    pub(super) fn noise(&self) -> Vec<f64> {
-        (0..self.d).map(|j| self.median(j, &self.best_first(j))).collect()
-    }
-
-    /// The rows that have the feature, those with the least noise first.
-    fn best_first(&self, j: usize) -> Vec<usize> {
-        let variance = |i: usize| self.variances[i * self.d + j];
-        let mut order: Vec<usize> = (0..self.n()).filter(|&i| variance(i).is_finite()).collect();
-        order.sort_by(|&a, &b| variance(a).total_cmp(&variance(b)));
-        order
-    }
-
-    /// The weighted median of the noise of a feature.
-    fn median(&self, j: usize, best_first: &[usize]) -> f64 {
-        let total: f64 = best_first.iter().map(|&i| self.weights[i]).sum();
+    /// The scale of a feature, and the weighted median of its noise.
+    fn column_scale(&self, j: usize) -> (f64, f64) {
+        // Those with the least noise first; of equal ones the first.
+        let known =
+            (0..self.n()).map(|i| (self.variances[i * self.d + j], i)).filter(|(variance, _)| variance.is_finite());
+        let mut order: Vec<(f64, usize)> = known.collect();
+        order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let total: f64 = order.iter().map(|&(_, i)| self.weights[i]).sum();
         let mut sum = 0.0;
-        let median = best_first.iter().find(|&&i| {
-            sum += self.weights[i];
+        let median = order.iter().find(|(_, i)| {
+            sum += self.weights[*i];
             sum >= 0.5 * total
         });
-        median.map_or(0.0, |&i| self.variances[i * self.d + j])
-    }
-
-    fn column_scale(&self, j: usize) -> f64 {
-        let order = self.best_first(j);
-        let variance = |i: usize| self.variances[i * self.d + j];
-        let total: f64 = order.iter().map(|&i| self.weights[i]).sum();
+        let limit = median.map_or(0.0, |&(variance, _)| variance);
         // The rows up to the median, and all that are as good.
-        let limit = self.median(j, &order);
-        let best: Vec<usize> = order.iter().copied().take_while(|&i| variance(i) <= limit).collect();
+        let best = &order[..order.partition_point(|&(variance, _)| variance <= limit)];
         let noise: f64 =
-            order.iter().map(|&i| self.weights[i] * variance(i)).sum::<f64>() / total.max(f64::MIN_POSITIVE);
-        [self.variance_over(&best, j), self.variance_over(&order, j), noise]
+            order.iter().map(|&(variance, i)| self.weights[i] * variance).sum::<f64>() / total.max(f64::MIN_POSITIVE);
+        let scale = [self.variance_over(best, j), self.variance_over(&order, j), noise]
             .into_iter()
             .find(|v| v.is_normal() && *v > 0.0)
-            .unwrap_or(1.0)
+            .unwrap_or(1.0);
+        (scale, limit)
     }
 
-    fn variance_over(&self, rows: &[usize], j: usize) -> f64 {
-        let total: f64 = rows.iter().map(|&i| self.weights[i]).sum();
-        let x = |i: usize| self.x[i * self.d + j];
-        let mean = rows.iter().map(|&i| self.weights[i] * x(i)).sum::<f64>() / total;
-        let sum: f64 = rows.iter().map(|&i| self.weights[i] * (x(i) - mean).powi(2)).sum();
+    fn variance_over(&self, rows: &[(f64, usize)], j: usize) -> f64 {
+        let known: Vec<(f64, f64)> = rows.iter().map(|&(_, i)| (self.weights[i], self.x[i * self.d + j])).collect();
+        let total: f64 = known.iter().map(|(weight, _)| weight).sum();
+        let mean = known.iter().map(|(weight, x)| weight * x).sum::<f64>() / total;
+        let sum: f64 = known.iter().map(|(weight, x)| weight * (x - mean).powi(2)).sum();
         // What rounding leaves of a constant feature.
         let noise = (rows.len() as f64 * f64::EPSILON * mean).powi(2);
         if sum / total > noise { sum / total } else { 0.0 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::params::LEAST;
-use crate::deconvolution::start::Sample;
+use crate::deconvolution::start::Scales;
 use crate::deconvolution::{Mixture, Params};
 use crate::error::Result;
 use crate::linalg::Eigh;
@@ -22,9 +22,8 @@ const MOST: f64 = 0.5;
 pub(super) fn floor(
     params: &Params,
     (groups, rows_of, tied): (&[Range<usize>], &[f64], bool),
-    sample: &Sample,
+    Scales { scale, noise }: &Scales,
 ) -> Vec<f64> {
-    let (scale, noise) = (sample.scale(), sample.noise());
     let d = scale.len() as f64;
     let all: f64 = rows_of.iter().sum();
     let of_group = |(group, rows): (&Range<usize>, &f64)| {
@@ -33,7 +32,7 @@ pub(super) fn floor(
             Some(reg) => scale.iter().map(|d| reg * d).collect::<Vec<f64>>(),
             None => {
                 let part = (d / rows).min(MOST);
-                scale.iter().zip(&noise).map(|(d, s)| (LEAST * d).max(part * s.min(*d))).collect()
+                scale.iter().zip(noise).map(|(d, s)| (LEAST * d).max(part * s.min(*d))).collect()
             }
         };
         least.repeat(group.len())

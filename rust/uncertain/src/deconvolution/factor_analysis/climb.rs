@@ -4,7 +4,7 @@ use super::{FactorAnalysis, unusable};
 use crate::control::Control;
 use crate::deconvolution::params::LEAST;
 use crate::deconvolution::squarem::jump;
-use crate::deconvolution::start::Sample;
+use crate::deconvolution::start::{Sample, Scales};
 use crate::deconvolution::{FittedMixture, Observed, Params};
 use crate::error::Result;
 use crate::solver::Status;
@@ -29,8 +29,7 @@ pub(super) fn climb(
     rows: f64,
     control: &Control,
 ) -> Result<(FactorAnalysis, FittedMixture)> {
-    let sample = Sample::new(observed, None, params.seed);
-    let scale = sample.scale();
+    let Scales { scale, .. } = Sample::new(observed, None, params.seed).scales()?;
     let least = params.reg.unwrap_or(LEAST);
     let floor: Vec<f64> = scale.iter().map(|d| least * d).collect();
     let start = FactorAnalysis::start(observed, (&scale, &floor), r, params.seed)?;
