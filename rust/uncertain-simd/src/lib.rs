@@ -54,6 +54,7 @@ pub use distance::add_squared_distances;
 pub use factor::{add_factor_images, factor_products};
 pub use lanes::{LANES, Pack};
 pub use matrix::{Power, add_rows, dot, dots, symmetric_images};
+pub use prefetch::prefetch;
 pub use rank_update::rank_update_lower;
 pub use scale::power_of_two_near;
 pub use stored::{Element, Stored};

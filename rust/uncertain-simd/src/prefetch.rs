@@ -7,7 +7,7 @@ const LINE: usize = 64;
 
 /// Have these numbers on their way to the first-level cache. Nothing happens where there is no instruction for it.
 #[inline(always)]
-pub(crate) fn prefetch<E: Element>(values: &[E]) {
+pub fn prefetch<E: Element>(values: &[E]) {
     #[cfg(target_arch = "x86_64")]
     for line in values.chunks(LINE / size_of::<E>()) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -75,6 +75,40 @@ readable! {
     }
 }
 
+/// Contiguous runs of some of the rows, from the first of these chunks on. (Written out, as a step of a solver asks for
+/// single rows, of which a chain of iterators took half the time.)
+struct Runs<'a> {
+    chunks: &'a [Chunk],
+    width: usize,
+    left: Range<usize>,
+    widened: bool,
+}
+
+impl<'a> Iterator for Runs<'a> {
+    type Item = (usize, Run<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left.is_empty() {
+            return None;
+        }
+        let (chunk, later) = self.chunks.split_first()?;
+        let end = chunk.start + chunk.n_rows;
+        let long = chunk.change.is_none() && (!self.widened || chunk.buffer.element_type() == ElementType::F64);
+        let mut to = self.left.end.min(end);
+        if !long {
+            // Packs of rows (eight matrices are factored together) are cut alike in either type.
+            to = to.min(self.left.start + (RUN / self.width).max(1).next_multiple_of(LANES));
+        }
+        if to == end {
+            self.chunks = later;
+        }
+        let first = self.left.start;
+        self.left.start = to;
+        Some((first, chunk.run(first..to, self.width)))
+    }
+}
+
 impl PartialEq for Rows {
     /// The same elements, in however many pieces.
     fn eq(&self, other: &Self) -> bool {
@@ -159,16 +193,10 @@ impl Rows {
     }
 
     /// Runs that are as long as they are, or short if they are written for the read, or `widened` by the caller.
-    fn runs(&self, range: Range<usize>, widened: bool) -> impl Iterator<Item = (usize, Run<'_>)> {
-        let width = self.width;
-        let first = if range.is_empty() { self.chunks.len() } else { self.find_chunk(range.start) };
-        self.chunks[first..].iter().take_while(move |c| c.start < range.end).flat_map(move |c| {
-            let (from, to) = (range.start.max(c.start), range.end.min(c.start + c.n_rows));
-            let long = c.change.is_none() && (!widened || c.element_type() == ElementType::F64);
-            // Packs of rows (eight matrices are factored together) are cut alike in either type.
-            let run = if long { (to - from).max(1) } else { (RUN / width).max(1).next_multiple_of(LANES) };
-            (from..to).step_by(run).map(move |at| (at, c.run(at..to.min(at + run), width)))
-        })
+    #[inline]
+    fn runs(&self, range: Range<usize>, widened: bool) -> Runs<'_> {
+        let chunk = if range.is_empty() { self.chunks.len() } else { self.find_chunk(range.start) };
+        Runs { chunks: &self.chunks[chunk..], width: self.width, left: range, widened }
     }
 
     /// All elements as they are stored, when they lie in one piece.

@@ -38,7 +38,12 @@ pub(crate) fn add_rows(rows: &Rows, first: usize, picks: &[u32], coef: &[f64], p
 }
 
 /// `work` on each run of rows with the picked ones in it: the pick of its first row, the run, its picks.
-fn picked_segments(rows: &Rows, first: usize, picks: &[u32], mut work: impl FnMut(usize, Stored<'_>, &[u32])) {
+pub(crate) fn picked_segments(
+    rows: &Rows,
+    first: usize,
+    picks: &[u32],
+    mut work: impl FnMut(usize, Stored<'_>, &[u32]),
+) {
     let (Some(&low), Some(&high)) = (picks.first(), picks.last()) else { return };
     let mut rest = picks;
     for (start, values) in rows.stored_segments(first + low as usize..first + high as usize + 1) {

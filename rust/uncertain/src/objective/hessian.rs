@@ -22,7 +22,7 @@ use super::reflection::Reflection;
 use super::row::RowCurvature;
 use crate::data::covariance::{BlockVerbs, Direction, Factor, Structure, packed_len};
 use crate::linalg;
-use crate::simd;
+use crate::simd::{self, Element, of_type};
 
 fn active(rows: &[RowCurvature]) -> Vec<u32> {
     (0..rows.len() as u32).filter(|&k| rows[k as usize].is_active()).collect()
@@ -137,12 +137,14 @@ impl DenseHessian {
     /// dmm x x': P = Q = sqrt(c dmm) x, and dmm >= 0 because losses are convex.
     fn add_means(&mut self, block: &RowBlock<'_>, rows: &[RowCurvature], picks: &[u32]) {
         let d = self.d;
-        for &k in picks {
-            let root = rows[k as usize].mm.max(0.0).sqrt();
-            let p = self.next_row();
-            p[..d].iter_mut().zip(&*block.means.row(block.at + k as usize)).for_each(|(p, x)| *p = root * x);
-            p[d] = root;
-        }
+        simd::picked_segments(block.means, block.at, picks, |origin, means, picks| {
+            of_type!(means, means => for k in picks.iter().map(|&k| k as usize) {
+                let root = rows[k].mm.max(0.0).sqrt();
+                let p = self.next_row();
+                p[..d].iter_mut().zip(&means[(k - origin) * d..]).for_each(|(p, x)| *p = root * x.wide());
+                p[d] = root;
+            });
+        });
     }
 
     /// What is not dmm x x' where S w = sigma z.
@@ -202,23 +204,25 @@ impl DenseHessian {
         grow(&mut self.images, n * d);
         let mut images = std::mem::take(&mut self.images);
         kind.images(first, n, along, memo, &mut images);
-        for k in picks.iter().map(|&k| k as usize) {
-            let (c, x, z) = (&rows[k], means.row(at + k), &images[k * d..(k + 1) * d]);
-            let (p, q) = self.next_pair();
-            for j in 0..d {
-                let t = z[j] * c.inv_s;
-                p[j] = x[j];
-                q[j] = c.mm * x[j] + c.ms * t;
-            }
-            (p[d], q[d]) = (1.0, c.mm);
-            let (p, q) = self.next_pair();
-            for j in 0..d {
-                let t = z[j] * c.inv_s;
-                p[j] = t;
-                q[j] = c.ms * x[j] + c.ss * t;
-            }
-            (p[d], q[d]) = (0.0, c.ms);
-        }
+        simd::picked_segments(means, at, picks, |origin, means, picks| {
+            of_type!(means, means => for k in picks.iter().map(|&k| k as usize) {
+                let (c, x, z) = (&rows[k], &means[(k - origin) * d..][..d], &images[k * d..][..d]);
+                let (p, q) = self.next_pair();
+                for j in 0..d {
+                    let t = z[j] * c.inv_s;
+                    p[j] = x[j].wide();
+                    q[j] = c.mm * x[j].wide() + c.ms * t;
+                }
+                (p[d], q[d]) = (1.0, c.mm);
+                let (p, q) = self.next_pair();
+                for j in 0..d {
+                    let t = z[j] * c.inv_s;
+                    p[j] = t;
+                    q[j] = c.ms * x[j].wide() + c.ss * t;
+                }
+                (p[d], q[d]) = (0.0, c.ms);
+            });
+        });
         self.images = images;
     }
 

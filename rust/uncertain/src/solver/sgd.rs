@@ -16,18 +16,25 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Best, Options, Solution, Status, assess};
 use crate::control::Control;
-use crate::data::covariance::BlockVerbs;
+use crate::data::Rows;
+use crate::data::covariance::{BlockVerbs, Field};
 use crate::error::Result;
 use crate::loss::{LossEval, Scores};
 use crate::objective::LinearObjective;
+use crate::simd::{self, Stored, of_type};
 use crate::with_kind;
 
 /// Steps between two looks at the stop flag.
 const CHECK_EVERY: usize = 64;
 /// Rows of a batch between two looks.
 const CHECK_ROWS: usize = 1 << 14;
+/// Rows of a batch whose losses are found together, in the lanes of vectors.
+const TOGETHER: usize = 64;
 /// Reports of progress per run.
 const REPORTS: usize = 20;
+
+/// Bytes of a row that are asked for ahead; what lies behind them the machine guesses by itself.
+const AHEAD: usize = 512;
 
 /// Where a run stands: give it back to [`run`] to go on.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,11 +90,14 @@ pub fn run(
     let offset = options.step_offset.unwrap_or(1.0 / alpha);
     let ball = 1.0 / alpha.sqrt();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed ^ state.steps.rotate_left(32));
-    let mut gradient = vec![0.0; d];
+    let fields = data.covariances().fields();
+    let table = InMemory::new(data.means(), &fields);
+    let (mut gradient, mut rows) = (vec![0.0; d], Vec::with_capacity(TOGETHER));
     let half = steps / 2;
     let mut averaged = 0.0;
     with_kind!(data.covariances(), kind => {
-        let mut memo = vec![0.0; kind.memo_width(d)];
+        let width = kind.memo_width(d);
+        let mut memo = vec![0.0; width * TOGETHER];
         for step in 0..steps {
             if step % CHECK_EVERY == 0 {
                 control.check()?;
@@ -96,25 +106,34 @@ pub fn run(
             let along = data.covariances().along(w);
             gradient.fill(0.0);
             let mut bias = 0.0;
-            for drawn in 1..=options.batch_size {
-                if drawn % CHECK_ROWS == 0 {
+            for drawn in (0..options.batch_size).step_by(TOGETHER) {
+                if drawn > 0 && drawn % CHECK_ROWS == 0 {
                     control.check()?;
                 }
-                let i = rng.random_range(0..n);
-                let c = objective.weight(i) * n as f64;
-                let row = data.means().row(i);
-                let m = row.iter().zip(w).map(|(x, w)| x * w).sum::<f64>() + b;
-                let (mut v, mut eval) = ([0.0], [LossEval::default()]);
-                kind.quads(i, &along, &mut memo, &mut v);
-                let scores = Scores { first: i, y: &[problem.targets.at(i)], m: &[m], v: &v, width: 0.0 };
-                loss.eval(&scores, &mut eval);
-                let dm = c * eval[0].dm;
-                if dm != 0.0 {
-                    gradient.iter_mut().zip(&*row).for_each(|(g, x)| *g += dm * x);
-                    bias += dm;
+                rows.clear();
+                rows.extend((drawn..options.batch_size).take(TOGETHER).map(|_| rng.random_range(0..n)));
+                rows.iter().for_each(|&i| table.ask_for(i));
+                let ([mut y, mut m, mut v], mut eval) = ([[0.0; TOGETHER]; 3], [LossEval::default(); TOGETHER]);
+                for (k, &i) in rows.iter().enumerate() {
+                    y[k] = problem.targets.at(i);
+                    m[k] = data.means().row(i).iter().zip(w).map(|(x, w)| x * w).sum::<f64>() + b;
+                    kind.quads(i, &along, &mut memo[k * width..][..width], &mut v[k..=k]);
                 }
-                if v[0] > 0.0 && eval[0].ds != 0.0 {
-                    kind.add_images(i, &[0], &[c * eval[0].ds / v[0].sqrt()], &along, &memo, &mut gradient);
+                let own = loss.take_rows(&rows);
+                let count = rows.len();
+                let scores = Scores { first: 0, y: &y[..count], m: &m[..count], v: &v[..count], width: 0.0 };
+                own.as_deref().unwrap_or(loss).eval(&scores, &mut eval[..count]);
+                for (k, &i) in rows.iter().enumerate() {
+                    let c = objective.weight(i) * n as f64;
+                    let dm = c * eval[k].dm;
+                    if dm != 0.0 {
+                        gradient.iter_mut().zip(&*data.means().row(i)).for_each(|(g, x)| *g += dm * x);
+                        bias += dm;
+                    }
+                    if v[k] > 0.0 && eval[k].ds != 0.0 {
+                        let coef = [c * eval[k].ds / v[k].sqrt()];
+                        kind.add_images(i, &[0], &coef, &along, &memo[k * width..][..width], &mut gradient);
+                    }
                 }
             }
             let k = options.batch_size as f64;
@@ -144,4 +163,23 @@ pub fn run(
         }
     });
     Ok(())
+}
+
+/// Means and covariances as they lie in memory, as far as each is in one piece: random rows of a large table are not in
+/// the cache, and those of a batch can be fetched side by side.
+struct InMemory<'a>(Vec<(Stored<'a>, usize)>);
+
+impl<'a> InMemory<'a> {
+    fn new(means: &'a Rows, fields: &'a [Field]) -> Self {
+        let of_rows = fields.iter().filter(|field| !field.shared).map(|field| &field.values);
+        let pieces = std::iter::once(means).chain(of_rows);
+        Self(pieces.filter_map(|rows| Some((rows.as_stored()?, rows.width()))).collect())
+    }
+
+    fn ask_for(&self, row: usize) {
+        for &(values, width) in &self.0 {
+            let values = values.part(row * width..(row + 1) * width);
+            of_type!(values, values => simd::prefetch(&values[..width.min(AHEAD / size_of_val(&values[0]))]));
+        }
+    }
 }

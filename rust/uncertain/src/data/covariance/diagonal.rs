@@ -50,6 +50,16 @@ impl BlockVerbs for Diagonal {
     }
 
     fn add_images(&self, first: usize, picks: &[u32], coef: &[f64], along: &Direction, _: &[f64], sum: &mut [f64]) {
+        if let [pick] = *picks {
+            // Stochastic steps ask for single rows.
+            let c = coef[pick as usize];
+            of_type!(self.values.stored_row(first + pick as usize).stored(), row => {
+                for ((sum, x), w) in sum.iter_mut().zip(row).zip(&along.w) {
+                    *sum += c * self.unit.variance(x.wide()) * w;
+                }
+            });
+            return;
+        }
         let mut variances = vec![0.0; sum.len()];
         self.add_variances(first, picks, coef, &mut variances);
         for j in 0..sum.len() {
@@ -59,12 +69,17 @@ impl BlockVerbs for Diagonal {
 
     fn images(&self, first: usize, n: usize, along: &Direction, _: &[f64], out: &mut [f64]) {
         let d = along.w.len();
-        for (k, image) in out.chunks_exact_mut(d).take(n).enumerate() {
-            let values = self.values.row(first + k);
-            match self.unit {
-                Unit::Variance => (0..d).for_each(|j| image[j] = values[j] * along.w[j]),
-                Unit::StandardDeviation => (0..d).for_each(|j| image[j] = values[j] * values[j] * along.w[j]),
-            }
+        for (start, values) in self.values.stored_segments(first..first + n) {
+            of_type!(values.stored(), values => {
+                let images = out[(start - first) * d..].chunks_exact_mut(d);
+                for (image, values) in images.zip(values.chunks_exact(d)) {
+                    let each = image.iter_mut().zip(values).zip(&along.w);
+                    match self.unit {
+                        Unit::Variance => each.for_each(|((o, x), w)| *o = x.wide() * w),
+                        Unit::StandardDeviation => each.for_each(|((o, x), w)| *o = x.wide() * x.wide() * w),
+                    }
+                }
+            });
         }
     }
 

@@ -4,7 +4,7 @@ use super::storage::{Field, FieldShape, Fields, Storage};
 use super::{BlockVerbs, Covariances, Diagonal, Direction, Structure, Unit, packed_index};
 use crate::data::Rows;
 use crate::error::Result;
-use crate::simd::{Element, of_type};
+use crate::simd::{self, Element, of_type};
 
 /// S_i = s_i^2 I, given as s_i^2 or s_i.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +23,13 @@ impl Isotropic {
     }
 
     fn sum(&self, first: usize, picks: &[u32], coef: &[f64]) -> f64 {
-        picks.iter().map(|&k| coef[k as usize] * self.variance(first + k as usize)).sum()
+        let mut sum = 0.0;
+        simd::picked_segments(&self.values, first, picks, |origin, values, picks| {
+            of_type!(values, values => for &k in picks {
+                sum += coef[k as usize] * self.unit.variance(values[k as usize - origin].wide());
+            });
+        });
+        sum
     }
 }
 
@@ -63,7 +69,12 @@ impl BlockVerbs for Isotropic {
     }
 
     fn multiples<'d>(&self, first: usize, along: &'d Direction, out: &mut [f64]) -> Option<&'d [f64]> {
-        out.iter_mut().enumerate().for_each(|(k, o)| *o = self.variance(first + k));
+        for (start, values) in self.values.stored_segments(first..first + out.len()) {
+            of_type!(values.stored(), values => {
+                let out = out[start - first..].iter_mut().zip(values);
+                out.for_each(|(o, x)| *o = self.unit.variance(x.wide()));
+            });
+        }
         Some(&along.w)
     }
 
