@@ -46,11 +46,16 @@ struct Chunk {
 }
 
 impl Chunk {
+    /// Where in the buffer a row of the matrix, of this width, begins.
+    #[inline]
+    fn place(&self, row: usize, width: usize) -> usize {
+        self.offset + (row - self.start) * width
+    }
+
     /// Rows `rows` of the matrix, of this width.
     #[inline]
     fn run(&self, rows: Range<usize>, width: usize) -> Run<'_> {
-        let place = |row: usize| self.offset + (row - self.start) * width;
-        let stored = self.buffer.stored().part(place(rows.start)..place(rows.end));
+        let stored = self.buffer.stored().part(self.place(rows.start, width)..self.place(rows.end, width));
         match &self.change {
             None => Run::Lent(stored),
             Some(change) => Run::Written(of_type!(stored, values => change.written(values, width))),
@@ -155,6 +160,10 @@ impl Rows {
     #[must_use]
     #[inline]
     pub fn row(&self, i: usize) -> Cow<'_, [f64]> {
+        let chunk = &self.chunks[self.find_chunk(i)];
+        if let (Stored::F64(values), None) = (chunk.buffer.stored(), &chunk.change) {
+            return Cow::Borrowed(&values[chunk.place(i, self.width)..][..self.width]);
+        }
         self.stored_row(i).wide()
     }
 
@@ -170,7 +179,7 @@ impl Rows {
     #[inline]
     pub fn at(&self, i: usize, j: usize) -> f64 {
         let chunk = &self.chunks[self.find_chunk(i)];
-        let at = chunk.offset + (i - chunk.start) * self.width + j;
+        let at = chunk.place(i, self.width) + j;
         of_type!(chunk.buffer.stored(), values => chunk.change.as_ref().map_or(values[at].wide(), |change| {
             let mut out = [0.0];
             change.write(j, &values[at..=at], &mut out);
