@@ -183,3 +183,97 @@ impl<'a> InMemory<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::covariance::{packed_index, packed_len};
+    use crate::data::{Covariances, GaussianArray, Names, Weights};
+    use crate::loss::{ExpectedHinge, Loss, WorstCaseHinge};
+    use crate::objective::Problem;
+    use crate::testing::Numbers;
+
+    const N: usize = 90;
+    const D: usize = 3;
+
+    /// Step by step and row by row, with square matrices.
+    fn reference(problem: &Problem<'_>, steps: usize, options: &Options) -> Vec<f64> {
+        let (data, alpha) = (problem.data, problem.alpha);
+        let total: f64 = problem.weights.map_or(N as f64, |weights| weights.iter().sum());
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed);
+        let mut x = vec![0.0; D + 1];
+        for step in 0..steps {
+            let mut gradient = [0.0; D + 1];
+            for _ in 0..options.batch_size {
+                let i = rng.random_range(0..N);
+                let mut triangle = vec![0.0; packed_len(D)];
+                data.covariances().triangle(i, D, &mut triangle);
+                let element = |a: usize, b: usize| triangle[packed_index(a.max(b), a.min(b))];
+                let image: Vec<f64> = (0..D).map(|a| (0..D).map(|b| element(a, b) * x[b]).sum()).collect();
+                let (m, v) =
+                    (0..D).fold((x[D], 0.0), |(m, v), j| (m + data.means().at(i, j) * x[j], v + image[j] * x[j]));
+                let mut eval = [LossEval::default()];
+                problem
+                    .loss
+                    .eval(&Scores { first: i, y: &[problem.targets.at(i)], m: &[m], v: &[v], width: 0.0 }, &mut eval);
+                let c = problem.weights.map_or(1.0, |weights| weights[i]) * N as f64 / total;
+                for j in 0..D {
+                    let along = if v > 0.0 { eval[0].ds * image[j] / v.sqrt() } else { 0.0 };
+                    gradient[j] += c * (eval[0].dm * data.means().at(i, j) + along);
+                }
+                gradient[D] += c * eval[0].dm;
+            }
+            let eta = 1.0 / (alpha * ((step + 1) as f64 + 1.0 / alpha));
+            for j in 0..=D {
+                let decay = if j < D { alpha * x[j] } else { 0.0 };
+                x[j] -= eta * (decay + gradient[j] / options.batch_size as f64);
+            }
+        }
+        x
+    }
+
+    #[test]
+    fn steps_are_those_of_single_rows() {
+        let mut numbers = Numbers::new(3);
+        let mut normals = |n: usize| (0..n).map(|_| numbers.normal()).collect::<Vec<f64>>();
+        let means = normals(N * D);
+        let y: Vec<f64> = normals(N).into_iter().map(f64::signum).collect();
+        let weights = Weights::new(normals(N).into_iter().map(f64::abs).collect()).unwrap();
+        let radii: Vec<f64> = normals(N).into_iter().map(f64::abs).collect();
+        let rows = |values: Vec<f64>, width: usize| Rows::from_vec(values, width).unwrap();
+        let positive = |values: Vec<f64>| values.into_iter().map(|x| 0.1 + x.abs()).collect::<Vec<f64>>();
+        let roots = normals(N * D * D);
+        let full = (0..N * D * D).map(|at| {
+            let (i, a, b) = (at / (D * D), at / D % D, at % D);
+            (0..D).map(|k| roots[(i * D + a) * D + k] * roots[(i * D + b) * D + k]).sum()
+        });
+        let kinds = [
+            Covariances::Zero,
+            Covariances::from_std(rows(positive(normals(N)), 1)),
+            Covariances::from_std(rows(positive(normals(N * D)), D)),
+            Covariances::from_cov(rows(full.collect(), D * D), &Names::default()).unwrap(),
+        ];
+        for covariances in kinds {
+            let data = GaussianArray::new(rows(means.clone(), D), covariances).unwrap();
+            for loss in [Box::new(ExpectedHinge) as Box<dyn Loss>, Box::new(WorstCaseHinge::new(&radii))] {
+                for batch_size in [1, 64, 100] {
+                    let problem = Problem {
+                        data: &data,
+                        targets: y.as_slice().into(),
+                        weights: Some(&weights),
+                        alpha: 0.1,
+                        fit_intercept: true,
+                        loss: &*loss,
+                    };
+                    let options = Options { batch_size, projection: false, ..Options::default() };
+                    let mut state = State::new(D);
+                    run(&problem.clone().check().unwrap(), &mut state, 30, &options, &Control::new()).unwrap();
+                    let expected = reference(&problem, 30, &options);
+                    for (found, expected) in state.x.iter().zip(&expected) {
+                        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+                    }
+                }
+            }
+        }
+    }
+}
