@@ -267,7 +267,7 @@ mod tests {
                     };
                     let options = Options { batch_size, projection: false, ..Options::default() };
                     let mut state = State::new(D);
-                    run(&problem.clone().check().unwrap(), &mut state, 30, &options, &Control::new()).unwrap();
+                    run(&problem.check().unwrap(), &mut state, 30, &options, &Control::new()).unwrap();
                     let expected = reference(&problem, 30, &options);
                     for (found, expected) in state.x.iter().zip(&expected) {
                         assert!((found - expected).abs() < 1e-12, "{found} {expected}");
