@@ -80,8 +80,7 @@ readable! {
     }
 }
 
-/// Contiguous runs of some of the rows, from the first of these chunks on. (Written out, as a step of a solver asks for
-/// single rows, of which a chain of iterators took half the time.)
+/// Contiguous runs of some of the rows, from the first of these chunks on.
 struct Runs<'a> {
     chunks: &'a [Chunk],
     width: usize,
@@ -99,7 +98,7 @@ impl<'a> Iterator for Runs<'a> {
         }
         let (chunk, later) = self.chunks.split_first()?;
         let end = chunk.start + chunk.n_rows;
-        let long = chunk.change.is_none() && (!self.widened || chunk.buffer.element_type() == ElementType::F64);
+        let long = chunk.change.is_none() && (!self.widened || chunk.element_type() == ElementType::F64);
         let mut to = self.left.end.min(end);
         if !long {
             // Packs of rows (eight matrices are factored together) are cut alike in either type.

@@ -93,6 +93,7 @@ pub fn run(
     let fields = data.covariances().fields();
     let table = InMemory::new(data.means(), &fields);
     let (mut gradient, mut rows) = (vec![0.0; d], Vec::with_capacity(TOGETHER));
+    let ([mut y, mut m, mut v], mut eval) = ([[0.0; TOGETHER]; 3], [LossEval::default(); TOGETHER]);
     let half = steps / 2;
     let mut averaged = 0.0;
     with_kind!(data.covariances(), kind => {
@@ -113,7 +114,6 @@ pub fn run(
                 rows.clear();
                 rows.extend((drawn..options.batch_size).take(TOGETHER).map(|_| rng.random_range(0..n)));
                 rows.iter().for_each(|&i| table.ask_for(i));
-                let ([mut y, mut m, mut v], mut eval) = ([[0.0; TOGETHER]; 3], [LossEval::default(); TOGETHER]);
                 for (k, &i) in rows.iter().enumerate() {
                     y[k] = problem.targets.at(i);
                     m[k] = data.means().row(i).iter().zip(w).map(|(x, w)| x * w).sum::<f64>() + b;

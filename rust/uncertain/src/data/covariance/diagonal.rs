@@ -51,7 +51,7 @@ impl BlockVerbs for Diagonal {
 
     fn add_images(&self, first: usize, picks: &[u32], coef: &[f64], along: &Direction, _: &[f64], sum: &mut [f64]) {
         if let [pick] = *picks {
-            // Stochastic steps ask for single rows.
+            // Of single rows, for which stochastic steps ask, the variances need no place of their own.
             let c = coef[pick as usize];
             of_type!(self.values.stored_row(first + pick as usize).stored(), row => {
                 for ((sum, x), w) in sum.iter_mut().zip(row).zip(&along.w) {
