@@ -28,7 +28,7 @@ VALUE = re.compile(r'(?:"[\w-]+"(?:, |(?= \()|(?=:)))+(?: \([^)]*\))?: ')
 """What begins a line that explains a value of an option."""
 
 PARAMETER_GROUPS = {
-    "The table": ("table", "target", "target_std", "sample_weight", "groups", "hdu", "offset", "event"),
+    "The table": ("table", "target", "target_std", "sample_weight", "groups", "offset", "event"),
     "Which columns hold what; by default they are found by name": (
         "mean",
         "std, var, cov, precision, factor",

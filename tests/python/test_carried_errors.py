@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import uncertain
 from uncertain import AsGaussians, Columns, GaussianArray, MixtureArray
-from uncertain.exceptions import ColumnError, ShapeError
+from uncertain.exceptions import ColumnError
 
 N = 24
 RANDOM = np.random.default_rng(3)
@@ -94,44 +94,6 @@ def test_what_is_unknown_and_what_is_wrong_in_texts() -> None:
     assert read({"x": X, "x_err": ERR, "name": ["NGC 1(2)"] * N})[0].columns_.ignored == ("name",)
 
 
-# -- uncertainties
-
-
-def test_uncertainties_with_their_correlations() -> None:
-    from uncertainties import covariance_matrix, unumpy
-
-    a, b = unumpy.uarray(X, ERR), unumpy.uarray(X, ERR)
-    same({"x": a})
-    same({"x": list(a)})
-    same(pd.DataFrame({"x": a}))
-    steps, rows = read({"x": a, "sum": a + 2 * b, "other": unumpy.uarray(X, ERR), "kind": KIND})
-    assert steps.columns_.features == ("x", "sum", "other")
-    assert set(steps.columns_.corr) == {("x", "sum")}
-    other = unumpy.uarray(X, ERR)
-    expected = [covariance_matrix([p, p + 2 * q, r]) for p, q, r in zip(a, b, other, strict=True)]
-    assert_allclose(rows.covariances(), expected, rtol=1e-12, atol=1e-16)
-
-
-def test_a_target_of_uncertainties_brings_its_error_and_its_correlation() -> None:
-    from uncertainties import unumpy
-
-    x = unumpy.uarray(X, ERR)
-    y = 2 * x + unumpy.uarray(RANDOM.normal(0, 0.1, N), 0.1)
-    columns = uncertain.fit({"x": x, "y": y}, "y", method="law").columns_
-    assert columns.target_std == "y_err" and columns.target_corr == {"x": "x_y_corr"}
-
-
-def test_exact_and_missing_values_among_uncertainties() -> None:
-    from uncertainties import ufloat
-
-    values = [ufloat(1.0, 0.1), 2, None, ufloat(3.0, 0.3)]
-    _, rows = read({"x": values}, on_missing="impute")
-    assert rows.missing[:, 0].tolist() == [False, False, True, False]
-    assert_allclose(rows.gaussians.covariances().ravel()[[0, 1, 3]], [0.01, 0.0, 0.09])
-    with pytest.raises(ColumnError, match="x: row 1 is 'two', which is no number with an error bar"):
-        read({"x": [ufloat(1.0, 0.1), "two"]})
-
-
 # -- astropy
 
 
@@ -157,81 +119,11 @@ def test_distributions_of_astropy() -> None:
     assert (covariances[:, 0, 1] < -0.9 * covariances[:, 0, 0]).all()
 
 
-@pytest.mark.parametrize("of", ["StdDevUncertainty", "VarianceUncertainty", "InverseVariance"])
-def test_nddata(of: str) -> None:
-    pytest.importorskip("astropy")
-    import astropy.units as u
-    from astropy import nddata
-
-    given = {"StdDevUncertainty": ERR, "VarianceUncertainty": ERR**2, "InverseVariance": ERR**-2.0}[of]
-    made = nddata.NDData(X, uncertainty=getattr(nddata, of)(given), unit=u.m)
-    same({"x": made, "kind": KIND}, "m")
-    centimetres = nddata.NDData(X, uncertainty=nddata.StdDevUncertainty(ERR * 100, unit=u.cm), unit=u.m)
-    same({"x": centimetres}, "m")
-    masked = nddata.NDData(X, uncertainty=nddata.StdDevUncertainty(ERR), mask=X[1] < X)
-    assert read({"x": masked}, on_missing="auto")[1].missing[:, 0].tolist() == (X[1] < X).tolist()
-    with pytest.raises(ColumnError, match="x: NDData of shape"):
-        read({"x": nddata.NDData(X.reshape(2, -1))})
-
-
 def test_quantities_in_a_table_of_astropy() -> None:
     units = pytest.importorskip("astropy.units")
     from astropy.table import QTable
 
     same(QTable({"x": X * units.m, "x_err": ERR * 100 * units.cm, "kind": KIND}), "m")
-
-
-# -- pint
-
-
-def test_pint() -> None:
-    pint = pytest.importorskip("pint")
-    pytest.importorskip("astropy")
-    from uncertainties import unumpy
-
-    unit = pint.UnitRegistry()
-    same({"x": X * unit.m, "x_err": ERR * 100 * unit.cm}, "m")
-    same({"x": unumpy.uarray(X, ERR) * unit.m}, "m")
-    same({"x": [unit.Quantity(x, "m").plus_minus(e) for x, e in zip(X, ERR, strict=True)]}, "m")
-    steps, rows = read({"v": X * unit("m/s**2"), "v_err": ERR * unit("m/s**2")})
-    assert steps.units_ == {"v": "m / s2"}
-    kilo = {"v": X / 1000 * unit("km/s**2"), "v_err": ERR / 1000 * unit("km/s**2")}
-    assert_allclose(steps.transform(kilo).covariances(), rows.covariances())
-
-
-def test_pint_in_pandas() -> None:
-    pytest.importorskip("pint_pandas")
-    columns = {"x": pd.Series(X, dtype="pint[m]"), "x_err": pd.Series(ERR * 100, dtype="pint[cm]")}
-    same(pd.DataFrame(columns), "m")
-
-
-# -- xarray, scipp
-
-
-def test_xarray() -> None:
-    xarray = pytest.importorskip("xarray")
-    pytest.importorskip("astropy")
-    table = xarray.Dataset({"x": ("row", X), "q": ("row", ERR)}, coords={"kind": ("row", KIND)})
-    table["x"].attrs.update(units="m", ancillary_variables="q")
-    table["q"].attrs.update(units="m", standard_name="height standard_error")
-    same(table, "m")
-    model = uncertain.fit(table, "kind", method="gsu")
-    assert model.columns_.features == ("x",) and len(model.predict(table)) == N
-    with pytest.raises(ShapeError, match="with the dimensions other, row is no table"):
-        read(table.expand_dims(other=2))
-
-
-def test_scipp() -> None:
-    scipp = pytest.importorskip("scipp")
-    pytest.importorskip("astropy")
-    x = scipp.array(dims=["row"], values=X, variances=ERR**2, unit="m")
-    same({"x": x}, "m")
-    same(scipp.DataArray(x, coords={"kind": scipp.array(dims=["row"], values=list(KIND))}), "m", "data")
-    table = scipp.Dataset({"x": x}, coords={"kind": scipp.array(dims=["row"], values=list(KIND))})
-    same(table, "m")
-    assert uncertain.fit(table, "kind", method="gsu").columns_.features == ("x",)
-    holed = scipp.DataArray(x, masks={"bad": scipp.array(dims=["row"], values=X[1] < X)})
-    assert read({"x": holed}, on_missing="auto")[1].missing[:, 0].tolist() == (X[1] < X).tolist()
 
 
 # -- the same of every library

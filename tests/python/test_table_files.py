@@ -430,90 +430,18 @@ def test_times_and_coordinates_become_numbers(tmp_path: Path) -> None:
     assert (read["t.jd1"] + read["t.jd2"]).to_list() == [2460000.5, 2460001.5]
 
 
-@pytest.fixture
-def catalogue(frame: pl.DataFrame, tmp_path: Path) -> Path:
-    """A file as archives hand it out: an image, pointings, two tables of objects, and what made them."""
+def test_of_several_tables_the_first_is_read(frame: pl.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "t.fits"
     objects = frame.with_columns(kind=pl.col("kind").str.pad_end(9))
-    tables = {
-        "POINTINGS": Table({"ra": np.arange(200.0), "dec": np.arange(200.0)}),
-        "BRIGHT": Table(objects[5:25].to_dict(as_series=False)),
-        "ALL": Table(objects.to_dict(as_series=False)),
-        "SOFTWARE": Table({"name": ["a"], "version": ["1"]}),
-    }
+    tables = {"OBJECTS": Table(objects.to_dict(as_series=False)), "SOFTWARE": Table({"name": ["a"]})}
     hdus = [fits.BinTableHDU(table, name=name) for name, table in tables.items()]
-    fits.HDUList([fits.PrimaryHDU(np.zeros((2, 2))), *hdus]).writeto(tmp_path / "t.fits")
-    return tmp_path / "t.fits"
-
-
-def test_of_several_tables_the_one_with_the_target_and_most_values_is_read(
-    catalogue: Path, frame: pl.DataFrame
-) -> None:
-    sentence = r"t\.fits: of its tables HDU 3 \(ALL\) was read, which has the most values of those with"
-    with pytest.warns(UncertainWarning, match=sentence + r" 'kind'; hdu= picks another \(1 \(POINTINGS\), 2"):
-        model = uncertain.fit(catalogue, target="kind", method="gsu")
+    fits.HDUList([fits.PrimaryHDU(np.zeros((2, 2))), *hdus]).writeto(path)
+    sentence = r"t\.fits: its first table, HDU 1 \(OBJECTS\), was read: .* reads 2 \(SOFTWARE\)"
+    with pytest.warns(UncertainWarning, match=sentence):
+        model = uncertain.fit(path, target="kind", method="gsu")
     assert list(model.classes_) == ["quasar", "star"]  # without the blanks that fill the field
-    assert model.predict(catalogue).to_list() == model.predict(frame).to_list()
-    assert model.predict([catalogue, catalogue]).to_list() == 2 * model.predict(frame).to_list()
-    assert model.score(catalogue) == model.score(frame)
-    with fits.open(catalogue) as hdus, pytest.warns(UncertainWarning, match=r"^of its tables HDU 3 \(ALL\)"):
-        assert "from 30 rows" in str(uncertain.fit(hdus, target="kind", method="gsu"))
-    with (
-        pytest.warns(UncertainWarning, match=r"HDU 4 \(SOFTWARE\) was read, which alone has 'version'"),
-        pytest.raises(ColumnError),
-    ):
-        uncertain.fit(catalogue, target="version")
-    with (
-        pytest.warns(
-            UncertainWarning, match=r"HDU 1 \(POINTINGS\) was read, which has the most values; hdu="
-        ),
-        pytest.raises(ColumnError, match=r"t\.fits: there is no column 'class'; the columns are ra, dec"),
-    ):
-        uncertain.fit(catalogue, target="class")
-
-
-@pytest.mark.parametrize("hdu", [2, "BRIGHT", "bright"])
-def test_hdu_picks_a_table_and_is_kept(
-    hdu: int | str, catalogue: Path, frame: pl.DataFrame, tmp_path: Path
-) -> None:
-    model = uncertain.fit(catalogue, target="kind", hdu=hdu, method="gsu")
-    model.save(tmp_path / "m.safetensors")
-    loaded = uncertain.load(tmp_path / "m.safetensors")
-    assert loaded.columns_.hdu == hdu
-    assert loaded.predict(catalogue).to_list() == model.predict(frame[5:25]).to_list()
-    write_table(frame, tmp_path / "new.fits")  # one table, no choice
-    write_table(frame, tmp_path / "new.csv")
-    for new in ("new.fits", "new.csv"):
-        assert loaded.predict(tmp_path / new).to_list() == model.predict(frame).to_list()
-    assert "from 20 rows" in str(uncertain.fit(catalogue, columns=model.columns_, method="gsu"))
-
-
-def test_hdu_that_is_not_there(catalogue: Path, frame: pl.DataFrame, tmp_path: Path) -> None:
-    listed = r"the tables of the FITS file are HDU 1 \(POINTINGS\), 2 \(BRIGHT\), 3 \(ALL\), 4 \(SOFTWARE\)"
-    for hdu in (0, 9, "FAINT"):
-        with pytest.raises(ColumnError, match=listed):
-            uncertain.fit(catalogue, target="kind", hdu=hdu)
-    frame.write_csv(tmp_path / "t.csv")
-    with pytest.raises(ParameterError, match=r"hdu=1 picks a table of a FITS file, but this is .*t\.csv"):
-        uncertain.fit(tmp_path / "t.csv", target="kind", hdu=1)
-    with pytest.raises(ParameterError, match=r"hdu=1 picks .* but this is a table of type DataFrame"):
-        uncertain.fit(frame, target="kind", hdu=1)
-
-
-def test_hdu_of_the_command_line(catalogue: Path, tmp_path: Path) -> None:
-    from click.testing import CliRunner
-
-    from uncertain.cli import main
-
-    model, out = tmp_path / "m.safetensors", tmp_path / "out.csv"
-    for arguments in (
-        ("fit", catalogue, "--hdu", "BRIGHT", "--method", "gsu", "--target", "kind", "--out", model),
-        ("predict", model, catalogue, "--out", out),
-        ("evaluate", model, catalogue),
-        ("convert", catalogue, tmp_path / "bright.csv", "--hdu", "2"),
-    ):
-        result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-        assert result.exit_code == 0, result.output
-    assert len(read_table(out)) == len(read_table(tmp_path / "bright.csv")) == 20
+    for again in (path, [path], Table.read(path, hdu=1)):
+        assert list(model.predict(again)) == model.predict(frame).to_list()
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -538,7 +466,7 @@ def test_fermis_catalogue_is_fitted_as_it_was_downloaded() -> None:
         features = ["Flux1000", "Flux100_300", "Spectral_Index"]
         model = uncertain.fit(FERMI, target="CLASS1", features=features, method="gsu", probability=False)
     said = "\n".join(str(warning.message) for warning in caught)
-    assert "LAT_Point_Source_Catalog) was read, which alone has 'CLASS1'" in said
+    assert "its first table, HDU 1 (LAT_Point_Source_Catalog), was read" in said
     assert "(Unc_Flux100_300, " in said and model.columns_.error_bars["Flux100_300"].kind == "arms"
     assert {"bll", "fsrq", "PSR"} <= {*model.classes_}
 

@@ -248,11 +248,14 @@ def test_gaps_of_fits_files(tmp_path: Any) -> None:
         assert_array_equal(numbers(hdus, "a"), [[1.0], [np.nan], [3.0]])
 
 
-def test_of_an_open_fits_file_the_table_with_most_values_is_read() -> None:
+def test_of_an_open_fits_file_the_first_table_is_read() -> None:
     sizes = {"STARS": 1, "GALAXIES": 2}
     hdus = [fits.BinTableHDU(Table({"a": np.arange(1.0 + n)}), name=name) for name, n in sizes.items()]
     table = open_table(fits.HDUList([fits.PrimaryHDU(), *hdus]))
-    assert table.n_rows == 3 and "HDU 2 (GALAXIES) was read" in table.notes[0]
+    assert table.n_rows == 2
+    assert table.notes == (
+        "its first table, HDU 1 (STARS), was read: Table.read(path, hdu=...) reads 2 (GALAXIES)",
+    )
     with pytest.raises(ColumnError, match="holds no table"):
         open_table(fits.HDUList([fits.PrimaryHDU(np.zeros((2, 2)))]))
 

@@ -76,7 +76,7 @@ EVERYWHERE = {"probability": True}
 
 
 ARGUMENTS_OF_FIT = (
-    *OF_ROWS, *OF_LAWS, *OF_PAIRS, *ARGUMENTS, "columns", "hdu", "task", "method", "meaning", "scale",
+    *OF_ROWS, *OF_LAWS, *OF_PAIRS, *ARGUMENTS, "columns", "task", "method", "meaning", "scale",
     "transform", "on_missing", "indicators", "arms", "handle_unknown", "effort", "noise", "memory", "spill",
     "time_limit", "random_state",
 )  # fmt: skip

@@ -243,11 +243,6 @@ class Columns:
         return self.found.target_limit
 
     @property
-    def hdu(self) -> int | str | None:
-        """The table of a FITS file that the caller of the fit picked."""
-        return self.found.hdu
-
-    @property
     def target_corr(self) -> dict[str, str]:
         """By feature the column of the correlation of its error with the target's."""
         return self.found.target_corr
@@ -303,14 +298,6 @@ class Columns:
     def bars(self) -> dict[str, ErrorBar]:
         """The error bar of every scalar feature."""
         return dict(self.error_bars)
-
-    def named(self) -> tuple[str, ...]:
-        """The columns that a caller names one by one, the target first."""
-        exact = () if self.exact == "all" else self.exact
-        names = [*self._of_rows, self.mean]
-        listed = (self.features, exact, self.categorical, self.draws)
-        names += [name for names in listed for name in names or ()]
-        return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
 
     @cached_property
     def lists(self) -> dict[str, str]:
@@ -483,7 +470,7 @@ ALWAYS = ("target", "mean", "features", "errors", "corr", "ignored", "automatic"
 """What every version of the model file has, in this order."""
 IF_THERE = (
     "target_std", "groups", "sample_weight", "exact", "categorical", "target_unit", "limits", "target_limit",
-    "target_corr", "target_cov", "hdu", "offset", "event", "modes", "draws",
+    "target_corr", "target_cov", "offset", "event", "modes", "draws",
     "distributions",
 )  # fmt: skip
 """Roles that came later. A file has them where they hold something, so that older versions can read it."""

@@ -38,8 +38,6 @@ class Found:
     """By feature the column of the correlation of its error with the target's."""
     target_cov: dict[str, str] = field(default_factory=dict)
     """The same of covariances."""
-    hdu: int | str | None = None
-    """The table of a FITS file that the caller picked."""
     distributions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The names of the features in columns of `draws` that carry their error bars."""
     # What only the fit asks for: columns that have a role if the estimator knows one.

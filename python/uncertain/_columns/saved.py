@@ -41,8 +41,6 @@ def fits(role: str, value: object) -> bool:
         return isinstance(value, dict) and all(isinstance(n, str) for pair in value.items() for n in pair)
     if role == "distributions":
         return isinstance(value, dict) and all(isinstance(n, str) and _are_names(v) for n, v in value.items())
-    if role == "hdu":
-        return isinstance(value, (int, str)) and not isinstance(value, bool)
     if role == "automatic":
         return isinstance(value, bool)
     if role == "modes" and value is not True:

@@ -23,7 +23,6 @@ from .._data.warn import warn
 from .._report.html import Table
 from .._report.html import table as html_table
 from .._rows.source import Source
-from .._tables.hdus import HduChoice
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import find_filled
@@ -177,7 +176,6 @@ def check_errors(
     features: Sequence[str] | None = None,
     corr: str | Mapping[tuple[str, str], str] | None = None,
     columns: Columns | None = None,
-    hdu: int | str | None = None,
     on_missing: OnMissing = "auto",
     n_components: int | Literal["auto"] = "auto",
     random_state: int = 0,
@@ -218,7 +216,7 @@ def check_errors(
     groups : the object of each reading; readings of one object have the same true value: a column, or the
         values, one per row.
     sample_weight : how much each row counts for the model (not among replicates): a column, or the values.
-    mean, std, var, cov, precision, factor, bounds, features, corr, columns, hdu, on_missing : as for
+    mean, std, var, cov, precision, factor, bounds, features, corr, columns, on_missing : as for
         :func:`uncertain.fit`.
     n_components : Gaussians of the mixture; "auto" chooses up to 5 by held-out likelihood.
     random_state : seed of the folds, and of the sample of 5,000 rows from larger tables.
@@ -250,7 +248,7 @@ def check_errors(
     check_option("on_missing", on_missing, ON_MISSING)
     if n_components != "auto" and (not isinstance(n_components, int) or n_components < 1):
         raise ParameterError(f'n_components={n_components!r}: must be an integer >= 1 or "auto"')
-    source = Source.from_input(table, HduChoice(hdu, asked))
+    source = Source.from_input(table)
     groups, sample_weight = (values.get(role, getattr(asked, role)) for role in ("groups", "sample_weight"))
     rows, names = _read(source, asked, on_missing)
     together = None if groups is None else source.groups(groups)

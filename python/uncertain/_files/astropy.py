@@ -11,8 +11,7 @@ import polars as pl
 
 from .._data.installed import installed
 from .._data.typing import Array, Keywords, NativeTable
-from .._tables.astropy import clean
-from .._tables.hdus import ANY_TABLE, HduChoice, choose_hdu, refuse_hdu
+from .._tables.astropy import clean, first_table
 from .._tables.opening import open_astropy
 from ..exceptions import ColumnError, UncertainError
 from .damage import readable, unchanged
@@ -27,20 +26,11 @@ READERS: dict[str, Keywords] = {
 }
 
 
-def read_astropy(
-    files: Sequence[str], kind: FormatName, choice: HduChoice = ANY_TABLE
-) -> tuple[NativeTable, str]:
-    """The rows of all files as one astropy Table, whose columns keep their units; and a note on the choice.
-
-    Of later files that table is meant which was chosen of the first, by its name, if they have one.
-    """
+def read_astropy(files: Sequence[str], kind: FormatName) -> tuple[NativeTable, str]:
+    """Read the rows of all files as one astropy Table, whose columns keep their units, with a note on it."""
     _require_astropy(files[0])
-    if kind != "fits":
-        refuse_hdu(choice, files[0])
-    first, name, note = _read_one(files[0], kind, choice)
-    if choice.picked is None:
-        choice = choice._replace(hdu=name or None, fits=False)
-    tables = [first, *(_read_one(file, kind, choice)[0] for file in files[1:])]
+    first, note = _read_one(files[0], kind)
+    tables = [first, *(_read_one(file, kind)[0] for file in files[1:])]
     for file, other in zip(files[1:], tables[1:], strict=True):
         check_same(files[0], first.colnames, file, other.colnames)
     check_units(
@@ -99,19 +89,17 @@ def write_astropy(frame: pl.DataFrame, path: Path, kind: FormatName) -> None:
     table.write(path, format=formats[kind], overwrite=True)
 
 
-def _read_one(file: str, kind: FormatName, choice: HduChoice) -> tuple[NativeTable, str, str]:
-    """(the table, its name in a FITS file, a note on the choice)."""
+def _read_one(file: str, kind: FormatName) -> tuple[NativeTable, str]:
+    """Read the table of a file, with a note on it."""
     from astropy.io import fits
     from astropy.table import Table
 
-    def read() -> tuple[NativeTable, str, str]:
+    def read() -> tuple[NativeTable, str]:
         if kind != "fits":
-            return Table.read(absolute(file), **READERS[kind]), "", ""
+            return Table.read(absolute(file), **READERS[kind]), ""
         with fits.open(absolute(file)) as hdus:
-            number, note = choose_hdu(hdus, choice)
-            name = str(hdus[number].name)
-        table, note = clean(Table.read(absolute(file), format="fits", hdu=number), note)
-        return table, name, note
+            hdu, note = first_table(hdus)
+            return clean(Table.read(hdu), note)
 
     try:
         with unchanged(file), warnings.catch_warnings():

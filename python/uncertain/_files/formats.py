@@ -26,7 +26,7 @@ READERS = {
     ".xlsx": "polars.read_excel", ".xls": "polars.read_excel", ".ods": "polars.read_ods",
     ".h5": "pandas.read_hdf", ".hdf5": "pandas.read_hdf", ".dta": "pandas.read_stata",
     ".sav": "pandas.read_spss", ".sas7bdat": "pandas.read_sas", ".avro": "polars.read_avro",
-    ".nc": "xarray.open_dataset", ".pkl": "pandas.read_pickle",
+    ".pkl": "pandas.read_pickle",
 }  # fmt: skip
 """What reads files of other programs as a table."""
 

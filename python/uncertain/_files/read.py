@@ -14,7 +14,6 @@ from .._tables.carried import with_bars_beside
 from .._tables.carriers.carrier import FIRST
 from .._tables.door import BatchSize, Query
 from .._tables.exits import AstropyExit, WrappedExit
-from .._tables.hdus import ANY_TABLE, HduChoice, refuse_hdu
 from .._tables.opening import open_astropy
 from .._tables.table import Table
 from ..exceptions import ColumnError, ParameterError, UncertainError
@@ -26,7 +25,7 @@ from .scans import SLICED, below, common_schema, scan_file
 from .slices import SlicedFiles
 
 
-def open_files(given: Paths, choice: HduChoice = ANY_TABLE) -> Table:
+def open_files(given: Paths) -> Table:
     """The rows of all files that are meant, in order, as one table; answered by Polars.
 
     Only the columns that are asked for are read, where the format allows.
@@ -45,13 +44,12 @@ def open_files(given: Paths, choice: HduChoice = ANY_TABLE) -> Table:
         remote = next(filter(is_remote, files), None)
         if remote is not None:
             raise ParameterError(f"{remote}: {kind.name} files are read from disk only; download it first")
-        native, note = read_astropy(files, kind.name, choice)
+        native, note = read_astropy(files, kind.name)
         table = with_bars_beside(open_astropy(native, note=note))
         table.exit = WrappedExit(AstropyExit(lambda: native), to_polars)
         table.origin = describe_paths(given)
         return table
     notes: Notes = ()
-    refuse_hdu(choice, f"{files[0]}")
     hive, where = is_folder(given), describe_paths(given)
     if kind.name in SLICED:
         query = SlicedFiles(files, where, hive).query()

@@ -63,7 +63,6 @@ def fit(
     limits: str | Mapping[str, str] | None = None,
     draws: str | Sequence[str] | None = None,
     columns: Columns | None = None,
-    hdu: int | str | None = None,
     task: Task = "auto",
     method: MethodName = "auto",
     meaning: Meaning = "auto",
@@ -139,8 +138,6 @@ def fit(
         columns of lists are taken for draws.
     columns : all of these roles in one object, `uncertain.Columns`, for which the arguments are shortcuts. A
         role is given in one of the two.
-    hdu : which table of a FITS file with several, by number or name; the model keeps it for new files. By
-        default the one with the target, and of several the one with most values, which a warning names.
     task : "auto", "classification" or "regression". "auto" is regression for a target of floats (that are not
         all whole numbers); "classification" also accepts many integers, and whole floats, as labels.
     method : the model; in brackets, for a target of numbers.
@@ -287,12 +284,12 @@ def fit(
     if y_cov is not None:
         values["y_cov"] = y_cov
     if is_dask(table):
-        for name, given in (("noise", noise), ("memory", memory), ("spill", spill), ("hdu", hdu)):
+        for name, given in (("noise", noise), ("memory", memory), ("spill", spill)):
             if given is not None:
                 raise ParameterError(f"{name}= is for tables in one memory; on a cluster leave it out")
         reader, plan = open_dask_rows(None, table, asked, values, plan)
     else:
-        reader, plan = open_rows(table, asked, values, plan, memory=memory, spill=spill, hdu=hdu)
+        reader, plan = open_rows(table, asked, values, plan, memory=memory, spill=spill)
     return fit_rows(reader, plan)
 
 

@@ -753,7 +753,7 @@ class Model:
 
     def labels(self, table: TableLike, y: ColumnOrValues | None = None) -> Labels:
         """The targets of labelled rows, checked: the column of the fit, or `y`."""
-        source = Source.from_input(table, self._reader.choice).load([y, self.columns_.target])
+        source = Source.from_input(table, notes=False).load([y, self.columns_.target])
         return self._reader.truth(source, y)
 
     def gaussians(self, table: TableLike) -> GaussianArray:

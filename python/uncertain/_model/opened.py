@@ -22,7 +22,6 @@ from .._rows.reader import PerRow, RowReader, refuse_of_laws
 from .._rows.source import Source
 from .._spill import Budget
 from .._tables.dask import is_dask
-from .._tables.hdus import HduChoice
 from ..exceptions import ColumnError, ParameterError
 from ..preprocessing._empty import find_filled
 from .plan import Plan
@@ -36,7 +35,6 @@ def open_rows(
     *,
     memory: str | int | None,
     spill: str | os.PathLike[str] | None,
-    hdu: int | str | None = None,
 ) -> tuple[RowReader, Plan]:
     """What reads the rows of a table of this process; and the plan for such columns.
 
@@ -47,10 +45,9 @@ def open_rows(
         raise ParameterError(f'spill={spill!r}: is where the rows go with memory=, such as memory="2GB"')
     if budget is not None:
         plan.refuse(InFile)
-    source = Source.from_input(table, HduChoice(hdu, asked))
+    source = Source.from_input(table)
     try:
         columns = _find_columns(source, asked)
-        columns = columns if hdu is None else columns.with_found(hdu=hdu)
         in_parts = (
             budget is None and not plan.is_choice and suits_parts(source, columns, named=bool(asked.errors))
         )

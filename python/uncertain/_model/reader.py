@@ -29,7 +29,6 @@ from .._rows.in_parts import is_large
 from .._rows.source import Source
 from .._spill import in_parts
 from .._tables import BatchSize, Table
-from .._tables.hdus import HduChoice
 from ..exceptions import ErrorSizesWarning, ParameterError, ShapeError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians, GaussianImputer
 from .coefficients import feature_names
@@ -65,8 +64,6 @@ class Reader:
         """The steps behind that one."""
         self.is_regression = is_regressor(pipeline)
         self.classes: Labels | None = getattr(pipeline[-1], "classes_", None)
-        self.choice = HduChoice(columns=columns, fits=False)
-        """The table that is meant of a FITS file with several."""
         self.target_name = columns.target or "prediction"
         """What predictions are called."""
         self.target_unit = columns.target_unit if self.is_regression else None
@@ -112,7 +109,7 @@ class Reader:
         """The table, of which nothing is read; ColumnError unless it has what the model reads."""
         if errors is not None:
             check_option("errors", errors, ("typical", "zero"))
-        source, reads = Source.from_input(table, self.choice), self.columns.needed
+        source, reads = Source.from_input(table, notes=False), self.columns.needed
         if source.table is None:
             return self._with_errors(source, errors)
         if not self.columns.used and not _is_plain(source.table, self.steps.n_features_in_):

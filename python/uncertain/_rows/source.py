@@ -19,7 +19,6 @@ from .._data.validation import TableLike
 from .._data.warn import warn
 from .._files.paths import Paths
 from .._tables.exits import unshared
-from .._tables.hdus import ANY_TABLE, HduChoice
 from .._tables.opening import opened, refuse_strange
 from .._tables.table import Table
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
@@ -42,17 +41,18 @@ class Source:
         object.__setattr__(self, "table", self.rows if isinstance(self.rows, Table) else None)
 
     @classmethod
-    def from_input(cls, data: TableLike, choice: HduChoice = ANY_TABLE) -> Source:
-        """A table of any library, the path of one, or rows without columns."""
+    def from_input(cls, data: TableLike, *, notes: bool = True) -> Source:
+        """A table of any library, the path of one, or rows without columns; `notes`: warn of what was decided
+        when it was opened."""
         if _are_paths(data):
             from .._files.read import open_files
 
-            table: Table | None = open_files(data, choice)
+            table: Table | None = open_files(data)
         else:
-            table = opened(data, choice)
+            table = opened(data)
         if table is None:
             refuse_strange(data)
-        elif choice.fits:
+        elif notes:
             for note in table.notes:
                 warn(f"{table.origin}: {note}" if table.origin else note, UncertainWarning)
         return cls(data if table is None else table)

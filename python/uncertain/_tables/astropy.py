@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .._columns.bars import listing
 from .._columns.names import error_bars
 from .._data.typing import Array, NativeTable
-from .hdus import ANY_TABLE, HduChoice, choose_hdu
+from ..exceptions import ColumnError
 
 
-def read_fits(X: NativeTable, choice: HduChoice = ANY_TABLE) -> tuple[NativeTable, str]:
-    """An open FITS file, one of its tables, or the rows of one, as an astropy Table; and a note on the
-    choice."""
+def read_fits(X: NativeTable) -> tuple[NativeTable, str]:
+    """Read an open FITS file, one of its tables, or the rows of one; and a note on the choice."""
     from astropy.io import fits
     from astropy.table import Table as NativeTable
 
     note = ""
     if isinstance(X, fits.HDUList):
-        number, note = choose_hdu(X, choice)
-        X = X[number]
+        X, note = first_table(X)
     table = NativeTable.read(fits.BinTableHDU(X) if isinstance(X, fits.FITS_rec) else X)
     return clean(table, note)
+
+
+def first_table(hdus: Any) -> tuple[Any, str]:
+    """Return the first table of an open FITS file, and a sentence that names the others, if there are any."""
+    tables = [(number, hdu) for number, hdu in enumerate(hdus) if hdu.header.get("TFIELDS")]
+    if not tables:
+        raise ColumnError("the FITS file holds no table, only images")
+    first, *others = (f"{number} ({hdu.name})" for number, hdu in tables)
+    note = f"its first table, HDU {first}, was read: Table.read(path, hdu=...) reads {', '.join(others)}"
+    return tables[0][1], note if others else ""
 
 
 def clean(table: NativeTable, note: str) -> tuple[NativeTable, str]:

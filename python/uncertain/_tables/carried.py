@@ -18,7 +18,7 @@ from .._data.arrow_rows import struct_type, width_of
 from .._data.typing import ColumnType, NativeColumn
 from .._data.units import Unit
 from ..exceptions import ColumnError
-from .carriers import Carried, carried, correlations, from_vectors
+from .carriers import Carried, carried, from_vectors
 from .door import BatchSize, Foreign, Query
 from .exits import ArrowExit, WrappedExit
 from .table import Table
@@ -49,9 +49,7 @@ def with_bars_beside(table: Table) -> Table:
         if door is None:
             series = [*table.columns.values()]
             door = Foreign(table.names, lambda place: series[place], lambda: table.n_rows)
-        found = _with_correlations(
-            _found((name, door.column(place)) for place, name in enumerate(door.names)), door.names
-        )
+        found = _found((name, door.column(place)) for place, name in enumerate(door.names))
         if sum(_may_be_list(door.column(place)) for place in range(len(door.names))) > 1:
             vectors = from_vectors(table.names, table.types, partial(_series, door), door.units())
         found = {**found, **vectors}
@@ -93,18 +91,6 @@ def _is_plain(column: Any) -> bool:
     if isinstance(dtype, np.dtype):
         return dtype.kind in "fiub" and type(column).__name__ in ("ndarray", "Series")
     return str(dtype) == "Boolean" or (hasattr(dtype, "is_numeric") and bool(dtype.is_numeric()))
-
-
-def _with_correlations(found: Found, names: Sequence[str]) -> Found:
-    """The same with the correlations of columns of `uncertainties`, which stand behind the last of these."""
-    objects = {name: own.column for name, own in found.items() if own.correlates}
-    if len(objects) < 2:
-        return found
-    more = {name: part for name, part in correlations(objects).items() if name not in names}
-    if not more:
-        return found
-    last = [*objects][-1]
-    return {**found, last: found[last]._replace(parts={**found[last].parts, **more})}
 
 
 def _with_rows(door: Query) -> list[pl.Series]:

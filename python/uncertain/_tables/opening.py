@@ -28,14 +28,13 @@ from .exits import (
     StructuredExit,
     WrappedExit,
 )
-from .hdus import ANY_TABLE, HduChoice, refuse_hdu
 from .table import Table
 
 Opener: TypeAlias = Callable[[NativeTable], Table]
 
 KINDS_OF_TABLES = (
-    "a table of Polars, pandas, pyarrow, DuckDB, xarray, scipp, astropy or narwhals, a dict of columns, "
-    "a structured array, or anything with __arrow_c_stream__"
+    "a table of Polars, pandas, pyarrow, DuckDB, astropy or narwhals, a dict of columns, a structured array, "
+    "or anything with __arrow_c_stream__"
 )
 COLUMNS = (("polars", "Series"), ("pandas", "Series"), ("pyarrow", "ChunkedArray"))
 """Single columns, which are streams without names."""
@@ -46,25 +45,23 @@ def is_table(X: object) -> bool:
     return isinstance(X, Table) or _opener(X) is not None
 
 
-def open_table(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table:
+def open_table(X: NativeTable) -> Table:
     """`X` as a Table; queries are collected when they are asked. TypeError for what is not a table."""
-    table = opened(X, choice)
+    table = opened(X)
     if table is None:
         raise TypeError(f"expected {KINDS_OF_TABLES}, got {type(X).__module__}.{type(X).__name__}")
     return table
 
 
-def opened(X: NativeTable, choice: HduChoice = ANY_TABLE, *, apart: bool = True) -> Table | None:
+def opened(X: NativeTable, *, apart: bool = True) -> Table | None:
     """`X` as a Table; None for what is not a table. `apart`: columns that carry their error bars are taken
     apart."""
     if isinstance(X, Table):
         return X
     opener = _opener(X)
-    if choice.hdu is not None and opener is not _fits:
-        refuse_hdu(choice, f"{'a table' if opener else 'data'} of type {type(X).__name__}")
     if opener is None:
         return None
-    table = _fits(X, choice) if opener is _fits else opener(X)
+    table = opener(X)
     if not apart:
         return table
     from .carried import with_bars_beside
@@ -132,19 +129,17 @@ def _arrow(X: NativeTable) -> Table:
     return Table(Foreign(list(X.schema.names), column, lambda: X.num_rows), ArrowExit(lambda: X))
 
 
-def _fits(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table:
+def _fits(X: NativeTable) -> Table:
     from .astropy import read_fits
 
-    native, note = read_fits(X, choice)
+    native, note = read_fits(X)
     return open_astropy(native, note=note)
 
 
 def _dict(X: Mapping[str, NativeColumn]) -> Table:
-    from .carriers import as_column
     from .columns import column_units
 
-    names, given = list(X), X
-    X = {name: as_column(values) for name, values in X.items()}
+    names = list(X)
     single = [name for name in names if isinstance(X[name], (str, bytes)) or not hasattr(X[name], "__len__")]
     if single and len(single) == len(names):  # one row
         return _dict({name: [X[name]] for name in names})
@@ -170,7 +165,7 @@ def _dict(X: Mapping[str, NativeColumn]) -> Table:
         return sizes[names[0]]
 
     door = Foreign(names, column, n_rows, lambda: column_units(names, map(column, range(len(names)))))
-    return Table(door, DictExit(lambda: given))
+    return Table(door, DictExit(lambda: X))
 
 
 def _structured(X: NativeTable) -> Table:
@@ -235,7 +230,7 @@ def refuse_strange(X: NativeTable) -> None:
         other = type(next((key for key in X if not isinstance(key, str)), "")).__name__
         what = "an empty dict" if not X else f"a dict with a key of type {other}"
         raise ParameterError(f"{what} is no table: its keys must be the names of columns")
-    named = any(hasattr(X, name) for name in ("columns", "colnames", "data_vars", "column_names", "schema"))
+    named = any(hasattr(X, name) for name in ("columns", "colnames", "column_names", "schema"))
     if named and not isinstance(X, (np.ndarray, GaussianArray)):
         raise ParameterError(
             f"{type(X).__module__}.{type(X).__name__} is no table that is read here, which is "
@@ -256,11 +251,11 @@ def _narwhals_knows(X: object) -> bool:
     return isinstance(narwhals.from_native(X, pass_through=True), (narwhals.DataFrame, narwhals.LazyFrame))
 
 
-def _query(name: str, module: str = "lazy") -> Opener:
-    """The function of `lazy` (or another module) of this name, which imports Polars."""
+def _query(name: str) -> Opener:
+    """The function of `lazy` of this name, which imports Polars."""
 
     def opener(X: NativeTable) -> Table:
-        table: Table = getattr(importlib.import_module(f".{module}", __package__), name)(X)
+        table: Table = getattr(importlib.import_module(".lazy", __package__), name)(X)
         return table
 
     return opener
@@ -279,9 +274,6 @@ LIBRARIES: tuple[tuple[str, str, Opener], ...] = (
     ("narwhals", "DataFrame", _narwhals),
     ("narwhals", "LazyFrame", _narwhals),
     ("astropy.table", "Table", _astropy),
-    ("xarray", "Dataset", _query("open_xarray", "arrays")),
-    ("scipp", "DataArray", _query("open_scipp", "arrays")),
-    ("scipp", "Dataset", _query("open_scipp", "arrays")),
     *(("astropy.io.fits", name, _fits) for name in ("HDUList", "BinTableHDU", "TableHDU", "FITS_rec")),
 )
 """Classes of tables by the modules that have them, and what opens them."""

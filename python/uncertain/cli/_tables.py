@@ -74,15 +74,14 @@ def read(path: str | list[str]) -> polars.DataFrame:
     return from_bytes(sys.stdin.buffer.read()) if path == STANDARD else read_table(path)
 
 
-def opened(path: str | list[str], hdu: int | str | None = None) -> NativeTable:
+def opened(path: str | list[str]) -> NativeTable:
     """A table that is read by column; a file may have units."""
     from .._files.read import open_files
     from .._tables import open_table
-    from .._tables.hdus import HduChoice
 
     if path == STANDARD:
         return open_table(read(path))
-    table = open_files(path, HduChoice(hdu))
+    table = open_files(path)
     for note in table.notes:
         click.echo(f"{table.origin}: {note}", err=True)
     return table
@@ -91,16 +90,6 @@ def opened(path: str | list[str], hdu: int | str | None = None) -> NativeTable:
 def opened_for(model: Model, path: str | list[str], errors: Errors = None) -> NativeTable:
     """The same with the columns that a model reads."""
     return model._reader.opened(read(path) if path == STANDARD else path, errors).table
-
-
-def hdu_option(command: Function) -> Function:
-    """--hdu of a FITS file."""
-    return click.option(
-        "--hdu",
-        metavar="NAME",
-        callback=lambda _ctx, _option, text: int(text) if text and text.isdigit() else text,
-        help="Which table of a FITS file with several: its name or number.",
-    )(command)
 
 
 def from_bytes(data: bytes) -> polars.DataFrame:

@@ -9,7 +9,7 @@ import click
 from .._base.progress import Shown
 from ._columns import column_options
 from ._options import on_missing_option, progress_option
-from ._tables import STANDARD, called, hdu_option, read, table_argument
+from ._tables import STANDARD, called, read, table_argument
 
 ELSEWHERE = ("exact", "categorical", "limits", "draws")
 """Options about columns that have no error bars, or are for a fit."""
@@ -20,7 +20,6 @@ ELSEWHERE = ("exact", "categorical", "limits", "draws")
 @click.option("--groups", metavar="NAME", help="Column that repeated readings of one object share.")
 @click.option("--weight", "sample_weight", metavar="NAME", help="Column of weights.")
 @column_options
-@hdu_option
 @on_missing_option
 @progress_option
 def check_errors(table: str | list[str], on_missing: Any, progress: bool | None, **columns: Any) -> None:

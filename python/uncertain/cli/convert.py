@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ._tables import STANDARD, batches, format_option, hdu_option, opened, read, streams, write, write_batches
+from ._tables import STANDARD, batches, format_option, opened, read, streams, write, write_batches
 
 if TYPE_CHECKING:
     import polars
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 @click.option(
     "--target", "-t", default="label", show_default=True, help="Column that --pack leaves as it is."
 )
-@hdu_option
 @format_option
 def convert(
     source: str,
@@ -35,7 +34,6 @@ def convert(
     unpack: bool,
     target: str,
     kind: str | None,
-    hdu: int | str | None,
 ) -> None:
     """Convert a table between the formats that endings name: .parquet, .csv, .tsv, .arrow, .fits and others.
 
@@ -59,7 +57,7 @@ def convert(
         widths.append(frame.width)
         return frame
 
-    table = None if source == STANDARD else opened(source, hdu)
+    table = None if source == STANDARD else opened(source)
     if table is not None and streams(table):
         height = write_batches((converted(batch.native) for batch in batches(table)), destination, kind)
     else:

@@ -11,7 +11,7 @@ from .._base.progress import Shown
 from .._data.choices import ARMS, EFFORTS, HANDLE_UNKNOWN, MEANINGS, METHOD_NAMES, TASKS
 from ._columns import column_options
 from ._options import choice_option, on_missing_option, parameter, progress_option
-from ._tables import STANDARD, called, hdu_option, read, table_argument
+from ._tables import STANDARD, called, read, table_argument
 
 if TYPE_CHECKING:
     from .._data.typing import Keywords
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 )
 @click.option("--weight", "sample_weight", metavar="NAME", help="Column of weights.")
 @column_options
-@hdu_option
 @choice_option("--task", TASKS, "What the target is.")
 @choice_option("--method", METHOD_NAMES, "Which model to fit.")
 @choice_option("--meaning", MEANINGS, "What error bars mean.")

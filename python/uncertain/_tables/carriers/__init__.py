@@ -8,18 +8,15 @@ are not its own.
 from __future__ import annotations
 
 from ..._data.typing import NativeColumn
-from .astropy import as_column, from_distribution, from_nddata
+from .astropy import from_distribution
 from .carrier import Carried
-from .pints import from_pint
-from .scipp import from_scipp
 from .structs import from_structs
 from .text import from_text
-from .ufloats import correlations, from_ufloats
 from .vectors import from_vectors
 
-__all__ = ["Carried", "as_column", "carried", "correlations", "from_vectors"]
+__all__ = ["Carried", "carried", "from_vectors"]
 
-READERS = (from_structs, from_ufloats, from_pint, from_distribution, from_nddata, from_scipp, from_text)
+READERS = (from_structs, from_distribution, from_text)
 
 
 def carried(column: NativeColumn, name: str) -> Carried | None:

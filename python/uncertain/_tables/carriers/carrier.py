@@ -28,8 +28,6 @@ class Carried(NamedTuple):
     """Of values and error bars."""
     kept: bool = False
     """Is the column a part of its own, of lists?"""
-    correlates: bool = False
-    """May its errors be shared with other such columns?"""
 
 
 def beside(name: str, column: NativeColumn, value: Part, std: Part, unit: Unit = None) -> Carried:
