@@ -323,7 +323,7 @@ def test_several_files(table: Path, model: Path, tmp_path: Path) -> None:
     frame[:20].write_csv(parts[0])
     frame[20:].write_csv(parts[1])
     together = tmp_path / "m.safetensors"
-    assert run("fit", *GSU, *parts, "--out", together, "--progress").stderr.count("and 1 more") == 2
+    assert run("fit", *GSU, *parts, "--out", together, "--progress").stderr.count("and 1 more")
     whole = uncertain.load(model).predict(table).to_list()
     assert uncertain.load(together).predict(table).to_list() == whole
     for given in (parts, [tmp_path / "part*.csv"]):
@@ -369,10 +369,8 @@ def test_kept_columns(table: Path, model: Path, tmp_path: Path) -> None:
 def test_progress(table: Path, model: Path, tmp_path: Path) -> None:
     arguments = ("fit", *GSU, table, "--out", tmp_path / "m.safetensors")
     assert run(*arguments).stderr == ""  # no terminal
-    said = run(*arguments, "--progress").stderr
-    assert said.startswith(f"uncertain: fitting {table}\n") and "done in" in said
-    assert "done in" in run("predict", model, table, "--progress").stderr
-    assert "done in" in run("report", model, table, "--folds", 3, "--repeats", 1, "--progress").stderr
+    assert f"fitting {table}: 00:" in run(*arguments, "--progress").stderr
+    assert "predicting: 00:" in run("predict", model, table, "--progress").stderr
 
 
 def test_nobody_reads(table: Path, model: Path) -> None:
@@ -387,11 +385,11 @@ def test_interrupted() -> None:
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     process = subprocess.Popen(command, **streams, text=True, env=ENVIRONMENT)
     assert process.stderr is not None
-    assert process.stderr.readline() == "uncertain: fitting standard input\n"
+    assert process.stderr.read(25).strip() == "fitting standard input:"
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=240)
     assert process.returncode == 130
-    assert said.strip() == "uncertain: interrupted"
+    assert said.endswith("uncertain: interrupted\n")
 
 
 def test_an_error_of_the_program_keeps_its_traceback(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:

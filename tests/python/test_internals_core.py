@@ -3,6 +3,7 @@ progress and the words of the command line, descriptions that estimators share."
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import subprocess
@@ -374,36 +375,34 @@ def test_pickles_of_estimators() -> None:
         Fitted(b"no file")
 
 
-def test_what_takes_long_shows_one_line_that_is_gone_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_task_shows_one_line_that_is_gone_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal, rewritten while iterations pass; a task inside another shows nothing of its own."""
-    written: list[str] = []
-    monkeypatch.setattr(progress, "AFTER", 0.0)
-    monkeypatch.setattr(progress, "TICK", 0.01)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(progress.Shown, "_write", lambda _, text: written.append(text))
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(progress, "DELAY", 0.01)
+    monkeypatch.setattr(progress, "INTERVAL", 0.01)
 
-    def until(text: str) -> None:
+    def wait_for(text: str) -> None:
         end = time.monotonic() + 60.0
-        while not any(text in line for line in written) and time.monotonic() < end:
+        while text not in screen.getvalue() and time.monotonic() < end:
             time.sleep(0.01)
-        assert any(text in line for line in written)
+        assert text in screen.getvalue()
 
-    with progress.Shown("fitting") as outer, progress.Shown("predicting sets"):
-        outer.iteration(Progress("fold 1 of 5", 7, 1.0, 1e-3))
-        until("(fold 1 of 5, iteration 7, gap 1.0e-03)")
+    with progress.shown("fitting"), progress.shown("predicting sets") as is_inner_shown:
+        progress.show_iteration(Progress("fold 1 of 5", 7, 1.0, 1e-3))
+        wait_for("fold 1 of 5, iteration 7, gap 1.0e-03")
         pace = Pace()
         pace.begin(5, 1)
         pace.step("measurement", 1)
-        until("(fold 2 of 5, measurement, about ")
-    assert not any("predicting" in text for text in written)
-    assert not written[-1].strip() and written[-1].endswith("\r")
-    del written[:]
-    monkeypatch.setenv("UNCERTAIN_PROGRESS", "0")
-    with progress.Shown("fitting") as outer:
-        assert not outer.shown
+        wait_for("fold 2 of 5, measurement, about ")
+    assert not is_inner_shown and "predicting" not in screen.getvalue()
+    assert screen.getvalue().endswith("\r") and not screen.getvalue().split("\r")[-2].strip()
+    monkeypatch.setattr(progress, "DELAY", 100.0)
+    seen = screen.getvalue()
     rows = GaussianArray(np.arange(60.0)[:, None], std=np.ones((60, 1)))
     uncertain.fit(rows, np.arange(60) % 2)
-    assert not written
+    assert screen.getvalue() == seen
 
 
 @pytest.mark.usefixtures("few_trees")

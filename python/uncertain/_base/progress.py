@@ -1,24 +1,17 @@
-"""Progress: what a ``callback`` receives, what ``verbose`` prints, and what a terminal shows by itself.
+"""Progress of a fit: `callback` and `verbose`, and a line on stderr for tasks of more than two seconds.
 
-What takes longer than two seconds says in a terminal and in a notebook how far it has come: a line on stderr
-that is rewritten and is gone at the end; where it was asked for without a terminal, a new line every ten
-seconds. A thread measures the time, because fits run in the extension; who knows how far a task has come says
-so (`say_how_far`). A task inside another one shows nothing of its own. ``UNCERTAIN_PROGRESS=0`` in the
-environment turns it off.
+tqdm draws the line. ``TQDM_DISABLE=1`` in the environment turns it off.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:  # which the command line does without
+if TYPE_CHECKING:  # the command line starts without scikit-learn
     from sklearn.base import BaseEstimator
 
 
@@ -46,7 +39,7 @@ class Progress(NamedTuple):
 Callback: TypeAlias = Callable[[Progress], object] | None
 """Called after every iteration."""
 Report: TypeAlias = Callable[[str, int, float, float], None]
-"""The same for the core: task, iteration, objective, gap."""
+"""Called by the core: task, iteration, objective, gap."""
 
 
 def reporter(estimator: BaseEstimator) -> Report | None:
@@ -77,97 +70,58 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-TICK, AFTER, LINES = 0.2, 2.0, 10.0
-"""Seconds between looks at the clock, before a line is shown, and between lines elsewhere."""
-WIDTH = 100
-
-
-def rewrites() -> bool:
-    """Is stderr a terminal, or the output of a notebook's cell, where a line can be written over?"""
-    return sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel.")
-
-
-def say_how_far(detail: str) -> None:
-    """Of the task that is shown, if one is."""
-    if Shown.now is not None:
-        Shown.now.detail = f" ({detail})"
+DELAY, INTERVAL = 2.0, 0.2
+"""Seconds before a line appears on a terminal, and between its updates."""
+_line: Any = None
+"""The tqdm line of the outermost task."""
 
 
 @contextmanager
-def shown(what: str, wanted: bool | None = None) -> Iterator[None]:
-    """`Shown`, of which nothing else is needed."""
-    with Shown(what, wanted):
-        yield
+def shown(task: str, wanted: bool | None = None) -> Iterator[bool]:
+    """Show `task` and its elapsed time on stderr while the block runs; tasks inside it show nothing.
 
+    A thread updates the line, because fits run in the extension. The block receives whether it is shown.
 
-class Shown:
-    """``with Shown("fitting"):`` shows this while the block runs.
-
-    `shown` True: also where a line cannot be rewritten; False: nowhere; None: where it can be.
+    Parameters
+    ----------
+    wanted : by default on a terminal and in a notebook, after `DELAY` seconds, and removed at the end. True
+        shows it anywhere, at once; False nowhere.
     """
+    global _line
+    is_screen = sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel.")
+    if _line is not None or not (is_screen if wanted is None else wanted):
+        yield False
+        return
+    from tqdm.auto import tqdm  # imported late: it takes longer than most predictions
 
-    now: Shown | None = None
-    """The task that is shown, the outermost one."""
+    delay = 0.0 if wanted else DELAY
+    line = tqdm(desc=task, bar_format="{desc}: {elapsed}{postfix}", leave=bool(wanted), delay=delay)
+    done = threading.Event()
 
-    def __init__(self, what: str, shown: bool | None = None) -> None:
-        self._over = rewrites()
-        wanted = self._over and os.environ.get("UNCERTAIN_PROGRESS") != "0"
-        self.shown = wanted if shown is None else shown
-        self.detail = ""
-        self._what = what
-        self._start = time.monotonic()
-        self._done = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._width = 0
+    def update() -> None:
+        while not done.wait(INTERVAL):
+            line.update(0)
 
-    def __enter__(self) -> Self:
-        if self.shown and Shown.now is None:
-            Shown.now = self
-            self._thread = threading.Thread(target=self._run, daemon=True)
-            self._thread.start()
-        return self
+    thread = threading.Thread(target=update, daemon=True)
+    thread.start()
+    _line = line
+    try:
+        yield not line.disable
+    finally:
+        _line = None
+        done.set()
+        thread.join()
+        line.close()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._thread is None:
-            return
-        Shown.now = None
-        self._done.set()
-        self._thread.join()
-        if self._over:
-            self._line("")
-        elif kind is None:
-            self._write(f"uncertain: {self._what}: done in {self._seconds:.1f} s\n")
 
-    def iteration(self, progress: Progress) -> None:
-        """A callback for solvers."""
-        gap = "" if progress.gap != progress.gap else f", gap {progress.gap:.1e}"
-        task = f"{progress.task}, " if progress.task else ""
-        self.detail = f" ({task}iteration {progress.iteration}{gap})"
+def show_detail(detail: str) -> None:
+    """Append how far the shown task has come, if one is shown."""
+    if _line is not None:
+        _line.set_postfix_str(detail, refresh=False)
 
-    @property
-    def _seconds(self) -> float:
-        return time.monotonic() - self._start
 
-    def _run(self) -> None:
-        if not self._over:
-            self._write(f"uncertain: {self._what}\n")
-        wait = AFTER if self._over else LINES
-        while not self._done.wait(wait):
-            wait = TICK if self._over else LINES
-            line = f"{self._what} ... {self._seconds:.0f} s{self.detail}"
-            if self._over:
-                self._line(line[:WIDTH])
-            else:
-                self._write(f"uncertain: {line}\n")
-
-    def _line(self, text: str) -> None:
-        """Over the line before; an empty one takes it away."""
-        if text or self._width:
-            self._write(f"\r{text.ljust(self._width)}" + ("" if text else "\r"))
-            self._width = len(text)
-
-    def _write(self, text: str) -> None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
+def show_iteration(progress: Progress) -> None:
+    """Callback of a solver that appends its iteration to the shown task."""
+    task = f"{progress.task}, " if progress.task else ""
+    gap = "" if progress.gap != progress.gap else f", gap {progress.gap:.1e}"
+    show_detail(f"{task}iteration {progress.iteration}{gap}")

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from numbers import Real
 from typing import NamedTuple, TypeAlias
 
-from .._base.progress import say_how_far
+from .._base.progress import show_detail
 from ..exceptions import ParameterError
 
 
@@ -87,7 +87,7 @@ class Pace:
         rest = (seconds - self.before) / done * max(0, self.folds * self.fits - done)
         if self.max_seconds is not None:
             rest = min(rest, max(0.0, self.max_seconds - seconds))
-        say_how_far(f"fold {fold + 1} of {self.folds}, {task}, about {rest:.0f} s to go")
+        show_detail(f"fold {fold + 1} of {self.folds}, {task}, about {rest:.0f} s to go")
         if self.verbose:
             self._write(
                 f"[{self.title}] fold {fold + 1} of {self.folds}, {task}: {seconds:.1f} s, "

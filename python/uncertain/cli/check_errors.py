@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .._base.progress import Shown
+from .._base.progress import shown
 from ._columns import column_options
 from ._options import on_missing_option, progress_option
 from ._tables import STANDARD, called, read, table_argument
@@ -37,6 +37,6 @@ def check_errors(table: str | list[str], on_missing: Any, progress: bool | None,
     misplaced = next((name for name in ELSEWHERE if columns.pop(name)), None)
     if misplaced is not None:
         raise click.UsageError(f"--{misplaced} is for uncertain fit: what is checked are error bars")
-    with Shown(f"checking {called(table)}", progress):
+    with shown(f"checking {called(table)}", progress):
         result = check(read(table) if table == STANDARD else table, on_missing=on_missing, **columns)
     click.echo(str(result))

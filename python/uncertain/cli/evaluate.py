@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .._base.progress import Shown
+from .._base.progress import shown
 from ._options import progress_option
 from ._tables import opened_for, table_argument
 
@@ -33,7 +33,7 @@ def evaluate(model: str, table: str | list[str], progress: bool | None) -> None:
     from .._model.score_counts import ConfusionCounts
 
     fitted = load(model)
-    with Shown("predicting", progress):
+    with shown("predicting", progress):
         worth = fitted._score_counts(opened_for(fitted, table))
     if isinstance(worth, ConfusionCounts):
         click.echo("\n".join(_by_class([str(c) for c in fitted.classes_.tolist()], worth)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .._base.progress import Shown
+from .._base.progress import show_iteration, shown
 from .._data.choices import ARMS, EFFORTS, HANDLE_UNKNOWN, MEANINGS, METHOD_NAMES, TASKS
 from ._columns import column_options
 from ._options import choice_option, on_missing_option, parameter, progress_option
@@ -101,9 +101,9 @@ def fit(
     chosen: Keywords = dict(parameter(text) for text in params)
     if given["exact"] == "none":
         given["exact"] = []
-    with Shown(f"fitting {called(table)}", progress) as shown:
-        if shown.shown and method not in ("auto", "minimax"):  # which has no iterations to report
-            chosen["callback"] = shown.iteration
+    with shown(f"fitting {called(table)}", progress) as is_shown:
+        if is_shown and method not in ("auto", "minimax"):  # which has no iterations to report
+            chosen["callback"] = show_iteration
         rows = read(table) if table == STANDARD else table
         chosen["transform"] = None if no_log else "auto"
         model = fit_table(rows, target, method=method, scale=not no_scale, **chosen | given)

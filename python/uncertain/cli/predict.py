@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .._base.progress import Shown
+from .._base.progress import shown
 from ._columns import names
 from ._options import progress_option
 from ._tables import (
@@ -78,7 +78,7 @@ def predict(
     if append and keep:
         raise click.UsageError("--append keeps all columns, --keep some: choose one")
     fitted = load(model)
-    with Shown("predicting", progress):
+    with shown("predicting", progress):
         rows = opened_for(fitted, table, errors)
 
         def answered(part: Table) -> polars.DataFrame:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .._base.progress import Shown
+from .._base.progress import shown
 from ._options import progress_option
 from ._tables import opened_for, table_argument
 
@@ -58,7 +58,7 @@ def report(
     if by_rows and groups is not None:
         raise click.UsageError("--groups and --rows contradict each other: choose one")
     fitted = load(model)
-    with Shown("comparing", progress):
+    with shown("comparing", progress):
         result = fitted.report(
             opened_for(fitted, table),
             groups=False if by_rows else groups,
