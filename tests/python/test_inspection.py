@@ -15,7 +15,7 @@ from sklearn.metrics import make_scorer, recall_score
 
 import uncertain
 from uncertain import GaussianArray, GaussianDiscriminant, GSUClassifier, GSURegressor
-from uncertain.exceptions import ParameterError, ShapeError
+from uncertain.exceptions import ParameterError, ShapeError, UncertainError
 from uncertain.inspection import partial_dependence, permutation_importance
 
 N = 60
@@ -58,6 +58,57 @@ def test_a_value_never_parts_from_its_error_bar(rng: np.random.Generator) -> Non
     assert found.score == 1.0 and found.importances.shape == (2, 4)
     assert found.importances_mean[0] > 0.2 and not found.importances[1].any()
     assert_allclose(found.importances_std, found.importances.std(axis=1))
+
+
+class Recorder(RegressorMixin, BaseEstimator):
+    """Keeps the rows that it predicts."""
+
+    def __init__(self) -> None:
+        self.fitted_, self.seen = True, []
+
+    def predict(self, X: GaussianArray) -> Any:
+        self.seen.append(X)
+        return np.arange(len(X), dtype=float)
+
+
+def sources(rows: GaussianArray, moved: GaussianArray, feature: int) -> Any:
+    """The row that each value was taken from."""
+    return np.argmax(moved.means[:, feature, None] == rows.means[:, feature], axis=1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("block", [(1,), (3, 0), (0, 1, 2, 3)])
+def test_a_moved_feature_takes_its_error_bar_and_leaves_its_correlations(
+    kind: str, block: tuple[int, ...], rng: np.random.Generator
+) -> None:
+    rows, model = GaussianArray(rng.normal(size=(N, 4)), **KINDS[kind](rng)), Recorder()
+    assert rows.kind == kind
+    permutation_importance(model, rows, np.arange(N), features=[block], n_repeats=1)
+    moved = model.seen[1]
+    source = sources(rows, moved, block[0])
+    before, after = rows.covariances(), moved.covariances()
+    here, rest = np.array(block), np.setdiff1d(np.arange(4), block)
+    assert_array_equal(np.sort(source), np.arange(N))
+    assert_array_equal(moved.means[:, here], rows.means[source][:, here])
+    assert_array_equal(moved.means[:, rest], rows.means[:, rest])
+    assert_allclose(after[:, here[:, None], here], before[source][:, here[:, None], here], rtol=1e-12)
+    assert_allclose(after[:, rest[:, None], rest], before[:, rest[:, None], rest], rtol=1e-12)
+    assert not after[:, here[:, None], rest].any()
+
+
+def test_values_come_from_other_groups(rng: np.random.Generator) -> None:
+    groups = rng.permutation(np.repeat(np.arange(12), rng.integers(1, 9, 12)))
+    rows, model = GaussianArray(rng.normal(size=(len(groups), 1))), Recorder()
+    permutation_importance(model, rows, np.arange(len(rows)), groups=groups, n_repeats=300)
+    pairs = np.zeros((len(rows), len(rows)))
+    for moved in model.seen[1:]:
+        source = sources(rows, moved, 0)
+        assert_array_equal(np.sort(source), np.arange(len(rows)))
+        pairs[np.arange(len(rows)), source] += 1
+    others = groups[:, None] != groups
+    assert not pairs[~others].any() and (pairs[others] > 0).mean() > 0.95
+    with pytest.raises(UncertainError, match="has 6 of the 10 rows"):
+        permutation_importance(model, rows[:10], np.arange(10), groups=[0] * 6 + [1] * 4)
 
 
 @pytest.mark.parametrize("scoring", [None, "roc_auc", "log_loss", "balanced_accuracy"])

@@ -9,16 +9,14 @@ import numpy as np
 import polars as pl
 import pytest
 import sklearn.metrics as skm
-from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.pipeline import Pipeline
 from test_held_out import readings
-from test_inspection import KINDS, N
 from test_report_scores import catalogue
 
 import uncertain
-from uncertain import AdaptiveHuberClassifier, GaussianArray, GSUClassifier, Incomplete
+from uncertain import AdaptiveHuberClassifier, GaussianArray, Incomplete
 from uncertain._base.folds import split
 from uncertain._base.normal_mixtures import NormalMixtures
 from uncertain._data.groups import Groups
@@ -34,10 +32,6 @@ from uncertain._report.metrics import OF_CLASSES, OF_NUMBERS, Answer, Metric
 from uncertain._report.pace import Pace
 from uncertain._report.regression import compare_regressions
 from uncertain._widths.scatter import most_likely_scatter
-from uncertain.exceptions import UncertainError
-from uncertain.inspection import permutation_importance
-from uncertain.inspection._importance import _dealt
-from uncertain.inspection._subject import picked, replaced
 
 
 class Probe(BaseEstimator):  # type: ignore[misc]
@@ -379,43 +373,6 @@ def test_a_lead_counts_beyond_two_standard_errors() -> None:
     assert clear.verdict == 'Best: "spread", by 30.0 +- 4.6 points over "means only".'
     close = meanings_of(means_only=right, spread=nearly)
     assert close.verdict.startswith('No clear winner: "means only" is ahead of "spread" by 1.0')
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("block", [(1,), (3, 0), (0, 1, 2, 3)])
-def test_a_moved_feature_takes_its_error_bar_and_leaves_its_correlations(
-    kind: str, block: tuple[int, ...], rng: np.random.Generator
-) -> None:
-    rows = GaussianArray(rng.normal(size=(N, 4)), **KINDS[kind](rng))
-    assert rows.kind == kind
-    source = rng.permutation(N)
-    moved = replaced(rows, block, picked(rows, block)[source])
-    before, after = rows.covariances(), moved.covariances()
-    here, rest = np.array(block), np.setdiff1d(np.arange(4), block)
-    assert_array_equal(moved.means[:, here], rows.means[source][:, here])
-    assert_array_equal(moved.means[:, rest], rows.means[:, rest])
-    assert_allclose(after[:, here[:, None], here], before[source][:, here[:, None], here], rtol=1e-12)
-    assert_allclose(after[:, rest[:, None], rest], before[:, rest[:, None], rest], rtol=1e-12)
-    assert not after[:, here[:, None], rest].any()
-
-
-def test_values_come_from_other_groups() -> None:
-    rng = np.random.default_rng(1)
-    codes = rng.permutation(np.repeat(np.arange(12), rng.integers(1, 9, 12))).astype(np.uint32)
-    seen = np.zeros((len(codes), len(codes)))
-    for seed in range(300):
-        source = _dealt(len(codes), Groups(codes), np.random.default_rng(seed))
-        assert_array_equal(np.sort(source), np.arange(len(codes)))
-        assert (codes[source] != codes).all()
-        seen[np.arange(len(codes)), source] += 1
-    others = codes[:, None] != codes
-    assert (seen[others] > 0).mean() > 0.95  # and from all of them
-    with pytest.raises(UncertainError, match="one star has 6 of the 10 rows"):
-        _dealt(10, Groups(np.array([0] * 6 + [1] * 4, dtype=np.uint32), "star"), rng)
-    x, y = rng.normal(size=(len(codes), 2)), codes % 2
-    model = GSUClassifier().fit(x, y)
-    grouped = permutation_importance(model, x, y, groups=codes)
-    assert grouped.importances.shape == (2, 5)
 
 
 @pytest.mark.parametrize("kind", ["zero", "std", "cov", "gaps"])

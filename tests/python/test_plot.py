@@ -91,11 +91,11 @@ def test_reliability_is_that_of_scikit_learn(rng: np.random.Generator, strategy:
 
 def test_intervals_of_frequencies_cover_as_often_as_they_say() -> None:
     rng = np.random.default_rng(0)
-    inside = []
-    for _ in range(400):
-        y = rng.random(50) < 0.3
-        display = plot.ReliabilityDisplay(y, np.full(50, 0.3), n_bins=1, strategy="uniform", name=None)
-        inside.append(display.lower[0] <= 0.3 <= display.upper[0])
+    prob = np.repeat((np.arange(400) + 0.5) / 400, 50)  # 400 bins of 50 rows, all with the frequency 0.3
+    display = plot.ReliabilityDisplay.from_predictions(
+        rng.random(prob.size) < 0.3, prob, n_bins=400, strategy="uniform"
+    )
+    inside = (display.lower <= 0.3) & (display.upper >= 0.3)
     assert np.mean(inside) == pytest.approx(norm.cdf(1) - norm.cdf(-1), abs=0.06)
 
 
@@ -103,7 +103,7 @@ def test_reliability_of_an_estimator(rows: tuple[GaussianArray, Any]) -> None:
     X, y = rows
     model = GSUClassifier(probability=True, random_state=0).fit(X, y)
     display = plot.ReliabilityDisplay.from_estimator(model, X, y, n_bins=4)
-    assert display.name == "GSUClassifier" and display.counts.sum() == len(y)
+    assert display.estimator_name == "GSUClassifier" and display.counts.sum() == len(y)
     with pytest.raises(UncertainError, match="two classes, got 3"):
         three = np.digitize(X.means[:, 0], [0.0, 2.0])
         plot.ReliabilityDisplay.from_estimator(GSUClassifier(probability=True).fit(X, three), X, three)

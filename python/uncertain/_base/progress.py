@@ -72,8 +72,8 @@ def say(line: str) -> None:
 
 DELAY, INTERVAL = 2.0, 0.2
 """Seconds before a line appears on a terminal, and between its updates."""
-_line: Any = None
-"""The tqdm line of the outermost task."""
+_lines: list[Any] = []
+"""The tqdm line of the outermost task, while it is shown."""
 
 
 @contextmanager
@@ -87,9 +87,8 @@ def shown(task: str, wanted: bool | None = None) -> Iterator[bool]:
     wanted : by default on a terminal and in a notebook, after `DELAY` seconds, and removed at the end. True
         shows it anywhere, at once; False nowhere.
     """
-    global _line
     is_screen = sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel.")
-    if _line is not None or not (is_screen if wanted is None else wanted):
+    if _lines or not (is_screen if wanted is None else wanted):
         yield False
         return
     from tqdm.auto import tqdm  # imported late: it takes longer than most predictions
@@ -104,11 +103,11 @@ def shown(task: str, wanted: bool | None = None) -> Iterator[bool]:
 
     thread = threading.Thread(target=update, daemon=True)
     thread.start()
-    _line = line
+    _lines.append(line)
     try:
         yield not line.disable
     finally:
-        _line = None
+        _lines.clear()
         done.set()
         thread.join()
         line.close()
@@ -116,8 +115,8 @@ def shown(task: str, wanted: bool | None = None) -> Iterator[bool]:
 
 def show_detail(detail: str) -> None:
     """Append how far the shown task has come, if one is shown."""
-    if _line is not None:
-        _line.set_postfix_str(detail, refresh=False)
+    for line in _lines:
+        line.set_postfix_str(detail, refresh=False)
 
 
 def show_iteration(progress: Progress) -> None:

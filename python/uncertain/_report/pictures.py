@@ -9,7 +9,7 @@ import numpy as np
 
 from .._data.typing import Booleans, Floats
 from ..plot import COLORS, ReliabilityDisplay, new_figure
-from ..plot._style import bare
+from ..plot._figure import bare
 from .board import MEANS_ONLY, Board
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def reliability_picture(
     for name in (own, MEANS_ONLY):
         if name in probabilities:
             happened, prob = probabilities[name]
-            ReliabilityDisplay(happened, prob, n_bins=10, strategy="quantile", name=name).plot(ax)
+            ReliabilityDisplay.from_predictions(happened, prob, pos_label=True, name=name, ax=ax)
     ax.set(xlabel=f"predicted probability of {positive}")
     return figure
 

@@ -6,12 +6,12 @@ again, and ``ax_`` and ``figure_`` are there to go on with.
 """
 
 from ._boundary import DecisionBoundaryDisplay, boundaries
+from ._figure import COLORS, new_figure
 from ._gaussians import GaussianDisplay, ellipses
 from ._law import LawDisplay
 from ._profile import ProfileDisplay
 from ._refinement import RefinementDisplay
 from ._reliability import ReliabilityDisplay
-from ._style import COLORS, new_figure
 
 __all__ = [
     "COLORS",

@@ -15,12 +15,12 @@ from scipy.special import ndtr
 from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
-from .._data.typing import ColumnOrValues, Estimator, Floats, Label, Predictor
+from .._data.typing import ColumnOrValues, Estimator, Floats, Keywords, Label, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ParameterError, ShapeError
+from ._figure import COLORS, GREY, axes_for, axis_limits, bare, ink, legend
 from ._gaussians import GaussianDisplay
-from ._opened import Opened, last_step
-from ._style import COLORS, axes_for, axis_limits, bare, legend
+from ._rows import PlotRows, last_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,34 +90,30 @@ class DecisionBoundaryDisplay:
         y : labels; without, no rows are drawn, except of a table with the target column.
         features : two features, by name or number; needed if there are more. The picture is then a slice: the
             others are exactly at their means over the rows.
-        cov : what a row of the picture has: a variance, or a matrix of shape (2, 2). By default exact points.
+        cov : of a row of the picture: a variance, or a matrix of shape (2, 2). By default exact points.
         resolution : grid points along each axis.
         n_std : half width of the band in standard deviations of the score.
         ax : matplotlib's Axes; a new figure without.
         **options : of :class:`GaussianDisplay`, for the rows.
         """
-        opened = Opened.from_arguments(estimator, X, y)
-        pair = opened.pair(features)
-        classifier, data = opened.estimator, opened.rows[:, list(pair)]
+        rows = PlotRows.from_arguments(estimator, X, y)
+        pair = rows.pair(features)
+        classifier, data = rows.estimator, rows.rows[:, list(pair)]
         if not hasattr(classifier, "decision_function"):
             name = type(last_step(classifier)).__name__
             raise ParameterError(f"{name} has no decision_function: a boundary is between classes")
         low, high = axis_limits(data.means)
         xx0, xx1 = np.meshgrid(*(np.linspace(low[k], high[k], resolution) for k in (0, 1)))
         points = np.stack([xx0.ravel(), xx1.ravel()], axis=1)
-        score, std = _scores(classifier, points, cov, pair, opened.rows)
-        shape = xx0.shape + score.shape[1:]
-        display = cls(
-            xx0,
-            xx1,
-            score=score.reshape(shape),
-            score_std=std.reshape(shape),
-            classes=getattr(classifier, "classes_", [0, 1]),
+        score, std = (
+            values.reshape(xx0.shape + values.shape[1:])
+            for values in _scores(classifier, points, cov, pair, rows.rows)
         )
+        classes = getattr(classifier, "classes_", [0, 1])
+        display = cls(xx0, xx1, score=score, score_std=std, classes=classes)
         display.plot(axes_for(ax), n_std=n_std)
-        if opened.labels is not None:
-            names = None if opened.names is None else [opened.label(j) for j in pair]
-            GaussianDisplay(data, opened.labels).plot(display.ax_, **{"names": names} | options)
+        if rows.labels is not None:
+            GaussianDisplay(data, rows.labels).plot(display.ax_, **{"names": rows.axis_names(pair)} | options)
         return display
 
     def plot(self, ax: Axes | None = None, *, n_std: float = 1.0) -> Self:
@@ -130,29 +126,24 @@ class DecisionBoundaryDisplay:
         from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 
         grid = (self.xx0, self.xx1)
+        style: Keywords = {"rasterized": True}
+        bare(self.ax_)
         if self.score.ndim == 3:
-            best = self.score.argmax(axis=2)
-            regions = ListedColormap([COLORS[k % len(COLORS)] for k in range(self.score.shape[2])])
-            self.ax_.pcolormesh(
-                *grid,
-                best,
-                cmap=regions,
-                vmin=-0.5,
-                vmax=self.score.shape[2] - 0.5,
-                alpha=0.18,
-                rasterized=True,
-            )
+            k = self.score.shape[2]
+            regions = ListedColormap([COLORS[j % len(COLORS)] for j in range(k)])
+            style |= {"cmap": regions, "vmin": -0.5, "vmax": k - 0.5, "alpha": 0.18}
+            self.ax_.pcolormesh(*grid, self.score.argmax(axis=2), **style)
             return self
         # A score without spread is on one side or the other.
         ratio = self.score / np.maximum(self.score_std, 1e-300)
-        colors = LinearSegmentedColormap.from_list("sides", [COLORS[0], "white", COLORS[1]])
-        self.ax_.pcolormesh(*grid, ndtr(ratio), cmap=colors, vmin=0.0, vmax=1.0, alpha=0.3, rasterized=True)
-        self.boundary_ = self.ax_.contour(*grid, self.score, [0.0], colors="black", linewidths=2.0, zorder=4)
+        colors = [COLORS[0], self.ax_.get_facecolor(), COLORS[1]]
+        style |= {"cmap": LinearSegmentedColormap.from_list("sides", colors), "vmin": 0.0, "vmax": 1.0}
+        self.ax_.pcolormesh(*grid, ndtr(ratio), alpha=0.3, **style)
+        line: Keywords = {"colors": ink(), "zorder": 4}
+        self.boundary_ = self.ax_.contour(*grid, self.score, [0.0], linewidths=2.0, **line)
         if np.all(self.score_std > 0):
-            self.band_ = self.ax_.contour(
-                *grid, ratio, [-n_std, n_std], colors="black", linestyles="--", linewidths=1.2, zorder=4
-            )
-        bare(self.ax_)
+            line |= {"linestyles": "--", "linewidths": 1.2}
+            self.band_ = self.ax_.contour(*grid, ratio, [-n_std, n_std], **line)
         return self
 
 
@@ -167,30 +158,23 @@ def _scores(
     places = np.tile(rows.means.mean(axis=0), (len(points), 1))
     places[:, pair] = points
     if cov is None:
-        exact = places if names is None else GaussianArray(places, feature_names=names)
-        score = np.asarray(estimator.decision_function(exact))
+        drawn: Any = places if names is None else GaussianArray(places, feature_names=names)
+    else:
+        matrix = np.asarray(cov, dtype=np.float64)
+        if matrix.shape not in ((), (2, 2)):
+            raise ShapeError(
+                f"cov: expected a variance or a matrix of shape (2, 2), got shape {matrix.shape}"
+            )
+        whole = np.zeros((rows.n_features, rows.n_features))
+        whole[np.ix_(pair, pair)] = matrix if matrix.ndim else matrix * np.eye(2)
+        drawn = GaussianArray(places, cov=whole, feature_names=names)
+    score, last = np.asarray(estimator.decision_function(drawn)), last_step(estimator)
+    if cov is None or not hasattr(last, "decision_distribution"):
         return score, np.zeros_like(score)
-    matrix = np.asarray(cov, dtype=np.float64)
-    if matrix.shape not in ((), (2, 2)):
-        raise ShapeError(f"cov: expected a variance or a matrix of shape (2, 2), got shape {matrix.shape}")
-    whole = np.zeros((rows.n_features, rows.n_features))
-    whole[np.ix_(pair, pair)] = matrix if matrix.ndim else matrix * np.eye(2)
-    drawn = GaussianArray(places, cov=whole, feature_names=names)
-    if not hasattr(last_step(estimator), "decision_distribution"):
-        score = np.asarray(estimator.decision_function(drawn))
-        return score, np.zeros_like(score)
-    # The boundary is where such rows change sides: of a discriminant, which integrates, not quite the mean.
-    score, (_, std) = estimator.decision_function(drawn), _distribution(estimator, drawn)
-    return np.asarray(score), np.asarray(std)
-
-
-def _distribution(estimator: Estimator, rows: GaussianArray) -> tuple[Floats, Floats]:
-    """`decision_distribution`, which scikit-learn's pipelines do not pass on."""
-    moved = rows
-    if isinstance(estimator, Pipeline) and len(estimator) > 1:
-        moved = estimator[:-1].transform(rows)
-    mean, std = last_step(estimator).decision_distribution(moved)
-    return mean, std
+    if isinstance(estimator, Pipeline) and len(estimator) > 1:  # which do not pass decision_distribution on
+        drawn = estimator[:-1].transform(drawn)
+    # The mean of the distribution is not quite the score of a discriminant, which integrates.
+    return score, np.asarray(last.decision_distribution(drawn)[1])
 
 
 def boundaries(
@@ -219,9 +203,7 @@ def boundaries(
     points = np.stack([gx.ravel(), gy.ravel()], axis=1)
     last = len(models) - 1
     for k, (name, model) in enumerate(models.items()):
-        line, width, color = (
-            ("-", 2.2, "#111111") if k == last else (("--", ":", "-.")[k % 3], 1.8, "#666666")
-        )
+        line, width, color = ("-", 2.2, ink()) if k == last else (("--", ":", "-.")[k % 3], 1.8, GREY)
         score = model.decision_function(points).reshape(gx.shape)
         ax.contour(gx, gy, score, levels=[0.0], colors=color, linewidths=width, linestyles=line, zorder=4)
         ax.plot([], [], linestyle=line, linewidth=width, color=color, label=name)

@@ -12,17 +12,8 @@ from .._data.array import GaussianArray
 from .._data.typing import ColumnOrValues, Keywords, Label, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ShapeError
-from ._opened import Opened
-from ._style import (
-    COLORS,
-    MARKERS,
-    axes_for,
-    axis_limits,
-    bare,
-    legend,
-    matplotlib_or_error,
-    two_features,
-)
+from ._figure import COLORS, MARKERS, axes_for, axis_limits, bare, legend
+from ._rows import PlotRows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,13 +29,12 @@ def ellipses(
     ----------
     data : two-dimensional Gaussians.
     n_std : standard deviations from the centre to the edge; 1 holds 39 % of a row's probability, 2 hold 86 %.
-    rows : which rows; all if None.
+    rows : numbers of the rows to draw; all if None.
     **style : for matplotlib's `EllipseCollection`, such as ``facecolors="C0", alpha=0.2``.
     """
-    matplotlib_or_error()
     from matplotlib.collections import EllipseCollection
 
-    two_features(data)
+    _check_two_features(data)
     chosen = data if rows is None else data[rows]
     values, vectors = np.linalg.eigh(chosen.covariances())
     lengths = 2.0 * n_std * np.sqrt(np.maximum(values, 0.0))
@@ -89,7 +79,7 @@ class GaussianDisplay:
     ax_: Axes
 
     def __init__(self, data: GaussianArray, y: ArrayLike | None = None) -> None:
-        two_features(data)
+        _check_two_features(data)
         self.data = data
         self.y = np.zeros(len(data), dtype=int) if y is None else np.asarray(y)
         if self.y.shape != (len(data),):
@@ -106,7 +96,7 @@ class GaussianDisplay:
         **options: object,
     ) -> Self:
         """Draw two features of `X` (with their marginal covariances); `options` are those of `plot`."""
-        return cls._drawn(Opened.from_arguments(None, X, y), features, options)
+        return cls._draw(PlotRows.from_arguments(None, X, y), features, options)
 
     @classmethod
     def from_estimator(
@@ -141,17 +131,16 @@ class GaussianDisplay:
         >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
         ('color', 'flux')
         """
-        opened = Opened.from_arguments(model, table, y)
+        data = PlotRows.from_arguments(model, table, y)
         if getattr(model, "is_regression_", False):
-            opened = opened._replace(labels=None)
-        return cls._drawn(opened, features, options)
+            data = data._replace(labels=None)
+        return cls._draw(data, features, options)
 
     @classmethod
-    def _drawn(cls, opened: Opened, features: tuple[int | str, int | str], options: Keywords) -> Self:
-        pair = opened.pair(features)
-        if opened.names is not None:
-            options = {"names": [opened.label(j) for j in pair]} | options
-        return cls(opened.rows[:, list(pair)], opened.labels).plot(**options)
+    def _draw(cls, data: PlotRows, features: tuple[int | str, int | str], options: Keywords) -> Self:
+        pair = data.pair(features)
+        options.setdefault("names", data.axis_names(pair))
+        return cls(data.rows[:, list(pair)], data.labels).plot(**options)
 
     def plot(
         self,
@@ -176,21 +165,15 @@ class GaussianDisplay:
         self.ellipses_ = []
         step = max(1, -(-len(self.data) // most))
         for k, label in enumerate(np.unique(self.y)):
-            color = COLORS[k % len(COLORS)]
+            color, marker = COLORS[k % len(COLORS)], MARKERS[k % len(MARKERS)]
             rows = np.flatnonzero(self.y == label)
             colors = {"facecolors": (color, 0.05), "edgecolors": (color, 0.45)}
             self.ellipses_.append(
                 ellipses(self.data, ax=self.ax_, n_std=n_std, rows=rows[::step], linewidths=0.7, **colors)
             )
-            x = self.data.means[rows]
-            style: Keywords = {
-                "marker": MARKERS[k % len(MARKERS)],
-                "color": color,
-                "linewidths": 0,
-                "zorder": 3,
-            }
             text = (labels or {}).get(label, str(label)) if self.labelled else None
-            self.ax_.scatter(x[:, 0], x[:, 1], 13, label=text, **style)
+            x, y = self.data.means[rows].T
+            self.ax_.scatter(x, y, 13, label=text, marker=marker, color=color, linewidths=0, zorder=3)
         low, high = axis_limits(self.data.means)
         self.ax_.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         if names is not None:
@@ -199,3 +182,8 @@ class GaussianDisplay:
             legend(self.ax_)
         bare(self.ax_)
         return self
+
+
+def _check_two_features(data: GaussianArray) -> None:
+    if data.n_features != 2:
+        raise ShapeError(f"data: a picture needs 2 features, got {data.n_features}; pick two columns first")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -9,12 +10,12 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .._data.array import GaussianArray
-from .._data.typing import Booleans, ColumnOrValues, Estimator, Floats
+from .._data.typing import Booleans, ColumnOrValues, Estimator, Floats, Keywords
 from .._data.validation import RowsLike, TableLike
 from ..exceptions import ParameterError, ShapeError, UncertainError
+from ._figure import COLORS, GREY, bare, ink, legend, new_pair
 from ._gaussians import ellipses
-from ._opened import TableModel, is_model
-from ._style import COLORS, bare, legend, new_pair
+from ._rows import TableModel, is_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,19 +80,23 @@ class LawDisplay:
     ) -> None:
         self.outlying = outlying
         self.scatter = float(np.ravel(law.scatter_)[0])
-        f = _function(law)
+        curve = _curve_of(law)
+
+        def f(x: Floats) -> Floats:
+            return law.intercept_ + x @ law.coef_ if curve is None else curve(x, law.params_)
+
         centre = X.means.mean(axis=0)
         beside = np.tile(centre, (len(X), 1))
         beside[:, feature] = X.means[:, feature]
-        own = f(X.means)
-        self.x, self.y = X.means[:, feature], y - own + f(beside)
-        S = X.covariances()
-        slopes = _slopes(f, X.means)
+        predicted = f(X.means)
+        self.x, self.y = X.means[:, feature], y - predicted + f(beside)
+        S, unit = X.covariances(), X.means.std(axis=0)
+        slopes = _derivatives(f, X.means, 1e-5 * np.where(unit > 0, unit, 1.0))
         variance = self.scatter**2 + y_std**2 + np.einsum("ni,nij,nj->n", slopes, S, slopes)
         variance -= 2 * (slopes * xy_cov).sum(axis=1)
         if not np.all(variance > 0):
             raise UncertainError("residuals need a scatter or errors of each row; give y_std=")
-        self.residuals = (y - own) / np.sqrt(variance)
+        self.residuals = (y - predicted) / np.sqrt(variance)
         joint = np.zeros((len(X), 2, 2))
         joint[:, 0, 0], joint[:, 1, 1] = S[:, feature, feature], y_std**2
         joint[:, 0, 1] = joint[:, 1, 0] = xy_cov[:, feature]
@@ -99,10 +104,10 @@ class LawDisplay:
         low, high = self.x.min(), self.x.max()
         margin = 0.04 * (high - low)
         self.grid = np.linspace(low - margin, high + margin, 200)
-        at = np.tile(centre, (200, 1))
-        at[:, feature] = self.grid
-        self.law = f(at)
-        self.law_std = _standard_errors(law, at, float(variance.mean()) / len(X))
+        points = np.tile(centre, (200, 1))
+        points[:, feature] = self.grid
+        self.law = f(points)
+        self.law_std = _standard_errors(law, points, float(variance.mean()) / len(X))
 
     @classmethod
     def from_estimator(
@@ -133,10 +138,9 @@ class LawDisplay:
         **options : of `plot`.
         """
         if is_model(law):
-            law, X, y, *own, names = law._law_drawn(X, cast(ColumnOrValues | None, y))
-            y_std, xy_cov = (
-                mine if mine is not None else his for mine, his in zip((y_std, xy_cov), own, strict=True)
-            )
+            law, X, y, std_of_table, cov_of_table, names = law._law_drawn(X, cast(ColumnOrValues | None, y))
+            y_std = std_of_table if y_std is None else y_std
+            xy_cov = cov_of_table if xy_cov is None else xy_cov
             if isinstance(feature, str):
                 if feature not in names[:-1]:
                     raise ParameterError(f"feature = {feature!r}: there are {', '.join(names[:-1])}")
@@ -144,7 +148,7 @@ class LawDisplay:
             if 0 <= feature < len(names) - 1:
                 options.setdefault("names", (names[feature], names[-1]))
         law = cast(Estimator, law)
-        if not (_is_curve(law) or hasattr(type(law), "predict_mixture")):
+        if not (hasattr(law, "curve") or hasattr(type(law), "predict_mixture")):
             raise ParameterError(
                 f"law = {type(law).__name__}: a LinearLaw or a CurveRegressor has numbers that scatter about "
                 "a law; of others draw predictions"
@@ -161,11 +165,11 @@ class LawDisplay:
             raise ParameterError(f"feature = {feature!r}: must be the place of one of {d} features")
         std = np.broadcast_to(np.asarray(0.0 if y_std is None else y_std, dtype=np.float64), (n,))
         cov = np.zeros((n, d)) if xy_cov is None else np.asarray(xy_cov, dtype=np.float64).reshape(n, d)
-        known = (
-            getattr(law, "outlier_probability_", None) if outlier_probability is None else outlier_probability
-        )
-        probability = np.zeros(n) if known is None or np.shape(known) != (n,) else np.asarray(known)
-        return cls(law, rows, targets, std, cov, probability > 0.5, feature).plot(**options)
+        if outlier_probability is None:
+            outlier_probability = getattr(law, "outlier_probability_", None)
+        known = outlier_probability is not None and np.shape(outlier_probability) == (n,)
+        outlying = np.asarray(outlier_probability) > 0.5 if known else np.zeros(n, dtype=bool)
+        return cls(law, rows, targets, std, cov, outlying, feature).plot(**options)
 
     def plot(
         self,
@@ -186,37 +190,27 @@ class LawDisplay:
         """
         upper, lower = new_pair() if axes is None else axes
         self.ax_, self.residual_ax_, self.figure_ = upper, lower, upper.figure
-        wide = np.hypot(self.law_std, self.scatter)
-        crowded = len(self.x) > MOST_ELLIPSES
-        size, front = (1.8, 4) if crowded else (3.5, 2)
-        upper.fill_between(
-            self.grid,
-            self.law - wide,
-            self.law + wide,
-            color="0.5",
-            alpha=0.15,
-            lw=0,
-            label="scatter",
-            zorder=front,
+        size, front = (1.8, 4) if len(self.x) > MOST_ELLIPSES else (3.5, 2)
+        bands = (
+            (np.hypot(self.law_std, self.scatter), 0.25, "scatter"),
+            (self.law_std, 0.5, "standard error"),
         )
-        upper.fill_between(
-            self.grid, self.law - self.law_std, self.law + self.law_std, color="k", alpha=0.3, lw=0,
-            label="standard error", zorder=front,
-        )  # fmt: skip
-        upper.plot(self.grid, self.law, color="k", lw=1.3, label="law", zorder=front)
-        for rows, shade, marker, label in (
-            (~self.outlying, color, "o", "readings"),
-            (self.outlying, COLORS[1], "x", "outliers"),
-        ):
-            at = np.flatnonzero(rows)
-            if not at.size:
+        for half, alpha, label in bands:
+            ends = self.law - half, self.law + half
+            upper.fill_between(self.grid, *ends, color=GREY, alpha=alpha, lw=0, label=label, zorder=front)
+        upper.plot(self.grid, self.law, color=ink(), lw=1.3, label="law", zorder=front)
+        kinds = ((~self.outlying, color, "o", "readings"), (self.outlying, COLORS[1], "x", "outliers"))
+        for selected, shade, marker, label in kinds:
+            rows = np.flatnonzero(selected)
+            if not rows.size:
                 continue
-            some = at[:: -(-at.size // MOST_ELLIPSES)]
-            ellipses(self.readings, ax=upper, n_std=n_std, rows=some, facecolors=shade, alpha=0.12)
-            upper.plot(self.x[at], self.y[at], marker, color=shade, ms=size, alpha=0.8, label=label, zorder=3)
-            lower.plot(self.x[at], self.residuals[at], marker, color=shade, ms=size, alpha=0.8)
+            few = rows[:: -(-rows.size // MOST_ELLIPSES)]
+            ellipses(self.readings, ax=upper, n_std=n_std, rows=few, facecolors=shade, alpha=0.12)
+            style: Keywords = {"color": shade, "ms": size, "alpha": 0.8, "label": label, "zorder": 3}
+            upper.plot(self.x[rows], self.y[rows], marker, **style)
+            lower.plot(self.x[rows], self.residuals[rows], marker, **style)
         for level in (-2, 0, 2):
-            lower.axhline(level, color="k", lw=0.8 if level == 0 else 0.5, ls="-" if level == 0 else ":")
+            lower.axhline(level, color=ink(), lw=0.5 if level else 0.8, ls=":" if level else "-")
         upper.set_ylabel(names[1])
         lower.set(xlabel=names[0], ylabel="residual / error")
         for ax in (upper, lower):
@@ -225,49 +219,36 @@ class LawDisplay:
         return self
 
 
-def _is_curve(law: object) -> bool:
-    return hasattr(law, "curve")
+def _curve_of(law: Estimator) -> Callable[[Floats, Floats], Floats] | None:
+    """The curve (x, params) -> (m,) of a `CurveRegressor`; None for a line."""
+    if not hasattr(law, "curve"):
+        return None
+    return lambda x, p: np.asarray(law.curve(x.copy(), p.copy()), dtype=np.float64).reshape(len(x))
 
 
-def _function(law: Estimator) -> Any:
-    """f of points (m, d)."""
-    if _is_curve(law):
-        return lambda x: np.asarray(law.curve(x.copy(), law.params_.copy()), dtype=np.float64).reshape(len(x))
-    return lambda x: law.intercept_ + x @ law.coef_
-
-
-def _slopes(f: Any, x: Floats) -> Floats:
-    """df/dx (m, d) by central differences."""
-    unit = x.std(axis=0)
-    steps = 1e-5 * np.where(unit > 0, unit, 1.0)
-    columns = [
-        (f(x + move) - f(x - move)) / (2 * step) for step, move in zip(steps, np.diag(steps), strict=True)
-    ]
-    return np.column_stack(columns)
-
-
-def _standard_errors(law: Estimator, at: Floats, level: float) -> Floats:
-    """Of the law at some points; `level`: the variance of its level, where only slopes have errors."""
-    if _is_curve(law):
-        p = law.params_
-        size = np.where(law.std_ > 0, law.std_, 0.0)
-        steps = 1e-3 * np.nan_to_num(size)
-
-        def moved(j: int, sign: float) -> Floats:
-            params = p.copy()
-            params[j] += sign * steps[j]
-            return np.asarray(law.curve(at.copy(), params), dtype=np.float64).reshape(len(at))
-
-        columns = [
-            (moved(j, 1) - moved(j, -1)) / (2 * steps[j]) if steps[j] > 0 else np.zeros(len(at))
-            for j in range(len(p))
+def _derivatives(f: Callable[[Floats], Floats], point: Floats, steps: Floats) -> Floats:
+    """Central differences of f along the last axis of `point`, (m, k); 0 where the step is 0."""
+    moves = zip(steps, np.diag(steps), strict=True)
+    return np.column_stack(
+        [
+            (f(point + move) - f(point - move)) / (2 * step) if step > 0 else 0.0 * f(point)
+            for step, move in moves
         ]
-        J, covariance = np.column_stack(columns), np.nan_to_num(law.covariance_)
+    )
+
+
+def _standard_errors(law: Estimator, x: Floats, level: float) -> Floats:
+    """Of the law at some points; `level`: the variance of its level, where only slopes have errors."""
+    curve = _curve_of(law)
+    if curve is not None:
+        steps = 1e-3 * np.nan_to_num(np.where(law.std_ > 0, law.std_, 0.0))
+        J = _derivatives(lambda p: curve(x, p), law.params_, steps)
+        covariance = np.nan_to_num(law.covariance_)
     elif hasattr(law, "covariance_"):
-        J, covariance = np.column_stack([np.ones(len(at)), at]), law.covariance_
+        J, covariance = np.column_stack([np.ones(len(x)), x]), law.covariance_
     else:
         # Level and slopes about the mean of the readings are nearly independent.
-        J = np.column_stack([np.ones(len(at)), at - law.means_[0, :-1]])
+        J = np.column_stack([np.ones(len(x)), x - law.means_[0, :-1]])
         covariance = np.diag([level, *law.coef_std_**2])
     std: Floats = np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", J, covariance, J), 0.0))
     return std

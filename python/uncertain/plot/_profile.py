@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._data.typing import Estimator, Floats
 from ..exceptions import ParameterError
-from ._style import COLORS, bare, legend, new_figure
+from ._figure import COLORS, axes_for, bare, ink, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,14 +81,10 @@ class ProfileDisplay:
         if not isinstance(j, int) or not 0 <= j < len(names):
             raise ParameterError(f"parameter = {parameter!r}: there are {', '.join(names)}")
         if not 0 < level < 1 or n_points < 3:
-            raise ParameterError(
-                f"level = {level!r}, n_points = {n_points!r}: must be in (0, 1), and at least 3"
-            )
+            raise ParameterError(f"level = {level!r}, n_points = {n_points!r}: must be in (0, 1), and >= 3")
         std = float(law.std_[j])
         if not std > 0:
-            raise ParameterError(
-                f"parameter = {names[j]!r}: it is fixed or held by a bound, and has no profile"
-            )
+            raise ParameterError(f"parameter = {names[j]!r}: a fixed or bounded one has no profile")
         reach = 1.5 * float(ndtri((1 + level) / 2))
         steps = np.linspace(-reach, reach, n_points)
         values, distance = law.params_[j] + std * steps, law._distance(j)
@@ -103,13 +99,12 @@ class ProfileDisplay:
         ax : matplotlib's Axes; None: of a new figure.
         color : of the profile.
         """
-        ax = new_figure()[1] if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax = axes_for(ax)
+        self.figure_ = ax.figure
+        end = float(ndtri((1 + self.level) / 2)) ** 2
         ax.plot(self.values, self.deviance, color=color, label="profile")
-        ax.plot(self.values, self.parabola, color="k", lw=0.8, ls="--", label="standard error")
-        ax.axhline(
-            float(ndtri((1 + self.level) / 2)) ** 2, color="k", lw=0.8, ls=":", label=f"{self.level:.0%}"
-        )
+        ax.plot(self.values, self.parabola, color=ink(), lw=0.8, ls="--", label="standard error")
+        ax.axhline(end, color=ink(), lw=0.8, ls=":", label=f"{self.level:.0%}")
         ax.set(xlabel=self.name, ylabel="2 (max log L - log L)", ylim=(0, None))
         bare(ax)
         legend(ax)

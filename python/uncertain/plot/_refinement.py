@@ -1,9 +1,7 @@
-"""The labels that adaptive Huber regression dropped, refinement by refinement.
+"""Labels that adaptive Huber regression dropped, refinement by refinement.
 
-Idea: a refinement lowers the threshold and drops the labels whose residuals reach it. Above, the thresholds
-as a staircase and every dropped label at the refinement that dropped it, as high as its residual was then;
-below, how many labels went. Whoever looks sees whether the stairs ended in a gap (wrong labels stand out,
-and are gone) or in the middle of a crowd (right labels are being thrown away).
+A refinement lowers the threshold and drops the labels whose residuals reach it. The picture shows whether the
+thresholds ended in a gap (wrong labels are gone) or among right labels.
 """
 
 from __future__ import annotations
@@ -15,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from .._data.typing import Estimator, Floats, Ints, Label, Predictor
+from .._data.typing import Estimator, Floats, Ints, Keywords, Label, Predictor
 from ..exceptions import ParameterError, ShapeError
-from ._opened import last_step
-from ._style import COLORS, bare, new_pair
+from ._figure import COLORS, GREY, bare, ink, new_pair
+from ._rows import last_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -130,67 +128,57 @@ class RefinementDisplay:
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None, *, wrong: ArrayLike | None = None) -> Self:
         """Draw on `ax`, on a pair of Axes, or on a new figure; `wrong` as for `from_estimator`."""
-        upper, lower = _axes(ax)
-        from matplotlib.ticker import MaxNLocator
-
-        self.ax_, self.counts_ax_ = upper, lower
+        if ax is not None and not isinstance(ax, (Sequence, np.ndarray)):
+            pair: Any = (ax, None)
+        else:
+            pair = new_pair() if ax is None else ax
+        if len(pair) != 2:
+            raise ShapeError(f"ax: expected one Axes or two, got {len(pair)}")
+        upper, lower = self.ax_, self.counts_ax_ = pair
         self.figure_ = upper.figure
         steps = np.arange(len(self.thresholds))
         (self.threshold_line_,) = upper.step(
-            steps, self.thresholds, where="mid", color="black", linewidth=1.8, label="threshold", zorder=3
+            steps, self.thresholds, where="mid", color=ink(), linewidth=1.8, label="threshold", zorder=3
         )
         (self.tried_line_,) = upper.plot(
-            steps[1:], self.tried, "_", color="#666666", markersize=11, label="dropped from here on", zorder=2
+            steps[1:], self.tried, "_", color=GREY, markersize=11, label="dropped from here on", zorder=2
         )
-        self._dots(upper, wrong)
-        upper.set(ylabel="|residual|", ylim=(0.0, None))
-        upper.set_xlim(-0.6, len(self.thresholds) - 0.4)
+        self._draw_dropped(upper, wrong)
+        upper.set(ylabel="|residual|", ylim=(0.0, None), xlim=(-0.6, len(self.thresholds) - 0.4))
         upper.legend(loc="lower left", framealpha=0.92)
-        bare(upper)
         self.bars_ = None
         if lower is None:
             upper.set_xlabel("refinement")
         else:
             self.bars_ = lower.bar(steps[1:], self.n_dropped, width=0.7, color=COLORS[1])
             share = 100.0 * len(self.removed) / self.n_labels
+            title = f"{len(self.removed)} of {self.n_labels} labels dropped ({share:.0f} %)"
             lower.set(xlabel="refinement", ylabel="labels dropped", xlim=upper.get_xlim())
-            lower.set_title(
-                f"{len(self.removed)} of {self.n_labels} labels dropped ({share:.0f} %)", fontsize="medium"
-            )
-            bare(lower)
-        for each in (upper, lower):
-            if each is not None:
-                each.xaxis.set_major_locator(MaxNLocator(integer=True))
+            lower.set_title(title, fontsize="medium")
+        for each in filter(None, pair):
+            bare(each)
+            each.xaxis.get_major_locator().set_params(integer=True)
         return self
 
-    def _dots(self, ax: Axes, wrong: ArrayLike | None) -> None:
+    def _draw_dropped(self, ax: Axes, wrong: ArrayLike | None) -> None:
         """A dot for every dropped label, moved sideways so that those of one refinement do not hide."""
         # The place within the refinement, from -0.3 to 0.3: no random numbers in a picture.
         starts = np.repeat(np.cumsum(self.n_dropped) - self.n_dropped, self.n_dropped)
         rank = np.arange(len(self.removed)) - starts
-        side = 0.6 * ((rank * 0.618033988749895) % 1.0) - 0.3
+        x = self.refinement + 0.6 * ((rank * 0.618033988749895) % 1.0) - 0.3
         is_wrong = np.isin(self.removed, np.asarray([] if wrong is None else wrong, dtype=np.int64))
         kinds = [(~is_wrong, COLORS[0], "o", "dropped label" if wrong is None else "dropped, was right")]
         if wrong is not None:
             kinds.append((is_wrong, COLORS[1], "x", "dropped, was wrong"))
-        self.removed_ = [
-            ax.scatter(
-                (self.refinement + side)[rows],
-                np.abs(self.residuals[rows]),
-                s=18,
-                marker=marker,
-                color=color,
-                alpha=0.75,
-                linewidths=1.0,
-                label=f"{name} ({int(rows.sum())})",
-                zorder=4,
-            )
-            for rows, color, marker, name in kinds
-        ]
+        self.removed_ = []
+        for rows, color, marker, name in kinds:
+            style: Keywords = {"marker": marker, "color": color, "alpha": 0.75, "linewidths": 1.0}
+            label, heights = f"{name} ({int(rows.sum())})", np.abs(self.residuals[rows])
+            self.removed_.append(ax.scatter(x[rows], heights, s=18, label=label, zorder=4, **style))
 
 
 def _output(estimator: Estimator, target: Label) -> Callable[[Any], Any]:
-    """Picks the values of one class from an attribute of a model that may have several."""
+    """Pick the values of one class from an attribute of a model that may have several."""
     classes = getattr(estimator, "classes_", None)
     if classes is None or len(classes) == 2:
         if target is not None:
@@ -200,13 +188,3 @@ def _output(estimator: Estimator, target: Label) -> Callable[[Any], Any]:
     if not places:
         raise ParameterError(f"target = {target!r}: must be one of the classes, {list(classes)}")
     return lambda values: values[places[0]]
-
-
-def _axes(ax: Axes | Sequence[Axes] | None) -> tuple[Axes, Axes | None]:
-    if ax is None:
-        return new_pair()
-    if not isinstance(ax, (Sequence, np.ndarray)):
-        return ax, None
-    if len(ax) != 2:
-        raise ShapeError(f"ax: expected one Axes or two, got {len(ax)}")
-    return ax[0], ax[1]

@@ -1,4 +1,4 @@
-"""Are probabilities right? Predicted against observed frequencies, with the uncertainty of the observed."""
+"""Reliability diagram with the uncertainty of the observed frequencies."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
+from sklearn.calibration import CalibrationDisplay
 
 from .._data.array import GaussianArray
 from .._data.numbers import float_array
 from .._data.options import check_option
-from .._data.typing import Booleans, ColumnOrValues, Estimator, Floats, Label, Predictor
+from .._data.typing import ColumnOrValues, Estimator, Floats, Ints, Label, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ParameterError, ShapeError, UncertainError
-from ._opened import is_model, last_step
-from ._style import COLORS, axes_for, bare
+from ._figure import COLORS, GREY, axes_for, bare
+from ._rows import is_model, last_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class ReliabilityDisplay:
-    """Reliability diagram of a two-class model: observed frequency against predicted probability, by bins.
+class ReliabilityDisplay(CalibrationDisplay):
+    """scikit-learn's `CalibrationDisplay` with Wilson 68 % intervals of the observed frequencies.
 
-    The bars are the Wilson 68 % intervals of the observed frequencies, so that a bin with few rows does not
-    look like miscalibration.
+    The intervals show whether a deviation is miscalibration, or a bin has few rows.
 
     Attributes
     ----------
     prob_pred, prob_true : ndarray of shape (n_bins,)
         Mean prediction and observed frequency of the bins that hold rows.
     counts : ndarray of shape (n_bins,)
-        Their rows.
+        Number of rows of each bin.
     lower, upper : ndarray of shape (n_bins,)
         Interval of the observed frequency.
     brier, log_loss : float
@@ -49,22 +49,25 @@ class ReliabilityDisplay:
 
     ax_: Axes
 
-    def __init__(self, y: Booleans, prob: Floats, *, n_bins: int, strategy: str, name: str | None) -> None:
-        edges = _edges(prob, n_bins, strategy)
-        places = np.clip(np.searchsorted(edges, prob, side="right") - 1, 0, len(edges) - 2)
-        counts = np.bincount(places, minlength=len(edges) - 1)
-        used = counts > 0
-        self.counts = counts[used]
-        self.prob_pred = np.bincount(places, weights=prob, minlength=len(counts))[used] / self.counts
-        self.prob_true = np.bincount(places, weights=y, minlength=len(counts))[used] / self.counts
+    def __init__(
+        self,
+        prob_true: Floats,
+        prob_pred: Floats,
+        y_prob: Floats,
+        *,
+        counts: Ints,
+        brier: float,
+        log_loss: float,
+        estimator_name: str | None = None,
+        pos_label: Label = None,
+    ) -> None:
+        super().__init__(prob_true, prob_pred, y_prob, estimator_name=estimator_name, pos_label=pos_label)
+        self.counts, self.brier, self.log_loss = counts, brier, log_loss
         # Wilson's interval at one standard deviation: inside [0, 1] and not empty at 0 and 1.
-        n, p = self.counts, self.prob_true
+        n, p = counts, prob_true
         centre, half = (p + 0.5 / n) / (1 + 1 / n), np.sqrt(p * (1 - p) / n + 0.25 / n**2) / (1 + 1 / n)
-        # It holds p itself, but for rounding at 0 and 1.
+        # It contains p, but for rounding at 0 and 1.
         self.lower, self.upper = np.minimum(centre - half, p), np.maximum(centre + half, p)
-        self.brier = float(np.mean((prob - y) ** 2))
-        self.log_loss = float(-np.mean(xlogy(y, prob) + xlogy(~y, 1 - prob)))
-        self.name = name
 
     @classmethod
     def from_estimator(
@@ -82,7 +85,7 @@ class ReliabilityDisplay:
         Parameters
         ----------
         estimator : fitted classifier, or a `Model` of classes.
-        X : the rows; for a `Model` a table or a path. Of rows that the model was not fitted to.
+        X : rows that the model was not fitted to; for a `Model` a table or a path.
         y : their labels; a `Model` takes them from its target column.
         target : the class whose probability is drawn; by default the second of two. Of more classes it is
             needed, and compared with the rest.
@@ -110,8 +113,7 @@ class ReliabilityDisplay:
         prob = np.asarray(model.predict_proba(rows))[:, places[0]]
         label = classes[places[0]]
         display = cls.from_predictions(labels, prob, pos_label=label, name=shown, **options)
-        display.ax_.set_xlabel(f"predicted probability of {label}")
-        display.ax_.set_ylabel(f"observed frequency of {label}")
+        display.ax_.set(xlabel=f"predicted probability of {label}", ylabel=f"observed frequency of {label}")
         return display
 
     @classmethod
@@ -138,8 +140,7 @@ class ReliabilityDisplay:
         strategy : bins of equally many rows, or of equal width.
         name : for the legend. ax : to draw several models into one picture.
         """
-        prob = float_array(y_prob, "y_prob")
-        labels = np.asarray(y_true)
+        prob, labels = float_array(y_prob, "y_prob"), np.asarray(y_true)
         if prob.ndim != 1 or labels.shape != prob.shape or len(prob) == 0:
             raise ShapeError(
                 f"y_true and y_prob: expected the same shape (n,), got {labels.shape} and {prob.shape}"
@@ -147,37 +148,41 @@ class ReliabilityDisplay:
         wrong = np.flatnonzero(~((prob >= 0) & (prob <= 1)))
         if len(wrong):
             raise UncertainError(f"y_prob: row {wrong[0]} is {prob[wrong[0]]}, not a probability")
-        return cls(labels == pos_label, prob, n_bins=n_bins, strategy=strategy, name=name).plot(
-            ax, color=color
+        y = labels == pos_label
+        edges = _bin_edges(prob, n_bins, strategy)
+        bins = np.clip(np.searchsorted(edges, prob, side="right") - 1, 0, len(edges) - 2)
+        counts = np.bincount(bins)
+        used = counts > 0
+        display = cls(
+            np.bincount(bins, weights=y)[used] / counts[used],
+            np.bincount(bins, weights=prob)[used] / counts[used],
+            prob,
+            counts=counts[used],
+            brier=float(np.mean((prob - y) ** 2)),
+            log_loss=float(-np.mean(xlogy(y, prob) + xlogy(~y, 1 - prob))),
+            estimator_name=name,
+            pos_label=pos_label,
         )
+        return display.plot(ax, color=color)
 
     def plot(self, ax: Axes | None = None, *, color: str | None = None) -> Self:
         """Draw on `ax`, or on a new figure."""
-        self.ax_ = axes_for(ax, 6.0, 6.0)
-        self.figure_ = self.ax_.figure
-        color = color or COLORS[len(self.ax_.containers) % len(COLORS)]
-        if not self.ax_.containers:  # the first model in this picture
-            self.ax_.plot([0, 1], [0, 1], linestyle=":", color="#666666", label="calibrated", zorder=1)
-        label = f"{self.name or 'model'}: Brier {self.brier:.3f}, log loss {self.log_loss:.3f}"
-        self.ax_.errorbar(
-            self.prob_pred,
-            self.prob_true,
-            yerr=[self.prob_true - self.lower, self.upper - self.prob_true],
-            fmt="o-",
-            color=color,
-            capsize=2.5,
-            markersize=4.5,
-            linewidth=1.4,
-            label=label,
-        )
-        self.ax_.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="predicted probability")
-        self.ax_.set(ylabel="observed frequency", aspect="equal")
-        self.ax_.legend(loc="best", framealpha=0.92)
-        bare(self.ax_)
+        ax = axes_for(ax, 6.0, 6.0)
+        color = color or COLORS[len(ax.containers) % len(COLORS)]
+        label = f"{self.estimator_name or 'model'}: Brier {self.brier:.3f}, log loss {self.log_loss:.3f}"
+        ends = [self.prob_true - self.lower, self.upper - self.prob_true]
+        if not ax.containers:  # the first model in this picture
+            ax.plot([0, 1], [0, 1], ":", color=GREY, label="calibrated", zorder=1)
+        super().plot(ax=ax, name=label, ref_line=False, color=color, marker="o", markersize=4.5)
+        ax.errorbar(self.prob_pred, self.prob_true, yerr=ends, fmt="none", ecolor=color, capsize=2.5)
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="predicted probability")
+        ax.set(ylabel="observed frequency", aspect="equal")
+        ax.legend(loc="best", framealpha=0.92)
+        bare(ax)
         return self
 
 
-def _edges(prob: Floats, n_bins: int, strategy: str) -> Floats:
+def _bin_edges(prob: Floats, n_bins: int, strategy: str) -> Floats:
     if n_bins < 1:
         raise ParameterError(f"n_bins = {n_bins!r}: must be an integer >= 1")
     check_option("strategy", strategy, ("quantile", "uniform"))

@@ -1,4 +1,4 @@
-"""The arguments of a display: a fitted estimator with its rows, alone or in a `Model`."""
+"""Arguments of the displays: a fitted estimator with its rows, alone or in a `Model`."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ from ..exceptions import ParameterError, ShapeError
 
 
 class TableModel(Protocol):
-    """A `Model`, which is above this module and therefore not imported."""
+    """A `Model`, whose module is in a higher layer."""
 
     pipeline_: Estimator
 
     def _drawn(
         self, table: TableLike, y: ColumnOrValues | None, *, filled: bool = True
     ) -> tuple[Estimator, GaussianArray, ArrayLike | None, Sequence[str]]:
-        """Its pipeline behind the columns, the rows of a table, their labels and the features' names."""
+        """Return the steps behind the columns, rows, labels, and names of features."""
 
     def _law_drawn(
         self, table: TableLike, y: ColumnOrValues | None
     ) -> tuple[Estimator, GaussianArray, Floats, Floats | None, Floats | None, tuple[str, ...]]:
-        """Its law, rows, targets less the errors that rows share, the targets' errors, their covariances with
-        those of features, and names, the target's last."""
+        """Return law, rows, targets without shared errors, their errors and covariances, and names."""
 
 
-class Opened(NamedTuple):
+class PlotRows(NamedTuple):
     """An estimator, rows that it takes, their labels and the names of their features."""
 
     estimator: Estimator
@@ -41,7 +40,7 @@ class Opened(NamedTuple):
     @classmethod
     def from_arguments(
         cls, estimator: Predictor | TableModel | None, X: TableLike, y: ColumnOrValues | None = None
-    ) -> Opened:
+    ) -> PlotRows:
         """With a `Model`, labels and names are those of the table's columns; missing values are filled."""
         if is_model(estimator):
             steps, rows, labels, names = estimator._drawn(X, y)
@@ -50,39 +49,37 @@ class Opened(NamedTuple):
         return cls(cast(Estimator, estimator), rows, cast(ArrayLike | None, y), rows.feature_names)
 
     def pair(self, features: tuple[int | str, int | str] | None) -> tuple[int, int]:
-        """Two features by name or number; by default the only two there are."""
+        """Numbers of two features; by default of the only two."""
         d = self.rows.n_features
-        if features is None:
-            if d != 2:
-                raise ShapeError(
-                    f"data: a picture needs 2 features, got {d}; say which with features=(a, b)"
-                    + ("" if self.names is None else f", names such as {', '.join(self.names[:4])}")
-                )
-            return (0, 1)
+        if features is None and d != 2:
+            names = "" if self.names is None else f", names such as {', '.join(self.names[:4])}"
+            raise ShapeError(
+                f"data: a picture needs 2 features, got {d}; say which with features=(a, b){names}"
+            )
         numbers = []
-        for feature in features:
+        for feature in (0, 1) if features is None else features:
             if isinstance(feature, str):
                 if self.names is None or feature not in self.names:
                     names = "none have names" if self.names is None else ", ".join(self.names[:8])
                     raise ParameterError(f"features: there is no feature {feature!r}; {names}")
                 feature = self.names.index(feature)
-            numbers.append(feature)
+            numbers.append(int(feature))
         if len(numbers) != 2 or numbers[0] == numbers[1] or not all(0 <= j < d for j in numbers):
             raise ParameterError(f"features = {features}: must be two different numbers in 0..{d - 1}")
-        return (int(numbers[0]), int(numbers[1]))
+        return numbers[0], numbers[1]
 
-    def label(self, feature: int) -> str:
-        """The name of a feature, for an axis."""
-        return f"feature {feature}" if self.names is None else self.names[feature]
+    def axis_names(self, pair: tuple[int, int]) -> list[str] | None:
+        """Names of two features, for the axes."""
+        return None if self.names is None else [self.names[j] for j in pair]
 
 
 def is_model(estimator: object) -> TypeGuard[TableModel]:
-    """Is it a `Model`?"""
+    """True for a `Model`."""
     return hasattr(estimator, "pipeline_") and hasattr(estimator, "columns_")
 
 
 def last_step(estimator: object) -> Estimator:
-    """The estimator at the end of a `Model` or a pipeline."""
+    """Estimator at the end of a `Model` or a pipeline."""
     pipeline = estimator.pipeline_ if is_model(estimator) else cast(Estimator, estimator)
     last: Estimator = pipeline.steps[-1][1] if hasattr(pipeline, "steps") else pipeline
     return last

@@ -1,4 +1,4 @@
-"""Shared by all pictures: matplotlib imported only when needed, figures without a display, colours."""
+"""Figures of all displays: matplotlib imported late, colours that follow its style, axes and legends."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._data.typing import Floats
-from ..exceptions import ShapeError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .._data.array import GaussianArray
-
 COLORS = ("#2166ac", "#d6604d", "#4d9221", "#8073ac", "#b8860b", "#5b5b5b")
 """One per class; the first two are distinct for every kind of colour vision."""
-
 MARKERS = "os^Dv*"
-"""One per class, so that a picture without colours is still read."""
+"""One per class, so that a picture can be read without colours."""
+GREY = "#888888"
+"""Of reference lines, on light and dark backgrounds."""
 
 
 def new_figure(width: float = 8.0, height: float = 6.0) -> tuple[Figure, Axes]:
@@ -35,10 +33,13 @@ def new_pair(width: float = 8.0, height: float = 6.5) -> tuple[Axes, Axes]:
 
 
 def _blank(width: float, height: float) -> Figure:
-    matplotlib_or_error()
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "pictures need matplotlib: pip install matplotlib (or 'uncertain-learn[plot]')", name="matplotlib"
+        ) from error
     figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
@@ -46,14 +47,19 @@ def _blank(width: float, height: float) -> Figure:
 
 def axes_for(ax: Axes | None, width: float = 8.0, height: float = 6.0) -> Axes:
     """`ax`, or those of a new figure."""
-    matplotlib_or_error()
     return new_figure(width, height)[1] if ax is None else ax
+
+
+def ink() -> str:
+    """Colour of text in the current style: black, or white on a dark background."""
+    from matplotlib import rcParams
+
+    return str(rcParams["text.color"])
 
 
 def bare(ax: Axes) -> None:
     """Remove the upper and the right spine."""
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right"]].set_visible(False)
 
 
 def legend(ax: Axes) -> None:
@@ -64,24 +70,8 @@ def legend(ax: Axes) -> None:
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
 
 
-def two_features(data: GaussianArray) -> None:
-    """Refuse rows that have not two features."""
-    if data.n_features != 2:
-        raise ShapeError(f"data: a picture needs 2 features, got {data.n_features}; pick two columns first")
-
-
 def axis_limits(means: Floats) -> tuple[Floats, Floats]:
     """(lowest, highest) corner of the bulk of the rows: the outermost half percent may lie outside."""
     low, high = np.quantile(means, [0.005, 0.995], axis=0)
     margin = 0.06 * (high - low) + (high == low)
     return low - margin, high + margin
-
-
-def matplotlib_or_error() -> None:
-    """Import matplotlib, or say how to get it."""
-    try:
-        import matplotlib  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "pictures need matplotlib: pip install matplotlib (or 'uncertain-learn[plot]')", name="matplotlib"
-        ) from error
