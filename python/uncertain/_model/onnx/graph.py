@@ -6,7 +6,7 @@ graph is written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,6 +21,18 @@ Proto: TypeAlias = Any
 Operand: TypeAlias = "Value | ArrayLike"
 
 
+def _binary(kind: str) -> Callable[[Value, Operand], Value]:
+    return lambda value, other: value.graph.op(kind, value, other)
+
+
+def _reflected(kind: str) -> Callable[[Value, ArrayLike], Value]:
+    return lambda value, other: value.graph.op(kind, other, value)
+
+
+def _unary(kind: str) -> Callable[[Value], Value]:
+    return lambda value: value.graph.op(kind, value)
+
+
 class Value:
     """A tensor of the graph."""
 
@@ -29,72 +41,32 @@ class Value:
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph, self.name = graph, name
 
-    def __add__(self, other: Operand) -> Value:
-        return self.graph.op("Add", self, other)
-
-    def __sub__(self, other: Operand) -> Value:
-        return self.graph.op("Sub", self, other)
-
-    def __mul__(self, other: Operand) -> Value:
-        return self.graph.op("Mul", self, other)
-
-    def __truediv__(self, other: Operand) -> Value:
-        return self.graph.op("Div", self, other)
-
-    def __radd__(self, other: ArrayLike) -> Value:
-        return self.graph.op("Add", other, self)
-
-    def __rsub__(self, other: ArrayLike) -> Value:
-        return self.graph.op("Sub", other, self)
-
-    def __rmul__(self, other: ArrayLike) -> Value:
-        return self.graph.op("Mul", other, self)
-
-    def __rtruediv__(self, other: ArrayLike) -> Value:
-        return self.graph.op("Div", other, self)
-
-    def __matmul__(self, other: Operand) -> Value:
-        return self.graph.op("MatMul", self, other)
-
-    def __neg__(self) -> Value:
-        return self.graph.op("Neg", self)
-
-    def __lt__(self, other: Operand) -> Value:
-        return self.graph.op("Less", self, other)
-
-    def __gt__(self, other: Operand) -> Value:
-        return self.graph.op("Greater", self, other)
-
-    def __le__(self, other: Operand) -> Value:
-        return self.graph.op("LessOrEqual", self, other)
-
-    def __and__(self, other: Value) -> Value:
-        return self.graph.op("And", self, other)
-
-    def __or__(self, other: Value) -> Value:
-        return self.graph.op("Or", self, other)
-
-    def __invert__(self) -> Value:
-        return self.graph.op("Not", self)
+    __add__, __radd__ = _binary("Add"), _reflected("Add")
+    __sub__, __rsub__ = _binary("Sub"), _reflected("Sub")
+    __mul__, __rmul__ = _binary("Mul"), _reflected("Mul")
+    __truediv__, __rtruediv__ = _binary("Div"), _reflected("Div")
+    __matmul__, __and__, __or__ = _binary("MatMul"), _binary("And"), _binary("Or")
+    __lt__, __gt__, __le__ = _binary("Less"), _binary("Greater"), _binary("LessOrEqual")
+    __neg__, __invert__ = _unary("Neg"), _unary("Not")
 
     def apply(self, kind: str) -> Value:
         """An operation of one tensor, such as "Exp"."""
         return self.graph.op(kind, self)
 
     def sum(self, axis: int, *, keep: bool = False) -> Value:
-        """Over an axis."""
+        """Sum over an axis."""
         return self.graph.op("ReduceSum", self, np.array([axis]), keepdims=int(keep))
 
     def max(self, axis: int) -> Value:
-        """Over an axis, which stays."""
+        """Maximum over an axis, which is kept."""
         return self.graph.op("ReduceMax", self, np.array([axis]), keepdims=1)
 
     def expand(self, *axes: int) -> Value:
-        """With new axes of length one."""
+        """Insert axes of length one."""
         return self.graph.op("Unsqueeze", self, np.array(axes))
 
     def take(self, index: int | Sequence[int], axis: int) -> Value:
-        """One place of an axis, which goes, or several."""
+        """Select one place of an axis, which is dropped, or several places."""
         place = self.graph.constant(np.array(index), whole=True)
         return self.graph.op("Gather", self, place, axis=axis)
 
@@ -132,9 +104,8 @@ class Graph:
     def constant(self, value: ArrayLike, *, whole: bool = False) -> Value:
         """A tensor of numbers, truth values or texts; single numbers are float64 unless they are `whole`."""
         array = np.asarray(value)
-        if array.dtype.kind in "fiu" and array.dtype != np.int64:
-            array = array.astype(np.float64)
-        if array.ndim == 0 and array.dtype.kind == "i" and not whole:  # a number in a formula
+        kind, in_formula = array.dtype.kind, array.ndim == 0 and not whole
+        if kind in "fiu" and (array.dtype != np.int64 or in_formula):
             array = array.astype(np.float64)
         if array.dtype.kind in "UO":
             array = array.astype(object)

@@ -18,9 +18,8 @@ from ..._data.typing import Floats, Keywords
 from ..._uncertain import Fitted
 from ...exceptions import UncertainError
 from ...preprocessing._error_columns import TREES
-from .gaussians import Mixture, Rows, one_gaussian, posterior, readings
+from .gaussians import Mixture, Rows, expected_sigmoid, one_gaussian, posterior, readings
 from .graph import Graph, Value
-from .probability import expected_sigmoid
 from .trees import powers_of_ten, tree_scores
 
 
@@ -35,6 +34,27 @@ class Answer(NamedTuple):
     """(rows, K)."""
     code: Value | None = None
     """(rows,), int64."""
+
+
+class Step(NamedTuple):
+    """A step of the core, read once."""
+
+    kind: str
+    name: str
+    """Of the estimator, for refusals."""
+    arrays: dict[str, Floats]
+    params: Keywords
+    state: Any
+    rows: Any
+    n_classes: int
+
+    @classmethod
+    def read(cls, fitted: Fitted, name: str) -> Step:
+        """Parts of a fitted step."""
+        params, state = json.loads(fitted.parameters or "null"), json.loads(fitted.header or "null")
+        return cls(
+            fitted.kind, name, fitted.arrays(), params or {}, state or {}, fitted.rows, fitted.n_classes or 0
+        )
 
 
 def refuse(what: str) -> NoReturn:
@@ -296,31 +316,7 @@ def _gram(rows: Rows, step: Step) -> Value:
     return (-0.5 * (square / wide + wide.apply("Log")).sum(2)).apply("Exp")
 
 
-ANSWERS: dict[str, Callable[[Rows, Step], Answer]] = {}
-
-
-class Step(NamedTuple):
-    """A step of the core, read once."""
-
-    kind: str
-    name: str
-    """Of the estimator, for refusals."""
-    arrays: dict[str, Floats]
-    params: Keywords
-    state: Any
-    rows: Any
-    n_classes: int
-
-    @classmethod
-    def read(cls, fitted: Fitted, name: str) -> Step:
-        """Parts of a fitted step."""
-        params, state = json.loads(fitted.parameters or "null"), json.loads(fitted.header or "null")
-        return cls(
-            fitted.kind, name, fitted.arrays(), params or {}, state or {}, fitted.rows, fitted.n_classes or 0
-        )
-
-
-ANSWERS |= {
+ANSWERS: dict[str, Callable[[Rows, Step], Answer]] = {
     "gsu": _linear_classifier,
     "robust": _linear_classifier,
     "minimax": _linear_classifier,
