@@ -6,18 +6,14 @@ one, with nothing of Dask in it; ``model.predict(table)`` of a Dask DataFrame is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
-from ._choice.logarithms import Transform
-from ._columns import Columns
-from ._columns.bars import ErrorColumns
-from ._data.choices import HandleUnknown, Meaning, OnMissing, Task
+from ._columns.columns import ColumnsLike
+from ._data.choices import Meaning, OnMissing, Task
 from ._data.typing import RandomState
-from ._model.fit import fit_rows
+from ._model.fit import FitOptions, asked_for, fit_rows
 from ._model.model import Model
 from ._model.opened import open_dask_rows
-from ._model.plan import Plan
 from ._rows.on_dask import GROUP_BYTES
 
 __all__ = ["fit"]
@@ -28,35 +24,19 @@ def fit(
     table: Any,
     target: str = "label",
     *,
-    target_std: str | None = None,
-    sample_weight: str | None = None,
+    columns: ColumnsLike | None = None,
     groups: str | None = None,
-    mean: str | None = None,
-    std: ErrorColumns | None = None,
-    var: ErrorColumns | None = None,
-    cov: str | Mapping[tuple[str, str], str] | None = None,
-    precision: str | None = None,
-    factor: str | None = None,
-    bounds: ErrorColumns | None = None,
-    features: Sequence[str] | None = None,
-    exact: Sequence[str] | Literal["all"] | None = None,
-    categorical: Sequence[str] | None = None,
-    corr: str | Mapping[tuple[str, str], str] | None = None,
-    columns: Columns | None = None,
+    sample_weight: str | None = None,
     task: Task = "auto",
     method: str = "auto",
     meaning: Meaning = "auto",
-    scale: bool = True,
-    transform: Transform = "auto",
     on_missing: OnMissing = "auto",
-    indicators: bool | Literal["auto"] = "auto",
-    handle_unknown: HandleUnknown = "error",
     effort: Literal["fast", "normal"] = "normal",
     random_state: RandomState = 0,
     timeout: float = 600.0,
     retries: int = 3,
     group_bytes: int = GROUP_BYTES,
-    **params: Any,
+    **options: Unpack[FitOptions],
 ) -> Model:
     """Fit a model to a Dask DataFrame, on its cluster.
 
@@ -64,10 +44,9 @@ def fit(
     ----------
     client : dask.distributed.Client, or None for the current one.
     table : Dask DataFrame; partitions may be empty.
-    target, target_std, sample_weight, groups : names of columns, as in `uncertain.fit`; values beside the
-        table have no place on a cluster.
-    mean, std, var, cov, precision, factor, bounds, features, exact, categorical, corr, columns : as there.
-    task, meaning, scale, transform, on_missing, indicators, handle_unknown, random_state : as there.
+    target, columns, groups, sample_weight, task, meaning, on_missing, random_state, **options : as in
+        `uncertain.fit`; rows' values are columns of the table. `n_jobs` is the number of threads of every
+        task; ``verbose=1`` also prints every pass with its seconds, the bytes so far and the slowest worker.
     method : "gsu"; for classes "usvc", "minimax" and "discriminant"; for numbers "mixture". "auto" chooses
         among "gsu" and "discriminant", on the sample (of which `uncertain.fit` looks at 20,000 rows), and
         says so if boosted trees would be better there.
@@ -77,8 +56,6 @@ def fit(
         again elsewhere, as often as the cluster allows.
     group_bytes : neighbouring partitions are joined to groups of at most so many bytes (but at most 64
         groups), each of which is one task of a pass.
-    **params : parameters of the estimator, as in `uncertain.fit`. `n_jobs` is the number of threads of every
-        task; ``verbose=1`` also prints every pass with its seconds, the bytes so far and the slowest worker.
 
     Returns
     -------
@@ -119,16 +96,15 @@ def fit(
     >>> model.predict(frame.head(3)).to_list()
     ['star', 'star', 'quasar']
     """
-    plan = Plan(
-        task, method, meaning, scale, transform, on_missing, handle_unknown, effort, None,
-        random_state, None, params, indicators=indicators,
-    ).checked()  # fmt: skip
-    roles: dict[str, object] = {
-        "target": target, "target_std": target_std, "groups": groups, "sample_weight": sample_weight,
-        "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
-        "bounds": bounds, "features": features, "exact": exact, "categorical": categorical, "corr": corr,
-    }  # fmt: skip
-    asked, values = Columns.from_arguments(columns, roles)
+    asked, values, plan = asked_for(
+        columns,
+        {"target": target, "groups": groups, "sample_weight": sample_weight},
+        options,
+        {
+            "task": task, "method": method, "meaning": meaning, "on_missing": on_missing, "effort": effort,
+            "random_state": random_state,
+        },
+    )  # fmt: skip
     reader, plan = open_dask_rows(
         client, table, asked, values, plan, timeout=timeout, retries=retries, group_bytes=group_bytes
     )

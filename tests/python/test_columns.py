@@ -386,7 +386,7 @@ def test_a_role_is_given_once() -> None:
             uncertain.fit(table, "kind", columns=Columns(features=["flux"], **role), method="gsu", **role)
     with pytest.raises(ParameterError, match=r"target='airmass' is given beside"):
         uncertain.fit(table, "airmass", columns=Columns("kind"), method="gsu")
-    with pytest.raises(ParameterError, match=r"columns=\['flux'\]: must be an uncertain.Columns"):
+    with pytest.raises(ParameterError, match=r"columns=\['flux'\]: must be a dictionary"):
         uncertain.fit(table, columns=["flux"], method="gsu")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=r"Columns\(groups=\[1\]\): must be the name of a column"):
         Columns(groups=[1])  # type: ignore[arg-type]

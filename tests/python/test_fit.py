@@ -233,7 +233,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "mean and features": (scalars(), {"features": ["u"], "mean": "v"}, "mean= .* or features="),
     "two kinds": (scalars(), {"std": "{}_err", "var": "{}_err"}, "std and var are given together"),
     "an array as column": (scalars(), {"std": np.ones(N)}, "must be the name of a column"),
-    "unknown parameter": (scalars(), {"alhpa": 1.0}, "unknown parameter 'alhpa'; valid ones are alpha, "),
+    "unknown parameter": (scalars(), {"alhpa": 1.0}, "unknown option 'alhpa'; did you mean alpha="),
     "unknown method": (scalars(), {"method": "svc"}, 'must be one of "auto", "gsu"'),
     "unknown task": (scalars(), {"task": "rank"}, 'must be one of "auto", "classification"'),
     "regression": (scalars(), {"task": "regression"}, "finite number"),

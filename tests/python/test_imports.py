@@ -20,7 +20,7 @@ LAYERS = (
     {"_files"},
     {"_base"},
     {"preprocessing", "kernels", "losses", "metrics", "uncertainty", "plot"},
-    {"_trees", "_estimators"},
+    {"_linear", "_trees", "kernel_features"},
     {"an estimator"},
     {"laws"},
     {"_rows"},

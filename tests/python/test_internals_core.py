@@ -116,7 +116,7 @@ FORK = """
     import multiprocessing, warnings
     import numpy as np
     from uncertain import GaussianArray
-    from uncertain import GSUClassifier
+    from uncertain.svm import GSUClassifier
 
     rng = np.random.default_rng(0)
     X = GaussianArray(rng.normal(size=(3000, 4)), std=0.3)

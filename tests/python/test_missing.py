@@ -236,7 +236,7 @@ def test_columns_of_lists(kind: str) -> None:
         bars = (np.eye(2) * bars[:, None, :]).reshape(N, 4)
     means[3, 1], bars[7] = np.nan, np.nan
     lists = pl.DataFrame({"mean": means, kind: bars})
-    rows = AsGaussians("mean", **{kind: kind}, on_missing="auto").fit_transform(lists)
+    rows = AsGaussians(mean="mean", **{kind: kind}, on_missing="auto").fit_transform(lists)
     assert gaps(rows) == {(3, 1)}
     found = np.sqrt(np.diagonal(rows.gaussians.covariances(), axis1=1, axis2=2))
     assert np.all(np.abs(np.log(found[7] / std[7])) < 2.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import warnings
 from collections.abc import Callable
@@ -9,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from catalogues import ESTIMATORS
 
 import uncertain
+from uncertain._model.fit import FitOptions
 from uncertain.exceptions import ColumnError, ParameterError, UncertainError, UncertainWarning
 
 RNG = np.random.default_rng(0)
@@ -47,7 +50,12 @@ MISTYPED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "option of predict": (lambda: MODEL.predict(TABLE, errors="typcal"), ParameterError, "'typical'"),
     "keyword of a set": (lambda: MODEL.predict_set(TABLE, converage=0.9), TypeError, "'coverage'"),
     "keyword of report": (lambda: MODEL.report(TABLE, fold=2), TypeError, "'folds'"),
-    "keyword of check_errors": (lambda: uncertain.check_errors(TABLE, group="kind"), TypeError, "'groups'"),
+    "keyword of AsGaussians": (
+        lambda: uncertain.AsGaussians(on_mising="auto"), ParameterError, "on_missing="
+    ),
+    "keyword of check_errors": (
+        lambda: uncertain.check_errors(TABLE, group="kind"), ParameterError, "groups="
+    ),
 }  # fmt: skip
 
 
@@ -67,7 +75,7 @@ def test_a_name_of_the_package_is_suggested_by_python() -> None:
 
 
 def test_far_names_get_no_suggestion() -> None:
-    with pytest.raises(ParameterError, match="unknown parameter 'xyzzy'") as caught:
+    with pytest.raises(ParameterError, match="unknown option 'xyzzy'") as caught:
         fit(xyzzy=1)
     assert "did you mean" not in str(caught.value)
     with pytest.raises(TypeError) as other:
@@ -76,10 +84,19 @@ def test_far_names_get_no_suggestion() -> None:
 
 
 def test_every_argument_of_fit_is_suggested() -> None:
-    names = [*inspect.signature(uncertain.fit).parameters]
-    for name in names[1:-1]:  # the table, and **params
+    names = [*inspect.signature(uncertain.fit).parameters][1:-1]  # the table, and **options
+    for name in (*names, *FitOptions.__annotations__):
         with pytest.raises(ParameterError, match=f"did you mean {name}="):
-            fit(**{name + "s": 1} if name + "s" not in names else {name + "ss": 1})
+            fit(**{f"{name}x": 1})
+
+
+def test_editors_know_every_option_of_fit() -> None:
+    roles = {field.name for field in dataclasses.fields(uncertain.Columns)} - {"found"}
+    named = {*inspect.signature(uncertain.fit).parameters}
+    assert len(named) == 15 and roles <= named | FitOptions.__annotations__.keys()
+    estimators = [kind for kinds in ESTIMATORS.values() for kind in kinds if kind is not None]
+    parameters = {name for kind in estimators for name in inspect.signature(kind).parameters}
+    assert parameters <= named | FitOptions.__annotations__.keys()
 
 
 def test_several_mistakes_are_named_at_once() -> None:
@@ -109,7 +126,6 @@ def test_constructors_say_what_was_meant() -> None:
     for make, text in (
         (lambda: uncertain.GSUClassifier(alhpa=1.0), r"GSUClassifier.*'alhpa'.*did you mean 'alpha'"),
         (lambda: uncertain.RemeasuredClassifier(n_copie=2), r"RemeasuredClassifier.*'n_copies'"),
-        (lambda: uncertain.AsGaussians(on_mising="auto"), r"AsGaussians.*'on_missing'"),
     ):  # type: ignore[call-arg]
         with pytest.raises(TypeError, match=text):
             make()

@@ -217,12 +217,8 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     leaves_no_trace(lambda: uncertain.load("m.uncertain"))
     Path("half.uncertain").write_bytes(Path("m.uncertain").read_bytes()[:200])
     leaves_no_trace(lambda: uncertain.load("half.uncertain"))
-    leaves_no_trace(
-        lambda: uncertain.fit("t.parquet", target="kind", method="gsu", memory="200MB", spill=tmp_path)
-    )
-    leaves_no_trace(
-        lambda: uncertain.fit(TABLE, target="kind", method="huber", memory="200MB", spill=tmp_path)
-    )
+    leaves_no_trace(lambda: uncertain.fit("t.parquet", target="kind", method="gsu", memory="200MB"))
+    leaves_no_trace(lambda: uncertain.fit(TABLE, target="kind", method="huber", memory="200MB"))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         [*(f"{name}.{end}" for name in ("t", "bad") for end in ("parquet", "csv", "arrow")), "m.uncertain",
          "half.uncertain"]

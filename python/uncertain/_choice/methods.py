@@ -10,20 +10,19 @@ from dataclasses import dataclass, field
 
 from sklearn.base import BaseEstimator, clone
 
-from .._columns.bars import ARGUMENTS
-from .._columns.columns import OF_LAWS, OF_PAIRS, OF_ROWS
 from .._data.options import did_you_mean
 from .._data.typing import Keywords, RandomState
-from .._estimators.discriminant import GaussianDiscriminant
-from .._estimators.gsu import GSUClassifier, GSURegressor
-from .._estimators.kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
-from .._estimators.minimax import MinimaxProbabilityClassifier
-from .._estimators.robust import RobustSVC
+from ..discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
+from ..kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
 from ..laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
+from ..minimax import MinimaxProbabilityClassifier
 from ..mixture import GaussianMixtureRegressor
+from ..regression import GSURegressor
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
+from ..robust import RobustSVC
+from ..svm import GSUClassifier
 
 
 @dataclass(frozen=True)
@@ -74,13 +73,6 @@ EVERYWHERE = {"probability": True}
 """Defaults of every estimator that has these parameters."""
 
 
-ARGUMENTS_OF_FIT = (
-    *OF_ROWS, *OF_LAWS, *OF_PAIRS, *ARGUMENTS, "columns", "task", "method", "meaning", "scale",
-    "transform", "on_missing", "indicators", "arms", "handle_unknown", "effort", "noise", "memory", "spill",
-    "time_limit", "random_state",
-)  # fmt: skip
-"""What an unknown parameter may have been meant to be, beside those of the method."""
-
 AUTO = "auto"
 """The method that is a choice among others."""
 
@@ -104,7 +96,7 @@ def make_estimator(
         if name not in valid:
             raise ParameterError(
                 f"unknown parameter {name!r}; valid ones are {', '.join(valid)} ({kind.__name__})"
-                f"{did_you_mean(name, (*valid, *ARGUMENTS_OF_FIT), '{}=')}"
+                f"{did_you_mean(name, valid, '{}=')}"
             )
         if name == "kernel" and value == "precomputed":
             raise ParameterError(

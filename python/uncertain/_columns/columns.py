@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeAlias, TypedDict
 
-from .._data.typing import Keywords
+from numpy.typing import ArrayLike
+
+from .._data.typing import ColumnOrValues, Keywords
 from ..exceptions import ParameterError
 from .bars import (
     ARGUMENTS,
@@ -39,6 +41,37 @@ OF_LAWS = ("offset", "event", "modes")
 
 OF_PAIRS = ("y_cov",)
 """The same as matrices of all rows, which are no columns."""
+
+
+class FeatureRoles(TypedDict, total=False):
+    """The fields of `Columns` about features, as options of a call."""
+
+    mean: str | None
+    std: ErrorColumns | None
+    var: ErrorColumns | None
+    cov: str | Mapping[tuple[str, str], str] | None
+    precision: str | None
+    factor: str | None
+    bounds: ErrorColumns | None
+    features: Sequence[str] | None
+    exact: Sequence[str] | Literal["all"] | None
+    categorical: Sequence[str] | None
+    corr: str | Mapping[tuple[str, str], str] | None
+    limits: str | Mapping[str, str] | None
+    draws: str | Sequence[str] | None
+
+
+class ColumnRoles(FeatureRoles, total=False):
+    """The fields of `Columns` but for the target, groups and weights, as options of a call."""
+
+    target_std: ColumnOrValues | None
+    offset: ColumnOrValues | None
+    event: ColumnOrValues | None
+    modes: Sequence[str] | ArrayLike | None
+
+
+ROLES = tuple(ColumnRoles.__annotations__)
+OF_FEATURES = tuple(FeatureRoles.__annotations__)
 
 
 @dataclass(frozen=True, repr=False)
@@ -161,9 +194,12 @@ class Columns:
 
         The `default` of a target gives way to the target of `columns`.
         """
-        base = cls() if columns is None else columns
+        base = cls.from_mapping(columns) if isinstance(columns, Mapping) else columns or cls()
         if not isinstance(base, Columns):
-            raise ParameterError(f"columns={columns!r}: must be an uncertain.Columns")
+            raise ParameterError(
+                f"columns={columns!r}: must be a dictionary {{feature: error column, or None}}, or an "
+                "uncertain.Columns"
+            )
         of_rows = (*OF_ROWS, *OF_LAWS)
         base = base.changed(**{role: None for role in of_rows if getattr(base, role) is True})
         given = {role: value for role in (*of_rows, *ARGUMENTS) if (value := arguments.get(role)) is not None}
@@ -180,6 +216,13 @@ class Columns:
         }
         base.with_roles(**{role: ("values",) if role == "modes" else "values" for role in values})
         return base.with_roles(**{role: value for role, value in given.items() if role not in values}), values
+
+    @classmethod
+    def from_mapping(cls, columns: Mapping[str, str | Sequence[str] | None]) -> Columns:
+        """Each feature with its error column, a pair of them, or None where it is exact."""
+        bars = {feature: column for feature, column in columns.items() if column is not None}
+        exact = [feature for feature in columns if feature not in bars]
+        return cls(features=[*bars], std=bars or None, exact=exact)
 
     def changed(self, **roles: Any) -> Columns:
         """The same with other roles."""
@@ -465,6 +508,9 @@ class Columns:
         named = isinstance(self.groups, str)
         return f"{self.groups} (its rows stay together)" if named else "given as values"
 
+
+ColumnsLike: TypeAlias = Columns | Mapping[str, str | Sequence[str] | None]
+"""Roles of columns, or a dictionary of the features: error column, pair of arms, or None for an exact one."""
 
 ALWAYS = ("target", "mean", "features", "errors", "corr", "ignored", "automatic")
 """What every version of the model file has, in this order."""

@@ -45,6 +45,16 @@ def check_option(name: str, value: object, options: Sequence[str]) -> None:
     check_options(**{name: (value, options)})
 
 
+def refuse_unknown(options: Iterable[str], known: Iterable[str], others: Iterable[str] = ()) -> None:
+    """ParameterError for an option that is none of the `known` ones; it may also have been meant to be one of
+    `others`."""
+    known = [*known]
+    for name in options:
+        if name not in known:
+            hint = did_you_mean(name, [*known, *others], "{}=")
+            raise ParameterError(f"unknown option {name!r}{hint}")
+
+
 def _no_option(name: str, value: object, options: Sequence[str]) -> str:
     """What is wrong with the value; "" if it is one of the options."""
     if isinstance(value, str) and value in options:

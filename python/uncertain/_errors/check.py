@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
 from .._columns import Columns, find_columns
-from .._columns.bars import ErrorColumns
-from .._columns.columns import OF_ROWS
+from .._columns.columns import OF_ROWS, ROLES, ColumnRoles, ColumnsLike
 from .._data.array import GaussianArray
 from .._data.choices import ON_MISSING, OnMissing
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.numbers import gaps_as_nan
-from .._data.options import check_option, hinting
+from .._data.options import check_option, refuse_unknown
 from .._data.typing import ColumnOrValues, Floats
 from .._data.validation import TableLike
 from .._data.warn import warn
@@ -160,25 +160,16 @@ class ErrorCheck:
         return f"<p><b>{self.verdict}</b></p>{html_table(self.rows())}"
 
 
-@hinting
 def check_errors(
     table: TableLike,
     *,
+    columns: ColumnsLike | None = None,
     groups: ColumnOrValues | None = None,
     sample_weight: ColumnOrValues | None = None,
-    mean: str | None = None,
-    std: ErrorColumns | None = None,
-    var: ErrorColumns | None = None,
-    cov: str | Mapping[tuple[str, str], str] | None = None,
-    precision: str | None = None,
-    factor: str | None = None,
-    bounds: ErrorColumns | None = None,
-    features: Sequence[str] | None = None,
-    corr: str | Mapping[tuple[str, str], str] | None = None,
-    columns: Columns | None = None,
     on_missing: OnMissing = "auto",
     n_components: int | Literal["auto"] = "auto",
     random_state: int = 0,
+    **roles: Unpack[ColumnRoles],
 ) -> ErrorCheck:
     """How many times as large as stated the errors are, feature by feature.
 
@@ -216,8 +207,7 @@ def check_errors(
     groups : the object of each reading; readings of one object have the same true value: a column, or the
         values, one per row.
     sample_weight : how much each row counts for the model (not among replicates): a column, or the values.
-    mean, std, var, cov, precision, factor, bounds, features, corr, columns, on_missing : as for
-        :func:`uncertain.fit`.
+    columns, on_missing, **roles : as for :func:`uncertain.fit`; a role is a field of `Columns`.
     n_components : Gaussians of the mixture; "auto" chooses up to 5 by held-out likelihood.
     random_state : seed of the folds, and of the sample of 5,000 rows from larger tables.
 
@@ -244,7 +234,10 @@ def check_errors(
     >>> bool(check.interval_95[1, 0] < 2.0 < check.interval_95[1, 1])
     True
     """
-    asked, values = Columns.from_arguments(columns, locals())
+    refuse_unknown(roles, ROLES, inspect.signature(check_errors).parameters)
+    asked, values = Columns.from_arguments(
+        columns, {**roles, "groups": groups, "sample_weight": sample_weight}
+    )
     check_option("on_missing", on_missing, ON_MISSING)
     if n_components != "auto" and (not isinstance(n_components, int) or n_components < 1):
         raise ParameterError(f'n_components={n_components!r}: must be an integer >= 1 or "auto"')

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import replace
 
@@ -34,15 +33,12 @@ def open_rows(
     plan: Plan,
     *,
     memory: str | int | None,
-    spill: str | os.PathLike[str] | None,
 ) -> tuple[RowReader, Plan]:
     """What reads the rows of a table of this process; and the plan for such columns.
 
     `values`: roles of rows that are not columns, but values.
     """
     budget = None if memory is None else Budget.parse(memory)
-    if budget is None and spill is not None:
-        raise ParameterError(f'spill={spill!r}: is where the rows go with memory=, such as memory="2GB"')
     if budget is not None:
         plan.refuse(InFile)
     source = Source.from_input(table)
@@ -64,9 +60,7 @@ def open_rows(
     if budget is None:
         reader = MemoryReader(source, columns, per_row, plan.policy, in_parts)
     else:
-        reader = FileReader(
-            source, columns, per_row, plan.policy, budget=budget, spill=spill, may_use=plan.may_use()
-        )
+        reader = FileReader(source, columns, per_row, plan.policy, budget=budget, may_use=plan.may_use())
     reader.types = _types(source, asked)
     return reader, plan
 

@@ -11,9 +11,9 @@ from sklearn.pipeline import Pipeline
 
 from .._data.typing import Header
 from .._errors.sizes import ErrorSizes
-from .._estimators.gsu import GSURegressor
 from .._widths.distribution import has_density
 from .._widths.spread import Spread
+from ..regression import GSURegressor
 from .conformal import Conformal
 from .cross_conformal import CrossConformal
 

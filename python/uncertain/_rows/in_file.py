@@ -6,6 +6,7 @@ compare rows with one another, or copy them, are refused before anything is read
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +22,6 @@ from .._columns import Columns
 from .._columns.bars import listing
 from .._data.incomplete import GaussianRows, Incomplete
 from .._spill import OF_SEVERAL, Budget, Spill, in_files
-from .._spill._folder import checked_folder
 from ..exceptions import ParameterError
 from ..preprocessing import AsGaussians
 from .joined import joined, joins
@@ -98,14 +98,13 @@ class FileReader(RowReader):
         policy: Policy,
         *,
         budget: Budget,
-        spill: object,
         may_use: Uses,
     ) -> None:
         """ParameterError for what is no table in columns, or cannot be read batch by batch; `may_use`: what
         the fit uses if the targets are numbers."""
         refuse_of_laws(columns, per_row)
         _refuse(source, columns, per_row)
-        self._folder = checked_folder(spill)
+        self._folder = Path(tempfile.gettempdir())
         self._source = source
         self._budget = budget
         self._given_std = columns.target_std is not None

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     metavar="SIZE",
     help="For tables larger than memory: how much the fit may use, such as 2GB; rows go to a file.",
 )
-@click.option("--spill", metavar="FOLDER", help="Folder of that file, on a local disk.")
 @click.option(
     "--time-limit",
     type=float,

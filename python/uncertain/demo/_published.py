@@ -25,9 +25,9 @@ from sklearn.preprocessing import FunctionTransformer
 
 from .._data.array import GaussianArray
 from .._data.typing import Floats, Labels
-from .._estimators.gsu import GSUClassifier
 from .._held_out.means import standard_error
 from ..preprocessing import GaussianDenoiser, GaussianScaler
+from ..svm import GSUClassifier
 
 if TYPE_CHECKING:
     import polars

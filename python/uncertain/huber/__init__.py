@@ -1,5 +1,7 @@
 """Adaptive Huber regression: robust, semi-supervised, multi-view, and open about the labels it drops."""
 
-from ._estimators import AdaptiveHuberClassifier, AdaptiveHuberRegressor, Refinement
+from ._classifier import AdaptiveHuberClassifier
+from ._machine import Refinement
+from ._regressor import AdaptiveHuberRegressor
 
 __all__ = ["AdaptiveHuberClassifier", "AdaptiveHuberRegressor", "Refinement"]

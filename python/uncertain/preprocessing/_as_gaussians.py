@@ -8,10 +8,10 @@ called upper and lower are limits or lengths.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Unpack
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -20,13 +20,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
 from .._columns import Columns
-from .._columns.bars import ErrorColumns, listing
+from .._columns.bars import listing
+from .._columns.columns import OF_FEATURES, ColumnsLike, FeatureRoles
 from .._data.array import GaussianArray
 from .._data.choices import ARMS, HANDLE_UNKNOWN, ON_MISSING
 from .._data.features import refuse_names
 from .._data.incomplete import GaussianRows, Incomplete, hstack
 from .._data.numbers import gaps_as_nan
-from .._data.options import check_options
+from .._data.options import check_options, refuse_unknown
 from .._data.typing import Array, Keywords, NativeTable
 from .._data.validation import RowsLike, check_fitted_names
 from .._data.warn import warn
@@ -65,44 +66,13 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     Parameters
     ----------
-    mean : str
-        A column with a list of d numbers per row (List, LargeList, FixedSizeList, nested or not).
-    std, var, cov, precision, factor : str
-        The column of error bars of `mean`, at most one kind except factor + var. std, var: a number
-        (isotropic) or d numbers (diagonal) per row. cov, precision: d * d numbers (a row-major matrix), d
-        (its diagonal) or one (isotropic). factor: d * r numbers, row-major.
-    features : list of str
-        Scalar columns with error bars, instead of `mean`. For them, std, var : a pattern such as
-        ``"{}_err"``, a dictionary {feature: column}, or a list of columns in the order of `features`; in
-        `std` a pair (upper arm, lower arm) in place of a column, with or without signs, is an asymmetric
-        error bar. cov : a pattern such as ``"{}_{}_cov"``, or {(a, b): column}, of covariances. Without any
-        of these they are exact.
-    bounds : dict or pair of patterns
-        {feature: (lower, upper)}: limits one standard deviation below and above the value. The Gaussian of
-        asymmetric limits or arms is that of :func:`uncertain.uncertainty.from_bounds`.
-    corr : str or dict
-        A pattern such as ``"{}_{}_corr"`` for the correlation of each pair of features (in either order), or
-        {(a, b): column} for some; with std or var it makes full covariance matrices.
-    exact : list of str, or "all"
-        Scalar columns without error bars: features of zero variance. "all": all numeric columns without
-        another role.
-    categorical : list of str
-        Columns of strings, booleans or integers: a feature of zeros and ones for each category.
-    limits : dict or str
-        {feature: column of flags} for scalar columns of which some values are limits, or a pattern such as
-        ``"{}_limit"``. A flag is -1, "<" or True where the reading is below the value (an upper limit), 1 or
-        ">" where it is above, and 0, "=", "", False or null where the value was read. The error bar of a
-        limit is that of the reading; null stands for a limit of the true value. The result is an `Incomplete`
-        with `limits`, for `GaussianMixtureRegressor`, `GaussianDiscriminant` and `GaussianDenoiser`.
-    draws : str or list of str
-        Columns of lists, draws of each row's distribution: the result is a `MixtureArray`, see
-        :func:`uncertain.uncertainty.from_draws`. Lists that are as long as each other in every row were drawn
-        together, and keep their correlations. Columns of the Arrow types ``uncertain.gaussian`` and
-        ``uncertain.mixture`` (:func:`uncertain.uncertainty.from_arrow`) are taken as they are, without naming
-        them.
-    columns : Columns
-        All of these in one object, for which the arguments above are shortcuts. Its target, groups and
-        weights are no features.
+    columns : dict or Columns
+        The features with their error columns: {feature: error column, pair of arms (upper, lower), or None
+        for an exact feature}, or all roles as a :class:`uncertain.Columns`, whose target, groups and weights
+        are no features.
+    **roles
+        The fields of `Columns` about features as shortcuts, such as ``features=["flux"], std="{}_err"`` or
+        ``mean="position", cov="covariance"``. Features that are named without error bars are exact.
     indicators : bool
         With ``on_missing="auto"``: exact features of zeros and ones behind all others, which say where a
         value (``x_missing``), or the error bar of one (``x_error_missing``), is missing; of scalar columns in
@@ -162,44 +132,23 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def __init__(
         self,
-        mean: str | None = None,
         *,
-        std: ErrorColumns | None = None,
-        var: ErrorColumns | None = None,
-        cov: str | Mapping[tuple[str, str], str] | None = None,
-        precision: str | None = None,
-        factor: str | None = None,
-        bounds: ErrorColumns | None = None,
-        features: Sequence[str] | None = None,
-        corr: str | Mapping[tuple[str, str], str] | None = None,
-        exact: Sequence[str] | Literal["all"] | None = None,
-        categorical: Sequence[str] | None = None,
-        limits: str | Mapping[str, str] | None = None,
-        draws: str | Sequence[str] | None = None,
-        columns: Columns | None = None,
+        columns: ColumnsLike | None = None,
         on_missing: str = "error",
         indicators: bool = False,
         handle_unknown: str = "error",
         arms: str = "moments",
+        **roles: Unpack[FeatureRoles],
     ) -> None:
-        self.mean = mean
-        self.std = std
-        self.var = var
-        self.cov = cov
-        self.precision = precision
-        self.factor = factor
-        self.bounds = bounds
-        self.features = features
-        self.corr = corr
-        self.exact = exact
-        self.categorical = categorical
-        self.limits = limits
-        self.draws = draws
+        if not roles.keys() <= {*OF_FEATURES}:
+            refuse_unknown(roles, OF_FEATURES, self._get_param_names())
         self.columns = columns
         self.on_missing = on_missing
         self.indicators = indicators
         self.handle_unknown = handle_unknown
         self.arms = arms
+        for role in OF_FEATURES:
+            setattr(self, role, roles.get(role))
 
     def fit(self, X: RowsLike, y: object = None) -> AsGaussians:
         """Settle the columns and check that they can be read.
@@ -425,7 +374,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def _asked(self) -> Columns:
         """`columns` and its shortcuts."""
         self._check_options()
-        return Columns.from_arguments(self.columns, self.get_params())[0]
+        return Columns.from_arguments(self.columns, {role: getattr(self, role) for role in OF_FEATURES})[0]
 
     def _found(self, X: NativeTable) -> Columns:
         """The given columns, with those that are found by name."""
@@ -466,6 +415,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             if self.on_missing in ("auto", "impute") or not re.search(" is (null|NaN)", str(error)):
                 raise
             raise type(error)(f'{error}; on_missing="auto" takes it for unknown') from None
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """The named arguments of the constructor, and the roles."""
+        return sorted([*super()._get_param_names(), *OF_FEATURES])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

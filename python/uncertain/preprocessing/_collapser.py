@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -15,7 +14,6 @@ from ._moves import Moves
 
 
 @documented
-@dataclass(eq=False, repr=False)
 class GaussianCollapser(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Drop part of every covariance: S -> 0, (tr S / d) I, or diag S; means stay.
 
@@ -62,7 +60,8 @@ class GaussianCollapser(TakesGaps, Moves, Core, OneToOneFeatureMixin, Transforme
 
     _kinds = ("collapser",)
 
-    to: Literal["zero", "isotropic", "diagonal"] = "zero"
+    def __init__(self, to: Literal["zero", "isotropic", "diagonal"] = "zero") -> None:
+        self.to = to
 
     def fit(self, X: RowsLike, y: object = None) -> GaussianCollapser:
         """Check the parameter and note the number of features; nothing is learned from the rows."""

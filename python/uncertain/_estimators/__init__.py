@@ -1,1 +1,0 @@
-"""Estimators that the core fits, one file per method."""
