@@ -19,7 +19,7 @@ PY_ENV := VIRTUAL_ENV=$(abspath $(VENV))
 CHECK_ENV := PYO3_PYTHON=$(abspath $(BIN)/python)
 
 .PHONY: help demo test install dev lint format typing test-rust test-instruction-sets \
-	test-python fuzz sanitize sanitize-python miri bench arena arena-check docs docs-look wheel smoke \
+	test-python golden fuzz sanitize sanitize-python miri bench arena arena-check docs docs-look wheel smoke \
 	workflows release-check clean
 
 help: ## list the commands
@@ -65,6 +65,7 @@ lint: install ## rustfmt, clippy (also without optional features) and rustdoc wi
 	$(BIN)/ruff format --check
 	$(BIN)/python tools/check_docstrings.py
 	$(BIN)/python tools/check_torn.py
+	$(BIN)/python tools/check_ceilings.py
 
 format: install ## write what `make lint` wants, where a tool can
 	cargo fmt --all
@@ -91,6 +92,10 @@ test-instruction-sets: ## the Rust tests again with the vector kernels of every 
 
 test-python: install ## pytest, the README's snippets among it
 	$(BIN)/pytest -n 2
+
+golden: install ## predictions of this checkout against those of BASE=commit, to the last bit
+	@test -n "$(BASE)" || { echo "make golden BASE=commit: which commit?" >&2; exit 2; }
+	bash tools/golden.sh $(BASE) $(abspath $(BIN)/python)
 
 FUZZ_SECONDS ?= 600
 fuzz: install ## minutes of fuzzing through Python, and as many of the Rust crate with cargo-fuzz (FUZZ_SECONDS=600)
