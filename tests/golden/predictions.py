@@ -123,8 +123,9 @@ def gaps() -> Case:
 
 def arms() -> Case:
     truth, x, std = noisy(140, 2, 6)
+    p, p_std = np.exp(x[:, 0]), np.exp(x[:, 0]) * std[:, 0]
     table = pl.DataFrame({
-        "p": np.exp(x[:, 0]), "p_err1": np.exp(x[:, 0]) * std[:, 0] * 1.4, "p_err2": -np.exp(x[:, 0]) * std[:, 0],
+        "p": p, "p_err1": p_std * 1.4, "p_err2": -p_std,
         "q": x[:, 1], "q_err1": std[:, 1], "q_err2": -std[:, 1] * 0.6, "group": np.arange(140) // 3,
         "y": truth[:, 1] + 0.5 * np.exp(truth[:, 0]) + 0.2 * np.random.default_rng(60).normal(size=140),
     })  # fmt: skip
@@ -230,8 +231,9 @@ def answers(table: Any, target: str, options: Options) -> Iterator[tuple[str, np
         coefficients = model.coef_
     except (AttributeError, uncertain.UncertainError):
         return
-    values = list(coefficients.values()) if isinstance(coefficients, dict) else coefficients
-    for name, values in arrays(values):
+    if isinstance(coefficients, dict):
+        coefficients = list(coefficients.values())
+    for name, values in arrays(coefficients):
         yield f"coef_ {name}".strip(), values
 
 
