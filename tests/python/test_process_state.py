@@ -172,7 +172,6 @@ VERBS: dict[str, Callable[[uncertain.Model, Any], object]] = {
     "report": lambda m, t: m.report(t, folds=2, repeats=1),
     "value_of_remeasuring": lambda m, t: m.value_of_remeasuring(t),
     "summary": lambda m, t: m.summary(t),
-    "to_code": lambda m, t: hasattr(m, "coef_") and m.to_code(),
     "conf_int": lambda m, t: hasattr(m, "coef_std_") and m.conf_int(),
     "sample_posterior": lambda m, t: hasattr(m, "coef_std_") and m.sample_posterior(3),
     "labels": lambda m, t: m.labels(t),

@@ -36,7 +36,6 @@ from ..exceptions import ModelFileError, UncertainError
 from .asked import Inspected, Pictured, PicturedLaw, asked_rows, inspected, pictured, pictured_law
 from .coefficients import hyperplanes, law_or_curve
 from .file import ModelMetadata, from_bytes, read, to_bytes, write
-from .formula import formula
 from .onnx.export import write_onnx
 from .predictor import Predictor
 from .reader import Reader
@@ -702,25 +701,6 @@ class Model:
         """
         rows = None if table is None else self._reader.input(asked_rows(self._reader, table)[0])
         return summarised(self.pipeline_, self._reader.target_name, self.classes_, rows)
-
-    def to_code(self, language: str = "python") -> str:
-        """The prediction of a linear model as text: a function of NumPy, or an expression of SQL.
-
-        For places without this library: a database, a report, a device. It is `coef_` and `intercept_`
-        written out, the class of the larger score or the predicted number; probabilities are not in it.
-        `language` is "python" or "sql". AttributeError for models whose prediction is no formula of the
-        values alone: those that are not linear, and ``meaning="measurement"``, where the errors of each row
-        count.
-
-        Examples
-        --------
-        >>> import polars as pl, uncertain
-        >>> rows = {"u": [0.0, 0.5, 2.0, 2.5], "u_std": [0.1] * 4, "y": [1.0, 2.1, 5.0, 6.1]}
-        >>> model = uncertain.fit(pl.DataFrame(rows), target="y", method="gsu", meaning="spread")
-        >>> model.to_code("sql").split()[1:3], model.to_code("sql")[-6:]
-        (['*', '"u"'], 'AS "y"')
-        """
-        return formula(self.pipeline_, self.classes_, self._reader.target_name, language)
 
     def to_onnx(self, path: str | os.PathLike[str]) -> None:
         """Write the model as an ONNX graph, for runtimes without this library and without Python.
