@@ -161,7 +161,6 @@ def test_refusals(tmp_path: Path) -> None:
     model = uncertain.fit(ONE, target="kind", method="discriminant", arms="shape")
     with pytest.raises(UncertainError, match='arms="shape" has no translation'):
         model.to_onnx(tmp_path / "model.onnx")
-    assert 'arms="shape"' in model.report(ONE, folds=2, repeats=1).code
 
 
 def test_command_line(tmp_path: Path) -> None:

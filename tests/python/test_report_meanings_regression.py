@@ -61,7 +61,7 @@ def test_a_model_of_spread_hears_that_measurement_predicts_better() -> None:
     report = uncertain.fit(table, target="y", meaning="spread", method="gsu").report(table, repeats=2)
     assert report.own == "spread" and report.winner == "measurement"
     assert report.verdict.startswith("The error bars raised the mean absolute error by ")
-    assert 'meaning="measurement"' in report.code and 'meaning="spread"' in report.codes["spread"]
+    assert report.reason.endswith('Fit with meaning="measurement".')
 
 
 def test_every_meaning_is_the_pipeline_that_fit_would_make() -> None:

@@ -56,6 +56,6 @@ fig.legend(loc="outside right upper")
 plt.show()
 
 # %%
-# The report ends with the code of the winner.
+# The report ends with the winner.
 
-print(of_objects.code)
+print(of_objects.reason)

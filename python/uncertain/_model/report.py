@@ -26,7 +26,6 @@ from .._widths.distribution import density_of_rows, from_errors, has_density
 from .._widths.scatter import most_likely_scatter
 from ..exceptions import UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
-from .code import fitting_calls
 from .drawn import some_rows
 from .measured import is_measured
 from .reader import Reader
@@ -67,9 +66,9 @@ def report(
     per_row: Keywords = {"y": y, "groups": groups, "sample_weight": sample_weight}
     some = some_rows(reader, table, per_row, options.max_rows)
     if some is None:
-        return _compared(reader, reader.source(table, y, groups, sample_weight), table, per_row, options)
+        return _compared(reader, reader.source(table, y, groups, sample_weight), per_row, options)
     try:
-        compared = _compared(reader, some.source, table, some.beside, options)
+        compared = _compared(reader, some.source, some.beside, options)
     except UncertainError as error:
         if len(some.at) == some.n_rows:
             raise
@@ -105,15 +104,13 @@ def _roles_of_law(reader: Reader, source: Source) -> dict[str, Floats]:
 
 
 def _compared(
-    reader: Reader, source: Source, table: TableLike, per_row: Keywords, options: ReportOptions
+    reader: Reader, source: Source, per_row: Keywords, options: ReportOptions
 ) -> Report | RegressionReport | HuberReport:
-    """The report of the rows of this source, which is (of) the caller's table."""
+    """The report of the rows of this source."""
     y, steps, rows = per_row["y"], reader.steps, reader.rows(source)
-    by_column = y is None and source.table is not None
     common = options.common() | {
         "groups": reader.groups(source, per_row["groups"]),
         "weights": reader.weights(source, per_row["sample_weight"]),
-        "codes": fitting_calls(reader.pipeline, reader.columns, source, table, by_column=by_column),
     }
     if is_measured(reader.pipeline):
         warn_if_off(rows, reader.feature_names, common["groups"], common["weights"])

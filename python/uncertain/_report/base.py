@@ -1,9 +1,9 @@
-"""What the reports share: the scoreboard, the text and fields about folds, and the code of the winner."""
+"""What the reports share: the scoreboard, the text and fields about folds, and the winner."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -26,6 +26,15 @@ class Fit(NamedTuple):
 
     gap: float
     seconds: float
+
+
+_TO_FIT = {
+    "spread": 'Fit with meaning="spread".',
+    "measurement": 'Fit with meaning="measurement".',
+    "discriminant": 'Fit with method="discriminant".',
+    MEANS_ONLY: "Fit without the error columns (exact=[...] names the features).",
+}
+"""How to fit each winner of a report."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -54,8 +63,6 @@ class BaseReport:
     """Every candidate by every measure, and paired differences."""
     own: str
     """The candidate that is the model."""
-    codes: Mapping[str, str] = field(default_factory=dict)
-    """For each candidate the line of Python that fits it."""
     n_equal: int = 0
     """Rows that were held out together because they equal one another."""
     _noise: NoiseLevels | None = None
@@ -119,11 +126,6 @@ class BaseReport:
         best = self.board.names[0]
         return best if self.board.lead(best, self.own).counts else self.own
 
-    @property
-    def code(self) -> str:
-        """The line of Python that fits the winner, with the arguments that differ from their defaults."""
-        return self.codes.get(self.winner, "")
-
     def renumbered(self, at: Ints, n_table: int) -> Self:
         """The same report, of rows that have these numbers in a table of so many."""
         numbers = {name: at[getattr(self, name)] for name in self._row_numbers}
@@ -152,9 +154,7 @@ class BaseReport:
 
     def _repr_html_(self) -> str:
         """The report for notebooks: tables, and pictures where matplotlib is installed."""
-        return page(
-            self.verdict, self.small_pictures(), self.sections(), self.pictures, self.reason, self.code
-        )
+        return page(self.verdict, self.small_pictures(), self.sections(), self.pictures, self.reason)
 
     @property
     def _compared(self) -> str:
@@ -193,15 +193,12 @@ class BaseReport:
 
     @property
     def reason(self) -> str:
-        """Why the code is that of this candidate."""
+        """Why this candidate is the winner, and how to fit it."""
         if self.winner == self.own:
             return "The model as it is: nothing is better by more than two standard errors."
         lead = amount(self.board, self.board.lead(self.winner, self.own))
-        return f'Better than the model as it is: "{self.winner}", by {lead} ({self.board.scoring.label}).'
-
-    def _ending(self) -> list[str]:
-        """The code of the winner, and why it is the winner."""
-        return ["", self.reason, f"  {self.code}"] if self.code else []
+        better = f'Better than the model as it is: "{self.winner}", by {lead} ({self.board.scoring.label}).'
+        return f"{better} {_TO_FIT[self.winner]}" if self.winner in _TO_FIT else better
 
 
 def common(
@@ -209,7 +206,7 @@ def common(
 ) -> Keywords:
     """The fields of a report that say how it was compared."""
     done = len(answers[own])
-    return {**folds.about, "folds_done": done, "board": board, "own": own, "codes": design.codes}
+    return {**folds.about, "folds_done": done, "board": board, "own": own}
 
 
 def comparison(

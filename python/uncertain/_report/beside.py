@@ -17,7 +17,7 @@ class BesideMeans(BaseReport):
 
     _derived: ClassVar[tuple[str, ...]] = (
         *("scores", "scores_means_only", "score", "score_se", "score_means_only", "score_means_only_se"),
-        *("difference", "difference_se", "verdict", "winner", "code"),
+        *("difference", "difference_se", "verdict", "winner"),
     )
 
     gap: float

@@ -119,7 +119,7 @@ class Report(BesideMeans):
         lines += ["", "Rows whose own error bar matters most"]
         none = ["  none: every row is an exact point"]
         lines += aligned(self.doubtful()) if self.doubtful_rows.size else none
-        return "\n".join([*lines, *self._ending()])
+        return "\n".join([*lines, "", self.reason])
 
 
 def compare(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
@@ -48,8 +48,6 @@ class Design:
     scorers: Sequence[str] | str | None = None
     scoring: str | None = None
     pace: Pace = field(default_factory=Pace)
-    codes: Mapping[str, str] = field(default_factory=dict)
-    """For each candidate the line of Python that fits it."""
     random_state: RandomState = 0
     n_equal: int = 0
     """Rows that are held out together because they equal one another."""

@@ -27,7 +27,6 @@ def page(
     sections: Sequence[tuple[str, Table]],
     pictures: Callable[[], Mapping[str, Figure]],
     reason: str,
-    code: str,
 ) -> str:
     """The whole report; `small` are captions and SVG, `pictures` is asked if matplotlib is there."""
     parts = []
@@ -38,9 +37,7 @@ def page(
         parts += [
             f'<img style="{style}" alt="{html.escape(t)}" src="{_source(f)}">' for t, f in pictures().items()
         ]
-    line = f'<pre style="white-space:pre-wrap">{html.escape(code)}</pre>' if code else ""
-    following = f"<b>Next.</b> {html.escape(reason)}{line}" if reason else ""
-    return card(verdict, small, following, "".join(parts))
+    return card(verdict, small, f"<b>Next.</b> {html.escape(reason)}", "".join(parts))
 
 
 def table(rows: Table) -> str:

@@ -177,7 +177,7 @@ class HuberReport(BaseReport):
             lines += aligned(self.removed())
             rest = self.removed_rows.size - self.listed
             lines += [f"  and {rest:,} more"] if rest > 0 else []
-        return "\n".join([*lines, *self._ending()])
+        return "\n".join([*lines, "", self.reason])
 
 
 def report_of_huber(

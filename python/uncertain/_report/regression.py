@@ -122,7 +122,7 @@ class RegressionReport(BesideMeans):
         """The report as text."""
         found = self.coefficients
         coefficients = [] if found is None else ["", "Coefficients", *aligned(found.rows())]
-        return "\n".join([*self._lines(), *coefficients, *self._ending()])
+        return "\n".join([*self._lines(), *coefficients, "", self.reason])
 
 
 def compare_regressions(
