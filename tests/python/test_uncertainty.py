@@ -1,6 +1,5 @@
 """Ways to model uncertainty: every covariance is compared with what sampling, or another program, gives."""
 
-from pathlib import Path
 from typing import Any
 
 import catalogues
@@ -379,52 +378,3 @@ def test_numbers_of_the_uncertainties_package() -> None:
     np.testing.assert_allclose(full.covariances(), [[[0.25, -0.07], [-0.07, 0.25]]])
     with pytest.raises(UncertainError, match="row 0, feature 1"):
         uncertainty.from_uncertainties([[1.0, "x"]])
-
-
-def write(folder: Path, **files: str) -> dict[str, Path]:
-    paths = {name: folder / f"{name}.dat" for name in files}
-    for name, text in files.items():
-        paths[name].write_text(text, encoding="utf-8")
-    return paths
-
-
-def test_gsu_files_are_joined_and_dropped_rows_counted(tmp_path: Path) -> None:
-    files = write(
-        tmp_path,
-        means="d1 1:0.5 3:0.25\nd3 1:-1 2:0.5 3:2\n\nd5 1:4\n",
-        covariances="d3: 1,1:0.25 2,2:0.5 1,2:0.1 2,1:0.1\nd5: 1,1:1 3,3:2\n",
-        labels="d5 -1\nd3 +1\nd6 -1\n",
-    )
-    with pytest.warns(
-        UncertainWarning, match=r"2 ids are not in every file.*1 only in means, 1 only in labels"
-    ):
-        found = uncertainty.read_gsu(**files)
-    assert found.ids == ["d3", "d5"] and found.y is not None and found.y.tolist() == [1, -1]
-    assert found.dropped == {"means": ["d1"], "covariances": [], "labels": ["d6"]} and found.n_dropped == 2
-    np.testing.assert_array_equal(found.X.means, [[-1, 0.5, 2], [4, 0, 0]])
-    np.testing.assert_array_equal(found.X.covariances()[0], [[0.25, 0.1, 0], [0.1, 0.5, 0], [0, 0, 0]])
-
-
-def test_gsu_covariance_kinds(tmp_path: Path) -> None:
-    files = write(tmp_path, means="a 1:1 2:2\nb 1:3 2:4\n", covariances="a 1,1:0.5\nb 1,1:2\n")
-    with pytest.raises(UncertainError, match="kind='isotropic'"):
-        uncertainty.read_gsu(**files)
-    assert uncertainty.read_gsu(**files, kind="isotropic").X.trace().tolist() == [1.0, 4.0]
-    assert uncertainty.read_gsu(**files, kind="diagonal").X.trace().tolist() == [0.5, 2.0]
-    assert uncertainty.read_gsu(files["means"], n_features=4).X.shape == (2, 4)
-
-
-@pytest.mark.parametrize(
-    ("means", "labels", "message"),
-    [
-        ("a 1:1\na 1:2\n", "a 1\n", r"means.dat, line 2: the id 'a' was already in line 1"),
-        ("a 1=1\n", "a 1\n", r"line 1: expected <feature>:<value> with numbers from 1, got '1=1'"),
-        ("a 0:1\n", "a 1\n", "numbers from 1"),
-        ("a 1:1\n", "a 2\n", r"labels.dat, line 1: expected a label"),
-        ("a 1:1\n", "b 1\n", "no id is in all of"),
-    ],
-)
-def test_bad_gsu_files(tmp_path: Path, means: str, labels: str, message: str) -> None:
-    files = write(tmp_path, means=means, labels=labels)
-    with pytest.raises(UncertainError, match=message):
-        uncertainty.read_gsu(**files)

@@ -9,14 +9,12 @@ from ._arrow import from_arrow, register_arrow_types
 from ._bounds import from_bounds
 from ._draws import from_draws, from_pdf, from_quantiles
 from ._images import image_moves, rotation, scaling, translation
-from ._linear import from_correlations, propagate
-from ._readers import GsuFiles, from_uncertainties, read_gsu
+from ._linear import from_correlations, from_uncertainties, propagate
 from ._replicates import from_replicates
 from ._signals import welch
 from ._standard_errors import from_standard_errors
 
 __all__ = [
-    "GsuFiles",
     "from_arrow",
     "from_bounds",
     "from_correlations",
@@ -28,7 +26,6 @@ __all__ = [
     "from_uncertainties",
     "image_moves",
     "propagate",
-    "read_gsu",
     "register_arrow_types",
     "rotation",
     "scaling",

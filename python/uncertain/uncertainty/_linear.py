@@ -1,4 +1,4 @@
-"""Covariances of linear maps, and covariances written as standard deviations and correlations."""
+"""Covariances of linear maps, of correlations, and of numbers of the `uncertainties` package."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from .._data.array import GaussianArray
 from .._data.numbers import float_array, pair_of_arrays
 from .._data.typing import Floats
-from ..exceptions import ParameterError, ShapeError
+from ..exceptions import ParameterError, ShapeError, UncertainError
 
 
 @overload
@@ -125,3 +125,55 @@ def from_correlations(means: ArrayLike, std: ArrayLike, corr: ArrayLike) -> Gaus
             "pass covariances as GaussianArray(means, cov=...)"
         )
     return GaussianArray(x, cov=s[:, :, None] * r * s[:, None, :])
+
+
+def from_uncertainties(values: ArrayLike, *, correlated: bool = False) -> GaussianArray:
+    """Return Gaussians for an object array of numbers of the `uncertainties` package.
+
+    Parameters
+    ----------
+    values : array-like of shape (n, d)
+        ``ufloat`` objects, or anything with ``nominal_value`` and ``std_dev``; plain numbers are exact.
+    correlated : bool
+        Also read the correlations between the features of a row (shared variables); needs the `uncertainties`
+        package. Correlations between rows have no place in a GaussianArray and are dropped in any case.
+
+    Returns
+    -------
+    GaussianArray
+        Diagonal covariances, or full ones if `correlated`.
+
+    Raises
+    ------
+    UncertainError
+        For a shape that is not (n, d), or an element that is no number.
+
+    Examples
+    --------
+    >>> from uncertainties import ufloat
+    >>> from uncertain.uncertainty import from_uncertainties
+    >>> length, width = ufloat(2.0, 0.1), ufloat(1.0, 0.1)
+    >>> from_uncertainties([[length, 2 * length + 2 * width]], correlated=True).covariances().round(3)
+    array([[[0.01, 0.02],
+            [0.02, 0.08]]])
+    """
+    array = np.asarray(values, dtype=object)
+    if array.ndim != 2:
+        raise ShapeError(f"values: expected shape (n, d), got {array.shape}")
+    means = np.empty(array.shape)
+    std = np.zeros(array.shape)
+    for at, value in np.ndenumerate(array):
+        try:
+            means[at] = getattr(value, "nominal_value", value)
+            std[at] = getattr(value, "std_dev", 0.0)
+        except (TypeError, ValueError) as error:
+            raise UncertainError(f"values: row {at[0]}, feature {at[1]} is no number: {value!r}") from error
+    if not correlated:
+        return GaussianArray(means, std=std)
+    try:
+        from uncertainties import covariance_matrix  # type: ignore[import-untyped]
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "correlated=True needs the package of these values: pip install uncertainties", name=error.name
+        ) from error
+    return GaussianArray(means, cov=np.array([covariance_matrix(list(row)) for row in array]))
