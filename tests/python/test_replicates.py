@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import catalogues
@@ -36,13 +35,14 @@ def recordings(rng: np.random.Generator) -> dict[str, Any]:
 def test_labels_and_counters_are_no_features(constructor: Any, rng: np.random.Generator) -> None:
     columns = recordings(rng)
     with pytest.warns(UncertainWarning) as caught:
-        made = from_replicates(constructor(columns), by="patient", of="mean", covariance="diagonal")
-    assert len(caught) == 1
-    text = str(caught[0].message)
-    assert "recording (counts within the group), row (counts within the group)" in text
-    assert "include=['recording', 'row']" in text and "exclude=['recording', 'row']" in text
-    assert caught[0].filename == __file__
+        guessed = from_replicates(constructor(columns), by="patient", of="mean", covariance="diagonal")
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert "no columns of floats: recording, row, pitch." in str(caught[0].message)
     described = ["patient", "status", "age", "sex", "n"]
+    assert catalogues.names(guessed) == [*described, "shimmer", "shimmer_se"]
+    made = from_replicates(
+        constructor(columns), by="patient", of="mean", features=["shimmer", "pitch"], covariance="diagonal"
+    )
     assert catalogues.names(made) == [*described, "shimmer", "shimmer_se", "pitch", "pitch_se"]
     assert catalogues.values(made, "status") == [0, 1] * (PATIENTS // 2)
     assert catalogues.values(made, "sex") == columns["sex"][::REPEATS].tolist()
@@ -54,15 +54,6 @@ def test_labels_and_counters_are_no_features(constructor: Any, rng: np.random.Ge
     )
 
 
-def test_a_fit_to_replicates_does_not_see_the_label(rng: np.random.Generator) -> None:
-    table = pl.DataFrame(recordings(rng)).drop("recording", "row")
-    made = from_replicates(table, by="patient", of="mean", covariance="diagonal")
-    model = uncertain.fit(made, target="status", features=["shimmer", "pitch"], method="gsu")
-    assert model.columns_.features == ("shimmer", "pitch")
-    assert model.pipeline_[0].get_feature_names_out().tolist() == ["shimmer", "pitch"]
-    assert model.score(made) < 0.9  # with the label among the features it is 1.0
-
-
 def test_a_fit_reads_what_the_covariances_are_of(rng: np.random.Generator) -> None:
     """Standard errors are measurement errors, populations are spread; correlations are found by name."""
     table = pl.DataFrame(recordings(rng)).drop("recording", "row")
@@ -70,11 +61,11 @@ def test_a_fit_reads_what_the_covariances_are_of(rng: np.random.Generator) -> No
         ("mean", ["gaussians", "denoise", "scale", "classify"]),
         ("population", ["gaussians", "scale", "classify"]),
     ):
-        made = from_replicates(table, by="patient", of=of)
+        made = from_replicates(table, by="patient", of=of, features=["shimmer", "pitch"])
         model = uncertain.fit(made, target="status", exact=[], method="gsu")
         assert model.columns_.features == ("shimmer", "pitch")
         assert list(model.pipeline_.named_steps) == steps
-        lists = from_replicates(table, by="patient", of=of, columns="lists")
+        lists = from_replicates(table, by="patient", of=of, features=["shimmer", "pitch"], columns="lists")
         rows = uncertain.AsGaussians(mean="mean", cov="cov").fit_transform(lists)
         read = model.pipeline_[0].transform(made)
         np.testing.assert_allclose(read.covariances(), rows.covariances(), rtol=1e-12)
@@ -102,54 +93,12 @@ def test_a_singular_covariance_survives_as_correlations(rng: np.random.Generator
         {"g": np.repeat(np.arange(20), 2), "x": rng.normal(size=40), "still": [1.0, 2.0] * 20}
     )
     table = table.with_columns(still=pl.lit(3.0), y=2 * pl.col("x"))
-    made = from_replicates(table, by="g", of="mean", shrinkage=None, include=["still"])
+    made = from_replicates(table, by="g", of="mean", shrinkage=None, features=["x", "still", "y"])
     assert set(made["x_y_corr"].round(12)) == {1.0} and set(made["x_still_corr"]) == {0.0}
     X = uncertain.AsGaussians(features=["x", "still", "y"], std="{}_se", corr="{}_{}_corr").fit_transform(
         made
     )
     np.testing.assert_allclose(X.covariances()[:, 0, 2], 2 * X.covariances()[:, 0, 0])
-
-
-@pytest.mark.parametrize(
-    ("name", "values", "reason"),
-    [
-        ("k", [0, 1, 2, 0, 1, 2, 0, 1], "counts within the group"),
-        ("k", [2, 1, 3, 1, 3, 2, 1, 2], "counts within the group"),  # in any order
-        ("k", [1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0], ""),  # three small groups of whole floats
-        ("k", [1, 2, 7, 1, 4, 5, 2, 9], ""),  # rises, which three small groups do by chance
-        ("k", [5, 3, 8, 1, 7, 2, 6, 4], "looks like an identifier"),  # numbers the rows
-        ("k", [50, 3, 8, 1, 7, 2, 6, 4], ""),
-        ("obs_id", [50, 3, 8, 1, 7, 2, 6, 4], "looks like an identifier"),
-        ("obs_id", [50, 3, 8, 1, 7, 2, 6, 6], ""),
-        ("sourceID", [50, 3, 8, 1, 7, 2, 6, 4], "looks like an identifier"),
-        ("solid", [50, 3, 8, 1, 7, 2, 6, 4], ""),
-        ("k", [2**60, 3, 8, 1, 7, 2, 6, 4], "looks like an identifier"),
-        ("k", [0.5, 1.5, 2.5, 0.5, 1.5, 2.5, 0.5, 1.5], ""),
-        ("k", list("abcabcab"), "varies, but is no number"),
-        ("k", [True, False] * 4, "varies, but is no number"),
-    ],
-)
-def test_what_is_left_out(name: str, values: list[Any], reason: str) -> None:
-    rng = np.random.default_rng(1)
-    table = pl.DataFrame({"g": list("aaabbbcc"), name: values, "x": rng.normal(size=8)})
-    options: dict[str, Any] = {"by": "g", "of": "mean", "covariance": "diagonal"}
-    if not reason:
-        assert name in from_replicates(table, **options).columns
-        return
-    with pytest.warns(UncertainWarning, match=f"{name} \\({reason}\\)"):
-        assert name not in from_replicates(table, **options).columns
-    assert name not in from_replicates(table, **options, exclude=[name]).columns
-    assert name not in from_replicates(table, **options, features=["x"]).columns
-    if reason != "varies, but is no number":
-        made = from_replicates(table, **options, include=[name])
-        np.testing.assert_allclose(made[name], table.group_by("g").agg(pl.col(name).mean()).sort("g")[name])
-
-
-def test_rising_whole_numbers_of_many_groups_count() -> None:
-    """Recordings 1, 2, 4 after the third was thrown away."""
-    table = pl.DataFrame({"g": np.repeat(np.arange(9), 3), "k": [1, 2, 4] * 9, "x": np.arange(27) % 5 / 7})
-    with pytest.warns(UncertainWarning, match="k \\(counts within the group\\)"):
-        assert from_replicates(table, by="g", of="mean").columns == ["g", "n", "x", "x_se"]
 
 
 def test_what_describes_a_group_keeps_its_type() -> None:
@@ -182,12 +131,11 @@ def test_what_describes_a_group_keeps_its_type() -> None:
     [
         ({"n": [1, 1, 2, 2]}, {}, ColumnError, "'n' would have the name of one of the table"),
         ({"x_se": [0.1, 0.3, 0.2, 0.4]}, {}, ColumnError, "two new columns would be called 'x_se'"),
-        ({}, {"include": "x"}, ParameterError, "must be a list of column names"),
-        ({}, {"exclude": ["z"]}, ColumnError, "there is no column 'z'"),
-        ({}, {"keep": ["x"], "exclude": ["x"]}, ParameterError, "as keep= and as exclude="),
-        ({}, {"features": ["x"], "include": ["g"]}, ParameterError, "given as by= and as include="),
-        ({"y": [1.0, 2, 3, 4]}, {"features": ["x"], "include": ["y"]}, ParameterError, "features= names all"),
-        ({"x": [1.0, 1.0, 2.0, 2.0]}, {}, ColumnError, "no numeric column varies"),
+        ({}, {"keep": "x"}, ParameterError, "must be a list of column names"),
+        ({}, {"features": []}, ParameterError, "name at least one column"),
+        ({}, {"keep": ["z"]}, ColumnError, "there is no column 'z'"),
+        ({}, {"features": ["x"], "keep": ["x"]}, ParameterError, "as keep= and as features="),
+        ({"x": [1.0, 1.0, 2.0, 2.0]}, {}, ColumnError, "no column of floats varies"),
         ({}, {"columns": "wide"}, ParameterError, "columns"),
     ],
 )
@@ -197,15 +145,6 @@ def test_mistakes(
     table = pl.DataFrame({"g": [1, 1, 2, 2], "x": [1.0, 2.5, 2.0, 5.0]} | change)
     with pytest.raises(error, match=message):
         from_replicates(table, **({"by": "g", "of": "mean"} | options))
-
-
-def test_a_plain_table_does_not_warn(rng: np.random.Generator) -> None:
-    table = pl.DataFrame(
-        {"g": np.repeat([1, 2], 5), "label": np.repeat(["u", "v"], 5), "x": rng.normal(size=10)}
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        from_replicates(table, by="g", of="mean")
 
 
 def test_units_stay(rng: np.random.Generator) -> None:

@@ -41,8 +41,6 @@ class Options(TypedDict, total=False):
     of: Required[Literal["mean", "population"]]
     features: Sequence[str] | None
     keep: Sequence[str]
-    include: Sequence[str]
-    exclude: Sequence[str]
     columns: Literal["scalars", "lists"]
     shrinkage: Shrinkage
     covariance: Literal["full", "diagonal"]
@@ -59,8 +57,6 @@ def from_replicates(
     of: Literal["mean", "population"],
     features: Sequence[str] | None = None,
     keep: Sequence[str] = (),
-    include: Sequence[str] = (),
-    exclude: Sequence[str] = (),
     columns: Literal["scalars", "lists"] = "scalars",
     shrinkage: Shrinkage = "ledoit-wolf",
     covariance: Literal["full", "diagonal"] = "full",
@@ -86,14 +82,12 @@ def from_replicates(
     of : {"mean", "population"}
         What the covariance is of. There is no default: they differ by the factor N.
     features : list of str, optional
-        The columns with the measurements. By default all numeric columns that vary within groups, but for
-        those that count (recording numbers 1, 2, 3, ... and identifiers): these are left out with a warning.
+        The columns with the measurements. By default the columns of floats that vary within groups. Other
+        columns that vary (integers, which may be counters or identifiers, and texts) are left out with a
+        warning.
     keep : list of str
         Columns to carry over, such as a label; an error if one varies within a group. Columns that are
         constant in every group (a label, a site, an age) are carried over in any case, and are no features.
-    include, exclude : list of str
-        Columns to take for measurements although they count or are constant, and columns to leave out;
-        neither with `features`.
     columns : {"scalars", "lists"}
         What a table gets. "scalars": every feature under its own name, so that models know it by name; beside
         it its standard deviation with ``_se`` (of the mean: a standard error, for `uncertain.fit` measurement
@@ -124,7 +118,7 @@ def from_replicates(
     Warns
     -----
     UncertainWarning
-        Naming the columns that are left out and the reason for each.
+        Naming the columns that are left out.
 
     References
     ----------
@@ -152,7 +146,7 @@ def from_replicates(
         return _from_arrays(table, by, of, shrinkage, covariance)
     opened = open_table(table)
     by_columns = [by] if isinstance(by, str) else list(cast(Sequence[str], by))
-    replicates = read_replicates(opened, by_columns, features, keep, include, exclude)
+    replicates = read_replicates(opened, by_columns, features, keep)
     rows, counts = gaussians_of_groups(
         replicates.values, replicates.codes, replicates.groups, of, shrinkage, covariance
     )
@@ -209,8 +203,7 @@ def _without_clash(kept: Keywords, made: Keywords, lists: Sequence[str] = ()) ->
     both = next((name for name in (*made, *lists) if name in kept), None)
     if both is not None:
         raise ColumnError(
-            f"the new column {both!r} would have the name of one of the table; rename that one, or pass "
-            f"exclude=[{both!r}]"
+            f"the new column {both!r} would have the name of one of the table; rename or drop that one"
         )
     return kept | made
 
