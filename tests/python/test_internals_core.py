@@ -45,7 +45,6 @@ from uncertain._base.progress import Progress
 from uncertain._data.validation import check_labels
 from uncertain._report.pace import Pace
 from uncertain._uncertain import Fitted, effective_n_jobs, group_folds
-from uncertain.cli._words import in_options
 from uncertain.demo import _growing as growing
 from uncertain.demo import _published as published
 from uncertain.demo import _run as demo
@@ -331,28 +330,6 @@ def test_every_entry_is_used() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py"))
     used = {name for place in PLACE.finditer(sources) for name in place[2].split(", ")}
     assert used == set(ENTRIES)
-
-
-@pytest.mark.parametrize(
-    ("python", "shell"),
-    [
-        ("exact=['objid'] takes it", "--exact objid takes it"),
-        ('exact="all" takes all (exact=[] takes none)', "--exact all takes all (--exact none takes none)"),
-        ('on_missing="impute"; task="regression"', "--on-missing impute; --task regression"),
-        ('features=["a", "b"], std="{}_uncertainty"', '--features a,b, --std "{}_uncertainty"'),
-        ('std={"a": "my_error_of_a"}', "--std a=my_error_of_a"),
-        ('std={"x": ("up", "low")}', "--std x=up,low"),
-        ('cov={("a", "b"): "s ab"}', "--cov 'a,b=s ab'"),
-        ("pass groups=False, whose scores", "pass --rows, whose scores"),
-        ("fit with probability=False or", "fit with -p probability=False or"),
-        ("sample_weight='w': rows", "--weight w: rows"),
-        ("folds=1: must be", "--folds 1: must be"),
-        ("the unit of flux.std=3, my_target=4", "the unit of flux.std=3, my_target=4"),
-        ("features=[...] names them", "features=[...] names them"),
-    ],
-)
-def test_messages_name_options_and_not_arguments(python: str, shell: str) -> None:
-    assert in_options(python) == shell
 
 
 def test_pickles_of_estimators() -> None:

@@ -106,9 +106,7 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     nested = [n for n, t in frame.schema.items() if t.is_nested()]
     if kind in TEXT and nested:
         what = "CSV" if kind == "csv" else "text"
-        raise ColumnError(
-            f"{what} has no lists, but column {nested[0]!r} is one; see uncertain convert --unpack"
-        )
+        raise ColumnError(f"{what} has no lists, but column {nested[0]!r} is one: write .parquet or .arrow")
     if kind in READ_ONLY:
         raise ParameterError(f"{path}: such files are read, not written; use .ecsv or .parquet")
     if compressed == ".zst" or (compressed and kind not in TEXT):

@@ -10,8 +10,6 @@ from typing import Any, NoReturn
 
 import click
 
-from ._words import in_options
-
 WRONG, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
 """Exit codes; the last two are 128 + SIGINT and 128 + SIGPIPE, as shells report these signals."""
 
@@ -81,7 +79,7 @@ def _is_users(error: Exception) -> bool:
 def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
-    return in_options(str(error)) or "not enough memory"
+    return str(error) or "not enough memory"
 
 
 def _with_help(error: click.ClickException) -> str:
@@ -91,7 +89,7 @@ def _with_help(error: click.ClickException) -> str:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    click.echo(f"uncertain: warning: {in_options(str(message))}", err=True)
+    click.echo(f"uncertain: warning: {message}", err=True)
 
 
 def _leave_pipe() -> None:

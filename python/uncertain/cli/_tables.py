@@ -189,7 +189,7 @@ def _refuse_lists(frame: polars.DataFrame, kind: str) -> None:
     nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
     if kind in ("csv", "tsv") and nested:
         raise ColumnError(
-            f"{kind.upper()} has no lists, but column {nested[0]!r} is one; see convert --unpack"
+            f"{kind.upper()} has no lists, but column {nested[0]!r} is one: write parquet or arrow"
         )
 
 
