@@ -29,8 +29,6 @@ def test_repr_says_what_was_chosen(model: uncertain.Model) -> None:
     ):
         assert piece in text
     assert "id" in text.split("ignored")[1].splitlines()[0]
-    card = model._repr_html_()
-    assert card.startswith('<div class="uncertain-card"') and "<script" not in card and "steps" in card
 
 
 def test_column_order_and_other_columns_do_not_matter(model: uncertain.Model) -> None:

@@ -274,7 +274,7 @@ def _plots() -> None:
 OTHERS: dict[str, Callable[[], object]] = {
     "check_errors": lambda: uncertain.check_errors(TABLE),
     "ErrorCheck": lambda: str(uncertain.check_errors(ROWS)),
-    "Report": lambda: CLASSES.report(TABLE, folds=2, repeats=1)._repr_html_(),
+    "Report": lambda: str(CLASSES.report(TABLE, folds=2, repeats=1)),
     "Columns": lambda: uncertain.Columns("kind", features=["x"], std="{}_err"),
     "GaussianArray": lambda: uncertain.GaussianArray(POINTS, cov=np.eye(2) * 0.1)[:3].sample(
         5, random_state=1

@@ -1,14 +1,11 @@
 """The measures of `Model.report` against scikit-learn, their standard errors against simulation, ranking,
-progress, time, HTML and the winner."""
+progress, time and the winner."""
 
 from __future__ import annotations
 
-import html
 import json
 import re
-import sys
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import polars as pl
@@ -115,21 +112,16 @@ def test_progress_and_time(capsys: pytest.CaptureFixture[str]) -> None:
         model.report(table, callback=stop)
 
 
-def test_html_has_the_tables_and_the_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_and_tables_by_kind_of_model() -> None:
     pytest.importorskip("matplotlib")
-    table = catalogue(80)
-    heights = catalogue(80, target="height").rename({"flux1": "<1&2>", "flux1_err": "<1&2>_err"})
+    table, heights = catalogue(80), catalogue(80, target="height")
     report = uncertain.fit(table, target="kind", method="gsu").report(table, folds=2, repeats=1, listed=3)
-    text = report._repr_html_()
-    assert text.count("<table>") == 3 and text.count("data:image/svg+xml;base64,") == 2
-    assert html.escape(report.verdict) in text and html.escape(report.reason) in text
+    assert [*report.pictures()] == ["Held-out scores", "Reliability of held-out probabilities"]
+    assert len(report.sections()) == 3
     numbers = uncertain.fit(heights, target="height", method="gsu").report(heights, folds=2, repeats=1)
-    assert "Coefficients" in numbers._repr_html_() and "&lt;1&amp;2&gt;" in numbers._repr_html_()
+    assert [*numbers.pictures()] == ["Held-out scores"] and "Coefficients" in dict(numbers.sections())
     wrong = uncertain.fit(heights, target="height", method="huber").report(heights, folds=2, repeats=1)
-    assert "Labels dropped by the fit" in wrong._repr_html_()
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    bare = report._repr_html_()
-    assert "<img" not in bare and bare.count("<table>") == 3
+    assert any("Labels dropped by the fit" in title for title, _ in wrong.sections())
 
 
 @pytest.mark.parametrize("target", ["kind", "height"])
@@ -139,32 +131,6 @@ def test_a_remeasured_model_is_reported_as_one_of_measurement(target: str) -> No
     report = model.report(table, folds=2, repeats=1)
     assert "measurement: each row is a noisy reading" in repr(model)
     assert "measurement" in report.board.names and "spread" not in report.board.names
-
-
-def test_the_card_has_three_small_pictures_that_are_svg() -> None:
-    for target, method in (("kind", "gsu"), ("height", "mixture")):
-        table = catalogue(150, target=target)
-        report = uncertain.fit(table, target=target, method=method).report(table, folds=3, repeats=1)  # type: ignore[arg-type]
-        small = report.small_pictures()
-        assert len(small) == 3 and "<script" not in report._repr_html_()
-        for caption, svg in small:
-            drawn = ElementTree.fromstring(svg)
-            assert caption.endswith(".") and drawn.get("aria-label") and len(drawn) > 6
-        assert report._repr_html_().count("<svg") == 3
-
-
-def test_gains_by_noise_level() -> None:
-    """The last third is read badly. By the means alone it makes the model doubt the good rows, too."""
-    rng = np.random.default_rng(1)
-    n = 1500
-    truth = rng.normal(size=n)
-    std = np.repeat([0.03, 0.1, 3.0], n // 3) * rng.uniform(0.7, 1.4, n)
-    table = {"x": truth + std * rng.normal(size=n), "x_err": std, "y": np.where(truth > 0, "a", "b")}
-    report = uncertain.fit(table, target="y", method="discriminant").report(table, folds=3, repeats=1)
-    noise = report._noise
-    assert noise is not None and noise.loss == "log loss"
-    assert noise.size[0] < noise.size[1] < noise.size[2]
-    assert (noise.gain > 3 * noise.se).all() and (noise.se > 0).all()
 
 
 def test_the_winner_is_the_model_unless_another_one_is_clearly_better() -> None:

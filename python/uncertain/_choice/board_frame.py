@@ -5,16 +5,10 @@ All columns are there for programs. A selection that lacks one of these prints a
 
 from __future__ import annotations
 
-import html
-from typing import Any
-
 import polars
-
-from .._data.cards import card, table
 
 WIDTH = 100
 PARAMETERS = 30
-NOTE = 60
 COLUMNS = ("method", "meaning", "parameters", "score", "behind", "weight")
 PRINTED = {*COLUMNS, "score_se", "behind_se", "note"}
 MORE = 'All columns are in .columns, such as ["accuracy"], ["seconds"], ["gap"] and ["note"]'
@@ -31,16 +25,6 @@ class BoardFrame(polars.DataFrame):
         return "\n".join([*(_line(row, sizes) for row in ((*COLUMNS, ""), *rows)), MORE])
 
     __repr__ = __str__
-
-    def _repr_html_(self, **options: Any) -> str:
-        if PRINTED.difference(self.columns):
-            return super()._repr_html_(**options)
-        rows = [_texts(row) for row in self.iter_rows(named=True)]
-        used = [k for k, row in enumerate(rows) if row[5]]
-        body = [row[:6] if row[3] else (*row[:3], _cut(row[6], NOTE), "", "") for row in rows]
-        best = "The candidates that are averaged" if len(used) > 1 else "The best candidate"
-        verdict = f"{best}, and the others on the same held-out rows"
-        return card(verdict, [], table(COLUMNS, body, used, texts=3) + f"<p>{html.escape(MORE)}</p>")
 
 
 def _line(row: tuple[str, ...], sizes: list[int]) -> str:

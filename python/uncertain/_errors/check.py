@@ -20,8 +20,7 @@ from .._data.options import check_option, refuse_unknown
 from .._data.typing import ColumnOrValues, Floats
 from .._data.validation import TableLike
 from .._data.warn import warn
-from .._report.html import Table
-from .._report.html import table as html_table
+from .._report.board import Table
 from .._rows.source import Source
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
@@ -155,9 +154,6 @@ class ErrorCheck:
         return "\n".join([self.verdict, "", *("  " + text.rstrip() for text in texts)])
 
     __str__ = __repr__
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{self.verdict}</b></p>{html_table(self.rows())}"
 
 
 def check_errors(

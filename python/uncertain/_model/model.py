@@ -43,7 +43,7 @@ from .remembered import Remembered
 from .report import ReportOptions, report
 from .score import Counts, count_scores
 from .summary import Summary, summarised
-from .text import model_card, model_text
+from .text import model_text
 from .values import value_of_remeasuring
 from .without_errors import Errors
 
@@ -768,10 +768,6 @@ class Model:
         return model_text(
             self._reader, self.residual_std_, self._leaderboard, self._n_rows, self._seconds, self._n_left_out
         )
-
-    def _repr_html_(self) -> str:
-        """The same text as a card."""
-        return model_card(repr(self), regression=self.is_regression_)
 
     def _inspected(
         self,

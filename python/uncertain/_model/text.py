@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import html
-
 from .._choice.leaderboard import Leaderboard
 from .._columns.bars import listing
-from .._data.cards import CELL, card
 from ..preprocessing import AsGaussians
 from .coefficients import logarithms
 from .measured import drops_errors, is_measured
 from .reader import Reader
 from .summary import describe_ending
 
-KEY = 11
-"""Characters before the value in a line."""
 SCATTER = "(held-out residuals beyond error bars, standard deviation)"
 
 DENSITY = "density    of its own for each row, with all its peaks"
@@ -49,24 +44,6 @@ def model_text(
         *([] if residual_std is None else [f"scatter    {residual_std:.3g} {SCATTER}"]),
     ]
     return "\n".join(lines)
-
-
-def model_card(text: str, *, regression: bool) -> str:
-    """The same lines as a card for notebooks, and what one does with a model."""
-    first, *lines = text.splitlines()
-    cells = ((line[:KEY].strip(), line[KEY:]) for line in lines)
-    rows = "".join(
-        f'<tr><th style="text-align:left;vertical-align:top;{CELL}">{html.escape(key)}</th>'
-        f'<td style="text-align:left">{html.escape(value)}</td></tr>'
-        for key, value in cells
-    )
-    following = (
-        f'<table style="border-collapse:collapse;background:none;font-size:inherit">{rows}</table>'
-        "<p><b>Next.</b> <code>model.report(table)</code>: what the error bars change; "
-        f"<code>model.predict(new)</code>, <code>predict_{'interval' if regression else 'set'}(new)</code>; "
-        "<code>model.save(path)</code></p>"
-    )
-    return card(first, [], following)
 
 
 def _missing_line(reader: Reader, n_left_out: int) -> list[str]:

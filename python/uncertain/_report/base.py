@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 import numpy as np
 
 from .._data.typing import Floats, Ints, JsonObject, Keywords
-from .board import MEANS_ONLY, Board, Difference, Score
+from .board import MEANS_ONLY, Board, Difference, Score, Table
 from .folds import Design, Folds
-from .html import Table, page
 from .metrics import Answer
-from .noise import NoiseLevels
 from .pictures import scores_picture
-from .small import gain_picture, sizes_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +36,7 @@ _TO_FIT = {
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BaseReport:
-    """What held-out rows of a repeated cross-validation say about a model; printed as text, or shown as HTML.
+    """What held-out rows of a repeated cross-validation say about a model; printed as text.
 
     Scores are those of one measure, `scoring`; the others are in `board`.
     """
@@ -65,8 +62,6 @@ class BaseReport:
     """The candidate that is the model."""
     n_equal: int = 0
     """Rows that were held out together because they equal one another."""
-    _noise: NoiseLevels | None = None
-    """Sizes of errors, and what the error bars gain at each."""
     n_table: int | None = None
     """Rows of the table, where those that were compared are a sample of them; None where they are all."""
 
@@ -152,10 +147,6 @@ class BaseReport:
     def __repr__(self) -> str:
         return str(self)
 
-    def _repr_html_(self) -> str:
-        """The report for notebooks: tables, and pictures where matplotlib is installed."""
-        return page(self.verdict, self.small_pictures(), self.sections(), self.pictures, self.reason)
-
     @property
     def _compared(self) -> str:
         """What was compared, for people."""
@@ -180,16 +171,6 @@ class BaseReport:
     def pictures(self) -> dict[str, Figure]:
         """matplotlib's figures by title: every candidate with its score and paired difference."""
         return {"Held-out scores": scores_picture(self.board, self.own)}
-
-    def small_pictures(self) -> list[tuple[str, str]]:
-        """Captions and inline SVG: gain by noise level, calibration, sizes of errors, as far as known."""
-        if self._noise is None:
-            return []
-        return [gain_picture(self._noise), *self._calibration(), sizes_picture(self._noise)]
-
-    def _calibration(self) -> list[tuple[str, str]]:
-        """The small picture of calibration, if there is one."""
-        return []
 
     @property
     def reason(self) -> str:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .base import BaseReport, Fit, aligned, comparison
-from .board import MEANS_ONLY
-from .html import Table
+from .board import MEANS_ONLY, Table
 from .meanings import Meanings
 
 

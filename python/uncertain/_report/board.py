@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from .._data.groups import Groups
 from .._data.typing import Floats, JsonObject, Labels
 from .._held_out.means import mean_known, mean_over_folds, standard_error
 from .metrics import Answer, Metric
+
+Table: TypeAlias = list[tuple[str, ...]]
+"""Rows of texts under a row of titles."""
 
 
 class Score(NamedTuple):

@@ -26,15 +26,12 @@ from .._rows.training import TrainingRows
 from ..exceptions import ParameterError
 from .base import aligned, amount, common
 from .beside import BesideMeans
-from .board import MEANS_ONLY, make_board
+from .board import MEANS_ONLY, Table, make_board
 from .folds import Design, Folds, check_counts
 from .held_out import Candidate, Timed, cross_validate
-from .html import Table
 from .meanings import Meanings, alternatives, own_meaning
 from .metrics import OF_CLASSES, Answer, chosen_metrics
-from .noise import noise_levels
 from .pictures import reliability_picture
-from .small import calibration_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -101,10 +98,6 @@ class Report(BesideMeans):
             return super().pictures()
         reliability = reliability_picture(held_out, self.own, self.positive)
         return super().pictures() | {"Reliability of held-out probabilities": reliability}
-
-    def _calibration(self) -> list[tuple[str, str]]:
-        held_out = self._probabilities
-        return [] if held_out is None else [calibration_picture(*held_out[self.own], self.positive)]
 
     def __str__(self) -> str:
         """The report as text."""
@@ -174,9 +167,6 @@ def compare(
         meanings=Meanings(board) if len(answers) > 2 else None,
         positive=classes[1].item() if len(classes) == 2 else None,
         _probabilities=_two_classes(answers, y),
-        _noise=noise_levels(
-            answers[own][: folds.per_repeat], answers[MEANS_ONLY][: folds.per_repeat], y, data, numbers=False
-        ),
     )
 
 

@@ -21,10 +21,9 @@ from .._held_out.fits import means_alone
 from .._rows.training import TrainingRows
 from ..exceptions import ParameterError
 from .base import BaseReport, aligned, common, comparison, json_ready
-from .board import MEANS_ONLY, Score, make_board
+from .board import MEANS_ONLY, Score, Table, make_board
 from .folds import Design, check_counts
 from .held_out import Candidate, cross_validate
-from .html import Table
 from .metrics import OF_CLASSES, OF_NUMBERS, chosen_metrics
 
 MODEL, SQUARED = "model", "squared loss"

@@ -28,8 +28,7 @@ from ..preprocessing import (
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 from ..svm import GSUClassifier
 from .base import aligned, amount
-from .board import MEANS_ONLY, Board, Difference
-from .html import Table
+from .board import MEANS_ONLY, Board, Difference, Table
 
 Step: TypeAlias = tuple[str, BaseEstimator]
 Steps: TypeAlias = list[Step]

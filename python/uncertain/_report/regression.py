@@ -21,16 +21,13 @@ from .._held_out.fits import for_exact_rows, means_alone
 from .._rows.training import TrainingRows
 from .base import aligned, amount, common
 from .beside import BesideMeans
-from .board import MEANS_ONLY, make_board
+from .board import MEANS_ONLY, Table, make_board
 from .coefficients import Coefficients, compared, linear_coefficients
 from .folds import Design
 from .held_out import Candidate, Distribution, Timed, cross_validate, with_scatter
-from .html import Table
 from .meanings import Meanings, own_meaning, regressions
 from .metrics import OF_NUMBERS, chosen_metrics
-from .noise import noise_levels
 from .pictures import pit_picture
-from .small import pit_small_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,9 +84,6 @@ class RegressionReport(BesideMeans):
         if not self.pit:
             return super().pictures()
         return super().pictures() | {"Calibration of held-out distributions": pit_picture(self.pit)}
-
-    def _calibration(self) -> list[tuple[str, str]]:
-        return [pit_small_picture(self.pit[self.own])] if self.own in self.pit else []
 
     @property
     def verdict(self) -> str:
@@ -197,7 +191,6 @@ def compare_regressions(
         seconds=fits[own].seconds,
         seconds_means_only=fits[MEANS_ONLY].seconds,
         pit=pit,
-        _noise=noise_levels(first[own], first[MEANS_ONLY], y, data, numbers=True),
         meanings=Meanings(board) if len(answers) > 2 else None,
         coefficients=compared(
             whole,  # type: ignore[arg-type]
