@@ -54,8 +54,8 @@ class CrossConformal:
     """Models of folds, and the scores that each gave to the rows it had not seen."""
 
     models: tuple[Pipeline, ...]
-    """Over Gaussians. None of them: the scores are taken for those of the model itself, as in files of older
-    versions, and where a fold lacked a class."""
+    """Over Gaussians. None of them: the scores are taken for those of the model itself, where a fold lacked
+    a class."""
     scores: tuple[Conformal, ...]
     """Of each model, by noise level in the same bins; one without models."""
     widths: Floats

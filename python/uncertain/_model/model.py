@@ -199,7 +199,7 @@ class Model:
         heavy tails the deviation is that of their core: intervals are those of `predict_interval`.
 
         Raises `ParameterError` for classes, and for a model that does not know its scatter: its file was
-        written in Rust or by an older version, or it was fitted to too few rows (or groups) to hold any out.
+        written in Rust, or it was fitted to too few rows (or groups) to hold any out.
         """
         ask = self._predictor
         ask.check_distribution()
@@ -258,7 +258,7 @@ class Model:
         ------
         UncertainError
             A ``ValueError``: for a regression, which has `predict_interval`; if the model holds no scores
-            (its file was written in Rust or by an older version, or there were too few rows).
+            (its file was written in Rust, or there were too few rows).
 
         References
         ----------
@@ -317,7 +317,7 @@ class Model:
         ------
         UncertainError
             A ``ValueError``: for classes, which have `predict_set`; if the model holds no scores (its file
-            was written in Rust or by an older version, or there were too few rows).
+            was written in Rust, or there were too few rows).
 
         References
         ----------

@@ -187,7 +187,7 @@ class Predictor:
         if not self.has_distribution:
             raise ParameterError(
                 "the model does not know the scatter of targets around its predictions (its file was written "
-                "in Rust or by an older version, or there were too few rows or groups to hold any out): fit "
+                "in Rust, or there were too few rows or groups to hold any out): fit "
                 "it again, or ask pipeline_[-1].predict(rows, return_std=True) what the error bars alone do"
             )
 
@@ -256,8 +256,8 @@ class Predictor:
             raise ParameterError(f"coverage = {coverage!r}: must be a share between 0 and 1, such as 0.9")
         if scores is None:
             raise ParameterError(
-                "the model holds no scores of held-out rows (its file was written in Rust or by an older "
-                "version, or there were too few rows or groups to hold any out): fit it again, to more rows"
+                "the model holds no scores of held-out rows (its file was written in Rust, or "
+                "there were too few rows or groups to hold any out): fit it again, to more rows"
             )
         return scores
 

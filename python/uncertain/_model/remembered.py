@@ -20,7 +20,7 @@ from .cross_conformal import CrossConformal
 
 @dataclass(frozen=True)
 class Remembered:
-    """All of it is optional: files of older versions, and of Rust, hold none."""
+    """All of it is optional: files written in Rust hold none."""
 
     sizes: ErrorSizes | None = None
     """How large errors were."""
@@ -39,16 +39,13 @@ class Remembered:
     @classmethod
     def from_dict(cls, values: Header, models: Sequence[Pipeline] = ()) -> Self:
         """Inverse of `to_dict`; KeyError, TypeError, ValueError, AttributeError for what is none of it."""
-        parts = dict(values)
-        if "widths" in parts:  # of a classifier, until November 2026
-            parts["sets"] = {"widths": parts.pop("widths"), "scores": [parts.pop("conformal")]}
-        if models and "sets" not in parts:
+        if models and "sets" not in values:
             raise ValueError(f"{len(models)} models of folds without sets")
         return cls(
-            ErrorSizes.from_dict(parts["sizes"]) if "sizes" in parts else None,
-            Spread.from_dict(parts["spread"]) if "spread" in parts else None,
-            Conformal.from_dict(parts["conformal"]) if "conformal" in parts else None,
-            CrossConformal.from_dict(parts["sets"], models) if "sets" in parts else None,
+            ErrorSizes.from_dict(values["sizes"]) if "sizes" in values else None,
+            Spread.from_dict(values["spread"]) if "spread" in values else None,
+            Conformal.from_dict(values["conformal"]) if "conformal" in values else None,
+            CrossConformal.from_dict(values["sets"], models) if "sets" in values else None,
         )
 
     def check(self, pipeline: Pipeline, residual_std: float | None) -> None:

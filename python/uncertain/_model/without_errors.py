@@ -73,7 +73,7 @@ def _typical(bars: BarSizes, reading: AsGaussians, sizes: ErrorSizes | None) -> 
     if sizes is None:
         raise ParameterError(
             'errors="typical": the model does not know how large error bars were (its file was written in '
-            'Rust or by an older version): fit it again, or pass errors="zero"'
+            'Rust): fit it again, or pass errors="zero"'
         )
     return np.where(np.isnan(bars.std), sizes.middle[: bars.std.shape[1]], bars.std)
 

@@ -111,8 +111,6 @@ class SavedTrees(Core):
         return saved
 
     def _set_saved(self, parameters: Keywords) -> None:
-        if "columns" in parameters:  # its name until November 2026
-            parameters["error_columns"] = parameters.pop("columns")
         saved = parameters.get("estimator")
         if saved is not None:
             name = saved.get("learner") if isinstance(saved, dict) else None

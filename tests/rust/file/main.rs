@@ -2,7 +2,6 @@
 
 mod average;
 mod damage;
-mod golden;
 mod huber;
 mod kernel_machine;
 mod kernel_map;
