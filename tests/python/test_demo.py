@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
 from uncertain import GaussianArray, plot
-from uncertain.demo import kepler, wdbc
+from uncertain.demo import _run, kepler, wdbc
 from uncertain.exceptions import UncertainError
 
 
@@ -31,6 +32,28 @@ def test_the_slice_of_a_catalogue_is_as_it_was_published() -> None:
     assert (row["koi_srad"], row["koi_srad_err1"], row["koi_srad_err2"]) == (1.958, 0.322, -0.483)
     assert frame.null_count().sum_horizontal().item() == 748
     assert not any((frame[name] > 0.0).any() for name in frame.columns if name.endswith("_err2"))
+
+
+@pytest.mark.usefixtures("few_trees")
+def test_demo_prints_tables_and_writes_the_picture(tmp_path: Path) -> None:
+    lines: list[str] = []
+    _run.run(tmp_path / "demo.png", lines.append, splits=1)
+    text = "\n".join(lines)
+    assert all(text.count(name) == 1 for name in _run.NAMES)
+    assert "std = {}_se" in text and "Held-out scores, 5 folds" in text
+    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_models_that_know_the_errors_hold_where_they_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uncertain._trees.curve.MOST", 40)
+    correct = _run.grow(1, (1, 16))
+    accuracy = {name: np.nanmean(right, axis=(1, 2)) for name, right in correct.items()}
+    assert all(at_first > 0.9 for at_first, _ in accuracy.values())
+    linear, trees, columns, remeasured, gsu = (
+        before - after for before, after in (accuracy[name] for name in _run.NAMES)
+    )
+    assert linear > 0.15 and gsu < 0.06
+    assert remeasured < min(trees, columns)
 
 
 def test_ellipses_have_the_axes_of_the_covariance() -> None:

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import textwrap
 import time
-from pathlib import Path
 from typing import Any
 
 import children
@@ -45,10 +44,6 @@ from uncertain._base.progress import Progress
 from uncertain._data.validation import check_labels
 from uncertain._report.pace import Pace
 from uncertain._uncertain import Fitted, effective_n_jobs, group_folds
-from uncertain.demo import _growing as growing
-from uncertain.demo import _published as published
-from uncertain.demo import _run as demo
-from uncertain.demo import wdbc
 from uncertain.exceptions import ModelFileError, ParameterError
 
 
@@ -380,65 +375,6 @@ def test_long_task_shows_one_line_that_is_gone_at_the_end(monkeypatch: pytest.Mo
     rows = GaussianArray(np.arange(60.0)[:, None], std=np.ones((60, 1)))
     uncertain.fit(rows, np.arange(60) % 2)
     assert screen.getvalue() == seen
-
-
-@pytest.mark.usefixtures("few_trees")
-def test_demo_prints_tables_and_writes_the_picture(tmp_path: Path) -> None:
-    lines: list[str] = []
-    demo.run(tmp_path / "demo.png", lines.append, splits=1)
-    text = "\n".join(lines)
-    for name, _ in published.METHODS:
-        assert text.count(name) == 1
-    for name in growing.NAMES:
-        assert text.count(name) == 1
-    assert "std = {}_se" in text
-    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_every_method_is_certified_and_known_noise_is_used() -> None:
-    data = uncertain.fit(wdbc(), target="diagnosis", probability=False, method="gsu").gaussians(wdbc())
-    y = wdbc()["diagnosis"].to_numpy()
-    results = published.race(published.badly_measured(data), y, train_size=40, splits=4)
-    assert [r.name for r in results] == [name for name, _ in published.METHODS]
-    for result in results:
-        assert 0 <= result.gap <= 1e-6
-    accuracy = [np.nanmean(r.correct) for r in results]
-    assert accuracy[2] > accuracy[0] + 0.01
-
-
-def test_models_that_know_the_errors_hold_where_they_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("uncertain._trees.curve.MOST", 40)
-    correct = growing.grow(1, (1, 16))
-    held_out = ~np.isnan(correct[growing.NAMES[0]])
-    assert held_out.sum(axis=2).tolist() == [[228]] * 2
-    accuracy = {name: np.nanmean(right, axis=(1, 2)) for name, right in correct.items()}
-    assert all(at_first > 0.9 for at_first, _ in accuracy.values())
-    fall = {name: before - after for name, (before, after) in accuracy.items()}
-    linear, trees, columns, remeasured, gsu = (fall[name] for name in growing.NAMES)
-    assert linear > 0.15 and gsu < 0.06
-    assert remeasured < min(trees, columns)
-
-
-def test_the_simulated_noise_is_what_its_error_bars_say() -> None:
-    rng = np.random.default_rng(5)
-    truth, labels = growing.truth_and_labels()
-    assert truth.std(axis=0) == pytest.approx(np.ones(30))
-    std = 0.3 * rng.lognormal(0.0, 0.8, truth.shape)
-    readings = growing.read(truth, std, labels, rng)
-    pulls = (readings.values - truth) / std
-    assert pulls.mean() == pytest.approx(0.0, abs=0.03) and pulls.std() == pytest.approx(1.0, abs=0.02)
-    columns = readings.table()
-    assert list(columns)[:4] == ["x0", "x0_err", "x1", "x1_err"]
-    np.testing.assert_array_equal(columns["x29_err"], std[:, 29])
-
-
-def test_badly_measured_rows_say_so() -> None:
-    data = GaussianArray(np.random.default_rng(0).normal(size=(4000, 2)), std=0.1)
-    noisy = published.badly_measured(data, noise=3.0)
-    np.testing.assert_array_equal(noisy.means[:, 1], data.means[:, 1])
-    variances = noisy.covariances()[0].diagonal()
-    assert variances == pytest.approx([9.0 * data.means[:, 0].var() + 0.01, 0.01])
-    assert (noisy.means - data.means)[:, 0].std() == pytest.approx(3.0 * data.means[:, 0].std(), rel=0.05)
 
 
 def test_the_end_of_a_block_brings_back_the_limit_around_it(rng: np.random.Generator) -> None:

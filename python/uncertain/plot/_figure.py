@@ -34,6 +34,7 @@ def new_pair(width: float = 8.0, height: float = 6.5) -> tuple[Axes, Axes]:
 
 def _blank(width: float, height: float) -> Figure:
     try:
+        import matplotlib  # noqa: F401
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""A slice of NASA's table of Kepler objects of interest, as it was published."""
+"""Two published tables with error bars."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars
-
-TABLE = Path(__file__).with_name("kepler.parquet")
 
 
 def kepler() -> polars.DataFrame:
@@ -40,4 +38,26 @@ def kepler() -> polars.DataFrame:
     """
     import polars
 
-    return polars.read_parquet(TABLE)
+    return polars.read_parquet(Path(__file__).with_name("kepler.parquet"))
+
+
+def wdbc() -> polars.DataFrame:
+    """569 breast biopsies (WDBC): ten features of their cell nuclei, with the published standard errors.
+
+    Returns
+    -------
+    polars.DataFrame
+        `diagnosis`, "malignant" or "benign"; ten features, each the mean over the nuclei of a biopsy; and the
+        standard error of each mean in `<feature>_se`.
+    """
+    import numpy as np
+    import polars
+    from sklearn.datasets import load_breast_cancer
+
+    data = load_breast_cancer()
+    names = [n.removeprefix("mean ").replace(" ", "_") for n in data.feature_names[:10]]
+    columns = {"diagnosis": np.where(data.target == 0, "malignant", "benign")}
+    for j, name in enumerate(names):
+        columns[name] = data.data[:, j]
+        columns[f"{name}_se"] = data.data[:, 10 + j]
+    return polars.DataFrame(columns)
