@@ -22,9 +22,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._model import remember
 from uncertain._model.calibrating import calibrate
-from uncertain._model.remembered import Remembered
 from uncertain._widths.distribution import from_errors
 from uncertain._widths.scatter import most_likely_scatter
 
@@ -64,14 +62,14 @@ def both_ways(table: Table, *, classes: bool) -> dict[str, uncertain.Model]:
         return calibrate(*arguments)
 
     learner = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
-    with patch.object(remember, "calibrate", calibrated):
+    with patch("uncertain._model.fit.calibrate", calibrated):
         model = uncertain.fit(table.rows, table.y, estimator=learner(max_iter=60, early_stopping=False))
     fitted, training, held_out = seen[-1]
     assert held_out is not None
     again = calibrate(fitted, training, None)
     other = copy.copy(model)
     other.residual_std_ = again.residual_std
-    other._remembered = Remembered(model._remembered.sizes, again.spread, again.conformal, again.sets)
+    other._calibration = again
     return dict(zip(WAYS, (other, model), strict=True))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from catalogues import description, redescribed
 from scipy.integrate import quad
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import ndtr
@@ -27,7 +27,6 @@ from uncertain._choice.as_answered import crps_of_rows
 from uncertain._choice.average import AveragedClassifier, AveragedRegressor
 from uncertain._choice.budget import Size, path_rows
 from uncertain._choice.comparison import Comparison, plan, read_with, sizes_of_errors
-from uncertain._choice.leaderboard import Leaderboard
 from uncertain._choice.portfolio import Member
 from uncertain._choice.rule import Ranking, entry, gain
 from uncertain._choice.stacking import PRIOR, stacked
@@ -36,7 +35,7 @@ from uncertain._data.groups import Groups
 from uncertain._held_out.means import weighted_mean
 from uncertain._rows.training import TrainingRows
 from uncertain._widths.spread import crps
-from uncertain.exceptions import ParameterError
+from uncertain.exceptions import ModelFileError, ParameterError
 
 RNG = np.random.default_rng
 TREES = HistGradientBoostingClassifier(max_iter=5)
@@ -180,12 +179,15 @@ def test_a_leaderboard_survives_a_file(tmp_path: Path, model: uncertain.Model) -
     fast.save(tmp_path / "m.safetensors")
     again = uncertain.load(tmp_path / "m.safetensors")
     assert again.leaderboard_.equals(fast.leaderboard_) and repr(again).count("chosen") == 1
-    board = model._leaderboard
-    assert board is not None
-    same = Leaderboard.from_dict(json.loads(json.dumps(board.to_dict())))
-    assert same.lines() == board.lines() and same.frame().equals(board.frame())
-    with pytest.raises((TypeError, ValueError)):
-        Leaderboard.from_dict(board.to_dict() | {"measure": "beauty"})
+    model.save(tmp_path / "m.safetensors")
+    again = uncertain.load(tmp_path / "m.safetensors")
+    assert repr(again).splitlines()[1:3] == repr(model).splitlines()[1:3]
+    assert again.leaderboard_.equals(model.leaderboard_)
+    for name, value in (("measure", "beauty"), ("entries", []), ("noise", [1.0]), ("n_rows", 1.5)):
+        about = description(tmp_path / "m.safetensors")
+        about["leaderboard"][name] = value
+        with pytest.raises(ModelFileError, match="leaderboard"):
+            uncertain.load(redescribed(tmp_path / "m.safetensors", about, tmp_path / "n"))
 
 
 @pytest.mark.usefixtures("few_trees")

@@ -108,9 +108,13 @@ def test_a_file_with_models_of_folds_answers_as_the_model(tmp_path: Path) -> Non
     assert [type(s) for _, s in loaded.pipeline_.steps] == [type(s) for _, s in model.pipeline_.steps]
     assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
     about = description(tmp_path / "m")
-    for damaged in (about["fold_models"][1:], [*about["fold_models"], about["fold_models"][0]], [{}], "x"):
+    sets = about["calibration"]["sets"]
+    models = sets["models"]
+    beyond = [models[0] | {"first": 0}, models[0] | {"first": 99}, models[0] | {"weights": []}]
+    for damaged in (models[1:], [*models, models[0]], [{}], "x", *([*models[:-1], m] for m in beyond)):
+        sets["models"] = damaged
         with pytest.raises(ModelFileError, match="altered"):
-            uncertain.load(redescribed(tmp_path / "m", about | {"fold_models": damaged}, tmp_path / "n"))
+            uncertain.load(redescribed(tmp_path / "m", about, tmp_path / "n"))
 
 
 def test_precise_and_poor_rows_are_covered_alike() -> None:
@@ -223,25 +227,3 @@ def test_in_model_files(method: Any, tmp_path: Path) -> None:
         else:
             assert_allclose(loaded.predict_interval(table), model.predict_interval(table), rtol=1e-12)
             assert_allclose(loaded.predict_distribution(table), model.predict_distribution(table))
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("conformal", {"edges": [0.0], "scores": [[1.0]]}),
-        ("conformal", {"edges": [], "scores": [[2.0, 1.0]]}),
-        ("conformal", {"edges": [1.0, 0.0], "scores": [[1.0]] * 3}),
-        ("conformal", {"edges": []}),
-        ("sets", {"widths": [0.0, 1.0], "scores": []}),
-        ("sets", {"widths": [[1.0]], "scores": []}),
-        ("spread", {"base": -1.0, "slopes": [0.0, 0.0], "widths": [1.0, 1.0]}),
-        ("spread", {"base": 1.0, "slopes": [0.0] * 3, "widths": [1.0, 1.0]}),
-    ],
-)
-def test_altered_files_are_refused(name: str, value: object, tmp_path: Path) -> None:
-    model = uncertain.fit(linear(100, 0, classes=True), target="y", method="discriminant")
-    model.save(tmp_path / "model")
-    about = description(tmp_path / "model")
-    about["remembered"][name] = value
-    with pytest.raises(ModelFileError, match="altered"):
-        uncertain.load(redescribed(tmp_path / "model", about, tmp_path / "altered"))

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from catalogues import description, quick, redescribed
+from catalogues import quick
 
 import uncertain
-from uncertain.exceptions import ErrorSizesWarning, ModelFileError, UncertainWarning
+from uncertain.exceptions import ErrorSizesWarning, UncertainWarning
 
 
 def stars(n: int, seed: int, factor: float = 1.0) -> pl.DataFrame:
@@ -80,25 +80,6 @@ def test_in_model_files(tmp_path: Path) -> None:
     loaded = uncertain.load(tmp_path / "model.safetensors")
     with pytest.warns(ErrorSizesWarning):
         loaded.predict(stars(200, 1, 4.0))
-    sizes = model._remembered.sizes
-    assert sizes is not None and loaded._remembered.sizes is not None
-    np.testing.assert_array_equal(loaded._remembered.sizes.upper, sizes.upper)
-
-
-@pytest.mark.parametrize(
-    "sizes",
-    [
-        {"lower": [0.1], "middle": [0.2], "upper": [0.3, 0.4], "n_rows": 5},
-        {"lower": [0.1], "middle": [0.2], "upper": ["inf"], "n_rows": 5},
-        {"lower": "x", "middle": [0.2], "upper": [0.3], "n_rows": 5},
-        {"middle": [0.2]},
-        [],
-    ],
-)
-def test_altered_files_are_refused(sizes: object, tmp_path: Path) -> None:
-    model = uncertain.fit(stars(50, 0), target="kind", method="discriminant")
-    model.save(tmp_path / "model")
-    about = description(tmp_path / "model")
-    about["remembered"]["sizes"] = sizes
-    with pytest.raises(ModelFileError, match="altered"):
-        uncertain.load(redescribed(tmp_path / "model", about, tmp_path / "altered"))
+    sizes = model._calibration.sizes
+    assert sizes is not None and loaded._calibration.sizes is not None
+    np.testing.assert_array_equal(loaded._calibration.sizes.upper, sizes.upper)

@@ -134,7 +134,7 @@ def exchanged(parts: Parts, donor: Parts, rng: random.Random) -> tuple[Parts, st
     """With something of the donor's in its place; and what it is."""
     about = copy.deepcopy(parts.about)
     steps, classes, features = list(parts.steps), parts.classes, parts.features
-    inside = ["about", "remembered", "columns"]
+    inside = ["about", "calibration", "columns"]
     what = rng.choice(["steps", "step", "more", "classes", "features", "parameters", *inside * 3])
     if what == "steps":
         steps = donor.steps
@@ -231,105 +231,66 @@ def test_exchanged_parts(name: str, files: dict[str, Path], tmp_path: Path) -> N
             raise AssertionError(f"{at}: {type(error).__name__}: {error}") from error
 
 
-def remembered(values: dict[str, Any], **changed: Any) -> dict[str, Any]:
-    """With these entries; None takes one away."""
-    return {key: value for key, value in (values | changed).items() if value is not None}
+GONE = object()
+"""In place of a value: the entry is left out."""
+BINS = {"edges": [0.1], "scores": [[0.1], [0.1]]}
+CONSTANT = {"base": 1.0, "slopes": [1.0] * 2, "widths": [1.0] * 2}
+KERNEL, OF_NUMBERS = "kernel", "kernel, numbers"
+DAMAGES: list[tuple[str, str, Any, str]] = [
+    (KERNEL, "sets.widths", GONE, "required field `widths` - at `$.calibration.sets`"),
+    (KERNEL, "sets.widths", [1.0], "widths of 1 features, the model has 2"),
+    (KERNEL, "sets.widths", [1.0] * 3, "widths of 3 features"),
+    (KERNEL, "sets.widths", [[1.0]], "widths of 1 features"),
+    (KERNEL, "sets.widths", [0.0, 1.0], "3 models of folds"),
+    (KERNEL, "sets.widths", ["nan", 1.0], "got `str` - at `$[0]`"),
+    (KERNEL, "sets.widths", [True, 1.0], "got `bool` - at `$[0]`"),
+    (KERNEL, "sets.widths", [None, 1.0], "3 models of folds"),
+    (KERNEL, "sets.scores", [BINS], "3 models of folds with 1 lists of scores"),
+    (KERNEL, "sets.scores", [{"edges": [], "scores": [[7.0]]}] * 3, "1 at most"),
+    (KERNEL, "sets.scores.2", BINS, "other bins"),
+    (KERNEL, "sets.scores.0.scores.0.0", -1, "not in order"),
+    (KERNEL, "sets.scores.0.scores.0.0", None, "not in order"),
+    (KERNEL, "sets.scores.0", {"edges": [0.0], "scores": [[1.0]]}, "not as many as bins"),
+    (KERNEL, "sets.scores.0", {"edges": [1.0, 0.0], "scores": [[1.0]] * 3}, "not in order"),
+    (KERNEL, "sets.scores.0", {"edges": [None], "scores": [[1.0]] * 2}, "not in order"),
+    (KERNEL, "sets.scores.0", {"edges": []}, "required field `scores`"),
+    (KERNEL, "sets", GONE, "3 parameters of 1 steps"),
+    (KERNEL, "sizes", {"lower": [0.1], "middle": [0.2], "upper": [0.3], "n_rows": 9}, "errors of 1 features"),
+    (KERNEL, "sizes", {"middle": [0.2]}, "required field `lower`"),
+    (KERNEL, "sizes", [], "Expected `object | null`, got `array`"),
+    (KERNEL, "sizes.lower", [1e9] * 2, "not in order"),
+    (KERNEL, "sizes.lower", "x", "got `str`"),
+    (KERNEL, "sizes.upper", [1e9], "not in order"),
+    (KERNEL, "sizes.n_rows", 0, "Expected `int` >= 1"),
+    (KERNEL, "spread", CONSTANT, "beside a classifier"),
+    (KERNEL, "residual_std", 1.0, "a ProbabilisticKernelSVC with a residual_std"),
+    (OF_NUMBERS, "conformal", {"edges": [], "scores": [[-1, -1]]}, "not in order"),
+    (OF_NUMBERS, "conformal", {"edges": [], "scores": [[2.0, 1.0]]}, "not in order"),
+    (OF_NUMBERS, "spread", GONE, "without residual_std or spread"),
+    (OF_NUMBERS, "spread.base", -1.0, "Expected `float` > 0.0"),
+    (OF_NUMBERS, "spread.widths", [0.0, 1.0], "not positive"),
+    (OF_NUMBERS, "spread.slopes", [1.0], "a spread of 1 coefficients and 2 features"),
+    (OF_NUMBERS, "sets", {"models": [], "widths": [1.0], "scores": [BINS]}, "sets of a classifier"),
+    (OF_NUMBERS, "residual_std", 1.0, "a ProbabilisticKernelSVR with a residual_std"),
+    ("gsu, numbers", "spread", CONSTANT, "GSURegressor has 1 and 0"),
+]
 
 
-def with_sets(values: dict[str, Any], **changed: Any) -> dict[str, Any]:
-    """With other parts of the sets; `score` is put in the place of the first one of the first fold."""
-    sets = copy.deepcopy(values["sets"])
-    if "score" in changed:
-        sets["scores"][0]["scores"][0][0] = changed.pop("score")
-    return values | {"sets": remembered(sets, **changed)}
-
-
-DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]], str]] = {
-    "no widths": ("kernel", lambda r: with_sets(r, widths=None), "widths"),
-    "one width": ("kernel", lambda r: with_sets(r, widths=[1.0]), "widths of 1 features, the model has 2"),
-    "width nan": ("kernel", lambda r: with_sets(r, widths=["nan", 1.0]), "widths = 'nan'"),
-    "width true": ("kernel", lambda r: with_sets(r, widths=[True, 1.0]), "widths = True"),
-    "three widths": ("kernel", lambda r: with_sets(r, widths=[1.0] * 3), "widths of 3 features"),
-    "scores of one fold": (
-        "kernel",
-        lambda r: with_sets(r, scores=r["sets"]["scores"][:1]),
-        "3 models of folds with sets",
-    ),
-    "no sets": ("kernel", lambda r: remembered(r, sets=None), "3 models of folds without sets"),
-    "sizes of one": (
-        "kernel",
-        lambda r: remembered(r, sizes={"lower": [0.1], "middle": [0.2], "upper": [0.3], "n_rows": 9}),
-        "sizes of the errors of 1 features, the model has 2",
-    ),
-    "sizes falling": ("kernel", lambda r: remembered(r, sizes=r["sizes"] | {"lower": [1e9] * 2}), "sizes = "),
-    "negative score": ("kernel", lambda r: with_sets(r, score=-1), "conformal = "),
-    "score nan": ("kernel", lambda r: with_sets(r, score="nan"), "scores = 'nan'"),
-    "large score": (
-        "kernel",
-        lambda r: with_sets(r, scores=[{"edges": [], "scores": [[7.0]]}] * 3),
-        "1 at most",
-    ),
-    "other bins": (
-        "kernel",
-        lambda r: with_sets(
-            r, scores=[*r["sets"]["scores"][:2], {"edges": [0.1], "scores": [[0.1], [0.1]]}]
-        ),
-        "other bins",
-    ),
-    "scores of intervals": (
-        "kernel, numbers",
-        lambda r: remembered(r, conformal={"edges": [], "scores": [[-1, -1]]}),
-        "conformal = ",
-    ),
-    "spread of classes": (
-        "kernel",
-        lambda r: remembered(r, spread={"base": 1.0, "slopes": [1.0] * 2, "widths": [1.0] * 2}),
-        "beside a classifier",
-    ),
-    "no spread": ("kernel, numbers", lambda r: remembered(r, spread=None), "without residual_std or spread"),
-    "spread of width 0": (
-        "kernel, numbers",
-        lambda r: remembered(r, spread=r["spread"] | {"widths": [0.0, 1.0]}),
-        "spread = ",
-    ),
-    "spread of three": (
-        "kernel, numbers",
-        lambda r: remembered(r, spread={"base": 1.0, "slopes": [1.0] * 3, "widths": [1.0] * 3}),
-        "a spread of 3 coefficients and 3 features",
-    ),
-    "one slope of two": (
-        "kernel, numbers",
-        lambda r: remembered(r, spread=r["spread"] | {"slopes": [1.0]}),
-        "a spread of 1 coefficients and 2 features",
-    ),
-    "sets of numbers": (
-        "kernel, numbers",
-        lambda r: remembered(r, sets={"widths": [1.0] * 2, "scores": [{"edges": [], "scores": [[0.1]]}]}),
-        "sets of a classifier beside a regression",
-    ),
-    "spread of a GSURegressor": (
-        "gsu, numbers",
-        lambda r: remembered(r, spread={"base": 1.0, "slopes": [1.0] * 2, "widths": [1.0] * 2}),
-        "GSURegressor has 1 and 0",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_what_a_model_remembers_fits_its_pipeline(
-    damage: str, files: dict[str, Path], tmp_path: Path
+@pytest.mark.parametrize(("name", "place", "value", "why"), DAMAGES)
+def test_a_calibration_fits_its_pipeline(
+    name: str, place: str, value: Any, why: str, files: dict[str, Path], tmp_path: Path
 ) -> None:
-    name, change, why = DAMAGES[damage]
     about = description(files[name])
-    about["remembered"] = change(about["remembered"])
+    inside: Any = about["calibration"]
+    *way, last = (int(step) if step.isdigit() else step for step in place.split("."))
+    for step in way:
+        inside = inside[step]
+    if value is GONE:
+        del inside[last]
+    else:
+        inside[last] = value
     with pytest.raises(ModelFileError, match=re.escape(why)):
         uncertain.load(redescribed(files[name], about, tmp_path / "m"))
-
-
-def test_residual_std_is_for_gsu_regressors(files: dict[str, Path], tmp_path: Path) -> None:
-    about = description(files["kernel, numbers"]) | {"residual_std": 1.0}
-    with pytest.raises(ModelFileError, match="a ProbabilisticKernelSVR with a residual_std"):
-        uncertain.load(redescribed(files["kernel, numbers"], about, tmp_path / "m"))
 
 
 def test_columns_are_as_many_as_features(files: dict[str, Path], tmp_path: Path) -> None:

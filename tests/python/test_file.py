@@ -208,11 +208,11 @@ def two_steps(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"columns": {"nonsense": "x"}},
         {"columns": {"features": "ab"}},
         {"columns": {"features": ["u", 3]}},
-        {"columns": {"features": ["u", "v"], "errors": {"std": ["u_err"]}}},
-        {"columns": {"features": ["u", "v"], "errors": {"noise": "{}_err"}}},
-        {"columns": {"features": ["u", "v"], "errors": {"std": {"u": ["a", "b", "c"]}}}},
-        {"columns": {"features": ["u", "v"], "errors": {"std": "{}_err"}, "corr": {"pairs": []}}},
-        {"columns": {"features": ["u", "v"], "errors": {"std": "{}_err"}, "corr": [["u", "v", 1]]}},
+        {"columns": {"features": ["u", "v"], "std": ["u_err"]}},
+        {"columns": {"features": ["u", "v"], "noise": "{}_err"}},
+        {"columns": {"features": ["u", "v"], "std": {"u": ["a", "b", "c"]}}},
+        {"columns": {"features": ["u", "v"], "std": "{}_err", "corr": {"pairs": []}}},
+        {"columns": {"features": ["u", "v"], "std": "{}_err", "corr": [["u", "v", 1]]}},
         {"columns": {"groups": 1}},
         {"columns": {"automatic": None}},
         {"steps": 3},
@@ -233,17 +233,17 @@ def two_steps(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"categories": {"u": [["a"]]}},
         {"units": ["mag"]},
         {"units": {"u": 1}},
+        {"nonsense": 1},
     ],
 )
 def test_an_altered_description_is_refused_at_load(
     altered: dict[str, Any], two_steps: Path, tmp_path: Path
 ) -> None:
     about = {
-        "columns": {"target": "label", "features": ["u", "v"], "errors": {"std": "{}_err"}},
+        "columns": {"target": "label", "features": ["u", "v"], "std": "{}_err"},
         "steps": ["gaussians", "classify"],
         "parameters": [{}, {}],
-        "fold_models": description(two_steps)["fold_models"],
-        "remembered": description(two_steps)["remembered"],
+        "calibration": description(two_steps)["calibration"],
     }
     uncertain.load(redescribed(two_steps, about, tmp_path / "m"))
     with pytest.raises(ModelFileError, match="its description of columns is altered"):

@@ -124,7 +124,7 @@ def test_a_file_that_only_the_core_wrote(tmp_path: Path) -> None:
     own, model = fitted("three", coupling="independent", n_neighbors=4, gamma=0.3)
     model.save(tmp_path / "model")
     whole = description(tmp_path / "model")
-    about = {name: whole[name] for name in ("columns", "fold_models", "remembered")}
+    about = {name: whole[name] for name in ("columns", "calibration")}
     pipeline = uncertain.load(redescribed(tmp_path / "model", about, tmp_path / "rust")).pipeline_
     last, known = pipeline[-1].get_params(), model.pipeline_[-1].get_params()
     assert isinstance(pipeline[-1], AdaptiveHuberClassifier)

@@ -289,8 +289,8 @@ def test_columns_round_trip() -> None:
     assert columns.used == set(names) - {"kind"}
     assert Columns.from_dict(columns.to_dict()) == columns
     assert columns.errors == {"std": {"a": ("a_err1", "a_err2"), "b": "bErr"}}
-    with pytest.raises(TypeError, match="errors"):
-        Columns.from_dict({"errors": {"std": 3}})
+    with pytest.raises(ValueError, match="Expected `str"):
+        Columns.from_dict({"std": 3})
 
 
 def chosen(names: list[str], target: str | None, **roles: Any) -> Any:

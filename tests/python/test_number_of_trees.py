@@ -97,7 +97,7 @@ def test_a_number_of_trees_may_be_said_and_the_chosen_one_is_taken_for_models_of
     constant = RemeasuredClassifier(n_copies=4, n_trees=0, random_state=0).fit(rows, y)
     assert np.ptp(constant.predict_proba(rows)[:, 1]) == 0.0
     model = uncertain.fit(rows, y, method="remeasured", n_copies=4)
-    folds = model._remembered.sets.models  # type: ignore[union-attr]
+    folds = model._calibration.sets.models  # type: ignore[union-attr]
     assert {fold[-1].n_trees for fold in folds} == {model.pipeline_[-1].n_trees_}
     with pytest.raises(ParameterError, match="n_trees = -1"):
         RemeasuredClassifier(n_trees=-1).fit(rows, y)

@@ -10,11 +10,10 @@ import numpy as np
 import polars as pl
 import pytest
 from astropy.table import QTable
-from catalogues import description, redescribed
 from numpy.testing import assert_allclose
 
 import uncertain
-from uncertain.exceptions import ColumnError, ModelFileError
+from uncertain.exceptions import ColumnError
 from uncertain.preprocessing import AsGaussians
 
 N = 60
@@ -143,10 +142,3 @@ def test_lists_with_units(rng: np.random.Generator) -> None:
     assert_allclose(X.transform(table).covariances(), cov * 1e-4, rtol=1e-14)
     table["mean"] = table["mean"].to(u.km)
     assert_allclose(X.transform(table).means, x, rtol=1e-14)
-
-
-def test_altered_units_of_a_file_are_refused(table: QTable, tmp_path: Path) -> None:
-    uncertain.fit(table, target="dist", method="gsu").save(tmp_path / "model")
-    about = description(tmp_path / "model") | {"units": {"g": 1}}
-    with pytest.raises(ModelFileError, match="units"):
-        uncertain.load(redescribed(tmp_path / "model", about, tmp_path / "altered"))

@@ -252,7 +252,7 @@ def _decide(
     best = trials[ranking.best]
     entries = [replace(entry(trials[k], best, comparison), weight=weights.get(k, 0.0)) for k in ranking.order]
     if len(weights) > 1:
-        entries.insert(0, replace(entry(chosen, best, comparison), weight=np.nan))
+        entries.insert(0, replace(entry(chosen, best, comparison), weight=None))
     others = [twin for twin in twins if twin not in trials]
     dropped = chosen.member.meaning == MEANS_ONLY
     without = others[:1]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import numpy as np
-
-from .._data.typing import JsonObject, Keywords
 
 if TYPE_CHECKING:
     import polars
@@ -43,8 +41,8 @@ class Entry:
     """The largest certified relative distance to the optimum of its fits."""
     status: str = ""
     """How many of its fits ended with their last pass (`max_iter`) before they converged; empty for none."""
-    weight: float = 0.0
-    """Its share in the model: 1 for the chosen one, NaN for an average, which has the others."""
+    weight: float | None = 0.0
+    """Its share in the model: 1 for the chosen one, None for an average, which has the others."""
     note: str = ""
     """Why it was not tried, that it is there for comparison, or why it was fitted by rule."""
 
@@ -59,9 +57,8 @@ class Entry:
 class Leaderboard:
     """All candidates, best first, and how they were compared."""
 
-    entries: tuple[Entry, ...]
-    measure: str
-    """ "log_loss" or "rmse"."""
+    entries: Annotated[tuple[Entry, ...], msgspec.Meta(min_length=1)]
+    measure: Annotated[str, msgspec.Meta(pattern="^(log_loss|rmse)$")]
     chosen: str
     """What became the model."""
     effort: str
@@ -119,7 +116,7 @@ class Leaderboard:
         equal = f", {self.n_together:,} with others that equal them" if self.n_together else ""
         equal += f", {self.n_apart:,} of large sets of equal rows one by one" if self.n_apart else ""
         errors = "" if self.noise is None else f", errors x {self.noise[0]:g} to {self.noise[1]:g}"
-        shares = [e for e in self.entries if 0.0 < e.weight < 1.0]
+        shares = [e for e in self.entries if e.weight is not None and 0.0 < e.weight < 1.0]
         who = f"{self.chosen} of {len(shares)}" if shares else self.chosen
         found = [
             f"chosen     {who} of {tried} candidates",
@@ -158,41 +155,6 @@ class Leaderboard:
         if self.exact_gain <= 2.0 * self.exact_gain_se:
             return f"{trees} that is not measurably better than the chosen model's"
         return f"{trees} that is {_pm(self.exact_gain, self.exact_gain_se)} better than the chosen model's"
-
-    def to_dict(self) -> JsonObject:
-        """For JSON: NaN is None."""
-        own = {f.name: _known(getattr(self, f.name)) for f in fields(self) if f.name != "entries"}
-        entries = [{name: _known(value) for name, value in asdict(entry).items()} for entry in self.entries]
-        return own | {"entries": entries}
-
-    @classmethod
-    def from_dict(cls, given: Mapping[str, object]) -> Leaderboard:
-        """Inverse of `to_dict`; TypeError or ValueError for what is none."""
-        own: Keywords = dict(given)
-        own["entries"] = tuple(_entry(entry) for entry in own["entries"])
-        own |= {name: _number(own.get(name)) for name in ("gain", "gain_se", "exact_gain", "exact_gain_se")}
-        if own["noise"] is not None:
-            own["noise"] = (float(own["noise"][0]), float(own["noise"][1]))
-        found = cls(**own)
-        texts = (found.measure, found.chosen, found.effort, found.without, found.exact)
-        counts = [found.n_rows, found.folds, found.random_state, found.n_groups or 0]
-        counts += [found.n_together, found.n_apart]
-        sound = all(isinstance(text, str) for text in texts) and all(type(n) is int for n in counts)
-        if not sound or found.measure not in LABELS or not found.entries:
-            raise ValueError(f"leaderboard = {given!r}")
-        return found
-
-
-def _entry(given: JsonObject) -> Entry:
-    text = {f.name for f in fields(Entry) if f.type == "str"}
-    values: Keywords = {name: value if name in text else _number(value) for name, value in given.items()}
-    if not all(isinstance(values.get(name, ""), str) for name in text):
-        raise ValueError(f"leaderboard entry = {given!r}")
-    return Entry(**values)
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
 
 
 def _known(value: object) -> object:

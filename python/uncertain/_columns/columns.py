@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, fields, replace
-from functools import cached_property
-from typing import Any, Literal, Self, TypeAlias, TypedDict
+from functools import cache, cached_property
+from typing import Any, Literal, Self, TypeAlias, TypedDict, get_type_hints
 
+import msgspec
 from numpy.typing import ArrayLike
 
 from .._data.typing import ColumnOrValues, Keywords
@@ -31,7 +32,6 @@ from .bars import (
 from .found import NOTHING, Found
 from .names import ErrorBar
 from .roles import check_roles
-from .saved import fits, from_plain, to_plain
 
 OF_ROWS = ("target", "target_std", "groups", "sample_weight")
 """Roles that are no features, and may be values, one per row, in the arguments of `uncertain.fit`."""
@@ -401,27 +401,22 @@ class Columns:
     # -- the model file
 
     def to_dict(self) -> Keywords:
-        """Plain lists, strings and dictionaries, for the model file."""
-        values: Keywords = {name: getattr(self, name) for name in ALWAYS}
-        values["features"] = self.features or ()
-        values["errors"] = {kind: to_plain(value) for kind, value in self.errors.items()}
-        values |= {name: value for name in IF_THERE if (value := getattr(self, name))}
-        return {name: to_plain(value) for name, value in values.items()}
+        """Return roles and findings as lists, strings and dictionaries, without those that are empty."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "found"}
+        values |= {f.name: getattr(self.found, f.name) for f in fields(Found) if f.compare}
+        del values["settled"]
+        return {name: _plain(value) for name, value in values.items() if value not in (None, (), {}, False)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Columns:
-        """Inverse of `to_dict`; TypeError for what it did not write."""
-        roles: Keywords = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-        if isinstance(roles.get("errors"), dict):
-            roles["errors"] = {kind: from_plain(value) for kind, value in roles["errors"].items()}
-        for role in ("corr", "distributions"):
-            if role in roles:
-                roles[role] = from_plain(roles[role])
+        """Invert `to_dict`; ValueError, TypeError or KeyError for anything else."""
+        roles = {name: _from_plain(value) for name, value in values.items()}
         for name, value in roles.items():
-            if name not in (*ALWAYS, *IF_THERE) or not fits(name, value):
-                raise TypeError(f"{name} = {value!r}")
+            msgspec.convert(value, _types()[name])
         findings = {f.name: roles.pop(f.name) for f in fields(Found) if f.name in roles}
-        return cls(**roles.pop("errors", {}), **roles, found=Found(settled=True, **findings))
+        columns = cls(**roles, found=Found(settled=True, **findings))
+        check_roles({role: value for role, value in columns.asked().items() if value not in ((), {})})
+        return columns
 
     # -- for people
 
@@ -512,14 +507,29 @@ class Columns:
 ColumnsLike: TypeAlias = Columns | Mapping[str, str | Sequence[str] | None]
 """Roles of columns, or a dictionary of the features: error column, pair of arms, or None for an exact one."""
 
-ALWAYS = ("target", "mean", "features", "errors", "corr", "ignored", "automatic")
-"""What every version of the model file has, in this order."""
-IF_THERE = (
-    "target_std", "groups", "sample_weight", "exact", "categorical", "target_unit", "limits", "target_limit",
-    "target_corr", "target_cov", "offset", "event", "modes", "draws",
-    "distributions",
-)  # fmt: skip
-"""Roles that came later. A file has them where they hold something, so that older versions can read it."""
+
+@cache
+def _types() -> Keywords:
+    """Return the types of all roles and findings."""
+    return get_type_hints(Columns) | get_type_hints(Found)
+
+
+def _plain(value: object) -> Any:
+    """Return a value for JSON: columns of pairs as lists of [a, b, column]."""
+    if isinstance(value, Mapping) and any(isinstance(key, tuple) for key in value):
+        return [[*key, column] for key, column in value.items()]
+    return value
+
+
+def _from_plain(value: Any) -> Any:
+    """Invert `_plain`."""
+    if isinstance(value, list):
+        if value and all(isinstance(entry, list) and len(entry) == 3 for entry in value):
+            return {(a, b): column for a, b, column in value}
+        return tuple(value)
+    if isinstance(value, dict):
+        return {key: _from_plain(inner) for key, inner in value.items()}
+    return value
 
 
 def _names_columns(role: str, value: object) -> bool:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete
-from .._data.json_numbers import finite_numbers
-from .._data.typing import Booleans, Floats, Header, Keywords
+from .._data.typing import Booleans, Floats
 
 QUANTILES = (0.01, 0.5, 0.99)
 MOST_ROWS = 20_000
@@ -37,7 +37,13 @@ class ErrorSizes:
     lower: Floats
     middle: Floats
     upper: Floats
-    n_rows: int
+    n_rows: Annotated[int, msgspec.Meta(ge=1)]
+
+    def __post_init__(self) -> None:
+        lower, middle, upper = self.lower, self.middle, self.upper
+        alike = len(lower) == len(middle) == len(upper)
+        if not alike or not np.all((lower >= 0.0) & (lower <= middle) & (middle <= upper)):
+            raise ValueError("quantiles of error sizes are not in order")
 
     @classmethod
     def from_rows(cls, rows: GaussianRows, weights: Floats | None = None) -> Self | None:
@@ -79,21 +85,6 @@ class ErrorSizes:
         ]
         more = f" and {len(order) - NAMED} more features" if len(order) > NAMED else ""
         return f"the errors of these rows are not like those of the fit: {'; '.join(parts)}{more}"
-
-    def to_dict(self) -> Keywords:
-        """Lists of numbers, for the model file."""
-        lists = {name: getattr(self, name).tolist() for name in ("lower", "middle", "upper")}
-        return lists | {"n_rows": self.n_rows}
-
-    @classmethod
-    def from_dict(cls, values: Header) -> Self:
-        """Inverse of `to_dict`; ValueError or TypeError for what it did not write."""
-        lower, middle, upper = (finite_numbers(values[name], name) for name in ("lower", "middle", "upper"))
-        n_rows = values["n_rows"]
-        alike = len(lower) == len(middle) == len(upper) and type(n_rows) is int and n_rows >= 1
-        if not alike or not np.all((lower >= 0.0) & (lower <= middle) & (middle <= upper)):
-            raise ValueError(f"sizes = {values!r:.100}")
-        return cls(lower, middle, upper, n_rows)
 
 
 def value_sizes(rows: GaussianRows | ArrayLike) -> tuple[Floats, Booleans]:

@@ -9,8 +9,10 @@ model itself learns from all rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Annotated
 
+import msgspec
 import numpy as np
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
@@ -18,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from .._base.folds import Fold, split
 from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.typing import Booleans, Floats, Ints
+from .._errors.sizes import ErrorSizes
 from .._held_out.equal import equal_rows
 from .._held_out.fits import FoldModels, fit_folds, silenced, with_chosen_penalty
 from .._rows.training import TrainingRows
@@ -31,6 +34,7 @@ from ..regression import GSURegressor
 from .conformal import Conformal
 from .cross_conformal import CrossConformal, class_shares, cross_conformal, noise_levels
 from .measured import is_measured
+from .reader import gaussian_rows
 
 FEW_ROWS = 1_000
 """Up to so many rows each third of them is held out in turn, whatever the method; of more only one."""
@@ -54,28 +58,42 @@ more folds would make file and answers larger, and where labels are nearly noise
 hold more than was asked."""
 
 
-class Calibrated(NamedTuple):
-    """What was learned from rows that were held out; None where there were too few."""
+@dataclass(frozen=True)
+class Calibration:
+    """Statistics of held-out rows; None where there were too few, and in files that were written in Rust."""
 
-    residual_std: float | None = None
+    residual_std: Annotated[float, msgspec.Meta(ge=0.0)] | None = None
+    """Of a `GSURegressor`: the scatter of the targets that no error bar explains."""
     spread: Spread | None = None
+    """Of a regression: the width of predictions, where the method has none of its own, or a worse one."""
     conformal: Conformal | None = None
+    """Of a regression: scores for `predict_interval`."""
     sets: CrossConformal | None = None
-    """Of a classifier."""
+    """Of a classifier: scores for `predict_set`, with the models of the folds that gave them."""
+    sizes: ErrorSizes | None = None
+    """Of the error bars of the fit."""
 
 
-def calibrate(fitted: Pipeline, training: TrainingRows, held_out: FoldModels | None = None) -> Calibrated:
-    """What held-out rows say of a fitted pipeline that takes Gaussians.
+def calibrate(fitted: Pipeline, training: TrainingRows, held_out: FoldModels | None = None) -> Calibration:
+    """Return the calibration of a fitted pipeline that takes Gaussians, from rows of its fit.
 
     `held_out` are models of the folds of a choice; without them there are folds of the training rows.
     """
+    training = replace(training, rows=gaussian_rows(training.rows))
+    sizes = ErrorSizes.from_rows(training.rows, training.weights)
+    return replace(_held_out_statistics(fitted, training, held_out), sizes=sizes)
+
+
+def _held_out_statistics(
+    fitted: Pipeline, training: TrainingRows, held_out: FoldModels | None
+) -> Calibration:
     try:
         held_out = _refit(fitted, training) if held_out is None else held_out
         if is_regressor(fitted):
             return _calibrate_numbers(fitted, training, held_out)
         return _calibrate_classes(fitted, training, held_out)
     except UncertainError:  # such as a feature that no row in training has, or a class with too few rows
-        return Calibrated()
+        return Calibration()
 
 
 def _labelled(training: TrainingRows) -> Booleans:
@@ -137,7 +155,7 @@ def tested(held_out: FoldModels) -> list[tuple[Pipeline, GaussianRows, Ints]]:
     return tested
 
 
-def _calibrate_numbers(fitted: Pipeline, training: TrainingRows, held_out: FoldModels) -> Calibrated:
+def _calibrate_numbers(fitted: Pipeline, training: TrainingRows, held_out: FoldModels) -> Calibration:
     widths = feature_widths(fitted, training.rows)
     training = held_out.training
     read = (
@@ -145,20 +163,20 @@ def _calibrate_numbers(fitted: Pipeline, training: TrainingRows, held_out: FoldM
     )
     answers = Answers.from_models(read, training, widths)
     if answers is None:
-        return Calibrated()
+        return Calibration()
     residual_std = answers.residual_std(fitted)
     if np.count_nonzero(~answers.copied) < LEAST_SCORES:
-        return Calibrated(residual_std)
+        return Calibration(residual_std)
     law = own_law(fitted, residual_std)
     spread = answers.spread(law)[0]
     std = np.maximum(spread.std(answers.parts), 1e-12 * np.abs(training.y[answers.rows]).max())
     whole = np.hypot(std, answers.target_std)
     scores = np.divide(np.abs(answers.residuals), whole, out=np.zeros(len(whole)), where=whole > 0.0)
     conformal = Conformal.from_scores(scores, log(std), answers.weights)
-    return Calibrated(residual_std, None if spread is law else spread, conformal)
+    return Calibration(residual_std, None if spread is law else spread, conformal)
 
 
-def _calibrate_classes(fitted: Pipeline, training: TrainingRows, held_out: FoldModels) -> Calibrated:
+def _calibrate_classes(fitted: Pipeline, training: TrainingRows, held_out: FoldModels) -> Calibration:
     widths = feature_spread(filled_gaussians(training.rows).means, ~missing_mask(training.rows))
     training = held_out.training
     codes = _codes(fitted, training)
@@ -179,10 +197,10 @@ def _calibrate_classes(fitted: Pipeline, training: TrainingRows, held_out: FoldM
         levels.append(np.concatenate([noise_levels(read, widths) for read in readings]))
         weights.append(training.counts[at])
     if n_rows < LEAST_SCORES:
-        return Calibrated()
+        return Calibration()
     if not all(np.array_equal(model.classes_, fitted.classes_) for model in models):
         models = []  # the sample had no row of some class
-    return Calibrated(sets=cross_conformal(models, scores, levels, weights, widths))
+    return Calibration(sets=cross_conformal(models, scores, levels, weights, widths))
 
 
 def log(std: Floats) -> Floats:

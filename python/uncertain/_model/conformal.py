@@ -22,8 +22,7 @@ from typing import Self
 
 import numpy as np
 
-from .._data.json_numbers import finite_numbers
-from .._data.typing import Floats, Header, Ints
+from .._data.typing import Floats, Ints
 
 MOST_BINS = 8
 PER_BIN = 150
@@ -45,6 +44,12 @@ class Conformal:
     scores: tuple[Floats, ...]
     """Sorted, for each bin from the lowest noise to the highest. To the last bit: rounded ones would be ties
     where a model's probabilities differ by a millionth."""
+
+    def __post_init__(self) -> None:
+        rising = np.isfinite(self.edges).all() and (np.diff(self.edges) > 0.0).all()
+        in_order = all((s[:1] >= -ROUNDING).all() and (np.diff(s) >= 0.0).all() for s in self.scores)
+        if not rising or not in_order or len(self.scores) != len(self.edges) + 1:
+            raise ValueError("scores are not in order, or not as many as bins")
 
     @classmethod
     def from_scores(
@@ -80,21 +85,6 @@ class Conformal:
     def largest(self) -> float:
         """The largest score of all."""
         return float(max((scores[-1] for scores in self.scores if len(scores)), default=0.0))
-
-    def to_dict(self) -> Header:
-        """Lists of numbers, for the model file."""
-        return {"edges": self.edges.tolist(), "scores": [scores.tolist() for scores in self.scores]}
-
-    @classmethod
-    def from_dict(cls, values: Header) -> Self:
-        """Inverse of `to_dict`; ValueError or TypeError for what it did not write."""
-        edges = finite_numbers(values["edges"], "edges")
-        scores = tuple(finite_numbers(each, "scores") for each in values["scores"])
-        rising = np.all(np.diff(edges) > 0.0)
-        sorted_ = all(np.all(each[:1] >= -ROUNDING) and np.all(np.diff(each) >= 0.0) for each in scores)
-        if not rising or not sorted_ or len(scores) != len(edges) + 1:
-            raise ValueError(f"conformal = {values!r:.100}")
-        return cls(edges, scores)
 
 
 def bin_edges(levels: Floats) -> Floats:

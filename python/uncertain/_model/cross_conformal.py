@@ -32,15 +32,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import GaussianRows
-from .._data.json_numbers import finite_numbers
-from .._data.typing import Booleans, Floats, Header, Ints, Labels
+from .._data.typing import Booleans, Floats, Ints, Labels
 from .._errors.sizes import value_sizes
 from .conformal import KEPT, Conformal, bin_edges
 
@@ -54,12 +53,17 @@ class CrossConformal:
     """Models of folds, and the scores that each gave to the rows it had not seen."""
 
     models: tuple[Pipeline, ...]
-    """Over Gaussians. None of them: the scores are taken for those of the model itself, where a fold lacked
-    a class."""
+    """Over Gaussians. Without any the scores are those of the model itself, where a fold lacked a class."""
     scores: tuple[Conformal, ...]
     """Of each model, by noise level in the same bins; one without models."""
     widths: Floats
     """The spread of every feature, in whose units noise levels are."""
+
+    def __post_init__(self) -> None:
+        if not (self.widths > 0.0).all() or len(self.scores) != max(len(self.models), 1):
+            raise ValueError(f"{len(self.models)} models of folds with {len(self.scores)} lists of scores")
+        if not all(np.array_equal(each.edges, self.scores[0].edges) for each in self.scores):
+            raise ValueError("models of folds with scores in other bins")
 
     def inside(
         self, steps: Pipeline, rows: GaussianRows, shares: Floats, classes: Labels, coverage: float
@@ -80,21 +84,6 @@ class CrossConformal:
     def _shares(self, place: int, rows: GaussianRows, shares: Floats, classes: Labels) -> Floats:
         """Those of the model of a fold, or the model's own."""
         return class_shares(self.models[place], rows, classes) if self.models else shares
-
-    def to_dict(self) -> Header:
-        """Lists of numbers, for the model file."""
-        return {"widths": self.widths.tolist(), "scores": [scores.to_dict() for scores in self.scores]}
-
-    @classmethod
-    def from_dict(cls, values: Header, models: Sequence[Pipeline]) -> Self:
-        """Inverse of `to_dict`; ValueError, TypeError or KeyError for what it did not write."""
-        widths = finite_numbers(values["widths"], "widths")
-        scores = tuple(map(Conformal.from_dict, values["scores"]))
-        if not (widths > 0.0).all() or len(scores) != max(len(models), 1):
-            raise ValueError(f"{len(models)} models of folds with sets = {values!r:.100}")
-        if not all(np.array_equal(each.edges, scores[0].edges) for each in scores):
-            raise ValueError("models of folds with scores in other bins")
-        return cls(tuple(models), scores, widths)
 
     def check(self, n_features: int, classes: Labels) -> None:
         """ValueError unless they are those of a model of so many features and these classes."""

@@ -31,11 +31,11 @@ from .._rows.reader import RowReader
 from .._rows.sampled import REMEMBERED_ROWS
 from .._tables.dask import is_dask
 from ..exceptions import ParameterError
+from .calibrating import calibrate
 from .doubts import warn_of_doubts
 from .model import Model
 from .opened import open_dask_rows, open_rows
 from .plan import Plan
-from .remember import remember
 
 
 class Preparation(TypedDict, total=False):
@@ -289,9 +289,9 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
         warn_of_doubts(reader, plan, some)
         reading = [] if reader.reading is None else [("gaussians", reader.reading)]
         whole = Pipeline([*reading, *pipeline.steps])
-        residual_std, remembered = remember(pipeline, some, held_out)
+        calibration = calibrate(pipeline, some, held_out)
     return Model(
-        whole, reader.settled_columns(), residual_std, remembered,
+        whole, reader.settled_columns(), calibration,
         n_rows=len(rows), n_left_out=reader.n_left_out, seconds=time.perf_counter() - start,
         leaderboard=board,
     )  # fmt: skip

@@ -22,7 +22,7 @@ from .._choice.leaderboard import Leaderboard
 from .._columns import Columns
 from .._data.array import GaussianArray
 from .._data.options import hinting_methods
-from .._data.typing import ColumnOrValues, Floats, Keywords, Labels, RandomState
+from .._data.typing import ColumnOrValues, Floats, Labels, RandomState
 from .._data.validation import TableLike
 from .._report.classes import Report
 from .._report.huber import HuberReport
@@ -34,12 +34,12 @@ from .._tables.dask import is_dask, lazily
 from .._widths.spread import own_law
 from ..exceptions import ModelFileError, UncertainError
 from .asked import Inspected, Pictured, PicturedLaw, asked_rows, inspected, pictured, pictured_law
+from .calibrating import Calibration
 from .coefficients import hyperplanes, law_or_curve
-from .file import ModelMetadata, from_bytes, read, to_bytes, write
+from .file import Metadata, from_bytes, read, to_bytes, write
 from .onnx.export import write_onnx
 from .predictor import Predictor
 from .reader import Reader
-from .remembered import Remembered
 from .report import ReportOptions, report
 from .score import Counts, count_scores
 from .summary import Summary, summarised
@@ -79,8 +79,7 @@ class Model:
         self,
         pipeline: Pipeline,
         columns: Columns,
-        residual_std: float | None = None,
-        remembered: Remembered | None = None,
+        calibration: Calibration | None = None,
         *,
         n_rows: int | None = None,
         n_left_out: int = 0,
@@ -89,14 +88,14 @@ class Model:
     ) -> None:
         self.pipeline_ = pipeline
         self.columns_ = columns
-        self.residual_std_ = residual_std
-        self._remembered = remembered or Remembered()
+        self._calibration = calibration or Calibration()
+        self.residual_std_ = self._calibration.residual_std
         self._n_rows = n_rows
         self._n_left_out = n_left_out
         self._seconds = seconds
         self._leaderboard = leaderboard
-        self._reader = Reader(pipeline, columns, self._remembered.sizes)
-        self._predictor = Predictor(self._reader, residual_std, self._remembered)
+        self._reader = Reader(pipeline, columns, self._calibration.sizes)
+        self._predictor = Predictor(self._reader, self._calibration)
         self.is_regression_ = self._reader.is_regression
         self.classes_: Any = self._reader.classes  # an array for all who ask a classifier
 
@@ -726,8 +725,8 @@ class Model:
         >>> columns = {i.name: table[i.name].to_numpy() for i in session.get_inputs()}  # doctest: +SKIP
         >>> label, probabilities = session.run(None, columns)                 # doctest: +SKIP
         """
-        reader, remembered = self._reader, self._remembered
-        spread = remembered.spread or own_law(self.pipeline_, self.residual_std_)
+        reader = self._reader
+        spread = self._calibration.spread or own_law(self.pipeline_, self.residual_std_)
         about = {"target": reader.target_name, "library": "uncertain"}
         write_onnx(path, self.pipeline_, spread, reader.target_name, about)
 
@@ -754,15 +753,11 @@ class Model:
         except UncertainError:  # a learner that model files do not hold, but pickles do
             return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
 
-    def __setstate__(self, state: Keywords) -> None:
-        vars(self).update(state)
-        # Those of another version may have held other parts.
-        self._reader = Reader(self.pipeline_, self.columns_, self._remembered.sizes)
-        self._predictor = Predictor(self._reader, self.residual_std_, self._remembered)
-
     @property
-    def _metadata(self) -> ModelMetadata:
-        return ModelMetadata(self.columns_, self.residual_std_, self._leaderboard, self._remembered)
+    def _metadata(self) -> Metadata:
+        return Metadata(
+            columns=self.columns_.to_dict(), calibration=self._calibration, leaderboard=self._leaderboard
+        )
 
     def __repr__(self) -> str:
         return model_text(
@@ -807,5 +802,5 @@ def _from_bytes(data: bytes) -> Model:
     return _assembled(*from_bytes(data))
 
 
-def _assembled(pipeline: Pipeline, about: ModelMetadata) -> Model:
-    return Model(pipeline, about.columns, about.residual_std, about.remembered, leaderboard=about.leaderboard)
+def _assembled(pipeline: Pipeline, columns: Columns, metadata: Metadata) -> Model:
+    return Model(pipeline, columns, metadata.calibration, leaderboard=metadata.leaderboard)

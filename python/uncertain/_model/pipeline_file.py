@@ -7,9 +7,11 @@ where the parameters of another step would.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
+from msgspec import Struct, field
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
@@ -18,14 +20,25 @@ from .._choice.average import AveragedClassifier, AveragedRegressor
 from .._data.typing import Estimator, Keywords, Label
 from .._linear.kernelized import Kernelized
 from .._uncertain import Fitted, average, members_of
-from ..exceptions import ModelFileError, UncertainError
+from ..exceptions import UncertainError
 from ..laws import CurveRegressor
 from ..preprocessing import AsGaussians, KernelMap
 
 Averaged = AveragedClassifier | AveragedRegressor
 
 
-class Listed(NamedTuple):
+class StepNames(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Names and parameters of the steps of a pipeline; both are empty in a file from Rust."""
+
+    steps: list[str] = field(default_factory=list)
+    parameters: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.steps and self.parameters and len(self.steps) != len(self.parameters):
+            raise ValueError(f"{len(self.steps)} names and {len(self.parameters)} parameters of steps")
+
+
+class PipelineSteps(NamedTuple):
     """A pipeline, or its steps behind those that read tables."""
 
     steps: list[Fitted]
@@ -33,18 +46,16 @@ class Listed(NamedTuple):
     parameters: list[Keywords]
 
 
-def listed(steps: Sequence[tuple[str, Estimator]]) -> Listed:
-    """The core's steps of fitted estimators; UncertainError for one that a file does not hold."""
-    found = Listed([], [], [])
+def pipeline_steps(steps: Sequence[tuple[str, Estimator]]) -> PipelineSteps:
+    """Return the core's steps of fitted estimators; UncertainError for one that a file does not hold."""
+    listed = PipelineSteps([], [], [])
     for name, step in steps:
         if isinstance(step, (AveragedClassifier, AveragedRegressor)):
-            members = [listed(member.steps) for member in step.members_]
-            found.steps.append(average([member.steps for member in members], step.weights_.tolist()))
-            own = {
-                "members": [{"steps": member.names, "parameters": member.parameters} for member in members]
-            }
+            members = [pipeline_steps(member.steps) for member in step.members_]
+            listed.steps.append(average([member.steps for member in members], step.weights_.tolist()))
+            own = {"members": [{"steps": m.names, "parameters": m.parameters} for m in members]}
         elif isinstance(step, Core):
-            found.steps.extend(step._steps())
+            listed.steps.extend(step._steps())
             own = plain_parameters(step._saved_params())
         elif isinstance(step, CurveRegressor):
             raise UncertainError(
@@ -57,9 +68,9 @@ def listed(steps: Sequence[tuple[str, Estimator]]) -> Listed:
                 f"the model cannot be saved: step {name!r} is a {type(step).__name__}, which is not of this "
                 "library; joblib.dump(model.pipeline_, ...), skops or ONNX keep it"
             )
-        found.names.append(name)
-        found.parameters.append(own)
-    return found
+        listed.names.append(name)
+        listed.parameters.append(own)
+    return listed
 
 
 def make_estimators(
@@ -72,10 +83,10 @@ def make_estimators(
         # The map is the estimator's own, not a step of the pipeline.
         own = estimators.pop(-2) if len(estimators) > 1 else None
         if not isinstance(own, KernelMap):
-            raise altered("a kernel without its map")
+            raise ValueError("a kernel without its map")
         last.kernel_map_, last.n_features_in_ = own, own.n_features_in_
     if parameters and len(parameters) != len(estimators):
-        raise altered(f"{len(parameters)} parameters of {len(estimators)} steps")
+        raise ValueError(f"{len(parameters)} parameters of {len(estimators)} steps")
     for step, given in zip(estimators, parameters, strict=False):
         set_parameters(step, given)
     return estimators
@@ -104,43 +115,26 @@ def _estimators(
 
 
 def _averaged(model: Fitted, about: object, classes: Sequence[Label]) -> Averaged:
-    """The average of the members' pipelines; `about` has names and parameters, if Python wrote the file."""
+    """Return the average of the members' pipelines; `about` names its steps, if Python wrote them."""
     members, weights = members_of(model)
-    about = [{}] * len(members) if about is None else about
-    if not (
-        isinstance(about, list) and len(about) == len(members) and all(isinstance(a, dict) for a in about)
-    ):
-        raise altered(f"an average of {len(members)} members described by {about!r}")
-    pipelines = []
-    for steps, own in zip(members, about, strict=True):
-        names, parameters = checked_steps(own)
-        estimators = make_estimators(steps, parameters, classes)
-        pipelines.append(named(estimators, names))
+    notes = [StepNames()] * len(members) if about is None else msgspec.convert(about, list[StepNames])
+    pipelines = [
+        named(make_estimators(steps, note.parameters, classes), note.steps)
+        for steps, note in zip(members, notes, strict=True)
+    ]
     if model.n_classes and not all(hasattr(member, "predict_proba") for member in pipelines):
-        raise altered("a member of an average without probabilities")
+        raise ValueError("a member of an average without probabilities")
     kind = AveragedClassifier if model.n_classes else AveragedRegressor
-    found: Averaged = kind.from_fitted(pipelines, weights)
-    found.weights_ = np.asarray(weights)  # as they were, without another division by their sum
-    return found
-
-
-def checked_steps(about: Keywords) -> tuple[list[str], list[Keywords]]:
-    """Names and parameters of the steps in a description; ModelFileError for what Python did not write."""
-    steps, parameters = about.get("steps", []), about.get("parameters", [])
-    if not (isinstance(steps, list) and all(isinstance(name, str) for name in steps)):
-        raise altered(f"steps = {steps!r}")
-    if len(set(steps)) < len(steps):
-        raise altered(f"steps of the same name, {steps!r}")
-    if not (isinstance(parameters, list) and all(isinstance(given, dict) for given in parameters)):
-        raise altered(f"parameters = {parameters!r}")
-    return steps, parameters
+    averaged: Averaged = kind.from_fitted(pipelines, weights)
+    averaged.weights_ = np.asarray(weights)  # as they were, without another division by their sum
+    return averaged
 
 
 def named(estimators: Sequence[Estimator], names: Sequence[str]) -> Pipeline:
-    """Their pipeline."""
+    """Return the pipeline of these estimators."""
     names = names or [type(step).__name__.lower() for step in estimators]
-    if len(names) != len(estimators):
-        raise altered(f"{len(names)} names of {len(estimators)} steps")
+    if len({*names}) < len(names):
+        raise ValueError(f"steps of the same name, {names!r}")
     return Pipeline(list(zip(names, estimators, strict=True)))
 
 
@@ -168,26 +162,18 @@ def first_names(step: Estimator) -> list[str]:
     return [str(name) for name in getattr(step, "feature_names_in_", [])]
 
 
-def altered(why: str) -> ModelFileError:
-    """What is said of a description that Python did not write."""
-    return ModelFileError(f"not a usable model file: its description of columns is altered ({why})")
-
-
-def set_parameters(step: Estimator, given: Keywords) -> None:
-    """Inverse of `plain_parameters`."""
+def set_parameters(step: Estimator, parameters: Keywords) -> None:
+    """Invert `plain_parameters`."""
     if isinstance(step, (AveragedClassifier, AveragedRegressor)):
         return
-    try:
-        values = {k: _unplain(v) for k, v in given.items()}
-        of_the_run = [name for name in values if name in NOT_SAVED]
-        if of_the_run:
-            raise ValueError(f"{of_the_run[0]} belongs to a run, not to a model")
-        if isinstance(step, Core):
-            step._set_saved(values)
-        else:
-            step.set_params(**values)
-    except (TypeError, KeyError, ValueError) as error:
-        raise altered(str(error)) from error
+    of_the_run = next((name for name in parameters if name in NOT_SAVED), None)
+    if of_the_run is not None:
+        raise ValueError(f"{of_the_run} belongs to a run, not to a model")
+    values = {name: _unplain(value) for name, value in parameters.items()}
+    if isinstance(step, Core):
+        step._set_saved(values)
+    else:
+        step.set_params(**values)
 
 
 def plain_parameters(parameters: Keywords) -> Keywords:

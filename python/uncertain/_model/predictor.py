@@ -17,12 +17,11 @@ from .._rows.source import Source
 from .._widths.distribution import density_of_rows, has_density, moved
 from .._widths.spread import Spread, left_open, own_law
 from ..exceptions import ParameterError
-from .calibrating import log
+from .calibrating import Calibration, log
 from .conformal import Conformal
 from .cross_conformal import CrossConformal, class_shares, set_lists
 from .grid import checked_grid, checked_levels, grid_around, warn_of_narrow
 from .reader import Answer, Reader
-from .remembered import Remembered
 from .without_errors import Errors
 
 Scores = TypeVar("Scores", Conformal, CrossConformal)
@@ -33,10 +32,9 @@ INTERVAL = ("_lower", "_upper")
 class Predictor:
     """A reader, and what held-out rows say of predictions."""
 
-    def __init__(self, reader: Reader, residual_std: float | None, remembered: Remembered) -> None:
+    def __init__(self, reader: Reader, calibration: Calibration) -> None:
         self._reader = reader
-        self._residual_std = residual_std
-        self._remembered = remembered
+        self._calibration = calibration
 
     @property
     def has_distribution(self) -> bool:
@@ -45,7 +43,7 @@ class Predictor:
 
     @property
     def _spread(self) -> Spread | None:
-        return self._remembered.spread or own_law(self._reader.pipeline, self._residual_std)
+        return self._calibration.spread or own_law(self._reader.pipeline, self._calibration.residual_std)
 
     def predict(self, table: TableLike, *, append: bool, errors: Errors = None) -> NativeColumn | NativeTable:
         """Classes, or numbers."""
@@ -86,7 +84,7 @@ class Predictor:
         """Lists of classes that hold the true one as often as asked."""
         if self._reader.is_regression:
             raise ParameterError("predict_set is for classes; a regression has predict_interval")
-        known, classes = self._scored(self._remembered.sets, coverage), self._reader.classes
+        known, classes = self._scored(self._calibration.sets, coverage), self._reader.classes
         assert classes is not None
 
         def sets(steps: Pipeline, rows: GaussianRows) -> tuple[Labels]:
@@ -103,7 +101,7 @@ class Predictor:
         """Intervals that hold the true target as often as asked."""
         if not self._reader.is_regression:
             raise ParameterError("predict_interval is for numbers; a classifier has predict_set")
-        conformal = self._scored(self._remembered.conformal, coverage)
+        conformal = self._scored(self._calibration.conformal, coverage)
         source, (mean, std, _) = self._asked(
             table, self._distribution, INTERVAL, append=append, errors=errors
         )
@@ -155,7 +153,7 @@ class Predictor:
 
     def _law(self, steps: Pipeline, rows: GaussianRows) -> NormalMixtures:
         """The method's own shape, where it has one, else a normal law; as wide as held-out rows say."""
-        own, spread = has_density(steps), self._remembered.spread
+        own, spread = has_density(steps), self._calibration.spread
         if own and spread is None:
             return density_of_rows(steps, rows)
         mean, std, _ = self._distribution(steps, rows)

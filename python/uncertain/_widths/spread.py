@@ -25,8 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
+import msgspec
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import ndtr
@@ -34,8 +35,7 @@ from sklearn.pipeline import Pipeline
 
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
-from .._data.json_numbers import finite_number, finite_numbers
-from .._data.typing import Array, Floats, Header
+from .._data.typing import Array, Floats
 from .._errors.sizes import value_sizes
 from .._held_out.means import weighted_mean
 from ..preprocessing import GaussianDenoiser
@@ -56,13 +56,17 @@ LEAST = 1e-6
 class Spread:
     """V_i of every row."""
 
-    base: float
+    base: Annotated[float, msgspec.Meta(gt=0.0)]
     """a."""
     slopes: Floats
     """b, one for each column of u."""
     widths: Floats
     """t, one per feature (of each member), in the units of the rows in front of the last step; empty for a
     method with a law of its own."""
+
+    def __post_init__(self) -> None:
+        if not ((self.slopes >= 0.0).all() and (self.widths > 0.0).all()):
+            raise ValueError("slopes of a spread are negative, or widths are not positive")
 
     @classmethod
     def estimate(
@@ -101,19 +105,6 @@ class Spread:
     def losses(self, residuals: Floats, parts: Floats, target_std: Floats) -> Floats:
         """The CRPS of each row, of targets that were measured."""
         return crps(residuals, np.maximum(np.hypot(self.std(parts), target_std), TINY))
-
-    def to_dict(self) -> Header:
-        """Numbers, for the model file."""
-        return {"base": self.base, "slopes": self.slopes.tolist(), "widths": self.widths.tolist()}
-
-    @classmethod
-    def from_dict(cls, values: Header) -> Self:
-        """Inverse of `to_dict`; ValueError or TypeError for what it did not write."""
-        base = finite_number(values["base"], "base")
-        slopes, widths = (finite_numbers(values[name], name) for name in ("slopes", "widths"))
-        if not (base > 0.0 and (slopes >= 0.0).all() and (widths > 0.0).all()):
-            raise ValueError(f"spread = {values!r:.100}")
-        return cls(base, slopes, widths)
 
     def check(self, pipeline: Pipeline) -> None:
         """ValueError if it is not one of this pipeline."""

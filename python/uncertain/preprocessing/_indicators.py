@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from .._data.typing import Booleans, Floats, Keywords
+from .._data.typing import Booleans, Floats
 
 SHARE, LEAST = 0.01, 10
 """Of the rows, and how many of them, that must lack something, and must have it."""
@@ -33,6 +33,10 @@ class Indicators:
     """Those that a fit found, by their names."""
 
     names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len({*self.names}) < len(self.names):
+            raise ValueError(f"indicators = {self.names!r:.100}")
 
     @classmethod
     def learn(cls, lacks: Lacks, taken: Sequence[str]) -> Self:
@@ -58,27 +62,9 @@ class Indicators:
     def __len__(self) -> int:
         return len(self.names)
 
-    def to_list(self) -> list[str]:
-        """For the model file."""
-        return list(self.names)
-
-    @classmethod
-    def from_list(cls, names: Any) -> Self:
-        """Inverse of `to_list`; TypeError or ValueError for what it did not write."""
-        if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
-            raise TypeError(f"indicators = {names!r:.100}")
-        if len(set(names)) < len(names):
-            raise ValueError(f"indicators = {names!r:.100}")
-        return cls(tuple(names))
-
 
 def lacking(values: Mapping[str, Booleans], errors: Mapping[str, Booleans]) -> Lacks:
     """By the name of its indicator where a value is missing, or the error bar of one that is there."""
     return {f"{name}_error_missing": lack for name, lack in errors.items()} | {
         f"{name}_missing": lack for name, lack in values.items()
     }
-
-
-def plain(indicators: Indicators) -> Keywords:
-    """The entry of the model file, if there is something to be said."""
-    return {"indicators": indicators.to_list()} if indicators else {}

@@ -27,13 +27,12 @@ place of smearing (residuals have heavy tails: variances up to ten times too lar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from .._data.typing import Booleans, Floats, Ints, Keywords
+from .._data.typing import Booleans, Floats, Ints
 
 FLOOR = 1e-3
 """Values below this, in units of the feature's median |x|, count as this: zero has no logarithm."""
@@ -51,11 +50,6 @@ CORRELATION = 0.3
 class SizeModel:
     """The law of each of d features, all arrays of d rows."""
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SizeModel) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
-
     log_value: Floats
     """(d, 4) centre and spread of log |x|, and its range."""
     own: Floats
@@ -66,6 +60,32 @@ class SizeModel:
     """(d, 3) numbers of other features, the best first; -1 for none."""
     shared: Floats
     """(d, 3, 2) g, and the logarithm of the mean of exp(2 r) behind that partner."""
+
+    def __post_init__(self) -> None:
+        d = len(self.own)
+        shapes = {
+            "log_value": (d, 4), "own": (d, 4), "log_size": (d, 2), "partners": (d, PARTNERS),
+            "shared": (d, PARTNERS, 2),
+        }  # fmt: skip
+        for name, shape in shapes.items():
+            array: Floats = getattr(self, name)
+            if array.shape != shape or (name in ("log_value", "shared") and not np.isfinite(array).all()):
+                raise ValueError(f"{name} of {d} features is not finite, or has the shape {array.shape}")
+        learned = np.isfinite(self.own).all(axis=1)
+        wrong = ~np.isin(self.partners, np.arange(-1, d)) | (self.partners == np.arange(d)[:, None])
+        if wrong.any() or (np.isfinite(self.log_size).any(axis=1) & ~learned).any():
+            raise ValueError("partners of features that there are not, or sizes without a law")
+        # A model file has no infinities: a feature that has a law, but no range of sizes, is exact.
+        self.log_size[learned & np.isnan(self.log_size).any(axis=1)] = -np.inf
+        self.own[~learned] = np.nan
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SizeModel):
+            return False
+        mine, theirs = vars(self).values(), vars(other).values()
+        return all(np.array_equal(a, b, equal_nan=True) for a, b in zip(mine, theirs, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
 
     @classmethod
     def learn(cls, values: Floats, std: Floats) -> Self:
@@ -122,36 +142,6 @@ class SizeModel:
             filled[rows, j] = np.exp(np.clip(log_variance / 2.0, *self.log_size[j]))
         return filled
 
-    def to_dict(self) -> Keywords:
-        """Lists of numbers, None for those that are not finite, for the model file."""
-        return {name: _listed(array) for name, array in vars(self).items()}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`; KeyError, TypeError or ValueError for what it did not write."""
-        arrays: dict[str, Floats] = {
-            name: np.asarray(values[name], dtype=np.float64) for name in cls.__dataclass_fields__
-        }
-        d = len(arrays["own"])
-        shapes = {
-            "log_value": (d, 4), "own": (d, 4), "log_size": (d, 2), "partners": (d, PARTNERS),
-            "shared": (d, PARTNERS, 2),
-        }  # fmt: skip
-        for name, shape in shapes.items():
-            array = arrays[name]
-            if array.shape != shape or (name in ("log_value", "shared") and not np.isfinite(array).all()):
-                raise ValueError(f"{name} = {values[name]!r:.100}")
-        partners = arrays["partners"]
-        wrong = ~np.isin(partners, np.arange(-1, d)) | (partners == np.arange(d)[:, None])
-        learned = np.isfinite(arrays["own"]).all(axis=1)
-        if wrong.any() or (np.isfinite(arrays["log_size"]).any(axis=1) & ~learned).any():
-            raise ValueError(f"partners = {values['partners']!r:.100}")
-        # JSON has no infinities: what has a law, but no range, is exact.
-        log_size, own = arrays["log_size"], arrays["own"]
-        log_size[learned & np.isnan(log_size).any(axis=1)] = -np.inf
-        own[~learned] = np.nan
-        return cls(arrays["log_value"], own, log_size, partners.astype(np.int64), arrays["shared"])
-
 
 def _scale(values: Floats) -> Floats:
     """Centre and spread of log |x|, and its range."""
@@ -206,10 +196,3 @@ def _rounded(numbers: Floats) -> Floats:
     """To nine digits, so that the order of sums does not show."""
     flat = [float(f"{number:.9g}") for number in numbers.ravel().tolist()]
     return np.array(flat).reshape(numbers.shape)
-
-
-def _listed(array: Floats | Ints) -> list[Any]:
-    finite = np.where(np.isfinite(array), array, np.nan).astype(object)
-    finite[~np.isfinite(array)] = None
-    listed: list[Any] = finite.tolist() if array.dtype.kind == "f" else array.tolist()
-    return listed

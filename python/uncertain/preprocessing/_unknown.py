@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from .._data.typing import Keywords
 from .._tables import Table
 from .._uncertain import Rows
 from ._bar_sizes import BarSizes
-from ._indicators import Indicators, Lacks, lacking, plain
+from ._indicators import Indicators, Lacks, lacking
 from ._size_model import SizeModel
 from ._text_numbers import not_a_number, numbers_from_text
 
@@ -185,24 +185,6 @@ class Unknown:
         for j in places:
             unknown[:, j] |= np.isin(numbers[:, j], self.codes[f"{name}[{j}]"])
         return pl.Series(name, np.where(unknown, np.nan, numbers)) if unknown.any() else column
-
-    def to_dict(self) -> Keywords:
-        """Plain lists and dictionaries, for the model file."""
-        values: Keywords = {"codes": {name: list(codes) for name, codes in self.codes.items()}}
-        values |= {"zeros": list(self.zeros), "gaps": {**self.n_gaps}, "sized": {**self.n_sized}}
-        values |= plain(self.indicators)
-        return values if self.sizes is None else values | {"sizes": self.sizes.to_dict()}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`; KeyError, TypeError, ValueError, AttributeError for what it did not write."""
-        codes = {str(name): tuple(map(float, codes)) for name, codes in values["codes"].items()}
-        if not all(np.isfinite(each).all() for each in codes.values()):
-            raise ValueError(f"codes = {codes!r:.100}")
-        sizes = SizeModel.from_dict(values["sizes"]) if "sizes" in values else None
-        counts = [{str(name): int(n) for name, n in values[key].items()} for key in ("gaps", "sized")]
-        indicators = Indicators.from_list(values.get("indicators", []))
-        return cls(codes, tuple(map(str, values["zeros"])), sizes, counts[0], counts[1], indicators)
 
 
 def _values(columns: Columns) -> list[str]:
