@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
-from uncertain import GaussianArray
-from uncertain.kernel_svm import ProbabilisticKernelSVC
+from uncertain import GaussianArray, ProbabilisticKernelSVC
 
 Floats = NDArray[np.float64]
 Score = Callable[[Floats], Floats]

@@ -37,24 +37,29 @@ if TYPE_CHECKING:
         ErrorCheck as ErrorCheck,
         check_errors as check_errors,
     )
+    from ._estimators.discriminant import GaussianDiscriminant as GaussianDiscriminant
+    from ._estimators.gsu import (
+        GSUClassifier as GSUClassifier,
+        GSURegressor as GSURegressor,
+    )
+    from ._estimators.kernel_features import ProbabilisticKernelFeatures as ProbabilisticKernelFeatures
+    from ._estimators.kernel_svm import (
+        ProbabilisticKernelSVC as ProbabilisticKernelSVC,
+        ProbabilisticKernelSVR as ProbabilisticKernelSVR,
+    )
+    from ._estimators.minimax import MinimaxProbabilityClassifier as MinimaxProbabilityClassifier
+    from ._estimators.robust import RobustSVC as RobustSVC
     from ._model.fit import fit as fit
     from ._model.model import (
         Model as Model,
         load as load,
     )
     from ._report.classes import Report as Report
-    from .discriminant import GaussianDiscriminant as GaussianDiscriminant
     from .exceptions import UncertainError as UncertainError
     from .huber import (
         AdaptiveHuberClassifier as AdaptiveHuberClassifier,
         AdaptiveHuberRegressor as AdaptiveHuberRegressor,
     )
-    from .kernel_features import ProbabilisticKernelFeatures as ProbabilisticKernelFeatures
-    from .kernel_svm import (
-        ProbabilisticKernelSVC as ProbabilisticKernelSVC,
-        ProbabilisticKernelSVR as ProbabilisticKernelSVR,
-    )
-    from .minimax import MinimaxProbabilityClassifier as MinimaxProbabilityClassifier
     from .mixture import GaussianMixtureRegressor as GaussianMixtureRegressor
     from .preprocessing import (
         AsGaussians as AsGaussians,
@@ -69,13 +74,10 @@ if TYPE_CHECKING:
         LinearMap as LinearMap,
         SubspaceProjector as SubspaceProjector,
     )
-    from .regression import GSURegressor as GSURegressor
     from .remeasured import (
         RemeasuredClassifier as RemeasuredClassifier,
         RemeasuredRegressor as RemeasuredRegressor,
     )
-    from .robust import RobustSVC as RobustSVC
-    from .svm import GSUClassifier as GSUClassifier
 
     __version__: str
 
@@ -87,23 +89,22 @@ _ORIGINS = {
         "_data.mixture_array": "MixtureArray",
         "_errors.check": "ErrorCheck check_errors",
         "_data.incomplete": "Incomplete",
+        "_estimators.discriminant": "GaussianDiscriminant",
+        "_estimators.gsu": "GSUClassifier GSURegressor",
+        "_estimators.kernel_features": "ProbabilisticKernelFeatures",
+        "_estimators.kernel_svm": "ProbabilisticKernelSVC ProbabilisticKernelSVR",
+        "_estimators.minimax": "MinimaxProbabilityClassifier",
+        "_estimators.robust": "RobustSVC",
         "_model.fit": "fit",
         "_model.model": "Model load",
         "_report.classes": "Report",
-        "discriminant": "GaussianDiscriminant",
         "exceptions": "UncertainError",
         "huber": "AdaptiveHuberClassifier AdaptiveHuberRegressor",
-        "kernel_features": "ProbabilisticKernelFeatures",
-        "kernel_svm": "ProbabilisticKernelSVC ProbabilisticKernelSVR",
-        "minimax": "MinimaxProbabilityClassifier",
         "mixture": "GaussianMixtureRegressor",
         "preprocessing": "AsGaussians ErrorColumns GaussianCollapser GaussianColumnTransformer "
         "GaussianDenoiser GaussianImputer GaussianLogScaler GaussianScaler KernelMap LinearMap "
         "SubspaceProjector",
-        "regression": "GSURegressor",
         "remeasured": "RemeasuredClassifier RemeasuredRegressor",
-        "robust": "RobustSVC",
-        "svm": "GSUClassifier",
     }.items()
     for name in names.split()
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,9 +16,8 @@ from ._base.docs import documented
 from ._base.em import FittedMixture, Mixture, warn_unless_ended
 from ._base.given_x import GivenX
 from ._base.law import Law, law_table, rows_beside
-from ._base.progress import Callback
 from ._data.groups import groups_from
-from ._data.incomplete import GaussianRows, Incomplete, filled_gaussians
+from ._data.incomplete import Incomplete, filled_gaussians
 from ._data.numbers import refuse_where
 from ._data.typing import Booleans, Floats, Header, Keywords, Limits, RandomState
 from ._data.validation import RowsLike, check_numbers, check_readings, check_sample_weight, check_stds
@@ -29,6 +29,7 @@ __all__ = ["GaussianMixtureRegressor"]
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseEstimator):
     """Regression with errors in x and y: true features and true target are a mixture of Gaussians.
 
@@ -189,41 +190,10 @@ class GaussianMixtureRegressor(GivenX, Law, FittedMixture, RegressorMixin, BaseE
     """
 
     _kinds = ("mixture-regression",)
-    _joint: GaussianRows | None = None
-    """During a fit to features and target in one file: these rows, the target last."""
-
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = 1,
-        *,
-        outliers: Literal["student", "mixture"] | None = None,
-        degrees_of_freedom: float | None = None,
-        error_scale: Literal["fit", "features", "both"] | None = None,
-        max_components: int = 10,
-        tol: float | None = None,
-        max_iter: int = 1000,
-        acceleration: Literal["squarem"] | None = "squarem",
-        reg_covar: float = 1e-6,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callback: Callback = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            max_components=max_components,
-            tol=tol,
-            max_iter=max_iter,
-            acceleration=acceleration,
-            reg_covar=reg_covar,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            callback=callback,
-        )
-        self.outliers = outliers
-        self.degrees_of_freedom = degrees_of_freedom
-        self.error_scale = error_scale
+    _: KW_ONLY
+    outliers: Literal["student", "mixture"] | None = None
+    degrees_of_freedom: float | None = None
+    error_scale: Literal["fit", "features", "both"] | None = None
 
     def fit(
         self,

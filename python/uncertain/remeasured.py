@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Literal, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +16,7 @@ from ._base.docs import documented
 from ._base.folds import Fold, split
 from ._base.normal_mixtures import NormalMixtures
 from ._data.groups import Groups, groups_from
-from ._data.typing import Floats, Labels, RandomState
+from ._data.typing import Floats, Labels
 from ._data.validation import (
     RowsLike,
     check_labels,
@@ -142,6 +143,7 @@ class RemeasuredClassifier(ClassifierMixin, Remeasured):
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class RemeasuredRegressor(RegressorMixin, Remeasured):
     """A regression of any kind, trained on copies of rows as they would have been read with other errors.
 
@@ -190,34 +192,8 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
     _kinds = ("trees",)
     _truth = TruthOfTargets
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        n_copies: int = 8,
-        factors: Literal["auto"] | tuple[float, float] = "auto",
-        per_feature: float = 0.5,
-        error_columns: Literal["errors", "correlations", "skewness"] = "errors",
-        n_components: int = 5,
-        n_trees: Literal["auto"] | int = "auto",
-        n_learners: Literal["auto"] | int = "auto",
-        density: bool = False,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            n_copies=n_copies,
-            factors=factors,
-            per_feature=per_feature,
-            error_columns=error_columns,
-            n_components=n_components,
-            n_trees=n_trees,
-            n_learners=n_learners,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.density = density
+    _: KW_ONLY
+    density: bool = False
 
     def fit(
         self,

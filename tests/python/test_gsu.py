@@ -11,9 +11,8 @@ from scipy.optimize import minimize
 from scipy.special import ndtr
 from sklearn.svm import SVC, LinearSVC
 
-from uncertain import GaussianArray, GSURegressor
+from uncertain import GaussianArray, GSUClassifier, GSURegressor
 from uncertain.exceptions import ParameterError
-from uncertain.svm import GSUClassifier
 
 Floats = NDArray[np.float64]
 ALPHA = 0.02

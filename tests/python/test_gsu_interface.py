@@ -17,9 +17,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from uncertain import GaussianArray
+from uncertain import GaussianArray, GSUClassifier
 from uncertain.exceptions import ParameterError, UncertainError
-from uncertain.svm import GSUClassifier
 
 TOY = Path(__file__).parents[3] / "shared" / "data" / "svmgsu_toy_small.parquet"
 

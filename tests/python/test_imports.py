@@ -20,7 +20,7 @@ LAYERS = (
     {"_files"},
     {"_base"},
     {"preprocessing", "kernels", "losses", "metrics", "uncertainty", "plot"},
-    {"_linear", "_trees", "kernel_features"},
+    {"_trees", "_estimators"},
     {"an estimator"},
     {"laws"},
     {"_rows"},

@@ -110,7 +110,7 @@ FORK = """
     import multiprocessing, warnings
     import numpy as np
     from uncertain import GaussianArray
-    from uncertain.svm import GSUClassifier
+    from uncertain import GSUClassifier
 
     rng = np.random.default_rng(0)
     X = GaussianArray(rng.normal(size=(3000, 4)), std=0.3)

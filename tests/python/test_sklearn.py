@@ -9,6 +9,7 @@ where the score is 0, nor exist for the two rows per class that some checks fit 
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,8 @@ from uncertain import (
     RobustSVC,
     SubspaceProjector,
 )
+from uncertain._base.core import Core
+from uncertain._uncertain import parameter_names
 from uncertain.laws import CurveRegressor, GeneralizedLinearLaw
 
 PUBLIC = [
@@ -135,3 +138,35 @@ def test_every_estimator_is_public() -> None:
     # Averages are made by `uncertain.fit` alone.
     leaves = {kind for kind in found - bases if not kind.__name__.startswith("Averaged")}
     assert leaves <= set(EVERY_ESTIMATOR)
+
+
+STOCHASTIC = {"averaging", "batch_size", "projection", "step_offset"}
+OF_CORE: dict[type, set[str]] = {
+    AdaptiveHuberRegressor: {"normalized", "probability"},
+    GSURegressor: STOCHASTIC,
+    GaussianDiscriminant: {"max_components"},
+    GeneralizedLinearLaw: {"profile"},
+    ProbabilisticKernelSVC: STOCHASTIC,
+    RobustSVC: STOCHASTIC,
+    uncertain.AdaptiveHuberClassifier: {"normalized"},
+}
+"""Parameters that the core has and the estimator does not offer, beside ``seed`` and ``folds``."""
+OTHER_DEFAULTS = {(KernelMap, "max_rank"), (GeneralizedLinearLaw, "tol")}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if issubclass(kind, Core) and kind._kinds])
+def test_names_and_defaults_are_those_of_the_core(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = set(kind().get_params())
+    for name in kind._kinds:
+        assert set(parameter_names(name)) - own - {"seed", "folds"} <= OF_CORE.get(kind, set())
+    if kind in (RemeasuredClassifier, RemeasuredRegressor):  # whose learner the core does not fit
+        return
+    x = np.random.default_rng(0).normal(size=(60, 2))
+    X, y = GaussianArray(x, std=0.3), (x[:, 0] + np.sin(9 * x[:, 1]) > 0).astype(int)
+    fitted = json.loads(kind().fit(X, y)._model.parameters)
+    monkeypatch.setattr(kind, "_core_parameters", lambda self: {})
+    defaults = json.loads(kind().fit(X, y)._model.parameters)
+    assert {name for name in fitted if fitted[name] != defaults[name]} <= {
+        "seed",
+        *(name for other, name in OTHER_DEFAULTS if other is kind),
+    }

@@ -18,6 +18,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -29,12 +30,22 @@ from .._data.validation import seed_from
 from .._uncertain import Fitted, check_parameters, fit, parameter_names
 from ..exceptions import ParameterError, UncertainError
 from .penalty import FitRows, choose, is_auto
-from .progress import reporter
+from .progress import Callback, reporter
 from .sums import BeyondSums, Need
 
 CLASSES: dict[str, list[type[Core]]] = {}
 
-NOT_SAVED = frozenset({"n_jobs", "verbose", "callback"})
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RunParameters:
+    """Parameters of the run of a fit, which a model file does not hold."""
+
+    n_jobs: int | None = None
+    verbose: int = 0
+    callback: Callback = None
+
+
+NOT_SAVED = frozenset(field.name for field in fields(RunParameters))
 """Parameters of a run, not of a model. A model file never has them; one that does was altered."""
 
 

@@ -6,6 +6,7 @@ deconvolution).
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, Self, TypeAlias
 
 import numpy as np
@@ -17,10 +18,9 @@ from .._data.typing import Floats, Header, Keywords, RandomState
 from .._data.validation import RowsLike
 from .._data.warn import warn
 from ..exceptions import ConvergenceWarning
-from .core import Core
+from .core import Core, RunParameters
 from .gaps import TakesGaps
 from .penalty import FitRows
-from .progress import Callback
 
 Mixture: TypeAlias = tuple[Floats, Floats, Floats]
 """Shares (K,), means (K, d), covariances (K, d, d)."""
@@ -70,19 +70,31 @@ def last_rise(estimator: BaseEstimator) -> str:
     return f"raised the mean log-likelihood {raised}"
 
 
-class MixtureAttributes(TakesGaps, Core):
-    """``weights_``, ``means_`` and ``covariances_`` of a fitted mixture, and how the fit went."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class EMParameters(RunParameters):
+    """Parameters of EM."""
 
-    weights_: Floats
-    means_: Floats
-    covariances_: Floats
+    tol: float | None = None
+    max_iter: int = 1000
+    acceleration: Literal["squarem"] | None = "squarem"
+    random_state: RandomState = None
+
+
+@dataclass(eq=False, repr=False)
+class FittedMixture(EMParameters, TakesGaps, Core):
+    """Mixture of Gaussians of true values, whose number of components may be "auto"."""
+
+    n_components: int | Literal["auto"] = 1
+    _: KW_ONLY
+    max_components: int = 10
+    reg_covar: float = 1e-6
 
     def _mixture(self) -> Mixture:
         return self.weights_, self.means_, self.covariances_
 
     def _moved(self, rows: FitRows, X: RowsLike) -> GaussianArray:
         """The transformed rows, with the names of the fit and the unit of X."""
-        moved = self._model.transform(rows, getattr(self, "n_jobs", None))
+        moved = self._model.transform(rows, self.n_jobs)
         gaussians = X.gaussians if isinstance(X, Incomplete) else X
         unit = gaussians._unit if isinstance(gaussians, GaussianArray) else None
         return GaussianArray._from_core(moved, getattr(self, "feature_names_in_", None), unit)
@@ -96,38 +108,6 @@ class MixtureAttributes(TakesGaps, Core):
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         self.weights_, self.means_ = arrays["weights"], arrays["means"]
+        self.n_components_ = len(self.weights_)
         self.covariances_ = unpacked(arrays["covariances"], self.means_.shape[1])
         keep_progress(self, arrays, header)
-
-
-class FittedMixture(MixtureAttributes):
-    """A mixture of true values with the parameters of EM alone, whose number of components may be "auto"."""
-
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = 1,
-        *,
-        max_components: int = 10,
-        tol: float | None = None,
-        max_iter: int = 1000,
-        acceleration: Literal["squarem"] | None = "squarem",
-        reg_covar: float = 1e-6,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callback: Callback = None,
-    ) -> None:
-        self.n_components = n_components
-        self.max_components = max_components
-        self.tol = tol
-        self.max_iter = max_iter
-        self.acceleration = acceleration
-        self.reg_covar = reg_covar
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callback = callback
-
-    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
-        super()._attributes(arrays, header)
-        self.n_components_ = len(self.weights_)

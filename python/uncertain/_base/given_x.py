@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.groups import groups_from
+from .._data.incomplete import GaussianRows
 from .._data.typing import Booleans, Floats, Keywords, Limits
 from .._data.warn import warn
 from .._uncertain import Fitted, Gaussians, fit_line
@@ -52,12 +53,14 @@ ATTRIBUTES = (
 class GivenX(Core):
     """An estimator of lines that may be fitted to the targets given the readings."""
 
+    _joint: GaussianRows | None = None
+    """During a fit to features and target in one file: these rows, the target last."""
+
     if TYPE_CHECKING:
         outliers: str | None
         error_scale: str | None
         modes_: Floats
         y_cov_loss_: float
-        _joint: object
         _problem: tuple[Readings, Keywords, bool] | None
 
         def _mixture(self) -> Mixture: ...

@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 
 from sklearn.pipeline import Pipeline
 
-from ..discriminant import GaussianDiscriminant
+from .._estimators.discriminant import GaussianDiscriminant
+from .._estimators.gsu import GSUClassifier, GSURegressor
 from ..exceptions import UncertainError
 from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import GaussianDenoiser, GaussianImputer
-from ..regression import GSURegressor
-from ..svm import GSUClassifier
 
 EM_WORK, LINEAR_WORK = 5e10, 1e11
 """Of the fits of a candidate: some ten seconds of one processor, or a minute at worst."""

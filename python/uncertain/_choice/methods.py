@@ -12,17 +12,16 @@ from sklearn.base import BaseEstimator, clone
 
 from .._data.options import did_you_mean
 from .._data.typing import Keywords, RandomState
-from ..discriminant import GaussianDiscriminant
+from .._estimators.discriminant import GaussianDiscriminant
+from .._estimators.gsu import GSUClassifier, GSURegressor
+from .._estimators.kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
+from .._estimators.minimax import MinimaxProbabilityClassifier
+from .._estimators.robust import RobustSVC
 from ..exceptions import ParameterError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
-from ..kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
 from ..laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
-from ..minimax import MinimaxProbabilityClassifier
 from ..mixture import GaussianMixtureRegressor
-from ..regression import GSURegressor
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
-from ..robust import RobustSVC
-from ..svm import GSUClassifier
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 
 from .._base.law import Law
 from .._data.incomplete import GaussianRows
-from ..discriminant import GaussianDiscriminant
+from .._estimators.discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError
 from ..laws import CurveRegressor
 from ..preprocessing import (

@@ -21,6 +21,7 @@ from .._base.folds import Fold, split
 from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.typing import Booleans, Floats, Ints
 from .._errors.sizes import ErrorSizes
+from .._estimators.gsu import GSURegressor
 from .._held_out.equal import equal_rows
 from .._held_out.fits import FoldModels, fit_folds, silenced, with_chosen_penalty
 from .._rows.training import TrainingRows
@@ -30,7 +31,6 @@ from .._widths.spread import Spread, feature_widths, own_law
 from ..exceptions import UncertainError
 from ..preprocessing._error_columns import feature_spread
 from ..preprocessing._readings import Readings, drawn_factors
-from ..regression import GSURegressor
 from .conformal import Conformal
 from .cross_conformal import CrossConformal, class_shares, cross_conformal, noise_levels
 from .measured import is_measured

@@ -21,7 +21,8 @@ from sklearn.pipeline import Pipeline
 
 from .._base.law import Law
 from .._data.typing import Estimator, Floats
-from .._linear.classifier import LinearClassifier
+from .._estimators.gsu import GSURegressor
+from .._estimators.linear import LinearClassifier
 from ..laws import CurveRegressor
 from ..preprocessing import (
     AsGaussians,
@@ -34,7 +35,6 @@ from ..preprocessing import (
     LinearMap,
     SubspaceProjector,
 )
-from ..regression import GSURegressor
 
 READS = (AsGaussians, GaussianDenoiser, GaussianImputer)
 """Steps whose answer is no linear function of the numbers that they read; features stay the same."""

@@ -8,7 +8,7 @@ from sklearn.pipeline import Pipeline
 from .._base.em import Mixture
 from .._base.law import Law
 from .._data.array import GaussianArray
-from ..discriminant import GaussianDiscriminant
+from .._estimators.discriminant import GaussianDiscriminant
 from ..preprocessing import (
     GaussianCollapser,
     GaussianDenoiser,

@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from .._base.core import NOT_SAVED, Core, core_class, decoded
 from .._choice.average import AveragedClassifier, AveragedRegressor
 from .._data.typing import Estimator, Keywords, Label
-from .._linear.kernelized import Kernelized
+from .._estimators.linear import Kernelized
 from .._uncertain import Fitted, average, members_of
 from ..exceptions import UncertainError
 from ..laws import CurveRegressor

@@ -16,7 +16,8 @@ from sklearn.pipeline import Pipeline
 
 from .._base.law import Law
 from .._data.typing import Floats, JsonObject
-from ..discriminant import GaussianDiscriminant
+from .._estimators.discriminant import GaussianDiscriminant
+from .._estimators.gsu import GSUClassifier
 from ..laws import CurveRegressor
 from ..preprocessing import (
     GaussianCollapser,
@@ -26,7 +27,6 @@ from ..preprocessing import (
     GaussianScaler,
 )
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
-from ..svm import GSUClassifier
 from .base import aligned, amount
 from .board import MEANS_ONLY, Board, Difference, Table
 

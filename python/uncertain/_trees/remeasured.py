@@ -14,6 +14,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -71,33 +72,21 @@ BLOCK = 16_384
 """Rows that are re-measured at a time."""
 
 
+@dataclass(eq=False, repr=False)
 class Remeasured(SavedTrees, BaseEstimator):
     """What classifier and regressor share."""
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        n_copies: int = 8,
-        factors: Literal["auto"] | tuple[float, float] = "auto",
-        per_feature: float = 0.5,
-        error_columns: Literal["errors", "correlations", "skewness"] = "errors",
-        n_components: int = 5,
-        n_trees: Literal["auto"] | int = "auto",
-        n_learners: Literal["auto"] | int = "auto",
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_copies = n_copies
-        self.factors = factors
-        self.per_feature = per_feature
-        self.error_columns = error_columns
-        self.n_components = n_components
-        self.n_trees = n_trees
-        self.n_learners = n_learners
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: BaseEstimator | None = None
+    _: KW_ONLY
+    n_copies: int = 8
+    factors: Literal["auto"] | tuple[float, float] = "auto"
+    per_feature: float = 0.5
+    error_columns: Literal["errors", "correlations", "skewness"] = "errors"
+    n_components: int = 5
+    n_trees: Literal["auto"] | int = "auto"
+    n_learners: Literal["auto"] | int = "auto"
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
     def _beyond_sums(self) -> Iterator[BeyondSums]:
         yield BeyondSums(

@@ -15,8 +15,8 @@ from sklearn.pipeline import Pipeline
 from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import GaussianRows
 from .._data.typing import Booleans, Floats, Ints
+from .._estimators.gsu import GSURegressor
 from .._rows.training import TrainingRows
-from ..regression import GSURegressor
 from .distribution import density_of_rows, has_density
 from .scatter import most_likely_scatter
 from .spread import Spread, chosen, left_open, own_law

@@ -37,10 +37,10 @@ from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.typing import Array, Floats
 from .._errors.sizes import value_sizes
+from .._estimators.gsu import GSURegressor
 from .._held_out.means import weighted_mean
 from ..preprocessing import GaussianDenoiser
 from ..preprocessing._error_columns import feature_spread
-from ..regression import GSURegressor
 from .distribution import answer_from_density, from_errors, has_density, in_front
 
 MANY = 30

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,9 +11,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._base.core import RunParameters
 from .._base.docs import documented
 from .._base.mode_arrays import checked_modes
-from .._base.progress import Callback
 from .._data.groups import groups_from
 from .._data.typing import Floats, Keywords, RandomState
 from .._data.validation import (
@@ -31,7 +32,8 @@ __all__ = ["CurveRegressor"]
 
 
 @documented
-class CurveRegressor(CurveSummary, RegressorMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class CurveRegressor(RunParameters, CurveSummary, RegressorMixin, BaseEstimator):
     """A curve y = f(z; theta) + scatter between true values, from readings with errors in x and y.
 
     Row i is a reading x_i = z_i + e_i, y_i = f(z_i; theta) + N(0, sigma^2) + error, with known covariances
@@ -193,44 +195,21 @@ class CurveRegressor(CurveSummary, RegressorMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        curve: Curve,
-        p0: Mapping[str, float] | ArrayLike,
-        *,
-        jac: Curve | None = None,
-        bounds: Any = None,
-        fixed: Sequence[int | str] | None = None,
-        truth: Literal["structural", "functional"] = "structural",
-        scatter: bool = True,
-        outliers: Literal["student", "mixture"] | None = None,
-        degrees_of_freedom: float | None = None,
-        error_scale: Literal["fit", "features", "both"] | None = None,
-        n_components: int | Literal["auto"] = 1,
-        reg_covar: float = 1e-6,
-        max_iter: int = 200,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callback: Callback = None,
-    ) -> None:
-        self.curve = curve
-        self.p0 = p0
-        self.jac = jac
-        self.bounds = bounds
-        self.fixed = fixed
-        self.truth = truth
-        self.scatter = scatter
-        self.outliers = outliers
-        self.degrees_of_freedom = degrees_of_freedom
-        self.error_scale = error_scale
-        self.n_components = n_components
-        self.reg_covar = reg_covar
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callback = callback
+    curve: Curve
+    p0: Mapping[str, float] | ArrayLike
+    _: KW_ONLY
+    jac: Curve | None = None
+    bounds: Any = None
+    fixed: Sequence[int | str] | None = None
+    truth: Literal["structural", "functional"] = "structural"
+    scatter: bool = True
+    outliers: Literal["student", "mixture"] | None = None
+    degrees_of_freedom: float | None = None
+    error_scale: Literal["fit", "features", "both"] | None = None
+    n_components: int | Literal["auto"] = 1
+    reg_covar: float = 1e-6
+    max_iter: int = 200
+    random_state: RandomState = None
 
     def fit(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -15,11 +16,10 @@ from .._base.core import decoded
 from .._base.docs import documented
 from .._base.mode_arrays import mode_arguments
 from .._base.penalty import FitRows
-from .._base.progress import Callback
 from .._base.sums import BeyondSums, Need
 from .._data.groups import groups_from
 from .._data.options import check_options
-from .._data.typing import Floats, Keywords, RandomState
+from .._data.typing import Floats, Keywords
 from .._data.validation import RowsLike, check_labels, check_numbers, check_readings, check_sample_weight
 from .._uncertain import Fitted
 from ..exceptions import UncertainError
@@ -37,6 +37,7 @@ _INSTEAD = (
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class GeneralizedLinearLaw(Answers, Estimates, BaseEstimator):
     """Classes, counts, sizes or times given features that were read with errors.
 
@@ -181,40 +182,12 @@ class GeneralizedLinearLaw(Answers, Estimates, BaseEstimator):
     _kinds = ("law",)
     __metadata_request__fit: ClassVar = {"groups": True}
 
-    def __init__(
-        self,
-        family: Family = "binomial",
-        *,
-        n_components: int | Literal["auto"] = 1,
-        alpha: float = 0.0,
-        bias_correction: Literal["errors", "jackknife"] | None = "errors",
-        error_scale: Literal["features"] | None = None,
-        max_components: int = 10,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        acceleration: Literal["squarem"] | None = "squarem",
-        reg_covar: float = 1e-6,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callback: Callback = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            max_components=max_components,
-            tol=tol,
-            max_iter=max_iter,
-            acceleration=acceleration,
-            reg_covar=reg_covar,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            callback=callback,
-        )
-        self.family = family
-        self.alpha = alpha
-        self.bias_correction = bias_correction
-        self.error_scale = error_scale
+    family: Family = "binomial"
+    _: KW_ONLY
+    alpha: float = 0.0
+    bias_correction: Literal["errors", "jackknife"] | None = "errors"
+    error_scale: Literal["features"] | None = None
+    tol: float = 1e-6
 
     def fit(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -14,6 +15,7 @@ from ._moves import Moves
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class GaussianCollapser(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Drop part of every covariance: S -> 0, (tr S / d) I, or diag S; means stay.
 
@@ -60,8 +62,7 @@ class GaussianCollapser(TakesGaps, Moves, Core, OneToOneFeatureMixin, Transforme
 
     _kinds = ("collapser",)
 
-    def __init__(self, to: Literal["zero", "isotropic", "diagonal"] = "zero") -> None:
-        self.to = to
+    to: Literal["zero", "isotropic", "diagonal"] = "zero"
 
     def fit(self, X: RowsLike, y: object = None) -> GaussianCollapser:
         """Check the parameter and note the number of features; nothing is learned from the rows."""

@@ -6,6 +6,7 @@ shift, and an exact value has a finite size.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, Self
 
 import numpy as np
@@ -33,6 +34,7 @@ BLOCK = 4096
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
     """Every row as plain numbers: its means, the sizes of its errors and, if asked for, their correlations or
     skewness.
@@ -73,14 +75,9 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
            [ 2.,  0.]])
     """
 
-    def __init__(
-        self,
-        columns: Literal["errors", "correlations", "skewness", "means"] = "errors",
-        *,
-        floor: float = FLOOR,
-    ) -> None:
-        self.columns = columns
-        self.floor = floor
+    columns: Literal["errors", "correlations", "skewness", "means"] = "errors"
+    _: KW_ONLY
+    floor: float = FLOOR
 
     def fit(self, X: RowsLike, y: object = None) -> Self:
         """Learn the spread of every feature.

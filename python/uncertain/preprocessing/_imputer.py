@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from .._base.docs import documented
-from .._base.em import MixtureAttributes, warn_unless_ended
-from .._base.progress import Callback
+from .._base.em import FittedMixture, warn_unless_ended
 from .._data.array import GaussianArray
-from .._data.typing import Keywords, RandomState
+from .._data.typing import Keywords
 from .._data.validation import RowsLike, check_labels, check_rows, check_sample_weight
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class GaussianImputer(
-    MixtureAttributes,
+    FittedMixture,
     OneToOneFeatureMixin,
     TransformerMixin,
     BaseEstimator,
@@ -67,7 +68,7 @@ class GaussianImputer(
         component including (d + 1) / (2n) log det T.
     n_iter_, status_ : int, str
         Passes over the rows after the first one, and "converged", "max_iter" or "no_progress".
-    {n_features_in_}
+    {n_components_, n_features_in_}
 
     The result is always a GaussianArray: full covariances, diagonal ones where no row has two gaps and the
     rows' own are diagonal, and the rows themselves where nothing is missing. `GaussianDenoiser` and
@@ -91,32 +92,8 @@ class GaussianImputer(
 
     _kinds = ("imputer",)
 
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = 1,
-        *,
-        per_class: bool = False,
-        max_components: int = 10,
-        tol: float | None = None,
-        max_iter: int = 1000,
-        acceleration: Literal["squarem"] | None = "squarem",
-        reg_covar: float = 1e-6,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callback: Callback = None,
-    ) -> None:
-        self.n_components = n_components
-        self.per_class = per_class
-        self.max_components = max_components
-        self.tol = tol
-        self.max_iter = max_iter
-        self.acceleration = acceleration
-        self.reg_covar = reg_covar
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callback = callback
+    _: KW_ONLY
+    per_class: bool = False
 
     def fit(self, X: RowsLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the distribution of the features.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -21,6 +22,7 @@ Kernel = Literal["linear", "quadratic", "polynomial", "rbf"]
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Gaussians in the feature space of a kernel: a linear model that follows is a kernel model.
 
@@ -91,22 +93,13 @@ class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     _kinds = ("kernel-map",)
 
-    def __init__(
-        self,
-        kernel: Kernel = "rbf",
-        *,
-        gamma: float | Literal["median"] = "median",
-        degree: int = 3,
-        coef0: float = 1.0,
-        tol: float = 1e-6,
-        max_rank: int | None = 300,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.max_rank = max_rank
+    kernel: Kernel = "rbf"
+    _: KW_ONLY
+    gamma: float | Literal["median"] = "median"
+    degree: int = 3
+    coef0: float = 1.0
+    tol: float = 1e-6
+    max_rank: int | None = 300
 
     def fit(self, X: RowsLike, y: object = None) -> KernelMap:
         """Choose the pivots among these rows: a GaussianArray, or exact points of shape (n, d)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from ._moves import Moves
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class LinearMap(Moves, Core, TransformerMixin, BaseEstimator):
     """Linear combinations of the features: x -> x A, S -> A'S A.
 
@@ -62,9 +64,8 @@ class LinearMap(Moves, Core, TransformerMixin, BaseEstimator):
 
     _kinds = ("linear-map",)
 
-    def __init__(self, matrix: ArrayLike | None = None, names: Sequence[str] | None = None) -> None:
-        self.matrix = matrix
-        self.names = names
+    matrix: ArrayLike | None = None
+    names: Sequence[str] | None = None
 
     def fit(self, X: RowsLike, y: object = None) -> Self:
         """Check that the matrix has a row for every feature; nothing is learned.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from ._moves import Moves
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class GaussianLogScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Take skewed positive features as logarithms, softened around zero; error bars move along:
 
@@ -65,8 +67,8 @@ class GaussianLogScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, Transforme
     _keeps_unit = False
     _kinds = ("log-scaler",)
 
-    def __init__(self, *, softening: Literal["auto"] | Sequence[float] = "auto") -> None:
-        self.softening = softening
+    _: KW_ONLY
+    softening: Literal["auto"] | Sequence[float] = "auto"
 
     def fit(self, X: RowsLike, y: object = None) -> GaussianLogScaler:
         """Choose the features and their softening; with given ones only their number is checked.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
@@ -16,6 +17,7 @@ from ._moves import Moves
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Shift and scale every feature; covariances move along: x -> D (x - m), S -> D S D, D = diag(1 / s).
 
@@ -48,8 +50,8 @@ class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMi
 
     _kinds = ("scaler",)
 
-    def __init__(self, *, spread: Literal["means", "total"] = "means") -> None:
-        self.spread = spread
+    _: KW_ONLY
+    spread: Literal["means", "total"] = "means"
 
     def fit(self, X: RowsLike, y: object = None, sample_weight: ArrayLike | None = None) -> GaussianScaler:
         """Learn mean and scale; `sample_weight` (n,) counts rows, >= 0 and not all zero."""

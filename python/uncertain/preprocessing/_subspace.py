@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -13,6 +14,7 @@ from ._moves import Moves
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class SubspaceProjector(Moves, Core, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Keep the few directions in which a row is most uncertain: S = U L U' -> its leading eigenpairs.
 
@@ -48,11 +50,9 @@ class SubspaceProjector(Moves, Core, OneToOneFeatureMixin, TransformerMixin, Bas
 
     _kinds = ("subspace",)
 
-    def __init__(
-        self, variance: float = 0.99, *, project: Literal["covariance", "both"] = "covariance"
-    ) -> None:
-        self.variance = variance
-        self.project = project
+    variance: float = 0.99
+    _: KW_ONLY
+    project: Literal["covariance", "both"] = "covariance"
 
     def fit(self, X: RowsLike, y: object = None) -> SubspaceProjector:
         """Check the parameters and note the number of features; rows are projected one by one."""

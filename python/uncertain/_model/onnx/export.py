@@ -13,9 +13,9 @@ from sklearn.pipeline import Pipeline
 from ..._base.core import Core
 from ..._choice.average import AveragedClassifier, AveragedRegressor
 from ..._data.typing import Floats, Labels
+from ..._estimators.gsu import GSURegressor
 from ..._widths.spread import MANY, Spread
 from ...preprocessing import AsGaussians, GaussianCollapser, GaussianDenoiser
-from ...regression import GSURegressor
 from .gaussians import Rows
 from .graph import Graph, Value
 from .inputs import read_inputs

@@ -1,31 +1,67 @@
-"""`kernel=` of linear estimators: they fit and predict rows in the kernel's feature space."""
+"""Linear classifiers for Gaussian rows, and the `kernel=` that takes linear estimators to a feature space."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, Self
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
-from .._base.core import Core
+from .._base.classifiers import ScoreClassifier, class_arguments
+from .._base.convergence import keep_reports, warn_unless_converged
+from .._base.core import Core, RunParameters
 from .._base.sums import BeyondSums, Need
-from .._data.typing import Floats, Keywords
+from .._data.typing import Floats, Header, Keywords
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Fitted, Gaussians, Mixtures
-from ..preprocessing._kernel_map import KernelMap, check_kernel
+from ..preprocessing._kernel_map import Kernel, KernelMap, check_kernel
 
 
-class Kernelized(Core):
+class LinearClassifier(Core, ScoreClassifier, BaseEstimator):
+    """A score w'x + b per class (one for two classes), from the hyperplanes in ``_model``.
+
+    The score of a Gaussian row is Gaussian: N(w'x_i + b, w'S_i w). Probabilities are sigmoids averaged over
+    it: the more uncertain the row, the nearer to the middle. For more than two classes those of one against
+    the rest are scaled to sum 1.
+    """
+
+    _advice: ClassVar[str]
+    """What to do about a fit that has not converged."""
+
+    def _learn(self, X: RowsLike, y: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None) -> None:
+        parameters = self._parameters()
+        data = check_gaussians(self, X, reset=True)
+        classes, arguments = class_arguments(self, X, y, weights, groups)
+        model = self._fitted(parameters, self._to_fit(data, arguments["weights"]), **arguments)
+        self.classes_ = classes
+        self._keep(model)
+        warn_unless_converged(self, self._advice)
+
+    def _to_fit(self, data: Gaussians, weights: Floats | None) -> Gaussians:
+        """The rows for the linear fit."""
+        return data
+
+    def _to_predict(self, X: RowsLike) -> Gaussians:
+        return check_gaussians(self, X, reset=False)
+
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
+        self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
+        keep_reports(self, header["fits"])
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Kernelized(RunParameters, Core):
     """`kernel=` of an estimator that is linear: it fits rows mapped by the KernelMap `kernel_map_`."""
 
-    kernel: Literal["linear", "quadratic", "polynomial", "rbf"]
-    gamma: float | Literal["median"]
-    degree: int
-    coef0: float
-    rank_tol: float
-    max_rank: int | None
-    n_jobs: int | None
-    kernel_map_: KernelMap | None
+    kernel: Kernel = "linear"
+    gamma: float | Literal["median"] = "median"
+    degree: int = 3
+    coef0: float = 1.0
+    max_rank: int | None = 300
+    rank_tol: float = 1e-6
 
     def _core_parameters(self) -> Keywords:
         check_kernel(self.kernel, self.gamma)
@@ -43,7 +79,7 @@ class Kernelized(Core):
 
     def _to_fit(self, data: Gaussians, weights: Floats | None) -> Gaussians:
         """The rows for the linear fit; the map is learned from those of positive weight."""
-        self.kernel_map_ = None
+        self.kernel_map_: KernelMap | None = None
         if self.kernel != "linear":
             map_ = KernelMap(
                 self.kernel,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from ._base.docs import documented
-from ._data.typing import Floats, Header, RandomState
-from ._linear.classifier import LinearClassifier
+from dataclasses import KW_ONLY, dataclass
+
+from .._base.docs import documented
+from .._data.typing import Floats, Header, RandomState
+from .linear import LinearClassifier
 
 __all__ = ["MinimaxProbabilityClassifier"]
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class MinimaxProbabilityClassifier(LinearClassifier):
     """The hyperplane with the best worst-case accuracy, given each class's mean and covariance only.
 
@@ -64,8 +67,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from uncertain import GaussianArray
-    >>> from uncertain import MinimaxProbabilityClassifier
+    >>> from uncertain import GaussianArray, MinimaxProbabilityClassifier
     >>> X = GaussianArray([[-2.0], [-1.0], [1.0], [2.0]], std=0.5)
     >>> model = MinimaxProbabilityClassifier(ridge=0).fit(X, [0, 0, 1, 1])
     >>> round(float(model.worst_case_accuracy_), 6)  # kappa = 3 / (2 sqrt(0.5)), the variances are 0.5
@@ -75,22 +77,13 @@ class MinimaxProbabilityClassifier(LinearClassifier):
     _kinds = ("minimax",)
     _advice = "raise max_iter or tol"
 
-    def __init__(
-        self,
-        *,
-        ridge: float = 1e-6,
-        tol: float = 1e-10,
-        max_iter: int = 1000,
-        probability: bool = False,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.ridge = ridge
-        self.tol = tol
-        self.max_iter = max_iter
-        self.probability = probability
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    ridge: float = 1e-6
+    tol: float = 1e-10
+    max_iter: int = 1000
+    probability: bool = False
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         super()._attributes(arrays, header)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from ._base.core import Core
-from ._base.docs import documented
-from ._data.array import GaussianArray
-from ._data.typing import Floats, Header, RandomState
-from ._data.validation import RowsLike, check_gaussians
-from ._uncertain import Fitted
+from .._base.core import Core
+from .._base.docs import documented
+from .._data.array import GaussianArray
+from .._data.typing import Floats, Header, RandomState
+from .._data.validation import RowsLike, check_gaussians
+from .._uncertain import Fitted
 
 __all__ = ["ProbabilisticKernelFeatures"]
 
@@ -40,6 +41,7 @@ class FeatureMap:
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class ProbabilisticKernelFeatures(
     FeatureMap, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
@@ -99,22 +101,13 @@ class ProbabilisticKernelFeatures(
 
     _kinds = ("features",)
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        approximation: Literal["random", "nystroem"] = "random",
-        sigma: float | Literal["median"] = 1.0,
-        coupling: Literal["shared", "independent"] = "shared",
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.approximation = approximation
-        self.sigma = sigma
-        self.coupling = coupling
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_components: int = 100
+    _: KW_ONLY
+    approximation: Literal["random", "nystroem"] = "random"
+    sigma: float | Literal["median"] = 1.0
+    coupling: Literal["shared", "independent"] = "shared"
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
     def fit(self, X: RowsLike, y: object = None) -> Self:
         """Draw frequencies, or landmarks from these rows.

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from ._base.classifiers import single
-from ._base.core import Core
-from ._base.docs import documented
-from ._base.em import Mixture, keep_progress, packed, unpacked, warn_unless_ended
-from ._base.gaps import TakesGaps
-from ._base.progress import Callback
-from ._data.typing import Booleans, Codes, Floats, Header, Keywords, Labels, RandomState
-from ._data.validation import RowsLike, check_labels, check_readings, check_weights
-from .exceptions import ParameterError, UncertainError
+from .._base.classifiers import single
+from .._base.core import Core
+from .._base.docs import documented
+from .._base.em import EMParameters, Mixture, keep_progress, packed, unpacked, warn_unless_ended
+from .._base.gaps import TakesGaps
+from .._data.typing import Booleans, Codes, Floats, Header, Keywords, Labels
+from .._data.validation import RowsLike, check_labels, check_readings, check_weights
+from ..exceptions import ParameterError, UncertainError
 
 __all__ = ["GaussianDiscriminant"]
 
 
 @documented
-class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseEstimator):
     """Class-conditional Gaussians under measurement error: LDA or QDA with known row noise.
 
     The true values of class c are N(mu_c, T_c), and row i is one reading of such a value with its own known
@@ -87,32 +88,11 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
 
     _kinds = ("discriminant",)
 
-    def __init__(
-        self,
-        shared_covariance: bool = True,
-        n_components: int = 1,
-        *,
-        priors: ArrayLike | None = None,
-        tol: float | None = None,
-        max_iter: int = 1000,
-        acceleration: Literal["squarem"] | None = "squarem",
-        reg_covar: float | None = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callback: Callback = None,
-    ) -> None:
-        self.shared_covariance = shared_covariance
-        self.n_components = n_components
-        self.priors = priors
-        self.tol = tol
-        self.max_iter = max_iter
-        self.acceleration = acceleration
-        self.reg_covar = reg_covar
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callback = callback
+    shared_covariance: bool = True
+    n_components: int = 1
+    _: KW_ONLY
+    priors: ArrayLike | None = None
+    reg_covar: float | None = None
 
     def fit(
         self,

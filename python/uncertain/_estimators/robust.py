@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 import numpy as np
 
-from ._base.docs import documented
-from ._base.progress import Callback
-from ._base.sums import BeyondSums, Need
-from ._data.typing import ClassWeight, Floats, Header, RandomState
-from ._linear.classifier import LinearClassifier
-from ._linear.kernelized import Kernelized
-from .preprocessing._kernel_map import Kernel
+from .._base.docs import documented
+from .._base.sums import BeyondSums, Need
+from .._data.typing import ClassWeight, Floats, Header, RandomState
+from .linear import Kernelized, LinearClassifier
 
 __all__ = ["RobustSVC"]
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class RobustSVC(Kernelized, LinearClassifier):
     """Support vector classification of uncertain rows: worst case, best case and in between.
 
@@ -126,8 +125,7 @@ class RobustSVC(Kernelized, LinearClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from uncertain import GaussianArray
-    >>> from uncertain.robust import RobustSVC
+    >>> from uncertain import GaussianArray, RobustSVC
     >>> means = np.array([[0.0, 0.0], [1.0, 0.2], [3.0, 3.0], [4.0, 3.5]])
     >>> X = GaussianArray(means, std=[0.1, 0.5, 0.1, 0.5])
     >>> model = RobustSVC(C=10.0, confidence=0.9).fit(X, ["low", "low", "high", "high"])
@@ -141,60 +139,23 @@ class RobustSVC(Kernelized, LinearClassifier):
     _penalty = "C"
     _advice = "raise max_iter, lower C, or scale the features"
 
-    def __init__(
-        self,
-        C: float | Literal["auto"] = 1.0,
-        *,
-        method: Literal["usvc", "tsvc", "ausvc", "mpsvc", "psvm"] = "usvc",
-        radius: float = 1.0,
-        confidence: float | None = None,
-        bound: Literal["gaussian", "chebyshev"] = "gaussian",
-        kernel: Kernel = "linear",
-        gamma: float | Literal["median"] = "median",
-        degree: int = 3,
-        coef0: float = 1.0,
-        rank_tol: float = 1e-6,
-        max_rank: int | None = 300,
-        shrink: float = 0.1,
-        theta: Literal["near", "published"] = "near",
-        theta_factor: float = 10.0,
-        polish: bool = True,
-        solver: Literal["auto", "clarabel"] = "auto",
-        tol: float = 1e-6,
-        max_iter: int | None = None,
-        fit_intercept: bool = True,
-        class_weight: ClassWeight = None,
-        probability: bool = False,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callback: Callback = None,
-    ) -> None:
-        self.C = C
-        self.method = method
-        self.radius = radius
-        self.confidence = confidence
-        self.bound = bound
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.rank_tol = rank_tol
-        self.max_rank = max_rank
-        self.shrink = shrink
-        self.theta = theta
-        self.theta_factor = theta_factor
-        self.polish = polish
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.probability = probability
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callback = callback
+    C: float | Literal["auto"] = 1.0
+    _: KW_ONLY
+    method: Literal["usvc", "tsvc", "ausvc", "mpsvc", "psvm"] = "usvc"
+    radius: float = 1.0
+    confidence: float | None = None
+    bound: Literal["gaussian", "chebyshev"] = "gaussian"
+    shrink: float = 0.1
+    theta: Literal["near", "published"] = "near"
+    theta_factor: float = 10.0
+    polish: bool = True
+    solver: Literal["auto", "clarabel"] = "auto"
+    tol: float = 1e-6
+    max_iter: int | None = None
+    fit_intercept: bool = True
+    class_weight: ClassWeight = None
+    probability: bool = False
+    random_state: RandomState = None
 
     def _beyond_sums(self) -> Iterator[BeyondSums]:
         if self.method != "usvc":

@@ -1,0 +1,1 @@
+"""Estimators that the core fits, one file per method."""

@@ -1,0 +1,438 @@
+"""Kernel support vector machines for rows that are Gaussians."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal, Self, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._base.classifiers import ScoreClassifier, class_arguments, predicted, target_arguments
+from .._base.convergence import keep_reports, warn_unless_converged
+from .._base.core import Core, RunParameters
+from .._base.docs import documented
+from .._base.sums import BeyondSums, Need
+from .._data.array import GaussianArray
+from .._data.typing import ClassWeight, Floats, Header, Keywords, RandomState
+from .._data.validation import RowsLike, check_gaussians
+from .._uncertain import Fitted, Gaussians, Rows
+from ..exceptions import ParameterError, UncertainError
+from .kernel_features import FeatureMap
+
+__all__ = ["ProbabilisticKernelSVC", "ProbabilisticKernelSVR"]
+
+Kernel: TypeAlias = Callable[[GaussianArray, GaussianArray], ArrayLike]
+
+
+@dataclass(eq=False, repr=False)
+class KernelMachine(RunParameters, Core, BaseEstimator):
+    """Base of the kernel machines.
+
+    The core fits Gaussians with the probabilistic kernel by itself, and decides there whether the kernel
+    matrix is kept; precomputed and user-defined kernels come to it as matrices of values.
+    """
+
+    C: float | Literal["auto"] = 1.0
+    _: KW_ONLY
+    kernel: str | Kernel = "probabilistic"
+    sigma: float | Literal["median"] = 1.0
+    coupling: Literal["shared", "independent"] = "shared"
+    tol: float = 1e-6
+    max_iter: int = -1
+    shrinking: bool = True
+    cache_size: float = 1024
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    def _core_parameters(self) -> Keywords:
+        parameters = super()._core_parameters()
+        if callable(self.kernel):
+            parameters["kernel"] = "precomputed"
+        return parameters
+
+    def _beyond_sums(self) -> Iterator[BeyondSums]:
+        if getattr(self, "n_components", None) is None:
+            yield BeyondSums(
+                Need.MEMORY,
+                f"{type(self).__name__} compares rows with one another",
+                'use method="gsu", which is linear; where memory= is enough, n_components= (random features, '
+                'say 500; approximation="nystroem" for landmarks); or fit a sample of the rows',
+            )
+            yield from super()._beyond_sums()
+        else:
+            yield BeyondSums(
+                Need.IN_PLACE,
+                "n_components= makes features of the rows during the fit",
+                'use method="gsu", which is linear, or fit a sample of the rows',
+            )
+
+    def _to_fit(self, X: RowsLike) -> tuple[Gaussians, GaussianArray | None]:
+        """X for the core (Gaussians, or rows of a kernel matrix), and the rows for kernel values."""
+        if self.kernel == "precomputed":
+            gram: Floats = validate_data(self, X, reset=True, dtype=np.float64, order="C")
+            if gram.shape[0] != gram.shape[1]:
+                raise ValueError(
+                    f"Precomputed matrix must be a square matrix. Input is a {gram.shape} matrix."
+                )
+            return exact(gram), None
+        data = check_gaussians(self, X, reset=True)
+        if not callable(self.kernel):
+            if self.kernel != "probabilistic":
+                raise ParameterError(
+                    f"kernel = {self.kernel!r}: must be 'probabilistic', 'precomputed' or a "
+                    "function of two GaussianArrays"
+                )
+            return data, None
+        rows = GaussianArray._from_core(data)
+        return exact(self._values(rows, rows)), rows
+
+    def _values(self, rows: GaussianArray, others: GaussianArray) -> Floats:
+        """The caller's own kernel."""
+        assert callable(self.kernel)
+        values = np.ascontiguousarray(self.kernel(rows, others), dtype=np.float64)
+        if values.shape != (len(rows), len(others)):
+            raise UncertainError(
+                f"kernel(X, Z): expected shape {(len(rows), len(others))}, got {values.shape}"
+            )
+        return values
+
+    def _to_predict(self, X: RowsLike) -> Gaussians:
+        """X for the fitted core: Gaussians, or rows of kernel values with the support rows."""
+        check_is_fitted(self, "objective_")
+        if self.kernel == "precomputed":
+            values: Floats = validate_data(self, X, reset=False, dtype=np.float64)
+            return exact(values[:, self.support_])
+        data = check_gaussians(self, X, reset=False)
+        if not callable(self.kernel):
+            return data
+        rows = GaussianArray._from_core(data)
+        if len(self.support_) == 0:
+            return exact(np.zeros((len(rows), 0)))
+        assert self.support_rows_ is not None
+        return exact(self._values(rows, self.support_rows_))
+
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
+        keep_reports(self, header["fits"] if "fits" in header else [header["fit"]])
+        self.support_ = arrays["support"].astype(np.int64)
+        rows = self._model.rows
+        self.support_rows_ = None if rows is None else GaussianArray._from_core(rows)
+        if header["basis"] is not None:
+            self.sigma_ = header["basis"]["sigma"]
+
+    def _steps(self) -> list[Fitted]:
+        """What a model file holds."""
+        if self.kernel != "probabilistic":
+            raise UncertainError(
+                "the model cannot be saved: a model file holds no kernels but the probabilistic one; "
+                'pickle the estimator, or fit with kernel="probabilistic"'
+            )
+        return super()._steps()
+
+    def _finished(self, model: Fitted, rows: GaussianArray | None) -> Self:
+        """The attributes of a fitted machine, and a warning if a solve has not reached `tol`."""
+        self._keep(model)
+        if rows is not None:
+            self.support_rows_ = rows[self.support_]
+        advice = "raise max_iter, lower C, or accept a larger tol"
+        warn_unless_converged(self, advice)
+        return self
+
+
+def exact(values: Floats) -> Gaussians:
+    """Kernel values as rows for the core."""
+    values = np.ascontiguousarray(values)
+    return Gaussians(Rows.from_numpy(values, *values.shape))
+
+
+def _with_distribution(estimator: ProbabilisticKernelSVC) -> bool:
+    if estimator.kernel != "probabilistic" or estimator.n_components is not None:
+        raise AttributeError('decision_distribution knows the noise of the exact kernel="probabilistic" only')
+    return True
+
+
+@documented
+@dataclass(eq=False, repr=False)
+class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
+    """Kernel support vector classifier for rows that are Gaussians.
+
+    The kernel between two rows is the RBF kernel averaged over their noise
+    (:func:`uncertain.kernels.probabilistic_rbf`); the classifier is the C-SVM:
+
+    .. code-block:: text
+
+        min  1/2 |w|^2 + sum_i C c_i max(0, 1 - y_i (w'phi_i + b)),    w = sum_i y_i a_i phi_i
+
+    where c_i is the product of sample and class weight. The error bars of new rows count, too: a row with
+    large errors is less similar to any support row. Several classes are fitted one against one. Names, order
+    and signs are those of scikit-learn's ``SVC`` with ``decision_function_shape="ovr"``: for more than two
+    classes the score of a class is the number of pairs that it wins, plus less than 1/3 for how clearly it
+    wins them; ``predict`` gives the class with the largest score.
+
+    With ``n_components`` the kernel is replaced by inner products of features
+    (:class:`uncertain.ProbabilisticKernelFeatures`): time and memory then grow with the number of rows, not
+    with its square. The features are computed in every pass over the rows and never held.
+
+    Parameters
+    ----------
+    C : float or "auto", default=1.0
+        Weight of the loss, > 0; 1 / (2 n lambda) in the paper. "auto" chooses one of 13 values between 1e-3
+        and 1e3 by cross-validation in 5 folds (of whole ``groups``): the smallest whose held-out error rate
+        is within one standard error of the best; see ``path_``. Not with `n_components` or a kernel of your
+        own.
+    kernel : "probabilistic", "precomputed" or callable, default="probabilistic"
+        "precomputed": X is the n x n kernel matrix in ``fit``, and the kernel between new and fitted rows
+        later.
+        A callable takes two GaussianArrays of n and m rows and returns the n x m matrix.
+    {sigma, coupling}
+    tol : float, default=1e-6
+        Certified relative duality gap at which the solver stops.
+    max_iter : int, default=-1
+        Most pairs of coefficients optimised; -1 is ten million. With `n_components`: most iterations, 500.
+    shrinking : bool, default=True
+        Whether coefficients that stay at a bound are left out for a while.
+    cache_size : float, default=1024
+        MB for the kernel matrix. Where it takes more, its rows are computed when they are needed and those
+        used last are kept. Copies of parts of it may take as much memory again. The result does not depend on
+        it.
+    n_components : int or None, default=None
+        None is the exact kernel. Otherwise the number of frequencies of random features (each a cosine and a
+        sine), or the largest number of landmark rows of Nystroem. Up to 2000 frequencies; more are slow.
+    approximation : {"random", "nystroem"}, default="random"
+        Which features, with `n_components`.
+    {class_weight}
+    probability : bool, default=False
+        Whether to fit sigmoids on cross-validated scores, which ``predict_proba`` needs.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds of ``probability``, and of frequencies or landmarks.
+    {n_jobs}
+    {verbose, callback}
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (m,)
+        Numbers of the support rows, class by class.
+    support_rows_ : GaussianArray of m rows, or None
+        The support rows, all that is kept of the data; None with a precomputed kernel.
+    n_support_ : ndarray of shape (K,)
+        Support rows of each class.
+    dual_coef_ : ndarray of shape (K - 1, m)
+        y_i a_i, in scikit-learn's layout.
+    intercept_ : ndarray of shape (K (K - 1) / 2,)
+        b of each pair of classes.
+    {classes_}
+    sigma_ : float
+        The bandwidth used.
+    {C_, path_}
+    objective_ : float, or ndarray of shape (K (K - 1) / 2,)
+        The minimum found.
+    optimality_gap_ : float, or ndarray of shape (K (K - 1) / 2,)
+        Certified bound on its relative distance from the true minimum.
+    n_iter_, status_ : int and str, or ndarrays of shape (K (K - 1) / 2,)
+        Pairs of coefficients optimised, and how that ended: "converged", "max_iter" or "no_progress".
+    {n_features_in_}
+    coef_ : ndarray of shape (K (K - 1) / 2, D)
+        With `n_components`, instead of support rows and `dual_coef_`: weights of the features.
+    frequencies_, noise_, landmarks_, basis_
+        With `n_components`: as in :class:`uncertain.ProbabilisticKernelFeatures`.
+    memory_ : int
+        With `n_components`: bytes that the fit took beside the rows, at most.
+
+    References
+    ----------
+    Y. Chen, T. T. Georgiou, A. R. Tannenbaum, Probabilistic Kernel Support Vector Machines.
+
+    Examples
+    --------
+    >>> from uncertain import GaussianArray, ProbabilisticKernelSVC
+    >>> X = GaussianArray([[0.0], [0.5], [3.0], [3.5], [6.0]], std=[0.1, 0.5, 0.1, 0.5, 0.2])
+    >>> model = ProbabilisticKernelSVC(C=10.0).fit(X, ["out", "out", "in", "in", "out"])
+    >>> model.predict([[0.2], [3.2], [6.5]]).tolist()
+    ['out', 'in', 'out']
+    """
+
+    _kinds = ("kernel-svc", "feature-svc")
+    _penalty = "C"
+
+    _: KW_ONLY
+    n_components: int | None = None
+    approximation: Literal["random", "nystroem"] = "random"
+    class_weight: ClassWeight = None
+    probability: bool = False
+    random_state: RandomState = None
+
+    def _learn(
+        self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
+    ) -> None:
+        parameters = self._parameters()
+        data, rows = self._to_fit(X)
+        classes, arguments = class_arguments(self, X, y, sample_weight, groups)
+        model = self._fitted(parameters, data, **arguments)
+        self.classes_ = classes
+        self._finished(model, rows)
+
+    @available_if(_with_distribution)  # type: ignore[untyped-decorator]
+    def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the score under each row's own noise, exactly.
+
+        The kernel is a mean over noise, and so is the score. With ``coupling="independent"`` it is the mean
+        of f(x) over x ~ N(x_i, S_i), where f is the score of an exact point; with ``"shared"`` one draw moves
+        all rows together, also the support rows, so that rows with the same covariance keep their distance.
+        The work is quadratic in the number of support rows.
+
+        {Parameters: X}
+
+        Returns
+        -------
+        mean, std : ndarrays of shape (n,), or (n, K (K - 1) / 2) for more than two classes
+            Of two classes the mean is :meth:`decision_function`; of more there is one score per pair of
+            classes, in the order of ``intercept_``, positive for the first of them.
+        """
+        return super().decision_distribution(X)
+
+    @property
+    def _kind(self) -> str:
+        return "kernel-svc" if self.n_components is None else "feature-svc"
+
+    def _core_parameters(self) -> Keywords:
+        parameters = super()._core_parameters()
+        if self.n_components is None:
+            return parameters
+        if self._tuned:
+            raise ParameterError('C = "auto": must be a number > 0 with n_components')
+        if self.kernel != "probabilistic":
+            raise ParameterError(
+                f"n_components = {self.n_components!r}: features are those of kernel='probabilistic', "
+                f"and kernel = {self.kernel!r}"
+            )
+        parameters.pop("kernel", None)
+        return parameters
+
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
+        for name in ("support_", "support_rows_", "n_support_", "dual_coef_", "coef_", "memory_"):
+            self.__dict__.pop(name, None)
+        self._forget_map()
+        self.intercept_ = arrays["intercept"]
+        if self._model.kind == "feature-svc":
+            keep_reports(self, header["fits"])
+            self._keep_map(self._model, arrays, header["sigma"])
+            self.coef_, self.memory_ = arrays["coef"], header["memory"]
+            return
+        super()._attributes(arrays, header)
+        self.n_support_ = np.array(header["n_support"], dtype=np.int64)
+        self.dual_coef_ = arrays["dual_coef"]
+
+
+@documented
+@dataclass(eq=False, repr=False)
+class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
+    """Epsilon support vector regression for rows that are Gaussians.
+
+    .. code-block:: text
+
+        min  1/2 |w|^2 + sum_i C c_i max(0, |t_i - w'phi_i - b| - epsilon)
+
+    Parameters
+    ----------
+    C : float or "auto", default=1.0
+        Weight of the loss, > 0. "auto" chooses one of 13 values between 1e-3 and 1e3 by cross-validation in 5
+        folds (of whole ``groups``): the smallest whose held-out mean loss is within one standard error of the
+        best; see ``path_``. Not with a kernel of your own.
+    epsilon : float, default=0.1
+        Half the width of the tube without loss, >= 0.
+    kernel, sigma, coupling
+        As in :class:`ProbabilisticKernelSVC`.
+    tol : float, default=1e-6
+        Certified relative duality gap at which the solver stops.
+    max_iter, shrinking, cache_size, n_jobs, verbose, callback
+        As in :class:`ProbabilisticKernelSVC`.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (m,)
+        Numbers of the support rows.
+    support_rows_ : GaussianArray of m rows, or None
+        The support rows, all that is kept of the data; None with a precomputed kernel.
+    dual_coef_ : ndarray of shape (1, m)
+        Their signed coefficients.
+    intercept_ : ndarray of shape (1,)
+        b.
+    {C_, path_}
+    sigma_, objective_, optimality_gap_, n_iter_, status_, n_features_in_
+        As in :class:`ProbabilisticKernelSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import GaussianArray, ProbabilisticKernelSVR
+    >>> x = np.linspace(0.0, 3.0, 16)
+    >>> X = GaussianArray(x[:, None], std=0.05)
+    >>> model = ProbabilisticKernelSVR(C=100.0, epsilon=0.01).fit(X, np.sin(x))
+    >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.05)
+    True
+    """
+
+    _kinds = ("kernel-svr",)
+    _penalty = "C"
+
+    _: KW_ONLY
+    epsilon: float = 0.1
+
+    def fit(
+        self,
+        X: RowsLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit to Gaussians, to exact points, or to a kernel matrix.
+
+        {Parameters: fitted_rows, targets}
+        sample_weight : array-like of shape (n,), default=None
+            Weights >= 0 by which C is multiplied.
+        {groups_of_path}
+
+        {Returns: self}
+        """
+        parameters = self._parameters()
+        data, rows = self._to_fit(X)
+        model = self._fitted(parameters, data, **target_arguments(self, X, y, sample_weight, groups))
+        return self._finished(model, rows)
+
+    @overload
+    def predict(self, X: RowsLike, return_std: Literal[False] = False) -> Floats: ...
+    @overload
+    def predict(self, X: RowsLike, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
+    def predict(self, X: RowsLike, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+        """Predicted targets.
+
+        {Parameters: rows_or_kernel}
+        return_std : bool, default=False
+            Also return the standard deviations of the predictions under each row's own noise, exactly as in
+            :meth:`ProbabilisticKernelSVC.decision_distribution`; only for ``kernel="probabilistic"``. They
+            exclude the scatter of targets around the fit.
+
+        Returns
+        -------
+        ndarray of shape (n,), or two of them
+        """
+        if return_std and self.kernel != "probabilistic":
+            raise ParameterError(
+                f"return_std=True: kernel = {self.kernel!r} says nothing of a row's noise; it needs "
+                'kernel="probabilistic"'
+            )
+        return predicted(self, self._to_predict(X), return_std)
+
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
+        super()._attributes(arrays, header)
+        self.dual_coef_ = arrays["dual_coef"][None, :]
+        self.intercept_ = arrays["intercept"]

@@ -1,1 +1,0 @@
-"""What the linear classifiers share."""

@@ -1,0 +1,523 @@
+"""Adaptive Huber regression and classification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal, NamedTuple, Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._base.classifiers import ScoreClassifier, predicted
+from .._base.core import Core, RunParameters
+from .._base.docs import documented
+from .._base.sums import BeyondSums, Need
+from .._data.array import GaussianArray
+from .._data.groups import groups_of_fit
+from .._data.numbers import refuse_where
+from .._data.typing import Array, Booleans, Codes, Floats, Header, Keywords, Labels, RandomState
+from .._data.validation import RowsLike, check_gaussians, check_sample_weight, one_per_row
+from .._data.warn import warn
+from .._uncertain import Gaussians, Rows
+from ..exceptions import NotFiniteError, ParameterError, UncertainError, UncertainWarning
+from ._views import (
+    FORGOTTEN,
+    Columns,
+    Graph,
+    Kernel,
+    View,
+    arguments_from,
+    column_groups,
+    graph_parameter,
+    kernel_parameter,
+    per_view,
+    view_weights,
+)
+
+UNLIKE = (
+    "the spreads of the features are far from one, and x'z would depend on their units: the kernel sees them "
+    "divided by their standard deviations (scales_). scale_features=True does so without a word; "
+    "scale_features=False keeps features that are meant as they are, such as those of a kernel map"
+)
+PRODUCTS = ("linear", "quadratic")
+
+
+class Refinement(NamedTuple):
+    """One refinement, an element of ``history_``.
+
+    Attributes
+    ----------
+    tried : float
+        The threshold at which labels were dropped.
+    threshold : float
+        The largest residual of the refit to the others, the new threshold.
+    n_labels, n_dropped : int
+        Labels left, and dropped by this refinement.
+    objective : float
+        J on the labels left.
+    n_steps : int
+        Newton steps of the quadratic programs.
+    n_attempts : int
+        Thresholds tried until the new one was below the last one.
+    """
+
+    tried: float
+    threshold: float
+    n_labels: int
+    n_dropped: int
+    objective: float
+    n_steps: int
+    n_attempts: int
+
+
+@dataclass(eq=False, repr=False)
+class AdaptiveHuber(RunParameters, Core, BaseEstimator):
+    """Base of regressor and classifier; the core fits all outputs with one reduction."""
+
+    alpha: float = 1e-4
+    manifold_alpha: float = 1e-5
+    _: KW_ONLY
+    delta: float = 0.01
+    max_refinements: int = 3
+    threshold: float | None = None
+    kernel: Kernel | Sequence[Kernel] = "rbf"
+    gamma: float | Sequence[float | None] | None = None
+    degree: int = 3
+    coef0: float = 1.0
+    coupling: Literal["shared", "independent"] = "shared"
+    views: Sequence[Columns] | None = None
+    view_weights: Sequence[float] | None = None
+    between_alpha: float = 0.0
+    graph: Graph | Sequence[Graph] = "knn"
+    n_neighbors: int = 10
+    graph_gamma: float | None = None
+    laplacian: Literal["normalized", "unnormalized"] | None = "normalized"
+    fit_intercept: bool = False
+    scale_features: bool | None = None
+    max_bytes: int | None = None
+
+    def _beyond_sums(self) -> Iterator[BeyondSums]:
+        yield BeyondSums(
+            Need.MEMORY,
+            f"{type(self).__name__} compares rows with one another",
+            'use method="gsu" with loss="huber" for numbers, or fit a sample of the rows',
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    def _rows(self, X: RowsLike, *, reset: bool) -> Gaussians:
+        """Rows to fit or to predict; with a precomputed kernel the rows of its matrix."""
+        if self.kernel != "precomputed":
+            return check_gaussians(self, X, reset=reset)
+        gram = validate_data(self, X, reset=reset, dtype=np.float64, order="C")
+        if reset and gram.shape[0] != gram.shape[1]:
+            raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {gram.shape} matrix.")
+        return Gaussians(Rows.from_numpy(gram, *gram.shape))
+
+    def _views(self) -> list[View]:
+        """The views of rows with ``n_features_in_`` features."""
+        columns = column_groups(self.views, self.n_features_in_, getattr(self, "feature_names_in_", ()))
+        m = len(columns)
+        kernels, gammas = per_view("kernel", self.kernel, m), per_view("gamma", self.gamma, m)
+        graphs, weights = per_view("graph", self.graph, m), view_weights(self.view_weights, m)
+        options = {"degree": self.degree, "coef0": self.coef0, "coupling": self.coupling}
+        neighbors = {"count": self.n_neighbors, "gamma": self.graph_gamma}
+        return [
+            View(
+                columns[k], kernel_parameter(kernels[k], options | {"gamma": gammas[k]}), weights[k],
+                *graph_parameter(graphs[k], self.laplacian, **neighbors),
+            )
+            for k in range(m)
+        ]  # fmt: skip
+
+    def _core_parameters(self) -> Keywords:
+        views = [view.plain() for view in self._views()]
+        normalized = self.laplacian != "unnormalized"
+        return super()._core_parameters() | {
+            "views": views,
+            "normalized": normalized,
+            "fit_intercept": bool(self.fit_intercept),
+        }
+
+    @classmethod
+    def _arguments(cls, parameters: Keywords) -> Keywords:
+        return super()._arguments(arguments_from(parameters))
+
+    def _saved_params(self) -> Keywords:
+        """Parameters for a model file: views as numbers of columns, no matrices."""
+        params: Keywords = self.get_params()
+        if self.views is not None:
+            params["views"] = column_groups(
+                self.views, self.n_features_in_, getattr(self, "feature_names_in_", ())
+            )
+
+        def name(graph: object) -> str | None:
+            return graph if graph is None or isinstance(graph, str) else FORGOTTEN
+
+        graph = self.graph
+        params["graph"] = [name(g) for g in graph] if isinstance(graph, (list, tuple)) else name(graph)
+        return params
+
+    def _fit(
+        self,
+        rows: Gaussians,
+        targets: Floats,
+        n_classes: int,
+        weights: Floats | None,
+        groups: Codes | None = None,
+    ) -> Self:
+        """Fit all outputs."""
+        graphs = self.graph if isinstance(self.graph, (list, tuple)) else [self.graph]
+        if any(isinstance(graph, str) and graph == FORGOTTEN for graph in graphs):
+            raise ParameterError("graph: a model file holds no matrix of a graph; set graph= to fit again")
+        arguments = {"outputs": targets, "n_classes": n_classes, "weights": weights, "groups": groups}
+        views = self._views()
+        graphs = [view.matrix for view in views]
+        self._keep(self._fitted(self._parameters(), rows, graphs=graphs, **arguments))
+        divided = (
+            view.kernel for view, scales in zip(views, self.scales_, strict=True) if scales is not None
+        )
+        if self.scale_features is None and any(kernel in PRODUCTS for kernel in divided):
+            warn(UNLIKE, UncertainWarning)
+        return self
+
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
+        """One value of an output each, or of several a list or array."""
+        self.gamma_, self.n_labels_ = header["gammas"], header["n_labelled"]
+        self.scales_ = [None if scales is None else np.array(scales) for scales in header["scales"]]
+        rows = self._model.rows
+        self.X_fit_ = None if rows is None else GaussianArray._from_core(rows)
+        outcomes: list[Keywords] = header["outcomes"]
+        single = len(outcomes) == 1
+
+        def one_or_list(values: Sequence[object] | Array) -> object:
+            return values[0] if single else values
+
+        def vectors(name: str) -> list[Floats]:
+            return [arrays[f"{name}.{k}"] for k in range(len(outcomes))]
+
+        def one_or_array(values: list[object]) -> object:
+            return values[0] if single else np.array(values)
+
+        # K x m x n
+        self.dual_coef_ = one_or_list(np.ascontiguousarray(np.moveaxis(arrays["coef"], 2, 0)))
+        for outcome in outcomes:
+            outcome["history"] = [Refinement(*step.values()) for step in outcome["history"]]
+        self.history_ = one_or_list([outcome["history"] for outcome in outcomes])
+        self.thresholds_ = one_or_list(vectors("thresholds"))
+        self.removed_ = one_or_list([rows.astype(np.int64) for rows in vectors("removed")])
+        self.removed_residuals_ = one_or_list(vectors("removed_residuals"))
+        self.threshold_ = one_or_array([float(values[-1]) for values in vectors("thresholds")])
+        self.n_refinements_ = one_or_array([len(outcome["history"]) for outcome in outcomes])
+        self.intercept_ = one_or_array([outcome["intercept"] for outcome in outcomes])
+        self.objective_ = one_or_array([outcome["objective"] for outcome in outcomes])
+        self.n_iter_ = one_or_array([outcome["steps"] for outcome in outcomes])
+        self.status_ = one_or_array([outcome["ending"] for outcome in outcomes])
+
+    def _to_predict(self, X: RowsLike) -> Gaussians:
+        check_is_fitted(self, "dual_coef_")
+        return self._rows(X, reset=False)
+
+
+@documented
+class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
+    """Kernel regression that drops labels inconsistent with the fit, and learns from rows without labels.
+
+    .. code-block:: text
+
+        J = 1/W sum_i s_i H_xi(y_i - b - f(x_i))
+            + alpha sum_a w^a' K^a w^a + manifold_alpha sum_a f^a' M^a f^a
+
+        f = sum_a c^a f^a,   f^a = K^a w^a,   H_xi(r) = r^2 / 2 if |r| <= xi else xi |r| - xi^2 / 2
+
+    The first sum is over the labelled rows (s_i: weights, W: their sum), K^a the kernel matrix of view a on
+    all rows, M^a the Laplacian of a graph on them. One factorisation per view reduces J exactly to a
+    box-constrained quadratic program of the labelled rows.
+
+    **Refinements.** xi starts as the largest residual of the squared-loss fit. A refinement solves at ``xi -
+    delta``, drops the labels with residuals of at least that size, fits the others with squared loss, and
+    takes their largest residual for xi. If that is no smaller than before, it tries ``xi - 2 delta`` and so
+    on. Dropping is a hard decision: with few or no wrong labels it drops the rarest correct ones, and it
+    needs a majority of correct labels.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the penalty on w, > 0; lambda in the paper.
+    manifold_alpha : float, default=1e-5
+        Strength of the penalty by the graphs, >= 0; gamma in the paper.
+    delta : float, default=0.01
+        By how much a refinement lowers the threshold, > 0, in units of y.
+    max_refinements : int, default=3
+        Refinements at most; 0 keeps all labels.
+    threshold : float, default=None
+        The first threshold xi, > 0; with ``max_refinements=0`` a fixed one. None: as above (without
+        refinements the squared loss).
+    kernel : str or list of str, default="rbf"
+        "rbf" (of rows with error bars its expectation; "probabilistic" is another name for it), "linear",
+        "quadratic" (x'z)^2, "polynomial" (gamma x'z + coef0)^degree, or "precomputed" (X is the kernel
+        matrix); one for all views or one each. Rows with error bars take "rbf", or "linear", which sees the
+        means.
+    gamma : float or list, default=None
+        Scale of the kernel, if it has one. None: 1 / (2 m^2) with the median distance m of the distinct rows.
+    degree, coef0 : int, default=3, and float, default=1
+        Of the polynomial kernel.
+    {coupling}
+    views : list of column groups, default=None
+        Each group (numbers, names or a slice) is a view with its own kernel and graph. None: one view of all.
+    view_weights : list of float, default=None
+        c^a, > 0; None: 1 / number of views each.
+    between_alpha : float, default=0
+        Strength of the penalty ``sum_{a<b} |f^a - f^b|^2`` on differences between views, >= 0. It couples the
+        views: one factorisation of the size of all of them together.
+    graph : "knn", "rbf", None, a matrix, or a list of these, default="knn"
+        Rows are joined to their nearest (either one's; ties at the last distance all count), or all to all,
+        with weights ``exp(-graph_gamma distance^2)``; or by given symmetric n x n weights, dense or sparse.
+        Identical rows count as one. Distances include error bars.
+    n_neighbors : int, default=10
+        Of the "knn" graph.
+    graph_gamma : float, default=None
+        None: 1 / (2 m^2), m the median length of the edges.
+    laplacian : {"normalized", "unnormalized", None}, default="normalized"
+        M is ``I - D^(-1/2) W D^(-1/2)`` or ``D - W``; with None the matrix given as `graph` is M itself.
+    fit_intercept : bool, default=False
+        Whether the targets are centred by b, the weighted mean of the labels in use; b moves with the labels
+        that are dropped. It is not part of the minimisation.
+    scale_features : bool or None, default=None
+        Whether every view sees ``x_j / s_j`` in place of ``x_j`` (kernel and graph; for "linear" the penalty
+        is then ``alpha sum_j s_j^2 beta_j^2`` of ``f = beta'x``), s_j the standard deviation of the feature's
+        means over the distinct rows; no origin is moved. None: where the answer would depend on units that
+        nobody chose. "linear" and "quadratic" divide if a spread is below 0.1 or above 10, and warn, for
+        features of a kernel map want False; kernels with ``gamma=None`` divide if spreads differ by more than
+        a factor of 4. So rows behind a scaler keep the formula above, and so do views with a `gamma` or a
+        `graph_gamma`, which are in units of the features.
+    max_bytes : int, default=None
+        Memory a fit may take; a larger one is refused. None: half of what is available.
+    {n_jobs}
+    verbose : int, default=0
+        Print a line per refinement.
+    callback : callable, default=None
+        Called with a ``Progress(task, iteration, objective, gap)`` per refinement; an exception ends the fit.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (m, n)
+        w of each view on the rows of the fit.
+    intercept_ : float
+        b.
+    threshold_ : float
+        The last threshold: no residual of a label in use is larger, unless a `threshold` was fixed.
+    thresholds_ : ndarray
+        All thresholds, strictly decreasing.
+    removed_ : ndarray of int
+        Numbers of the rows whose labels were dropped, in the order of the refinements.
+    removed_residuals_ : ndarray
+        Their residuals when they were dropped.
+    history_ : list of Refinement
+        One entry per refinement.
+    n_refinements_ : int
+        Refinements done.
+    n_labels_ : int
+        Labelled rows of positive weight.
+    objective_ : float
+        J at the last threshold, on the labels in use.
+    n_iter_ : int
+        Newton steps in all.
+    status_ : str
+        "refinements_done", "threshold_zero" (the next threshold would not be positive) or "no_label_left" (it
+        would leave fewer than half of the labels).
+    gamma_ : list
+        Scale of each view's kernel.
+    scales_ : list
+        What each view divides its features by, an ndarray; None where it takes them as they are.
+    X_fit_ : GaussianArray, or None
+        The rows of the fit; None with a precomputed kernel.
+    {n_features_in_}
+
+    {Raises: refused}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import AdaptiveHuberRegressor
+    >>> x = np.linspace(0.0, 4.0, 41)
+    >>> y = np.sin(x)
+    >>> y[7] += 5.0       # a wrong label
+    >>> y[20] = np.nan    # no label
+    >>> model = AdaptiveHuberRegressor(delta=1.0, max_refinements=1).fit(x[:, None], y)
+    >>> int(model.removed_[0])
+    7
+    >>> bool(abs(model.predict([[2.0]])[0] - np.sin(2.0)) < 0.05)
+    True
+    """
+
+    _kinds = ("huber",)
+
+    def fit(
+        self,
+        X: RowsLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit to Gaussians, to exact points, or to a kernel matrix.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, n)
+            Labelled and unlabelled rows; the kernel matrix for ``kernel="precomputed"``.
+        y : array-like of shape (n,)
+            Targets; NaN (or None) for rows without a label.
+        sample_weight : array-like of shape (n,), default=None
+            Weights >= 0 of the labels; rows of weight 0 are ignored.
+        {no_groups}
+
+        {Returns: self}
+        """
+        rows = self._rows(X, reset=True)
+        targets = one_per_row(y, X, self, dtype=np.float64, ensure_all_finite="allow-nan")
+        return self._fit(rows, targets[None, :], 0, check_sample_weight(sample_weight, rows.n_rows))
+
+    @overload
+    def predict(self, X: RowsLike, return_std: Literal[False] = False) -> Floats: ...
+    @overload
+    def predict(self, X: RowsLike, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
+    def predict(self, X: RowsLike, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+        """b + f at new rows.
+
+        {Parameters: rows_or_kernel}
+        return_std : bool, default=False
+            Whether to return the standard deviations of the predictions under each row's own noise, too.
+            They are exact, as in :meth:`AdaptiveHuberClassifier.decision_distribution`, and say nothing about
+            how well f is known.
+
+        Returns
+        -------
+        ndarray of shape (q,), or two of them
+        """
+        return predicted(self, self._to_predict(X), return_std)
+
+
+@documented
+@dataclass(eq=False, repr=False)
+class AdaptiveHuberClassifier(ScoreClassifier, AdaptiveHuber):
+    """:class:`AdaptiveHuberRegressor` on targets of -1 and +1; the class is the sign.
+
+    More than two classes are fitted one against the rest, with one factorisation for all. A label that is
+    dropped for one class stays for the others.
+
+    **Unlabelled rows** are those with None or NaN for a label and, by scikit-learn's convention, those with
+    the integer -1, if at least two other labels exist: among the labels -1 and +1 alone, -1 is a class.
+
+    Parameters
+    ----------
+    alpha, manifold_alpha, delta, max_refinements, threshold, kernel, gamma, degree, coef0, coupling, views, \
+view_weights, between_alpha, graph, n_neighbors, graph_gamma, laplacian, fit_intercept, scale_features, \
+max_bytes, n_jobs, verbose, callback
+        As in :class:`AdaptiveHuberRegressor`.
+    unlabeled : "auto", None or a label, default="auto"
+        The label of rows without one. "auto": as above; None: only None and NaN.
+    probability : bool, default=False
+        Whether to fit sigmoids on cross-validated scores, which ``predict_proba`` needs. A held-out row loses
+        its label and stays in the graph, so that the folds share the one factorisation.
+    {seed_of_folds}
+
+    {Attributes: classes_}
+    dual_coef_ : ndarray of shape (m, n), or (K, m, n) for more than two classes
+        w of each view on the rows of the fit.
+    intercept_, threshold_, thresholds_, removed_, removed_residuals_, history_, n_refinements_, objective_, \
+n_iter_, status_
+        As in :class:`AdaptiveHuberRegressor`; for more than two classes lists or arrays with one element per
+        class.
+    gamma_, scales_, X_fit_, n_labels_, n_features_in_
+        As in :class:`AdaptiveHuberRegressor`.
+
+    Examples
+    --------
+    >>> from uncertain import AdaptiveHuberClassifier
+    >>> X = [[0.0], [0.5], [1.0], [4.0], [4.5], [5.0], [0.2], [4.8]]
+    >>> y = ["low", None, "low", "high", None, "high", "low", "high"]
+    >>> AdaptiveHuberClassifier(n_neighbors=2).fit(X, y).predict([[0.6], [4.4]]).tolist()
+    ['low', 'high']
+    """
+
+    _kinds = ("huber",)
+
+    _: KW_ONLY
+    unlabeled: object = "auto"
+    probability: bool = False
+    random_state: RandomState = None
+
+    def _learn(
+        self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
+    ) -> None:
+        rows = self._rows(X, reset=True)
+        labels, labelled = partial_labels(y, X, self, self.unlabeled)
+        weights = check_sample_weight(sample_weight, rows.n_rows)
+        counted = labelled if weights is None else labelled & (weights > 0.0)
+        classes = np.unique(labels[counted])
+        if len(classes) < 2:
+            content = f"only one class ({classes.tolist()[0]!r})" if len(classes) else "no label"
+            raise UncertainError(f"y holds {content}; a classifier needs at least two classes")
+        codes = np.zeros(rows.n_rows, dtype=np.uint32)
+        codes[counted] = np.searchsorted(classes, labels[counted])
+        whole = groups_of_fit(
+            groups, classes=classes, codes=codes, weights=counted.astype(float), folded=bool(self.probability)
+        )
+        outputs = classes[1:] if len(classes) == 2 else classes
+        targets = np.full((len(outputs), rows.n_rows), np.nan)
+        targets[:, counted] = np.where(labels[counted] == outputs[:, None], 1.0, -1.0)
+        self._fit(rows, targets, len(classes), weights, whole)
+        self.classes_ = classes
+
+    def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the scores under each row's own noise, exactly.
+
+        For kernel="rbf" f is a mean over noise: with ``coupling="independent"`` that of f(x) over
+        x ~ N(x_i, S_i), where f is the score of an exact point; with ``"shared"`` one draw moves all rows
+        together, those of the fit too. The work is quadratic in the rows of the fit. For kernel="linear" the
+        variance is w'S_i w. Several views add up where no feature is in two of them and covariances are
+        diagonal; else, and for other kernels, rows must be exact points.
+
+        {Parameters: X}
+
+        Returns
+        -------
+        mean, std : ndarrays of shape (q,), or (q, K) for more than two classes
+            The mean is :meth:`decision_function`.
+        """
+        return super().decision_distribution(X)
+
+
+def partial_labels(
+    y: ArrayLike, X: RowsLike, estimator: BaseEstimator, unlabeled: object
+) -> tuple[Labels, Booleans]:
+    """Labels, and which rows have one; `unlabeled` as the classifier's parameter."""
+    labels = one_per_row(y, X, estimator, ensure_all_finite=False)
+    if labels.dtype.kind == "O":
+        labelled = np.array([label is not None and bool(label == label) for label in labels.tolist()])
+    else:
+        labelled = labels == labels
+    if labelled.any():
+        # One type for the labels that are there; the others get any of them.
+        filled = np.array(labels[labelled].tolist())
+        labels = filled[np.maximum(np.cumsum(labelled) - 1, 0)]
+        infinite = labelled & (np.isinf(labels) if labels.dtype.kind == "f" else False)
+        refuse_where(infinite, labels, "y", "every label must be finite", error=NotFiniteError)
+        check_classification_targets(filled)
+    numeric = labels.dtype.kind in "iuf"
+    if isinstance(unlabeled, str) and unlabeled == "auto":
+        if numeric and len(np.unique(labels[labelled])) > 2:
+            labelled &= labels != -1
+    elif unlabeled is not None:
+        labelled &= labels != unlabeled
+    return labels, labelled
