@@ -27,6 +27,7 @@ from sklearn.pipeline import Pipeline
 from .._choice.leaderboard import Leaderboard
 from .._columns.columns import Columns
 from .._data.typing import Array, Keywords, Label
+from .._estimators.gsu import GSURegressor
 from .._uncertain import (
     Fitted,
     average,
@@ -40,7 +41,6 @@ from .._widths.distribution import has_density
 from ..exceptions import ModelFileError
 from ..preprocessing import AsGaussians
 from ..preprocessing._unknown import Unknown
-from ..regression import GSURegressor
 from .calibrating import Calibration
 from .pipeline_file import (
     StepNames,
