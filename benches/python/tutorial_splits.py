@@ -1,7 +1,6 @@
 """The tutorial's catalogue (Kepler, 809 objects) over several splits of its stars.
 
-Accuracy in % and log loss at test errors x 1, 2, 4, with indicators of what is missing for re-measured trees,
-for all candidates, and for none.
+Accuracy in % and log loss at test errors x 1, 2, 4.
 
     python benches/python/tutorial_splits.py [--splits 6]
 """
@@ -39,12 +38,12 @@ def scores(model: uncertain.Model, table: pl.DataFrame) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print a line for each split and setting, and the means."""
+    """Print a line for each split, and the means."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--splits", type=int, default=6)
     splits = parser.parse_args().splits
     warnings.simplefilter("ignore")
-    objects, means = kepler(), {}
+    objects, means = kepler(), []
     for seed in range(splits):
         stars = objects["kepid"].unique().sort().sample(fraction=0.6, seed=seed, shuffle=True).implode()
         known, new = (
@@ -52,13 +51,10 @@ def main() -> None:
             objects.filter(~pl.col("kepid").is_in(stars)),
         )
         tests = [[worse(new, k, np.random.default_rng(draw)) for draw in range(DRAWS)] for k in FACTORS]
-        for indicators in ("auto", True, False):
-            model = uncertain.fit(known, "koi_disposition", groups="kepid", indicators=indicators)
-            found = [np.mean([scores(model, table) for table in draws], axis=0) for draws in tests]
-            means.setdefault(indicators, []).append(np.transpose(found))
-            print(seed, f"{indicators!s:6}", np.round(np.transpose(found), 3).tolist(), flush=True)
-    for indicators, found in means.items():
-        print("mean", f"{indicators!s:6}", np.round(np.mean(found, axis=0), 3).tolist())
+        model = uncertain.fit(known, "koi_disposition", groups="kepid")
+        means.append(np.transpose([np.mean([scores(model, t) for t in draws], axis=0) for draws in tests]))
+        print(seed, np.round(means[-1], 3).tolist(), flush=True)
+    print("mean", np.round(np.mean(means, axis=0), 3).tolist())
 
 
 if __name__ == "__main__":

@@ -40,8 +40,6 @@ class Method:
     """Whether it learns from rows without a target."""
     measurement: bool = False
     """Whether it takes error bars for measurement error by itself, without a step in front that does."""
-    indicators: bool = False
-    """Whether it learns from features of zeros and ones that say what is missing without being asked to."""
     asked_by: Mapping[str, type[BaseEstimator]] = field(default_factory=dict)
     """Estimators of numbers that a parameter of their own asks for."""
 
@@ -65,7 +63,7 @@ METHODS = {
     **{
         name: Method(RobustSVC, fixed={"method": name}) for name in ("usvc", "tsvc", "ausvc", "mpsvc", "psvm")
     },
-    "remeasured": Method(RemeasuredClassifier, RemeasuredRegressor, measurement=True, indicators=True),
+    "remeasured": Method(RemeasuredClassifier, RemeasuredRegressor, measurement=True),
 }
 
 EVERYWHERE = {"probability": True}

@@ -25,7 +25,7 @@ from ..preprocessing import GaussianCollapser, GaussianImputer
 from .budget import Size, with_passes
 from .leaderboard import MEANS_ONLY
 from .methods import METHODS, make_estimator
-from .steps import SELECT, Softening, first_features, steps_with, takes_limits
+from .steps import Softening, steps_with, takes_limits
 
 KERNEL_ROWS: dict[str, int] = {"normal": 5_000, "high": 20_000}
 """Most rows for machines whose kernel matrix has a number for every pair of rows."""
@@ -109,8 +109,6 @@ class Request:
     random_state: int
     settings: Keywords
     """`n_jobs`, and `estimator` for the re-measured member; `verbose` and `callback` hear of the choice."""
-    n_indicators: int = 0
-    """How many of the last features are only for methods that learn from `indicators`."""
     limits: bool = False
     """Are features limits?"""
     target_limits: bool = False
@@ -130,8 +128,8 @@ class Request:
 
     @property
     def n_features(self) -> int:
-        """Of the other methods."""
-        return self.rows.n_features - self.n_indicators
+        """Of the rows."""
+        return self.rows.n_features
 
     @property
     def exact(self) -> bool:
@@ -163,7 +161,7 @@ def means_only_twin(asked: Request, member: Member) -> Member:
     assert twin.pipeline is not None
     steps = [("means", GaussianCollapser())]
     for name, step in twin.pipeline.steps:
-        steps.insert(0 if name == SELECT else len(steps), (name, step))
+        steps.append((name, step))
         if isinstance(step, GaussianImputer):  # which leaves open what it fills
             steps.append(("filled", GaussianCollapser()))
     penalty = {"gsu": "alpha", "kernel": "C", "remeasured": "n_trees"}.get(member.method, "")
@@ -265,13 +263,9 @@ def _member(asked: Request, method: str, meaning: str, parameters: Keywords | No
     if "n_jobs" in asked.settings and "n_jobs" in estimator.get_params(deep=False):
         estimator.set_params(n_jobs=asked.settings["n_jobs"])
     measured = meaning == "measurement" and not METHODS[method].measurement
-    n = asked.rows.n_features if METHODS[method].indicators else asked.n_features
-    softening = None if asked.softening is None else asked.softening[:n]
     steps = steps_with(
-        estimator, measured=measured, scale=asked.scale, impute=asked.impute, softening=softening
+        estimator, measured=measured, scale=asked.scale, impute=asked.impute, softening=asked.softening
     )
-    if n < asked.rows.n_features:
-        steps.insert(0, first_features(asked.rows, n))
     member = Member(method, meaning, parameters, with_passes(Pipeline(steps), asked.size))
     if asked.target_limits and not has_fit_parameter(estimator, "y_limit"):
         return member.without("takes no limits of the target")

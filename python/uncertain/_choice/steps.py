@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-import numpy as np
 from sklearn.base import BaseEstimator, is_regressor
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from .._base.law import Law
-from .._data.incomplete import GaussianRows
 from .._estimators.discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError
 from ..laws import CurveRegressor
@@ -21,14 +18,10 @@ from ..preprocessing import (
     GaussianImputer,
     GaussianLogScaler,
     GaussianScaler,
-    LinearMap,
 )
 
 Softening: TypeAlias = tuple[float, ...]
 """Of each feature, see `GaussianLogScaler`."""
-
-SELECT = "select"
-"""The first step of what does not learn from features that say what is missing, which are the last ones."""
 
 
 def takes_gaps(estimator: BaseEstimator, *, measured: bool) -> bool:
@@ -89,25 +82,3 @@ def steps_with(
         # A target belongs to the one true value, and averages over its posterior shrink coefficients again.
         steps.append(("collapse", GaussianCollapser()))
     return [*steps, ("regress" if is_regressor(estimator) else "classify", estimator)]
-
-
-def first_features(rows: GaussianRows, n: int) -> tuple[str, BaseEstimator]:
-    """The step that hands on the first n features of such rows."""
-    names = rows.feature_names
-    matrix = np.eye(rows.n_features, n)
-    return SELECT, LinearMap(matrix, names=None if names is None else list(names[:n]))
-
-
-def reads_all(pipeline: Pipeline) -> bool:
-    """Does it, or a member of an average, learn from all features of its rows?"""
-    members = getattr(pipeline[-1], "members_", [pipeline])
-    return any(member.steps[0][0] != SELECT for member in members)
-
-
-def behind_selection(pipeline: Pipeline) -> Pipeline:
-    """The same fitted pipeline, or average, for rows that have only the features that it learns from."""
-    last = pipeline[-1]
-    if not hasattr(last, "members_"):
-        return Pipeline(pipeline.steps[1:])
-    members = [behind_selection(member) for member in last.members_]
-    return Pipeline([(pipeline.steps[-1][0], type(last).from_fitted(members, last.weights_))])

@@ -63,12 +63,10 @@ def for_known_features(pipeline: Pipeline, some: TrainingRows) -> tuple[Pipeline
 def _of_features(pipeline: Pipeline, rows: GaussianRows, known: Ints) -> Pipeline:
     """The unfitted pipeline with a step that leaves the other features out, before one learns from values."""
     place = next(k for k, (_, step) in enumerate(pipeline.steps) if not isinstance(step, PASSING))
-    n, first = rows.shape[1], pipeline[0]
-    if isinstance(first, LinearMap):  # the first features, without indicators
-        n = np.asarray(first.matrix).shape[1]
-        known = known[known < n]
     names = rows.feature_names
-    kept = LinearMap(np.eye(n)[:, known], names=None if names is None else [names[j] for j in known])
+    kept = LinearMap(
+        np.eye(rows.shape[1])[:, known], names=None if names is None else [names[j] for j in known]
+    )
     return Pipeline([*pipeline.steps[:place], ("known", kept), *pipeline.steps[place:]])
 
 

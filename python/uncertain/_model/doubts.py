@@ -28,8 +28,6 @@ def warn_of_doubts(reader: RowReader, plan: Plan, some: TrainingRows) -> None:
     some = some.sampled(LOOKED_AT)
     rows = gaussian_rows(some.rows)
     of_table = bool(reader.columns.used)
-    if reader.n_indicators:
-        rows = rows[:, : -reader.n_indicators]
     names = reader.feature_names()[: rows.n_features] or [f"x{j}" for j in range(rows.shape[1])]
     categories = {c: len(values) for c, values in getattr(reader.reading, "categories_", {}).items()}
     n_exact = len(reader.columns.exact or ()) + sum(categories.values())

@@ -54,7 +54,7 @@ from .pipeline_file import (
 
 Parts: TypeAlias = tuple[Sequence[Fitted], Sequence[Label], Sequence[str], str]
 """Steps, classes, feature names and the JSON object, as the extension takes and gives them."""
-OPTIONS = ("on_missing", "handle_unknown", "indicators", "arms")
+OPTIONS = ("on_missing", "handle_unknown", "arms")
 """Parameters of `AsGaussians` beside its columns, which the file holds once."""
 
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import replace
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
@@ -20,7 +19,6 @@ from sklearn.pipeline import Pipeline
 from .._base.deadline import Deadline
 from .._base.progress import shown
 from .._choice.logarithms import Transform
-from .._choice.steps import reads_all
 from .._columns import Columns
 from .._columns.columns import ROLES, ColumnRoles, ColumnsLike
 from .._data.choices import Arms, Effort, HandleUnknown, Meaning, MethodName, OnMissing, Task
@@ -45,7 +43,6 @@ class Preparation(TypedDict, total=False):
     scale: bool
     arms: Arms
     handle_unknown: HandleUnknown
-    indicators: bool | Literal["auto"]
 
 
 class Parameters(TypedDict, total=False):
@@ -280,11 +277,7 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
         plan = plan.settled(regression=reader.settle(plan.task, partial=plan.partial))
         rows = reader.read(plan.uses)
         some = rows.sample(REMEMBERED_ROWS)
-        fitted = plan.fit(rows, reader, deadline)
-        if (n := reader.n_indicators) and not reads_all(fitted.pipeline):
-            reader.drop_indicators()
-            fitted, some = fitted.without_last(n), replace(some, rows=some.rows[:, :-n])
-        pipeline, board, held_out = fitted
+        pipeline, board, held_out = plan.fit(rows, reader, deadline)
         reader.warn_of_left_out("" if board is None else board.worth)
         warn_of_doubts(reader, plan, some)
         reading = [] if reader.reading is None else [("gaussians", reader.reading)]

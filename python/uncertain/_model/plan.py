@@ -7,7 +7,7 @@ All that can be wrong with its options is checked before a number is read.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -22,7 +22,7 @@ from .._choice.logarithms import Transform, check_transform, softening_for
 from .._choice.methods import AUTO, METHODS, make_estimator
 from .._choice.portfolio import Member, Request
 from .._choice.settings import checked_noise, re_measured_in, settings_of_choice, to_seed
-from .._choice.steps import Softening, behind_selection, steps_with, takes_gaps, takes_shapes
+from .._choice.steps import Softening, steps_with, takes_gaps, takes_shapes
 from .._columns.bars import listing
 from .._columns.columns import OF_LAWS, OF_PAIRS
 from .._data.choices import (
@@ -61,15 +61,6 @@ class Fitted(NamedTuple):
     held_out: FoldModels | None = None
     """Models of the folds of a choice."""
 
-    def without_last(self, n: int) -> Self:
-        """The same for rows without the last n features, from which nothing was learned."""
-        held_out = self.held_out
-        if held_out is not None:
-            training = replace(held_out.training, rows=held_out.training.rows[:, :-n])
-            models = [behind_selection(model) for model in held_out.models]
-            held_out = replace(held_out, training=training, models=models)
-        return self._replace(pipeline=behind_selection(self.pipeline), held_out=held_out)
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -89,7 +80,6 @@ class Plan:
     params: Keywords = field(default_factory=dict)
     usual: str = "spread"
     """What the meaning "auto" stands for where nothing is tried."""
-    indicators: bool | Literal["auto"] = "auto"
     arms: Arms = "auto"
     # What `checked` settles.
     is_choice: bool = False
@@ -111,14 +101,10 @@ class Plan:
     def checked(self) -> Self:
         """The plan with its parameters as the method takes them; ParameterError for what cannot be."""
         plan = self._checked()
-        if plan.method == AUTO:
-            partial, automatic = False, plan.effort != "fast"
-        else:
-            partial, automatic = METHODS[plan.method].partial, METHODS[plan.method].indicators
-        indicators = automatic if isinstance(plan.indicators, str) else plan.indicators
-        indicators = indicators and plan.on_missing == "auto"
-        policy = Policy(plan.on_missing, plan.handle_unknown, indicators, plan.arms)
-        return replace(plan, is_choice=plan.method == AUTO, partial=partial, policy=policy)
+        is_choice = plan.method == AUTO
+        partial = not is_choice and METHODS[plan.method].partial
+        policy = Policy(plan.on_missing, plan.handle_unknown, plan.arms)
+        return replace(plan, is_choice=is_choice, partial=partial, policy=policy)
 
     def _checked(self) -> Self:
         check_options(
@@ -136,8 +122,6 @@ class Plan:
             check_limit(self.time_limit)
         if not isinstance(self.scale, bool):
             raise ParameterError(f"scale={self.scale!r}: must be True or False")
-        if not isinstance(self.indicators, bool) and self.indicators != "auto":
-            raise ParameterError(f'indicators={self.indicators!r}: must be "auto", True or False')
         if self.method == AUTO:
             noise = None if self.noise is None else checked_noise(self.noise)
             return replace(self, noise=noise, params=settings_of_choice(self.params))
@@ -276,7 +260,6 @@ class Plan:
         def able(member: Member) -> bool:
             return member.pipeline is None or refusal(rows, member.pipeline[-1]) is None
 
-        indicators = 0 if self.indicators is True or some.xy_cov is not None else reader.n_indicators
         return Request(
             rows=some.rows, y=some.y, regression=self.regression, meaning=self.meaning, usual=self.usual,
             softening=softening,
@@ -284,7 +267,6 @@ class Plan:
             random_state=to_seed(self.random_state), settings=self.params,
             limits=bool(reader.columns.flags),
             target_limits=some.y_limit is not None, able=None if whole else able,
-            n_indicators=indicators,
         )  # fmt: skip
 
 

@@ -45,7 +45,6 @@ class Policy(NamedTuple):
 
     on_missing: str = "auto"
     handle_unknown: str = "error"
-    indicators: bool = False
     arms: Arms = "auto"
 
     @property
@@ -109,16 +108,6 @@ class RowReader(ABC):
         if self.reading is None or not hasattr(self.reading, "columns_"):
             return []
         return [str(name) for name in self.reading.get_feature_names_out()]
-
-    @property
-    def n_indicators(self) -> int:
-        """How many of the last features say what is missing."""
-        return 0 if self.reading is None else len(self.reading._indicators)
-
-    def drop_indicators(self) -> None:
-        """Nobody has learned from them."""
-        if self.reading is not None:
-            self.reading._drop_indicators()
 
     def settled_columns(self) -> Columns:
         """The columns, with what was learned from rows: whether two columns are limits or arms, and what the

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -25,7 +24,7 @@ from .._columns.columns import OF_FEATURES, ColumnsLike, FeatureRoles
 from .._data.array import GaussianArray
 from .._data.choices import ARMS, HANDLE_UNKNOWN, ON_MISSING
 from .._data.features import refuse_names
-from .._data.incomplete import GaussianRows, Incomplete, hstack
+from .._data.incomplete import GaussianRows, Incomplete
 from .._data.numbers import gaps_as_nan
 from .._data.options import check_options, refuse_unknown
 from .._data.typing import Array, Keywords, NativeTable
@@ -48,7 +47,6 @@ from ._categories import Categories, find_categories, one_hot_names
 from ._census import Census
 from ._distributions import distributions_of
 from ._faults import all_faults
-from ._indicators import Indicators, Lacks
 from ._limits import read_with_limits
 from ._pairs import REFUSE, SHRINK
 from ._reading import read_gaussians
@@ -73,10 +71,6 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     **roles
         The fields of `Columns` about features as shortcuts, such as ``features=["flux"], std="{}_err"`` or
         ``mean="position", cov="covariance"``. Features that are named without error bars are exact.
-    indicators : bool
-        With ``on_missing="auto"``: exact features of zeros and ones behind all others, which say where a
-        value (``x_missing``), or the error bar of one (``x_error_missing``), is missing; of scalar columns in
-        which a hundredth of the rows, and ten of them, lack it in `fit`.
     handle_unknown : {"error", "ignore"}
         What an unknown category means after `fit`: refused, or zeros for all categories.
     arms : {"moments", "shape"}
@@ -135,7 +129,6 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         *,
         columns: ColumnsLike | None = None,
         on_missing: str = "error",
-        indicators: bool = False,
         handle_unknown: str = "error",
         arms: str = "moments",
         **roles: Unpack[FeatureRoles],
@@ -144,7 +137,6 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             refuse_unknown(roles, OF_FEATURES, self._get_param_names())
         self.columns = columns
         self.on_missing = on_missing
-        self.indicators = indicators
         self.handle_unknown = handle_unknown
         self.arms = arms
         for role in OF_FEATURES:
@@ -194,13 +186,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         if self.columns_.mean is not None or not names:
             base = self.columns_.mean or "x"
             names = [f"{base}{j}" for j in range(self.n_features_in_ - len(names))] + names
-        return np.asarray([*names, *self._indicators.names], dtype=object)
-
-    @property
-    def _indicators(self) -> Indicators:
-        """Those that were found in the fit."""
-        unknown: Unknown | None = getattr(self, "unknown_", None)
-        return Indicators() if unknown is None else unknown.indicators
+        return np.asarray(names, dtype=object)
 
     @property
     def roles_(self) -> Keywords:
@@ -260,11 +246,6 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.unknown_: Unknown = Unknown()
         self._lost = None
 
-    def _drop_indicators(self) -> None:
-        """As if the fit had found none: nobody learns from them."""
-        self.n_features_in_ -= len(self._indicators)
-        self.unknown_ = replace(self.unknown_, indicators=Indicators())
-
     @contextmanager
     def _strict(self) -> Iterator[None]:
         """Tables are taken for complete ones; NullError or NotFiniteError for those that are not."""
@@ -294,8 +275,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return guesses.complete
 
     def _learn_sizes(self, census: Census, columns: Columns, *, complete: bool) -> None:
-        indicators = self.indicators and self.on_missing == "auto"
-        self.unknown_ = census.with_sizes(self.unknown_, columns, complete=complete, indicators=indicators)
+        self.unknown_ = census.with_sizes(self.unknown_, columns, complete=complete)
 
     def _settle(
         self,
@@ -392,7 +372,6 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 "AsGaussians was fitted on an array, so it knows no columns to read from a table"
             )
         policy = self.on_missing
-        lacks: Lacks = {}
         if policy == "auto" and not self._completes:
             policy = "error"
         elif policy == "auto":
@@ -400,17 +379,13 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             if self._counts:
                 self.unknown_ = self.unknown_.counting(completed)
             X, policy = completed.table, "impute" if completed.has_gaps or columns.flags else "error"
-            lacks = completed.lacks
         try:
             read = read_with_limits if columns.flags else read_gaussians
-            rows = read(
+            return read(
                 X, columns, on_missing=policy, categories=categories, handle_unknown=self.handle_unknown,
                 impossible=SHRINK if self.on_missing == "auto" else REFUSE,
                 arms=self.arms,
             )  # fmt: skip
-            if not self._indicators.names:
-                return rows
-            return hstack([rows, GaussianArray(self._indicators.features(lacks, len(rows)))])
         except (NullError, NotFiniteError) as error:
             if self.on_missing in ("auto", "impute") or not re.search(" is (null|NaN)", str(error)):
                 raise

@@ -127,12 +127,12 @@ class Census:
         """By error column in which a zero is no size how many there are."""
         return {name: zero for name, (zero, n) in self._zeros.items() if 0 < zero < RARE * n}
 
-    def with_sizes(self, unknown: Unknown, columns: Columns, *, complete: bool, indicators: bool) -> Unknown:
+    def with_sizes(self, unknown: Unknown, columns: Columns, *, complete: bool) -> Unknown:
         """The same with the model of sizes of the rows of the sample, if there are any."""
         sample = self._sample.table()
         if sample is None:
             return unknown
-        return unknown.with_sizes(sample, columns, complete=complete, indicators=indicators)
+        return unknown.with_sizes(sample, columns, complete=complete)
 
 
 class Guesses(NamedTuple):

@@ -17,11 +17,9 @@ import numpy as np
 
 from .._columns import Columns
 from .._columns.bars import listing
-from .._data.typing import Keywords
 from .._tables import Table
 from .._uncertain import Rows
 from ._bar_sizes import BarSizes
-from ._indicators import Indicators, Lacks, lacking
 from ._size_model import SizeModel
 from ._text_numbers import not_a_number, numbers_from_text
 
@@ -39,8 +37,6 @@ class Completed(NamedTuple):
     """By feature how many values are missing."""
     sizes: Mapping[str, int] = {}
     """By feature how many values have an error bar from the model of sizes."""
-    lacks: Lacks = {}  # noqa: RUF012
-    """What was missing, by the names of indicators."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +53,6 @@ class Unknown:
     """By feature how many values of the fit were missing."""
     n_sized: Mapping[str, int] = field(default_factory=dict)
     """By feature how many values of the fit have an error bar from the model of sizes."""
-    indicators: Indicators = field(default_factory=Indicators)
-    """Features that say what is missing."""
 
     @property
     def changes(self) -> bool:
@@ -78,27 +72,13 @@ class Unknown:
             texts.append(_counts("value", "unknown", self.n_gaps))
         if self.n_sized:
             texts.append(_counts("error bar", "from a model of sizes", self.n_sized))
-        if self.indicators:
-            n = len(self.indicators)
-            texts.append(f"{n} indicator{'s' * (n > 1)} of zeros and ones")
         return "; ".join(texts)
 
-    def with_sizes(
-        self, sample: Table, columns: Columns, *, complete: bool = False, indicators: bool = False
-    ) -> Self:
-        """The same with the model of sizes of these rows; `complete`: of which nothing is missing.
-
-        With `indicators` those that these rows need, too.
-        """
+    def with_sizes(self, sample: Table, columns: Columns, *, complete: bool = False) -> Self:
+        """The same with the model of sizes of these rows; `complete`: of which nothing is missing."""
         sample = sample if complete else self.cleaned(sample, columns, refuse=False)
         bars = BarSizes.from_table(sample, columns)
-        more: Keywords = {}
-        if indicators and not complete and columns.mean is None:
-            taken = [*columns.scalars, *(columns.categorical or ())]
-            more = {"indicators": Indicators.learn(_missing_now(sample, columns, bars), taken)}
-        if bars is not None:
-            more["sizes"] = SizeModel.learn(bars.values, bars.std)
-        return replace(self, **more)
+        return self if bars is None else replace(self, sizes=SizeModel.learn(bars.values, bars.std))
 
     def completed(self, table: Table, columns: Columns) -> Completed:
         """The table with nulls for all that is unknown, and sizes for values without error bar."""
@@ -109,10 +89,9 @@ class Unknown:
         points = [*(columns.scalars if not columns.errors else columns.exact or ())]
         exact = {name: _count(frame[name]) for name in points}
         bars = BarSizes.from_table(table, columns)
-        lacks = _missing_now(table, columns, bars) if self.indicators else {}
         if bars is None:
             gaps = {name: n for name, n in exact.items() if n}
-            return Completed(table, has_gaps=True, gaps=gaps, lacks=lacks)
+            return Completed(table, has_gaps=True, gaps=gaps)
         missing = np.isnan(bars.values)
         std = bars.std if self.sizes is None else self.sizes.filled(bars.values, bars.std)
         new = np.isnan(bars.std) & ~np.isnan(std) & bars.absent
@@ -122,7 +101,6 @@ class Unknown:
             bool(without or missing.any() or np.isnan(std).any() or any(exact.values())),
             {name: count for name, count in gaps.items() if count},
             {name: n for name, n in zip(bars.names, new.sum(axis=0).tolist(), strict=True) if n},
-            lacks,
         )
 
     def cleaned(self, table: Table, columns: Columns, *, refuse: bool = True) -> Table:
@@ -205,21 +183,6 @@ def _lacks(name: str, column: Series) -> bool:
     if column.dtype.is_nested():
         return bool(np.isnan(Rows.from_arrow([column], [name], "nan").to_numpy().sum(axis=0)).any())
     return bool(column.dtype.is_float() and column.is_nan().any())
-
-
-def _missing_now(table: Table, columns: Columns, bars: BarSizes | None) -> Lacks:
-    """Where values and error bars of scalar columns are missing."""
-    values: Lacks = {}
-    errors: Lacks = {}
-    if bars is not None and columns.mean is None:
-        missing = np.isnan(bars.values)
-        values |= zip(bars.names, missing.T, strict=True)
-        errors |= zip(bars.names, (bars.absent & ~missing).T, strict=True)
-    names = [name for name in columns.scalars if name not in values]
-    for name, column in zip(names, table.series(names), strict=True):
-        lack = column.is_null()
-        values[name] = ((lack | column.is_nan()) if column.dtype.is_float() else lack).to_numpy()
-    return lacking(values, errors)
 
 
 def _count(column: Series) -> int:

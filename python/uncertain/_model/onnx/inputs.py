@@ -7,7 +7,7 @@ refuse a row: a negative error bar makes the answer NaN, and an unknown category
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -54,9 +54,6 @@ def read_inputs(g: Graph, reading: AsGaussians | None, d: int) -> Rows:
         values.append(value)
         bars.append(tuple(own))
     kinds = [*columns.error_bars.values()]
-    lacks: dict[str, Value] = {}
-    if reading._indicators:
-        lacks |= _lacking(columns.error_bars, values, bars)
     if values and auto and unknown.sizes is not None:
         bars = _filled(g, unknown.sizes, values, bars, kinds)
     means, deviations = [], []
@@ -66,11 +63,9 @@ def read_inputs(g: Graph, reading: AsGaussians | None, d: int) -> Rows:
         deviations.append(deviation.expand(1))
     exact = [*(columns.exact or ())] if columns.error_bars else [*columns.scalars]
     points = [number(name) for name in exact]
-    lacks |= {f"{name}_missing": point.apply("IsNaN") for name, point in zip(exact, points, strict=True)}
     means += [point.expand(1) for point in points]
     for name, known in reading.categories_.items():
         means.append(_zeros_and_ones(g, name, known))
-    means += [lacks[name].numbers().expand(1) for name in reading._indicators.names]
     mean = g.join(means, 1)
     std: Value | None = None
     if deviations:
@@ -80,16 +75,6 @@ def read_inputs(g: Graph, reading: AsGaussians | None, d: int) -> Rows:
         return Rows(g, d, mean, std)
     gaps = mean.apply("IsNaN") if std is None else mean.apply("IsNaN") | std.apply("IsNaN")
     return Rows(g, d, g.where(gaps, 0.0, mean), None if std is None else g.where(gaps, 0.0, std), gaps=gaps)
-
-
-def _lacking(features: Iterable[str], values: list[Value], bars: list[tuple[Value, ...]]) -> dict[str, Value]:
-    """By the name of its indicator where a value is missing, or the error bar of one that is there."""
-    lacks: dict[str, Value] = {}
-    for name, value, own in zip(features, values, bars, strict=True):
-        missing = value.apply("IsNaN")
-        absent = own[0].apply("IsNaN") if len(own) == 1 else own[0].apply("IsNaN") | own[1].apply("IsNaN")
-        lacks |= {f"{name}_missing": missing, f"{name}_error_missing": absent & ~missing}
-    return lacks
 
 
 def _refuse_roles(columns: Columns, arms: str) -> None:
