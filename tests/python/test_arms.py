@@ -67,20 +67,18 @@ def test_other_columns_beside_them_are_gaussian() -> None:
     assert_allclose(both.covariances(), moments.covariances(), atol=1e-12)
 
 
-def test_correlations_join_the_arms() -> None:
-    rho = RANDOM.uniform(-0.8, 0.8, N)
-    table = TABLE.with_columns(z_err1=pl.lit(0.6), z_err2=pl.lit(-0.2), rho=pl.Series(rho), one=pl.lit(1.0))
+def test_correlated_arms_keep_their_moments() -> None:
+    table = TABLE.with_columns(z_err1=pl.lit(0.6), z_err2=pl.lit(-0.2), rho=pl.lit(0.5)).drop("z_err")
     columns = {"features": ["x", "z"], "std": {n: (f"{n}_err1", f"{n}_err2") for n in "xz"}}
-    rows = AsGaussians(**columns, corr={("x", "z"): "rho"}, exact=["one"], arms="shape").fit_transform(table)
-    value, below = np.c_[READ, TABLE["z"]], np.c_[DOWN, np.full(N, 0.2)]
-    above = np.c_[UP, np.full(N, 0.6)]
-    expected = from_bounds(value - below, value + above, value=value, rule="shape", corr=rho)
-    assert isinstance(rows, MixtureArray)
-    both = rows[:, :2]
-    assert_allclose(both.weights, expected.weights, rtol=1e-9)
-    assert_allclose(both.components.means, expected.components.means, rtol=1e-9, atol=1e-12)
-    assert_allclose(both.components.covariances(), expected.components.covariances(), rtol=1e-9, atol=1e-12)
-    assert_allclose(rows.components.covariances()[:, 2], 0.0)
+    columns["corr"] = {("x", "z"): "rho"}
+    with pytest.raises(ParameterError, match=r'independent errors, but x, z .* Use arms="moments"'):
+        AsGaussians(**columns, arms="shape").fit(table)
+    with pytest.warns(UncertainWarning, match="asymmetric by more than 10%"):
+        rows = AsGaussians(**columns).fit_transform(table)
+        model = uncertain.fit(table, target="kind", method="law", **columns)
+    std = np.sqrt(np.diagonal(rows.covariances(), axis1=1, axis2=2))
+    assert_allclose(rows.covariances()[:, 0, 1], 0.5 * std.prod(axis=1))
+    assert model.pipeline_[0].arms == "moments"
 
 
 def test_a_law_keeps_the_shape_and_warns_of_nothing() -> None:

@@ -25,11 +25,9 @@ def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-# A catalogue as it comes is read with warnings, which say what was taken for missing. A chosen average may hold a
-# member that takes error bars as spread, and then its model says where errors differ from those of the fit.
-@pytest.mark.filterwarnings(
-    "ignore:the errors of these rows are not like:uncertain.exceptions.ErrorSizesWarning"
-)
+# A catalogue as it comes is read with warnings, which say what was taken for missing. A chosen average may
+# have a member with error bars as spread, whose predictions warn of error sizes unlike those of the fit.
+@pytest.mark.filterwarnings("ignore:the errors of these rows are not like")
 @pytest.mark.filterwarnings("ignore:taken for missing")
 @pytest.mark.filterwarnings("ignore:.* asymmetric by more than")
 @pytest.mark.parametrize("page", [page for page in PAGES if snippets(page, "python")], ids=name)

@@ -11,7 +11,7 @@ from sklearn.covariance import ledoit_wolf, oas
 
 import uncertain
 from uncertain import GaussianArray, uncertainty
-from uncertain.exceptions import UncertainError, UncertainWarning
+from uncertain.exceptions import NotFiniteError, ParameterError, ShapeError, UncertainError, UncertainWarning
 
 Floats = NDArray[np.float64]
 
@@ -208,6 +208,42 @@ def test_bad_bounds() -> None:
         uncertainty.from_bounds([[0.0], [np.nan]], [[1.0], [1.0]])
     with pytest.raises(UncertainError, match="k = 0"):
         uncertainty.from_bounds([[0.0]], [[1.0]], 0)
+
+
+@pytest.mark.filterwarnings("ignore::uncertain.exceptions.UncertainWarning")
+def test_bounds_with_correlations() -> None:
+    low, high, value = [[-1.0, -2.0]], [[3.0, 2.0]], [[0.0, 0.0]]
+    for rule in ("moments", "average"):
+        rows = uncertainty.from_bounds(low, high, value=value, rule=rule, corr=0.5)
+        plain = uncertainty.from_bounds(low, high, value=value, rule=rule)
+        std = np.sqrt(plain.covariances()[0].diagonal())
+        np.testing.assert_allclose(rows.covariances()[0][0, 1], 0.5 * std.prod())
+        assert np.array_equal(rows.means, plain.means)
+    symmetric = uncertainty.from_bounds([[-1.0, -2.0]], [[1.0, 2.0]], corr=[-0.5])
+    np.testing.assert_allclose(symmetric.covariances(), [[[1, -1], [-1, 4]]])
+    with pytest.raises(ParameterError, match='rule="shape" is for independent errors'):
+        uncertainty.from_bounds(low, high, value=value, rule="shape", corr=0.5)
+
+
+@pytest.mark.parametrize(
+    ("corr", "error", "message"),
+    [
+        ([0.1, -1.2], UncertainError, r"corr: row 1 is -1.2; .* \[-1, 1\]"),
+        ([np.nan, 0.2], NotFiniteError, "corr: row 0 is nan"),
+        ([0.1, 0.2, 0.3], ShapeError, r"corr: expected shape \(2, 2, 2\) or \(2, 2\)"),
+        ([[1.0, 0.4], [0.0, 1.0]], UncertainError, r"corr: .*feature 1 is 0\.4; matrices"),
+        ([[1.0, 0.0], [0.0, 0.5]], UncertainError, r"corr: .*feature 1 is 0\.5; the diagonal"),
+    ],
+)
+def test_bad_correlations_of_bounds(corr: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        uncertainty.from_bounds(-np.ones((2, 2)), np.ones((2, 2)), corr=corr)
+
+
+def test_impossible_correlations_of_bounds() -> None:
+    with pytest.raises(UncertainError, match=r"corr: row 1 is -0\.8.*eigenvalue"):
+        corr = np.where(np.eye(3) == 1, 1.0, [[[0.5]], [[-0.9]]])
+        uncertainty.from_bounds(-np.ones((2, 3)), np.ones((2, 3)), corr=corr)
 
 
 # -- replicates

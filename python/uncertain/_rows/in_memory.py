@@ -203,8 +203,10 @@ class MemoryReader(RowReader):
         """What is kept of asymmetric error bars."""
         if self.policy.arms != "auto":
             return self.policy.arms
+        columns = self.columns
         shared = self.per_row.modes is not None or self.per_row.y_cov is not None
-        n_arms = sum(len(bar.columns) == 2 for bar in self.columns.error_bars.values())
+        shared |= columns.corr is not None or (columns.cov is not None and "cov" not in columns.lists)
+        n_arms = sum(len(bar.columns) == 2 for bar in columns.error_bars.values())
         shapes = uses.shapes and 0 < n_arms <= SHAPED and pairs is None and not shared
         return "shape" if shapes else "moments"
 

@@ -76,7 +76,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     arms : {"moments", "shape"}
         What is kept of asymmetric error bars of scalar columns: mean and variance, or their shape, as
         mixtures of two or three Gaussians per feature (`uncertain.uncertainty.from_bounds` with
-        ``rule="shape"``), with the correlations of `corr` and `cov`.
+        ``rule="shape"``); refused beside correlations and covariances of scalar columns.
     on_missing : {"error", "auto", "point", "impute"}
         "error": a null or NaN is refused. "auto": nulls, NaN, infinities, blanks, codes such as -9999
         (repeated values far outside the rest of a column) and rare error bars of zero are what they are:

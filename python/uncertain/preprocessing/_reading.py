@@ -17,7 +17,6 @@ from .._columns.bars import listing, pair_columns_from
 from .._columns.names import ErrorBar
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal
-from .._data.copula import correlated
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, hstack
 from .._data.mixture_array import MixtureArray
 from .._data.numbers import refuse_where
@@ -147,27 +146,28 @@ def _mixed(
     core = _related(core, table, list(bars), columns, places, missing, impossible)
     rows = _finished(core, missing)
     if arms == "shape" and lengths:
-        made = _shaped(filled_gaussians(rows), np.sqrt(var), lengths, missing)
+        if filled_gaussians(rows).kind == "full":
+            raise ParameterError(
+                f'arms="shape" is for independent errors, but {listing(bars)} have columns of correlations. '
+                'Use arms="moments".'
+            )
+        made = _shaped(filled_gaussians(rows).means, np.sqrt(var), lengths, missing)
         return made if missing is None else Incomplete(made, missing)
     return rows
 
 
 def _shaped(
-    rows: GaussianArray,
+    means: Floats,
     std: Floats,
     lengths: Mapping[int, tuple[Floats, Floats, Floats]],
     missing: Booleans | None,
 ) -> MixtureArray:
-    """The rows with the shape of these (values, arms below, arms above), by feature; a gap has none."""
-    values, below, above = rows.means.copy(), std.copy(), std.copy()
+    """Rows of independent features, some with these (values, arms below, arms above); a gap has no shape."""
+    values, below, above = means.copy(), std.copy(), std.copy()
     for j, own in lengths.items():
         there = slice(None) if missing is None else ~missing[:, j]
         values[there, j], below[there, j], above[there, j] = (each[there] for each in own)
-    if rows.kind != "full":
-        return shaped(values, below, above)
-    widths = np.where(std > 0, std, 1.0)
-    corr = rows.covariances() / (widths[:, :, None] * widths[:, None])
-    return correlated(values, below, above, np.where(np.eye(rows.n_features, dtype=bool), 1.0, corr))
+    return shaped(values, below, above)
 
 
 def _numbers(table: Table, column: str, missing: str, like: Sequence[str] = (), power: int = 1) -> Floats:

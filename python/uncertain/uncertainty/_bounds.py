@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal, what_is_lost
-from .._data.copula import correlated
 from .._data.numbers import first_place, float_array, pair_of_arrays, refuse_not_finite, refuse_where
 from .._data.options import check_option
 from .._data.split_normals import shaped
@@ -46,14 +45,8 @@ def from_bounds(
     between the split normal distribution and its three (two) components is .004 (.007) for arms 1 : 1.5, .010
     (.041) for 1 : 3, and .084 (.122) where one arm is zero.
 
-    With `corr` the errors of a row are correlated. "shape" then joins the split normal distributions by a
-    Gaussian copula: z ~ N(0, corr), x_j = F_j^-1(Phi(z_j)). Rows have the components that they have without
-    `corr` (at most 27 up to three features, else 64), and every feature the same distribution; components
-    that go together have larger weights, and correlations inside. Covariances are those of the copula up to
-    corr = .6 (or -.6), and beyond that up to what the components can carry: for arms 1 : 3 all of it, for
-    opposite skewness up to .8; a feature with equal arms beside a skewed one does not get beyond .63 to .69.
-    For two features with arms 1 : 3 the total variation left to the copula is .007, .03, .08 for corr = .3,
-    .6, .8 (of one Gaussian .17). The other rules give Gaussians with these correlations.
+    With `corr` the errors of a row are correlated: "moments" and "average" give Gaussians with these
+    correlations. "shape" is for independent errors.
 
     Parameters
     ----------
@@ -78,7 +71,7 @@ def from_bounds(
     ------
     UncertainError
         For bounds in the wrong order, a value outside them, NaN or infinity, or k <= 0; for correlations
-        outside [-1, 1], not symmetric, or that no errors have (a negative eigenvalue).
+        outside [-1, 1], not symmetric, or that no errors have (a negative eigenvalue), and with "shape".
 
     Warns
     -----
@@ -112,9 +105,9 @@ def from_bounds(
         return _gaussians(middle, (high - low) / (2 * k), related)
     below, above = (middle - low) / k, (high - middle) / k
     if rule == "shape":
-        if related is None or (related == np.eye(middle.shape[1])).all():
-            return shaped(middle, below, above)
-        return correlated(middle, below, above, related)
+        if related is not None and (related != np.eye(middle.shape[1])).any():
+            raise ParameterError('corr: rule="shape" is for independent errors. Use rule="moments".')
+        return shaped(middle, below, above)
     kept = "mean and variance" if rule == "moments" else "average width"
     if lost := what_is_lost(below, above, kept, instead='rule="shape"'):
         warn(lost, UncertainWarning)
