@@ -187,6 +187,7 @@ class GeneralizedLinearLaw(Answers, Estimates, BaseEstimator):
     alpha: float = 0.0
     bias_correction: Literal["errors", "jackknife"] | None = "errors"
     error_scale: Literal["features"] | None = None
+    n_components: int | Literal["auto"] = 1
     tol: float = 1e-6
 
     def fit(
