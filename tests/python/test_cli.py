@@ -23,6 +23,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
+from pytest import importorskip
 from test_fit import N, scalars
 
 import uncertain
@@ -70,8 +71,9 @@ def test_fit_predict_evaluate_report(table: Path, model: Path, tmp_path: Path) -
 
     text = run("report", model, table, "--folds", 3, "--repeats", 1)
     assert "Held-out scores, 3 folds x 1 repeats" in text.output
-    as_json = run("report", model, table, "--folds", 3, "--repeats", 1, "--json")
-    assert json.loads(as_json.output)["n_rows"] == N
+    options = ("--scoring", "log_loss", "--max-seconds", 100, "--json")
+    as_json = json.loads(run("report", model, table, "--folds", 3, "--repeats", 1, *options).stdout)
+    assert as_json["n_rows"] == N and as_json["scoring"] == "log_loss"
 
 
 def test_groups(tmp_path: Path) -> None:
@@ -137,28 +139,6 @@ def test_columns_reach_python_as_they_were_meant(
     assert all(given[name] == usual[name].default for name in rest)
 
 
-def test_asymmetric_exact_and_categorical_columns(table: Path, tmp_path: Path) -> None:
-    frame = pl.read_parquet(table).rename({"u_err": "plus"}).with_columns(
-        minus=-pl.col("plus"), airmass=pl.col("v") * 0.1, survey=pl.when(pl.col("v") > 0).then(pl.lit("A"))
-        .otherwise(pl.lit("B")),
-    )  # fmt: skip
-    wide, out = tmp_path / "wide.parquet", tmp_path / "m.safetensors"
-    frame.write_parquet(wide)
-    arguments = ("--std", "u=plus,minus", "--exact", "airmass", "--categorical", "survey", "--features", "u")
-    result = run("fit", *GSU, wide, "--out", out, *arguments)
-    assert result.exit_code == 0, result.stderr
-    model = uncertain.fit(
-        wide,
-        features=["u"],
-        std={"u": ("plus", "minus")},
-        exact=["airmass"],
-        categorical=["survey"],
-        method="gsu",
-    )
-    assert uncertain.load(out).columns_ == model.columns_
-    assert uncertain.load(out).predict(wide).to_list() == model.predict(wide).to_list()
-
-
 @pytest.mark.parametrize("ending", [".csv", ".arrow", ".parquet"])
 def test_convert_formats(ending: str, table: Path, tmp_path: Path) -> None:
     out = tmp_path / f"out{ending}"
@@ -200,6 +180,7 @@ def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> 
         (("predict", model, table, "--out", tmp_path / "x.doc"), "'.doc'"),
         (("convert", lists, tmp_path / "x.csv"), "CSV has no lists, but column 'a' is one"),
         (("report", model, table, "--folds", 1), "folds=1: must be"),
+        (("report", model, table, "--scoring", "acuracy"), "acuracy"),
         (("frobnicate",), "no such command 'frobnicate'"),
         (("fitt",), "did you mean 'fit'?"),
         (("Check-error",), "did you mean 'check-errors'?"),
@@ -258,45 +239,25 @@ def test_choices_are_those_of_python() -> None:
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow", "stream", "ecsv", "csv.gz"])
 def test_standard_input_and_output(kind: str, table: Path, model: Path) -> None:
-    frame = pl.read_parquet(table)
-    data = io.BytesIO()
-    match kind:
-        case "csv":
-            frame.write_csv(data)
-        case "tsv":
-            frame.write_csv(data, separator="\t")
-        case "parquet":
-            frame.write_parquet(data)
-        case "arrow":
-            frame.write_ipc(data)
-        case "stream":
-            frame.write_ipc_stream(data)
-        case "ecsv":
-            pytest.importorskip("astropy.table").Table(frame.to_dict(as_series=False)).write(
-                path := table.with_suffix(".ecsv")
-            )
-            data.write(path.read_bytes())
-        case "csv.gz":
-            data.write(gzip.compress(frame.write_csv().encode()))
+    frame, path = pl.read_parquet(table), table.with_suffix(f".{kind}")
+    writers: dict[str, Any] = {
+        "csv": frame.write_csv,
+        "tsv": partial(frame.write_csv, separator="\t"),
+        "parquet": frame.write_parquet,
+        "arrow": frame.write_ipc,
+        "stream": frame.write_ipc_stream,
+        "ecsv": lambda path: importorskip("astropy.table").Table(frame.to_dict(as_series=False)).write(path),
+        "csv.gz": lambda path: path.write_bytes(gzip.compress(frame.write_csv().encode())),
+    }
+    writers[kind](path)
     read = {"csv": pl.read_csv, "tsv": partial(pl.read_csv, separator="\t"), "parquet": pl.read_parquet}
     written = {"stream": "arrow", "ecsv": "csv", "csv.gz": "csv"}.get(kind, kind)
-    result = CliRunner().invoke(
-        main, ["predict", str(model), "-", "--format", written, "--append"], input=data.getvalue()
-    )
+    arguments = ["predict", str(model), "-", "--format", written, "--append"]
+    result = CliRunner().invoke(main, arguments, input=path.read_bytes())
     assert result.exit_code == 0, result.stderr
     answer = read.get(written, pl.read_ipc)(io.BytesIO(result.stdout_bytes))
     assert answer.columns == [*frame.columns, "prediction", "p_high", "p_low"]
     assert answer["prediction"].to_list() == uncertain.load(model).predict(frame).to_list()
-
-
-def test_a_fit_to_standard_input(table: Path, tmp_path: Path) -> None:
-    text = pl.read_parquet(table).write_csv()
-    out = tmp_path / "m.safetensors"
-    assert CliRunner().invoke(main, ["fit", *GSU, "-", "--out", str(out)], input=text).exit_code == 0
-    assert (
-        uncertain.load(out).predict(table).to_list()
-        == uncertain.fit(table, method="gsu").predict(table).to_list()
-    )
 
 
 def test_several_files(table: Path, model: Path, tmp_path: Path) -> None:
@@ -307,6 +268,10 @@ def test_several_files(table: Path, model: Path, tmp_path: Path) -> None:
     together = tmp_path / "m.safetensors"
     assert run("fit", *GSU, *parts, "--out", together, "--progress").stderr.count("and 1 more")
     whole = uncertain.load(model).predict(table).to_list()
+    by_input = CliRunner().invoke(
+        main, ["fit", *GSU, "-", "--out", str(tmp_path / "i")], input=frame.write_csv()
+    )
+    assert by_input.exit_code == 0 and uncertain.load(tmp_path / "i").predict(table).to_list() == whole
     assert uncertain.load(together).predict(table).to_list() == whole
     for given in (parts, [tmp_path / "part*.csv"]):
         predicted = pl.read_csv(io.StringIO(run("predict", model, *given).stdout))
@@ -316,15 +281,6 @@ def test_several_files(table: Path, model: Path, tmp_path: Path) -> None:
     broken = CliRunner().invoke(main, ["fit", "-"], input=b"PAR1 and no more")
     assert broken.exit_code == 2 and "standard input, read as parquet" in broken.stderr
     assert broken.stderr.count("\n") == 1
-
-
-def test_report_options(table: Path, model: Path) -> None:
-    arguments = ("report", model, table, "--folds", 3, "--repeats", 1)
-    result = run(*arguments, "--scoring", "log_loss", "--max-seconds", 100, "--progress", "--json")
-    assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout)["scoring"] == "log_loss"
-    wrong = run(*arguments, "--scoring", "acuracy")
-    assert wrong.exit_code == 2 and "acuracy" in wrong.stderr
 
 
 def test_kept_columns(table: Path, model: Path, tmp_path: Path) -> None:

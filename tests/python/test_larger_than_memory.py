@@ -537,7 +537,7 @@ def test_commands_write_large_tables_in_batches(
 
     model = tmp_path / "model.safetensors"
     options = ("-t", "kind", "--method", "gsu", "--features", "x0,x1,x2", "--std", "{}_err")
-    assert "written" in run("fit", folder, *options, "--memory", MEMORY, "--spill", tmp_path, "-o", model)
+    assert "written" in run("fit", folder, *options, "--memory", MEMORY, "-o", model)
     loaded = uncertain.load(model)
     assert loaded.predict_proba(TABLE).equals(
         in_memory("kind", method="gsu", features=FEATURES, std="{}_err").predict_proba(TABLE)

@@ -1,8 +1,8 @@
 """How good predictions are, in numbers that are added: of blocks of rows, and of partitions.
 
 Of classes it is how often each one was predicted where each one is true; of numbers y with predictions p the
-count, mean and sum of squares about the mean of y, sum (y - p)^2 and sum |y - p|, joined as by Chan, Golub
-and LeVeque (The American Statistician 37, 1983, https://doi.org/10.1080/00031305.1983.10483115).
+count, mean and sum of squares about the mean of y and sum (y - p)^2, joined as by Chan, Golub and LeVeque
+(The American Statistician 37, 1983, https://doi.org/10.1080/00031305.1983.10483115).
 """
 
 from __future__ import annotations
@@ -52,15 +52,6 @@ class ConfusionCounts:
         right = self.cells // self.n_classes == self.cells % self.n_classes
         return float(self.counts[right].sum() / self.n_rows)
 
-    def per_class(self) -> tuple[Ints, Ints, Ints]:
-        """Rows of every class that are predicted as such, that are such, and that are said to be."""
-        true, said = self.cells // self.n_classes, self.cells % self.n_classes
-        found = np.zeros((3, self.n_classes), dtype=np.int64)
-        np.add.at(found[0], true[true == said], self.counts[true == said])
-        np.add.at(found[1], true, self.counts)
-        np.add.at(found[2], said, self.counts)
-        return found[0], found[1], found[2]
-
 
 @dataclass(frozen=True)
 class ResidualSums:
@@ -71,16 +62,15 @@ class ResidualSums:
     spread: float
     """sum (y - mean)^2"""
     squares: float
-    absolute: float
 
     @classmethod
     def from_numbers(cls, truth: Floats, predicted: Floats) -> Self:
         """Rows with these numbers."""
         if not len(truth):
-            return cls(0, 0.0, 0.0, 0.0, 0.0)
+            return cls(0, 0.0, 0.0, 0.0)
         mean, off = float(truth.mean()), truth - predicted
         spread = float(((truth - mean) ** 2).sum())
-        return cls(len(truth), mean, spread, float((off**2).sum()), float(np.abs(off).sum()))
+        return cls(len(truth), mean, spread, float((off**2).sum()))
 
     def __add__(self, other: Self) -> Self:
         """Of the rows of both."""
@@ -93,7 +83,6 @@ class ResidualSums:
             self.mean + apart * share,
             self.spread + other.spread + apart**2 * self.n_rows * share,
             self.squares + other.squares,
-            self.absolute + other.absolute,
         )
 
     @property
@@ -105,11 +94,6 @@ class ResidualSums:
         if self.spread == 0.0:
             return float(self.squares == 0.0)
         return 1.0 - self.squares / self.spread
-
-    @property
-    def error(self) -> float:
-        """Mean absolute error."""
-        return self.absolute / self.n_rows
 
 
 def places(values: Values, classes: Labels, what: str) -> Ints:

@@ -1,21 +1,37 @@
 """The command line: `uncertain fit | predict | evaluate | report | check-errors | convert | demo`.
 
-One file per command.
-
 Nothing here imports scikit-learn, NumPy or Polars before a command runs, so that ``--help`` and ``--version``
 answer at once.
 """
 
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
+from .._base.progress import show_iteration, shown
 from ._group import Commands
-from .check_errors import check_errors
-from .convert import convert
-from .demo import demo
-from .evaluate import evaluate
-from .fit import fit
-from .predict import predict
-from .report import report
+from ._options import (
+    ROLES,
+    choice_options,
+    groups_option,
+    names,
+    parameter,
+    progress_option,
+    role_options,
+    weight_option,
+)
+from ._tables import STANDARD, Paths, format_option, open_table, read, table_argument, table_name, write
+
+if TYPE_CHECKING:
+    import polars
+
+    from .._data.typing import Keywords
+    from .._model.model import Model
+    from .._tables import Table
 
 __all__ = ["main"]
 
@@ -55,5 +71,331 @@ def main() -> None:
     """
 
 
-for _command in (fit, predict, evaluate, report, check_errors, convert, demo):
-    main.add_command(_command)
+@main.command(short_help="Fit a model to a table and write it to a file.")
+@table_argument
+@click.option("--target", "-t", default="label", show_default=True, help="Column to predict.")
+@click.option("--target-std", metavar="NAME", help="Column of the target's standard deviations (regression).")
+@click.option("--out", "-o", default="model.safetensors", show_default=True, type=click.Path(path_type=Path))
+@groups_option
+@weight_option
+@role_options(ROLES)
+@choice_options("task", "method", "meaning", "arms", "effort")
+@click.option(
+    "--noise",
+    nargs=2,
+    type=float,
+    metavar="LOW HIGH",
+    help="Errors expected of new rows, as factors of these: 1 4 for up to four times as large.",
+)
+@click.option("--no-scale", is_flag=True, help="Do not standardise the features.")
+@click.option("--no-log", is_flag=True, help="Take no logarithms of features.")
+@choice_options("on-missing", "handle-unknown")
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="For tables larger than memory: how much the fit may use, such as 2GB; rows go to a file.",
+)
+@click.option(
+    "--time-limit",
+    type=float,
+    metavar="SECONDS",
+    help="Seconds after which the fit ends; another run may then choose another model.",
+)
+@click.option(
+    "--param",
+    "-p",
+    "params",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A parameter of the method, such as -p alpha=1e-2.",
+)
+@progress_option
+def fit(
+    table: Paths,
+    target: str,
+    out: Path,
+    no_scale: bool,
+    no_log: bool,
+    params: tuple[str, ...],
+    progress: bool | None,
+    **options: Any,
+) -> None:
+    """Fit a classifier, or a regression if the target holds floats, to TABLE and write it to a model file.
+
+    Columns are found by name: x with its error bar in x_err, x_std, sigma_x, psfMagErr_u (for psfMag_u) and
+    the like, or list columns mean and cov. The columns that were found and those left out are printed.
+
+    \b
+    Examples:
+      uncertain fit catalogue.parquet --target kind
+      uncertain fit stars.csv -t dist --target-std dist_err --features u,g,r --std "{}_unc"
+      uncertain fit kepler.csv -t class --std period=period_err1,period_err2 --exact airmass
+      uncertain fit visits.csv -t ill --groups patient --method discriminant
+      uncertain fit catalogue.csv -t kind --method gsu -p alpha=1e-3 -p kernel=rbf -o curved.safetensors
+      uncertain fit catalogue.csv -t kind --noise 1 4
+      uncertain fit nights/*.fits -t kind
+      uncertain fit "survey/*.parquet" -t kind --method gsu --memory 2GB
+      zcat big.csv.gz | uncertain fit - -t kind
+    """
+    from .. import fit as fit_table
+
+    arguments: Keywords = dict(parameter(text) for text in params) | _given(options)
+    arguments |= {"scale": not no_scale, "transform": None if no_log else "auto"}
+    with shown(f"fitting {table_name(table)}", progress) as is_shown:
+        if is_shown and options["method"] not in ("auto", "minimax"):  # which has no iterations to report
+            arguments["callback"] = show_iteration
+        model = fit_table(read(table) if table == STANDARD else table, target, **arguments)
+    model.save(out)
+    click.echo(f"{model}\nwritten    {out}")
+
+
+@main.command(short_help="Predict every row of a table.")
+@click.argument("model")
+@table_argument
+@click.option("--out", "-o", default=STANDARD, help="Table to write; by default standard output.")
+@format_option
+@click.option("--append", is_flag=True, help="Write all columns of TABLE before the predictions.")
+@click.option(
+    "--coverage",
+    type=float,
+    metavar="SHARE",
+    help="Also write intervals for numbers (_lower, _upper), or sets of labels (_set, with | between them), "
+    "that contain the true value with this probability.",
+)
+@click.option(
+    "--errors",
+    type=click.Choice(["typical", "zero"]),
+    help="For a TABLE without error columns: sizes as in the fit, or exact values.",
+)
+@click.option(
+    "--keep", type=names, metavar="A,B,...", help="Write these columns of TABLE before the predictions."
+)
+@progress_option
+def predict(
+    model: str,
+    table: Paths,
+    out: str,
+    kind: str | None,
+    append: bool,
+    coverage: float | None,
+    errors: Any,
+    keep: list[str] | None,
+    progress: bool | None,
+) -> None:
+    """Predict the class of every row of TABLE, and its probabilities; or the number, its standard deviation,
+    and the part of it that comes from the row's error bars.
+
+    \b
+    Examples:
+      uncertain predict model.safetensors new.parquet --out predictions.parquet
+      uncertain predict model.safetensors new.csv --keep objid,ra,dec > predictions.csv
+      uncertain predict model.safetensors new.csv --append --format tsv | sort -k 3 | head
+      uncertain predict model.safetensors new.csv --coverage 0.9 --keep objid
+      cat new.parquet | uncertain predict model.safetensors - --format arrow > predictions.arrow
+    """
+    from .. import load
+    from .._columns.bars import require
+
+    if append and keep:
+        raise click.UsageError("--append keeps all columns, --keep some: choose one")
+    fitted = load(model)
+    with shown("predicting", progress):
+        rows = open_table(table, fitted, errors)
+        kept = rows.names if append else [require(name, rows.names) for name in keep or ()]
+
+        def predicted(part: Table) -> polars.DataFrame:
+            answers = _predictions(fitted, part, coverage, errors=errors)
+            frame: polars.DataFrame | None = part.appended({}).select(kept) if kept else None
+            return answers if frame is None else _beside(frame, answers)
+
+        count, _ = write(rows, predicted, out, kind)
+    if out != STANDARD:
+        click.echo(f"{count:,} predictions written to {out}")
+
+
+def _predictions(fitted: Model, rows: Any, coverage: float | None, **errors: Any) -> polars.DataFrame:
+    """Columns of predictions, probabilities or standard deviations, and sets or intervals."""
+    import polars
+
+    if fitted.has_distribution_:
+        answers: polars.DataFrame = fitted.predict_distribution(rows, **errors)
+    else:
+        answers = polars.DataFrame({"prediction": fitted.predict(rows, **errors)})
+        if hasattr(fitted.pipeline_, "predict_proba"):
+            shares = fitted.predict_proba(rows, **errors)
+            answers = answers.hstack(shares.rename({name: f"p_{name}" for name in shares.columns}))
+    if coverage is None:
+        return answers
+    if fitted.is_regression_:
+        return answers.hstack(fitted.predict_interval(rows, coverage=coverage, **errors))
+    sets = fitted.predict_set(rows, coverage=coverage, **errors)
+    texts = ["|".join(map(str, labels)) for labels in sets.to_list()]
+    return answers.hstack([polars.Series(f"{sets.name}_set", texts)])
+
+
+def _beside(kept: polars.DataFrame, predicted: polars.DataFrame) -> polars.DataFrame:
+    """Both; a prediction that would have the name of a kept column (the target itself) is predicted_NAME."""
+    from ..exceptions import ColumnError
+
+    renamed = {name: f"predicted_{name}" if name in kept.columns else name for name in predicted.columns}
+    twice = next((name for name in renamed.values() if name in kept.columns), None)
+    if twice is not None:
+        raise ColumnError(f"column {twice!r} is in the table already; use --keep with the columns you need")
+    return kept.hstack(predicted.rename(renamed))
+
+
+@main.command(short_help="Score a model on labelled rows.")
+@click.argument("model")
+@table_argument
+@progress_option
+def evaluate(model: str, table: Paths, progress: bool | None) -> None:
+    """Accuracy of a model on labelled rows, class by class; R^2 and absolute error of a regression.
+
+    The rows should not be those of the fit; for those see uncertain report, which cross-validates.
+
+    \b
+    Examples:
+      uncertain evaluate model.safetensors labelled.parquet
+      cat labelled.csv | uncertain evaluate model.safetensors -
+    """
+    import numpy as np
+    from sklearn.metrics import classification_report, mean_absolute_error, r2_score
+
+    from .. import load
+
+    fitted = load(model)
+    with shown("predicting", progress):
+        rows, reader = open_table(table, fitted), fitted._reader
+        truth = reader.truth(reader.source(rows), None, partial=fitted.is_regression_)
+        predicted = np.asarray(fitted.predict(rows))
+    if fitted.is_regression_:
+        known = ~np.isnan(truth)
+        truth, predicted = truth[known], predicted[known]
+        error = mean_absolute_error(truth, predicted)
+        click.echo(f"R^2 {r2_score(truth, predicted):.4f}, mean absolute error {error:.4g}")
+        click.echo(f"on {len(truth):,} rows")
+        return
+    texts = [str(label) for label in fitted.classes_.tolist()]
+    report = classification_report(
+        truth, predicted, labels=fitted.classes_, target_names=texts, digits=4, zero_division=0.0
+    )
+    lines = [line for line in report.splitlines() if not line.lstrip().startswith("accuracy")]
+    click.echo("\n".join(lines))
+    click.echo(f"\naccuracy {(truth == predicted).mean():.4f} on {len(truth):,} rows")
+
+
+@main.command(short_help="Did the error bars change anything?")
+@click.argument("model")
+@table_argument
+@click.option("--folds", default=5, show_default=True, help="Number of folds.")
+@click.option(
+    "--repeats", type=int, help="Repeats of the cross-validation; by default 4, or 1 beyond 10,000 rows."
+)
+@click.option(
+    "--groups", metavar="NAME", help="Column that rows of one object share; by default that of the fit."
+)
+@click.option("--rows", "by_rows", is_flag=True, help="Hold out single rows, even if the fit had groups.")
+@click.option("--scoring", metavar="NAME", help="The measure to compare by: accuracy, log_loss, mae, r2, ...")
+@click.option(
+    "--max-rows",
+    default=200_000,
+    show_default=True,
+    help="For a larger table, about this many rows are used.",
+)
+@click.option("--max-seconds", type=float, help="Start no fold that would end later than this.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@progress_option
+def report(
+    model: str,
+    table: Paths,
+    groups: str | None,
+    by_rows: bool,
+    as_json: bool,
+    progress: bool | None,
+    **options: Any,
+) -> None:
+    """Did the error bars change anything? Compares the model with a fit to the means alone, on TABLE.
+
+    The model is fitted again on every fold, with and without error bars, and with each meaning of them. For a
+    table of more than --max-rows rows a sample is used, and the report says so.
+
+    \b
+    Examples:
+      uncertain report model.safetensors labelled.parquet
+      uncertain report model.safetensors labelled.parquet --scoring log_loss --max-seconds 60
+      uncertain report model.safetensors labelled.parquet --json | jq .verdict
+    """
+    from .. import load
+
+    if by_rows and groups is not None:
+        raise click.UsageError("--groups and --rows contradict each other: choose one")
+    fitted = load(model)
+    with shown("comparing", progress):
+        rows = open_table(table, fitted)
+        result = fitted.report(rows, groups=False if by_rows else groups, **options)
+    click.echo(json.dumps(result.to_dict()) if as_json else str(result))
+
+
+@main.command("check-errors", short_help="How large the errors of a table are, in units of its error bars.")
+@table_argument
+@groups_option
+@weight_option
+@role_options(role for role in ROLES if role not in ("exact", "categorical", "limits", "draws"))
+@choice_options("on-missing")
+@progress_option
+def check_errors(table: Paths, progress: bool | None, **options: Any) -> None:
+    """How many times as large as stated the errors in TABLE are, column by column, with intervals.
+
+    Uses repeated readings of the same objects (--groups), or the other columns of each row.
+
+    \b
+    Examples:
+      uncertain check-errors catalogue.parquet
+      uncertain check-errors visits.csv --groups star --features u,g,r --std "{}_unc"
+    """
+    from .. import check_errors as check
+
+    with shown(f"checking {table_name(table)}", progress):
+        rows = read(table) if table == STANDARD else table
+        result = check(rows, **_given(options))
+    click.echo(str(result))
+
+
+@main.command(short_help="Convert tables between formats.")
+@click.argument("source")
+@click.argument("destination")
+@format_option
+def convert(source: str, destination: str, kind: str | None) -> None:
+    """Convert a table between the formats that endings name: .parquet, .csv, .tsv, .arrow, .fits and others.
+
+    \b
+    Examples:
+      uncertain convert catalogue.csv catalogue.parquet
+      uncertain convert catalogue.parquet - | head
+    """
+    height, width = write(open_table(source), lambda part: part.appended({}), destination, kind)
+    if destination != STANDARD:
+        click.echo(f"{height:,} rows x {width} columns written to {destination}")
+
+
+@main.command(short_help="Real data with error bars, and a picture.")
+@click.option("--out", "-o", default="demo.png", show_default=True, type=click.Path(path_type=Path))
+@click.option("--no-plot", is_flag=True, help="Do not draw the picture.")
+@click.option(
+    "--splits", default=5, show_default=True, type=click.IntRange(2), help="Random splits per comparison."
+)
+def demo(out: Path, no_plot: bool, splits: int) -> None:
+    """Real data with error bars, from a table to a classifier; writes a picture.
+
+    \b
+    Examples:
+      uncertain demo
+      uncertain demo --no-plot --splits 5
+    """
+    from ..demo._run import run
+
+    run(None if no_plot else out, click.echo, splits=splits)
+
+
+def _given(options: Keywords) -> Keywords:
+    return {name: value for name, value in options.items() if value is not None}

@@ -55,25 +55,26 @@ class Commands(click.Group):
                 answer = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
-            _leave_pipe()
+            with suppress(
+                OSError, ValueError
+            ):  # the rest of the buffer, or the interpreter complains at exit
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(PIPE_CLOSED)
         return answer
 
 
 def end(message: str, code: int) -> NoReturn:
-    """Say one sentence on stderr and leave."""
+    """Write one sentence to stderr and leave."""
     with suppress(BrokenPipeError):
         click.echo(f"uncertain: {' '.join(message.split())}", err=True)
     sys.exit(code)
 
 
 def _is_users(error: Exception) -> bool:
-    """Is it about the data, a parameter, a file, or a package that is not installed?"""
-    if isinstance(error, (OSError, ModuleNotFoundError, MemoryError)):
-        return True
+    """True for errors about the data, a parameter, a file, or a package that is not installed."""
     from ..exceptions import UncertainError
 
-    return isinstance(error, UncertainError)
+    return isinstance(error, (OSError, ModuleNotFoundError, MemoryError, UncertainError))
 
 
 def _sentence(error: Exception) -> str:
@@ -90,9 +91,3 @@ def _with_help(error: click.ClickException) -> str:
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     click.echo(f"uncertain: warning: {message}", err=True)
-
-
-def _leave_pipe() -> None:
-    """Send the rest of the buffer to the null device, so that the interpreter does not complain at exit."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
