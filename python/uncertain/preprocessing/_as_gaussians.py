@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, Unpack
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,7 +38,6 @@ from ..exceptions import (
     NotFiniteError,
     NullError,
     ShapeError,
-    UncertainError,
     UncertainWarning,
 )
 from ._arms import settled_arms
@@ -46,7 +45,6 @@ from ._asked import found_columns
 from ._categories import Categories, find_categories, one_hot_names
 from ._census import Census
 from ._distributions import distributions_of
-from ._faults import all_faults
 from ._limits import read_with_limits
 from ._pairs import REFUSE, SHRINK
 from ._reading import read_gaussians
@@ -213,13 +211,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         if not isinstance(source, Table):
             self._forget_unknown()
             return self._read_first(source, columns, {}, whole=True)
-        try:
-            return self._fit_to_table(source, columns, census)
-        except UncertainError as error:
-            if len(columns.scalars) + len(columns.categorical or ()) < 2:
-                raise
-            alone = clone(self)
-            raise all_faults(error, columns, lambda one: alone._fit_to_table(source, one, None)) from None
+        return self._fit_to_table(source, columns, census)
 
     def _fit_to_table(self, source: Table, columns: Columns, census: Census | None) -> GaussianRows:
         """The rows of these columns, and what a fit leaves behind."""
