@@ -150,7 +150,7 @@ def test_a_later_fit_forgets_the_arms() -> None:
 
 
 def test_refusals(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="did you mean 'shape'"):
+    with pytest.raises(ParameterError, match="arms='shapes': must be one of"):
         uncertain.fit(ONE, target="kind", arms="shapes")
     with pytest.raises(ParameterError, match='memory=: arms="shape"'):
         uncertain.fit(ONE, target="kind", method="gsu", arms="shape", memory="1GB")

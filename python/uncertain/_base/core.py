@@ -24,7 +24,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._data.options import with_hint
 from .._data.typing import Array, Floats, Header, Json, Keywords
 from .._data.validation import seed_from
 from .._uncertain import Fitted, check_parameters, fit, parameter_names
@@ -120,10 +119,7 @@ class Core:
             if isinstance(value, int) and not -(2**63) <= value < 2**64:  # numbers that the core cannot read
                 raise ParameterError(f"{name}: an integer of {value.bit_length()} bits; must be below 2^64")
         text = encoded(parameters)
-        try:
-            check_parameters(self._kind, text)
-        except ParameterError as error:
-            raise with_hint(error) from None
+        check_parameters(self._kind, text)
         return text
 
     def _fitted(self, parameters: str, rows: FitRows, **arguments: Any) -> Fitted:

@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from typing import TypeVar
 
-from .._data.options import hinting_constructor
-
 T = TypeVar("T")
 
 SHARED = """
@@ -240,4 +238,4 @@ def documented(thing: T) -> T:
             doc = getattr(held, "__doc__", None)
             if isinstance(doc, str):
                 held.__doc__ = _filled(doc)
-    return hinting_constructor(thing) if isinstance(thing, type) else thing
+    return thing

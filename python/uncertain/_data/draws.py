@@ -11,7 +11,6 @@ from .._uncertain import Gaussians, Rows, mixtures_from_draws
 from ..exceptions import NullError, ParameterError, ShapeError, UncertainError, UncertainWarning
 from .mixture_array import MixtureArray
 from .numbers import float_array
-from .options import with_hint
 from .typing import Floats, Ints
 from .warn import warn
 
@@ -54,10 +53,7 @@ def fitted_mixtures(
     values, offsets = lists
     count = None if n_components == "auto" else int(n_components)
     rows = Rows.from_numpy(np.ascontiguousarray(values), *values.shape)
-    try:
-        core, n_fewer = mixtures_from_draws(rows, offsets, weights, count, criterion, n_jobs)
-    except ParameterError as error:
-        raise with_hint(error) from None
+    core, n_fewer = mixtures_from_draws(rows, offsets, weights, count, criterion, n_jobs)
     if n_fewer:
         few = f"{n_fewer} of {len(offsets) - 1} rows have too few draws for {count} components, and got fewer"
         warn(few, UncertainWarning)

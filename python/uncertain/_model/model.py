@@ -21,7 +21,6 @@ from .._base.progress import shown
 from .._choice.leaderboard import Leaderboard
 from .._columns import Columns
 from .._data.array import GaussianArray
-from .._data.options import hinting_methods
 from .._data.typing import ColumnOrValues, Floats, Labels, RandomState
 from .._data.validation import TableLike
 from .._report.classes import Report
@@ -48,7 +47,6 @@ from .values import value_of_remeasuring
 from .without_errors import Errors
 
 
-@hinting_methods
 class Model:
     """What `uncertain.fit` returns: a fitted pipeline together with the columns it reads.
 
