@@ -98,7 +98,7 @@ GaussianArray([[1.0]] * u.m, std=[[0.1]] * u.s)
 fit(table, method="svm")
     ParameterError: method='svm': must be one of "auto", "gsu"
 fit(table, method="gsu", alfa=0.1)
-    ParameterError: unknown parameter 'alfa'; valid ones are
+    ParameterError: unknown option 'alfa'; did you mean alpha=
 GSUClassifier(alpha=-1.0).fit(X, y)
     ParameterError: alpha = -1: must be a finite number > 0
 GSUClassifier(n_jobs=1.5).fit(X, y)
