@@ -59,13 +59,14 @@ def numbers() -> uncertain.Model:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of 500 rows; whoever collects a file fails."""
+    """Blocks of 500 rows; whoever collects more than one column of a file fails."""
     monkeypatch.setattr(drawn, "in_parts", lambda numbers, size: 500)
     monkeypatch.setattr(reader, "in_parts", lambda numbers, size: 500)
     monkeypatch.setattr(in_parts, "LARGE", 1 << 10)
 
     def refuse(self: Table, names: Any) -> Any:
-        if self.streams and not self._columns:
+        names = [*names]
+        if self.streams and not self.columns and len(names) > 1:
             raise AssertionError("the whole table is collected")
         return load(self, names)
 

@@ -266,8 +266,9 @@ def evaluate(model: str, table: Paths, progress: bool | None) -> None:
     fitted = load(model)
     with shown("predicting", progress):
         rows, reader = open_table(table, fitted), fitted._reader
-        truth = reader.truth(reader.source(rows), None, partial=fitted.is_regression_)
         predicted = np.asarray(fitted.predict(rows))
+        target = reader.target(None)
+        truth = reader.truth(reader.opened(rows).load([target]), target, partial=fitted.is_regression_)
     if fitted.is_regression_:
         known = ~np.isnan(truth)
         truth, predicted = truth[known], predicted[known]
