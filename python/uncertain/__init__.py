@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         AdaptiveHuberClassifier as AdaptiveHuberClassifier,
         AdaptiveHuberRegressor as AdaptiveHuberRegressor,
     )
-    from .mixture import GaussianMixtureRegressor as GaussianMixtureRegressor
+    from .laws.linear import GaussianMixtureRegressor as GaussianMixtureRegressor
     from .preprocessing import (
         AsGaussians as AsGaussians,
         ErrorColumns as ErrorColumns,
@@ -100,7 +100,7 @@ _ORIGINS = {
         "_report.classes": "Report",
         "exceptions": "UncertainError",
         "huber": "AdaptiveHuberClassifier AdaptiveHuberRegressor",
-        "mixture": "GaussianMixtureRegressor",
+        "laws.linear": "GaussianMixtureRegressor",
         "preprocessing": "AsGaussians ErrorColumns GaussianCollapser GaussianColumnTransformer "
         "GaussianDenoiser GaussianImputer GaussianLogScaler GaussianScaler KernelMap LinearMap "
         "SubspaceProjector",

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from .._estimators.discriminant import GaussianDiscriminant
 from .._estimators.gsu import GSUClassifier, GSURegressor
 from ..exceptions import UncertainError
-from ..mixture import GaussianMixtureRegressor
+from ..laws.linear import GaussianMixtureRegressor
 from ..preprocessing import GaussianDenoiser, GaussianImputer
 
 EM_WORK, LINEAR_WORK = 5e10, 1e11

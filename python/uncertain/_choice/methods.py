@@ -20,7 +20,7 @@ from .._estimators.robust import RobustSVC
 from ..exceptions import ParameterError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from ..laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
-from ..mixture import GaussianMixtureRegressor
+from ..laws.linear import GaussianMixtureRegressor
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 
 

@@ -8,10 +8,9 @@ from typing import TypeAlias
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import get_tags
 
-from .._base.law import Law
 from .._estimators.discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError
-from ..laws import CurveRegressor
+from ..laws.law import CoefficientLaw, Law
 from ..preprocessing import (
     GaussianCollapser,
     GaussianDenoiser,
@@ -39,7 +38,7 @@ def takes_shapes(law: Law) -> bool:
 
 def takes_limits(estimator: BaseEstimator, *, measured: bool) -> bool:
     """May features be limits? They are truncated Gaussians for EM, which the steps with a mixture do."""
-    return measured or isinstance(estimator, (GaussianDiscriminant, Law))
+    return measured or isinstance(estimator, (GaussianDiscriminant, CoefficientLaw))
 
 
 def _limits_error(estimator: BaseEstimator, limits: Mapping[str, str]) -> ParameterError:
@@ -75,7 +74,7 @@ def steps_with(
         steps.append(("impute", GaussianImputer(random_state=0)))
     if measured:
         steps.append(("denoise", GaussianDenoiser(random_state=0)))
-    if scale and not isinstance(estimator, (Law, CurveRegressor)):  # which are in the units of the rows
+    if scale and not isinstance(estimator, Law):  # which is in the units of the rows
         # The spread of the true values is that of their posterior means and what is left of the noise.
         steps.append(("scale", GaussianScaler(spread="total" if measured else "means")))
     if measured and is_regressor(estimator):

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .._base.law import Law
 from .._data.typing import Estimator, Floats
 from .._estimators.gsu import GSURegressor
 from .._estimators.linear import LinearClassifier
 from ..laws import CurveRegressor
+from ..laws.law import CoefficientLaw
 from ..preprocessing import (
     AsGaussians,
     GaussianCollapser,
@@ -61,7 +61,7 @@ def hyperplanes(pipeline: Pipeline, first: int = 0) -> Hyperplanes:
             f"an average of {len(last.members_)} models has no coefficients of the features; its members are "
             'pipeline_[-1].members_, and method="gsu" fits one linear model'
         )
-    line = isinstance(last, Law) and hasattr(last, "coef_")
+    line = isinstance(last, CoefficientLaw) and hasattr(last, "coef_")
     if not (line or isinstance(last, (LinearClassifier, GSURegressor))):
         raise AttributeError(
             f"{name} has no coefficients of the features: its score is not linear in them; linear models are "
@@ -80,13 +80,13 @@ def hyperplanes(pipeline: Pipeline, first: int = 0) -> Hyperplanes:
     return Hyperplanes(coef.copy(), intercept.copy())
 
 
-def law_of(pipeline: Pipeline) -> Law:
+def law_of(pipeline: Pipeline) -> CoefficientLaw:
     """The last step, a law whose coefficients are in the units of what is read.
 
     AttributeError, in a sentence, for models that have none.
     """
     last = pipeline[-1]
-    if not isinstance(last, Law):
+    if not isinstance(last, CoefficientLaw):
         raise AttributeError(
             f"{type(last).__name__} has no standard errors of coefficients; laws have: "
             'method="law" and "mixture"'

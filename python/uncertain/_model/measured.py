@@ -6,9 +6,9 @@ from __future__ import annotations
 from sklearn.pipeline import Pipeline
 
 from .._base.em import Mixture
-from .._base.law import Law
 from .._data.array import GaussianArray
 from .._estimators.discriminant import GaussianDiscriminant
+from ..laws.law import CoefficientLaw
 from ..preprocessing import (
     GaussianCollapser,
     GaussianDenoiser,
@@ -19,11 +19,11 @@ from ..preprocessing import (
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 
 BY_ITSELF = (
-    *(GaussianDenoiser, GaussianDiscriminant, Law),
+    *(GaussianDenoiser, GaussianDiscriminant, CoefficientLaw),
     *(RemeasuredClassifier, RemeasuredRegressor),
 )
 
-KNOW_FEATURES = (GaussianImputer, GaussianDenoiser, GaussianDiscriminant, Law)
+KNOW_FEATURES = (GaussianImputer, GaussianDenoiser, GaussianDiscriminant, CoefficientLaw)
 """Steps with a distribution of the features."""
 
 LARGER = 10.0

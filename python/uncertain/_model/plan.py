@@ -49,7 +49,7 @@ from .._rows.sampled import CHOSEN_ROWS
 from .._rows.store import RowStore, refusal
 from .._rows.training import TrainingRows
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
-from ..laws._answers import CLASSES as OF_CLASSES
+from ..laws.generalized import CLASSES as OF_CLASSES
 from .densities import with_density
 
 

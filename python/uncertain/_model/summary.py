@@ -20,13 +20,13 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._base.em import last_rise
-from .._base.law import Law, rows_beside
 from .._data.array import GaussianArray
 from .._data.incomplete import filled_gaussians
 from .._data.typing import Estimator, Floats, Labels
 from .._held_out.fits import certified_gap
 from ..laws import CurveRegressor, GeneralizedLinearLaw
-from ..mixture import GaussianMixtureRegressor
+from ..laws.law import CoefficientLaw
+from ..laws.linear import GaussianMixtureRegressor
 from ..preprocessing import GaussianScaler
 from .coefficients import feature_names, hyperplanes, law_of, reading_steps
 
@@ -256,15 +256,15 @@ def _facts(last: Estimator, classes: Labels | None) -> tuple[str, ...]:
     if hasattr(last, "worst_case_accuracy_"):
         accuracy = np.atleast_1d(last.worst_case_accuracy_)
         facts.append(_line("worst case", f"accuracy {', '.join(f'{a:.3f}' for a in accuracy)}"))
-    if isinstance(last, Law):
+    if isinstance(last, CoefficientLaw):
         facts += _beside_coefficients(last)
-        facts += [_line(name, f" {value:.4g} +- {std:.2g}") for name, value, std, _, _ in rows_beside(last)]
+        facts += [_line(name, f" {value:.4g} +- {std:.2g}") for name, value, std in last._extras()]
     if hasattr(last, "status_"):
         facts.append(_line("fit", describe_ending(last)))
     return tuple(facts)
 
 
-def _beside_coefficients(law: Law) -> list[str]:
+def _beside_coefficients(law: CoefficientLaw) -> list[str]:
     """Lines about a law's other parameters: its scatter, dispersion or shape, thresholds."""
     found, stds = dict(getattr(law, "extra_", {})), dict(getattr(law, "extra_std_", {}))
     if isinstance(law, GaussianMixtureRegressor) and hasattr(law, "coef_"):

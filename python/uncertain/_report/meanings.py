@@ -14,11 +14,10 @@ from typing import TypeAlias
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
-from .._base.law import Law
 from .._data.typing import Floats, JsonObject
 from .._estimators.discriminant import GaussianDiscriminant
 from .._estimators.gsu import GSUClassifier
-from ..laws import CurveRegressor
+from ..laws.law import Law
 from ..preprocessing import (
     GaussianCollapser,
     GaussianDenoiser,
@@ -35,7 +34,7 @@ Steps: TypeAlias = list[Step]
 
 AVERAGE = "average"
 """The model itself, if it is an average of several."""
-MEASURED = (Law, CurveRegressor, RemeasuredClassifier, RemeasuredRegressor)
+MEASURED = (Law, RemeasuredClassifier, RemeasuredRegressor)
 """Models of true values by nature: there are none like them for spread."""
 
 

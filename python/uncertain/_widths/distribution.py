@@ -7,7 +7,7 @@ from sklearn.pipeline import Pipeline
 from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import GaussianRows
 from .._data.typing import Floats
-from ..mixture import GaussianMixtureRegressor
+from ..laws.linear import GaussianMixtureRegressor
 from ..preprocessing import GaussianCollapser, GaussianDenoiser
 
 

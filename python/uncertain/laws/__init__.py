@@ -4,9 +4,9 @@
 and times, `CurveRegressor` any curve. `shared_modes` makes errors that rows share from a covariance matrix.
 """
 
-from .._base.shared_modes import SharedModes, shared_modes
 from .curve import CurveRegressor
 from .generalized import GeneralizedLinearLaw
 from .linear import LinearLaw
+from .modes import SharedModes, shared_modes
 
 __all__ = ["CurveRegressor", "GeneralizedLinearLaw", "LinearLaw", "SharedModes", "shared_modes"]

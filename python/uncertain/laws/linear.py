@@ -1,10 +1,693 @@
-"""`LinearLaw`: the errors-in-both regression under its name among the laws."""
+"""`LinearLaw`, or `GaussianMixtureRegressor`: regression with errors in x and y."""
 
 from __future__ import annotations
 
-from ..mixture import GaussianMixtureRegressor
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
-__all__ = ["LinearLaw"]
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._base.classifiers import predicted
+from .._base.core import encoded
+from .._base.core import feature_names as named_features
+from .._base.docs import documented
+from .._base.em import FittedMixture, Mixture, packed, unpacked, warn_unless_ended
+from .._base.progress import reporter
+from .._base.sums import BeyondSums, Need
+from .._data.groups import groups_from
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
+from .._data.numbers import refuse_where
+from .._data.typing import Booleans, Floats, Header, Keywords, Limits, RandomState
+from .._data.validation import RowsLike, check_numbers, check_readings, check_sample_weight, check_stds
+from .._data.warn import warn
+from .._uncertain import Fitted, Gaussians, fit_line
+from ..exceptions import ConvergenceWarning, ParameterError, UncertainError, UncertainWarning
+from .law import CoefficientLaw, Estimates, extra_arrays, feature_names, flags_per_row
+from .modes import checked_modes, mode_arguments, modes_of_fit
+
+__all__ = ["GaussianMixtureRegressor", "LinearLaw"]
+
+Readings: TypeAlias = tuple[Gaussians, Booleans | None, Limits | None]
+
+OPTIONS = ("outliers", "degrees_of_freedom", "error_scale")
+"""Parameters of lines that are fitted by the likelihood of targets given readings."""
+
+OF_ONE_COMPONENT = (
+    "covariance_",
+    "coef_",
+    "intercept_",
+    "intrinsic_scatter_",
+    "coef_std_",
+    "intercept_std_",
+    "intrinsic_scatter_std_",
+    "std_",
+    "scatter_",
+)
+"""Attributes of a single component."""
+OF_SOME_FITS = ("loglikelihood_", "naive_coef_", "naive_std_", "y_modes_", "y_cov_loss_")
+"""Attributes of some fits, beside `EXTRAS`."""
+
+
+@documented
+@dataclass(eq=False, repr=False)
+class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, BaseEstimator):
+    """Regression with errors in x and y: true features and true target are a mixture of Gaussians.
+
+    Row i is one noisy reading (x_i, y_i) of a true pair, with known errors of both, which may be correlated:
+
+    .. code-block:: text
+
+        (x_i, y_i) ~ sum_k pi_k N(mu_k, T_k + C_i),    C_i = [[S_i, c_i], [c_i', t_i^2]]
+
+    fitted by EM (extreme deconvolution, as in `GaussianDenoiser`); for one component Newton's method
+    continues to the maximum of the likelihood (up to 450,000 rows of 10 features, 8,000 of 30). The
+    prediction for a new row N(x, S) is the density of its true target given the reading x and its errors S,
+    again a mixture:
+
+    .. code-block:: text
+
+        V_k = T_k,xx + S,    weight proportional to pi_k N(x; mu_k,x, V_k)
+        mean mu_k,y + T_k,yx V_k^-1 (x - mu_k,x),    variance T_k,yy - T_k,yx V_k^-1 T_k,xy
+
+    A missing feature has infinite noise, in the fit and in predictions. A feature may be a limit
+    (`Incomplete` with `limits`): its reading is then a truncated normal variable, treated exactly for one
+    limit in a row and by expectation propagation for several.
+
+    With one component it is the structural model of a line with errors in both variables: ``coef_``,
+    ``intercept_`` and ``intrinsic_scatter_`` are those of the law y = beta'x + alpha + N(0, s^2) *between
+    true values*, whose slopes least squares underestimates, and regressions that average over error bars,
+    such as `GSURegressor`, even more. All three have standard errors. Predictions do not follow that line: a
+    reading x is first shrunk towards the population, more strongly the larger its error, so that predictions
+    are right on average. With more components the law is a curve.
+
+    With ``outliers``, ``error_scale`` or errors that rows share (``modes`` or ``y_cov`` of `fit`), the line
+    is found by the likelihood of the target given the reading, and the density of true features from the
+    readings of features alone (one component):
+
+    .. code-block:: text
+
+        y_i | x_i ~ noise with mean alpha + beta'm_i + M_i a, variance s^2 + kappa t_i^2 + beta'P_i beta
+        a ~ N(0, I),    N(m_i, P_i) the posterior of the true features given x_i
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=1
+        Number of Gaussians K. "auto" tries 1, 2, ... and takes the K with the largest likelihood of features
+        and target on held-out rows (3 folds); it stops after two more were no better.
+    {max_components, em_tol, em_max_iter, acceleration, reg_covar, em_seed, n_jobs, em_verbose, em_callback}
+    outliers : {"student", "mixture"} or None, default=None
+        What readings of the target may be beside their noise. "student": noise with Student's distribution of
+        scale (s^2 + t_i^2)^(1/2). "mixture": a share of bad data whose noise has a further width of their
+        own, at least twice that of the others.
+    degrees_of_freedom : float from 1 to 200 or None, default=None
+        Of "student"; None: estimated.
+    error_scale : {"fit", "features", "both"} or None, default=None
+        Error bars that are right up to a factor, which is estimated. "fit": those of the target, with
+        kappa^(1/2). "features": those of each feature, with f_j, by maximum likelihood of the readings
+
+        .. code-block:: text
+
+            x_i ~ N(mu, T + F S_i F),    F = diag(f)
+
+        before the line, whose standard errors count the uncertainty of f; predictions read new rows with the
+        same factors. "both": all of them. What tells a factor from the scatter s, or from the spread T of
+        true values, are error bars of different sizes; where those of the target or of a feature are about
+        equal, or too small to tell, it is refused. That true values have one spread whatever their error
+        bars is assumed.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (d,)
+        beta = T_xx^-1 T_xy; only with one component, as the five that follow.
+    intercept_ : float
+        alpha = mu_y - beta'mu_x.
+    intrinsic_scatter_ : float
+        s >= 0, a standard deviation: the scatter around the line that no error bar explains. It counts the d
+        + 1 degrees of freedom of the line: without errors s^2 = RSS / (n - d - 1). 0 if the error bars
+        explain all of the scatter, or more.
+    coef_std_ : ndarray of shape (d,)
+        Standard errors of ``coef_``, from the observed information of the marginal likelihood (also of mu_x
+        and T_xx). With weights, the number of rows is the effective one, (sum c)^2 / sum c^2. Beyond the
+        number of rows that Newton's method takes, 20,000 evenly spaced ones represent all of them (fewer for
+        more than 30 features).
+    intercept_std_ : float
+        Standard error of ``intercept_``.
+    std_ : ndarray of shape (d,)
+        Another name of ``coef_std_``, which all laws have; ``scatter_`` one of ``intrinsic_scatter_``.
+    intrinsic_scatter_std_ : float
+        Standard error of ``intrinsic_scatter_``; NaN where that is 0, the boundary of its range. Within two
+        standard errors of 0 the distribution of s is far from normal.
+    {em_weights_}
+    means_ : ndarray of shape (K, d + 1)
+        mu_k, the target last.
+    covariances_ : ndarray of shape (K, d + 1, d + 1)
+        T_k, without the noise, the target last.
+    {n_components_}
+    log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
+        Mean log-likelihood per row (features and target) at the start and after every step that was kept,
+        never falling; with one component, before the correction for degrees of freedom.
+    outlier_probability_ : ndarray of shape (n,)
+        With ``outliers``: probability of each row of the fit that its target is bad ("mixture"), or that its
+        noise is more than three times as wide as its error bar and the scatter ("student").
+    outlier_law_ : dict of name and pair (estimate, standard error)
+        With ``outliers``: "degrees_of_freedom", or "share" and "width" of bad data.
+    error_scale_, error_scale_std_ : float
+        With ``error_scale`` "fit" or "both": the factor of the target's error bars, and its standard error.
+    feature_error_scale_, feature_error_scale_std_ : ndarrays of shape (d,)
+        With ``error_scale`` "features" or "both": those of the features.
+    modes_, modes_std_ : ndarrays of shape (k,)
+        With ``modes`` or ``y_cov``: the errors that rows share in units of their standard deviations, and
+        their standard errors. Model files hold them, as all that is known of outliers.
+    y_modes_ : ndarray of shape (n, k)
+        With ``y_cov``: the modes that it became, for `predict`.
+    y_cov_loss_ : float
+        What these and the diagonal leave out of ``y_cov``, relative to it (Frobenius norms).
+    covariance_ : ndarray of shape (1 + d, 1 + d)
+        Covariance of intercept and coefficients, for one component.
+    loglikelihood_ : float
+        Sum of log p(y_i | x_i), of the reading of the target given those of features; for one component. Not
+        known of fits on a cluster.
+    naive_coef_, naive_std_ : ndarrays of shape (d,)
+        Least squares of the readings as if they were exact, over the rows without gaps and limits, for
+        comparison. Not known of fits on a cluster, and where rows are mixtures.
+    {held_out_log_likelihoods_, em_n_iter_, em_status_, n_features_in_, feature_names_in_}
+
+    {Raises: refused}
+
+    Warns
+    -----
+    ConvergenceWarning
+        If EM ends before `tol` is reached.
+    UncertainWarning
+        If the rows do not determine the slopes of one component: features that are combinations of others,
+        constant, or nothing but noise, or more features than rows. It names them and the direction.
+
+    References
+    ----------
+    W. A. Fuller, Measurement Error Models, 1987. B. C. Kelly, Some aspects of measurement error in linear
+    regression of astronomical data, Astrophysical Journal 665, 2007, doi 10.1086/519947. J. Bovy, D. W. Hogg,
+    S. T. Roweis, Extreme deconvolution, Annals of Applied Statistics 5, 2011, doi 10.1214/10-AOAS439. T.
+    Amemiya, Tobit models: a survey, Journal of Econometrics 24, 1984, doi 10.1016/0304-4076(84)90074-5. K. L.
+    Lange, R. J. A. Little, J. M. G. Taylor, Robust statistical modeling using the t distribution, JASA 84,
+    1989. K.-Y. Liang, S. L. Zeger, Longitudinal data analysis using generalized linear models, Biometrika 73,
+    1986, doi 10.1093/biomet/73.1.13. D. W. Hogg, J. Bovy, D. Lang, Data analysis recipes: fitting a model to
+    data, 2010, arXiv:1008.4686.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import GaussianArray, GaussianMixtureRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.normal(size=2000)
+    >>> y = 2 * z + 1 + rng.normal(scale=0.1, size=2000)
+    >>> X = GaussianArray(z[:, None] + rng.normal(scale=0.5, size=(2000, 1)), std=0.5)
+    >>> model = GaussianMixtureRegressor().fit(X, y + rng.normal(scale=0.3, size=2000), y_std=0.3)
+    >>> bool(abs(model.coef_[0] - 2.0) < 2.5 * model.coef_std_[0])
+    True
+    >>> precise, vague = model.predict(GaussianArray([[2.0], [2.0]], std=[0.01, 2.0]))
+    >>> bool(precise > 4.5 and vague < 3.0)
+    True
+    """
+
+    _kinds = ("mixture-regression",)
+    _joint: ClassVar[GaussianRows | None] = None
+    """During a fit to features and target in one file: these rows, the target last."""
+
+    _: KW_ONLY
+    outliers: Literal["student", "mixture"] | None = None
+    degrees_of_freedom: float | None = None
+    error_scale: Literal["fit", "features", "both"] | None = None
+
+    def fit(
+        self,
+        X: RowsLike,
+        y: ArrayLike,
+        y_std: ArrayLike | None = None,
+        xy_cov: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        y_limit: ArrayLike | None = None,
+        y_cov: ArrayLike | None = None,
+        modes: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit to readings of features and target with their errors.
+
+        {Parameters: readings, targets}
+        y_std : float or array-like of shape (n,), default=None
+            Standard deviations of the targets' errors, >= 0; None: the targets are exact, or their noise is
+            part of the intrinsic scatter.
+        xy_cov : array-like of shape (n, d), or (n,) for one feature, default=None
+            Covariances of each feature's error with the target's; ignored where a feature is missing.
+        {sample_weight}
+        y_limit : array-like of shape (n,), default=None
+            -1 where all that is known is that the reading of the target is below `y` (an upper limit, such as
+            y < 3.2), +1 where it is above, 0 where it is `y`. With ``y_std`` 0 the limit applies to the true
+            target. Such rows contribute the probability of their side (truncated moments in EM, as in a tobit
+            model). With one component, s is then that of maximum likelihood, and the standard errors come
+            from the squared gradients of the rows' log-likelihoods.
+        y_cov : array-like of shape (n, n), default=None
+            The covariance matrix of all targets' errors, own ones and those that rows share. It becomes a
+            diagonal and as many modes as leave out 1e-6 of it, as by `uncertain.laws.shared_modes`;
+            ``y_cov_loss_`` is what they leave out, and nothing after that is n x n. ``y_std`` is then the
+            part that no other row shares, if it is known.
+        modes : array-like of shape (n, k), default=None
+            Errors of the target that rows share, such as calibration: row i has the error ``modes[i] @ a``
+            with one draw a of k standard normal numbers for all rows. With the shape (n, d, k) the features
+            have the errors ``modes[i] @ a`` instead, with (n, d + 1, k) features and target, the target last;
+            rows are then complete, without limits, and their true features of one distribution whatever
+            their modes.
+        groups : array-like of shape (n,), default=None
+            The object that each row belongs to, for one component: standard errors are then those of
+            independent groups, the sandwich
+
+            .. code-block:: text
+
+                V = H^-1 M H^-1,    M = G / (G - 1) sum_g u_g u_g'
+
+            with the information H and the sums u_g of the G groups' scores (Liang and Zeger 1986). Fewer than
+            10 groups are refused: with ``outliers``, ``error_scale``, ``modes`` or ``y_cov`` by the fit,
+            otherwise by ``coef_std_`` and all that needs it. With limits or rows that are mixtures, H is the
+            sum of the rows' squared scores.
+
+        {Returns: self}
+
+        Raises
+        ------
+        UncertainError
+            If a feature is missing in every row, if the errors of a row together are no covariance matrix, if
+            every target is a limit, if modes are combinations of one another, if ``y_cov`` is no covariance
+            matrix, or if the rows do not determine ``error_scale``.
+        """
+        parameters = self._parameters()
+        rows = check_readings(self, X, reset=True)
+        data, missing, limits = rows
+        targets = check_numbers(y, X, self)
+        n = len(targets)
+        arguments: Keywords = {"weights": check_sample_weight(sample_weight, n)}
+        given_x = modes is not None or y_cov is not None or self._is_given_x
+        if self._joint is not None:
+            if given_x:
+                raise UncertainError(
+                    "outliers=, modes=, y_cov= and error_scale= need features and target as columns"
+                )
+            gaps = self._joint.missing if isinstance(self._joint, Incomplete) else None
+            rows = filled_gaussians(self._joint)._core, gaps, None
+        else:
+            variances = None if y_std is None else check_stds(y_std, "y_std", n) ** 2
+            arguments |= {"targets": targets, "variances": variances}
+            if xy_cov is not None:
+                if variances is None:
+                    raise UncertainError("xy_cov= without y_std=: errors that go together have a size each")
+                gaps = missing if missing is None or limits is None else missing & (limits == 0)
+                arguments["crossed"] = _checked_covariances(xy_cov, gaps, (n, data.n_features))
+            if y_limit is not None:
+                rule = "-1 (the target is below y), 0 or 1 (above)"
+                arguments["limits"] = flags_per_row(y_limit, "y_limit", n, (-1, 0, 1), rule).astype(np.int8)
+        if groups is not None:
+            arguments["groups"] = groups_from(groups, "groups", n)
+        if given_x:
+            return self._fit_given_x(rows, arguments, modes, y_cov)
+        self._keep(self._fitted(parameters, rows, **arguments))
+        self._problem = None if self._remote is not None else (rows, arguments, False)
+        warn_unless_ended(self)
+        if self._undetermined:
+            warn(f"{type(self).__name__}: {self._undetermined}; leave out a feature", UncertainWarning)
+        return self
+
+    def predict(
+        self,
+        X: RowsLike,
+        return_std: bool = False,
+        *,
+        modes: ArrayLike | None = None,
+        return_cov: bool = False,
+    ) -> Any:
+        """Mean of each row's true target given its reading, and its standard deviation.
+
+        {Parameters: readings}
+        return_std : bool, default=False
+            Also return the standard deviation of the *true* target, from the intrinsic scatter and the row's
+            own errors, with the parameters of the fit taken as known. To compare with a target that was
+            measured to +- t, add t in quadrature.
+        modes : array-like of shape (n, k), default=None
+            Errors that these rows share with those of the fit: the mean of the target *as it is measured*,
+            with what the fit has learned about them. Its deviation counts what the fit does not know of these
+            errors and of the law, which go together. None: of the true target.
+        return_cov : bool, default=False
+            In place of the deviations, the covariance matrix (n, n) of the rows' targets, with ``modes``
+
+            .. code-block:: text
+
+                diag(std^2) + J V J',    row i of J = (1, E z_i, modes_i)
+
+            where std is that of a known law, z_i are the true features given the reading, and V is the
+            covariance of intercept, coefficients and shared errors; without them the first part of it.
+
+        Returns
+        -------
+        ndarray of shape (n,), or with `return_std` or `return_cov` (mean, std) or (mean, cov)
+        """
+        if return_std and return_cov:
+            raise ParameterError("return_std and return_cov: ask for one of them")
+        rows = self._rows(X)
+        if modes is not None:
+            return self._with_modes(rows, modes, return_std, return_cov)
+        answer = predicted(self, rows, return_std or return_cov)
+        return (answer[0], np.diag(answer[1] ** 2)) if return_cov else answer
+
+    def predict_mixture(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
+        """The density of each row's true target: a mixture of K normal distributions.
+
+        {Parameters: readings}
+
+        Returns
+        -------
+        weights, means, stds : ndarrays of shape (n, K)
+            Shares (of a row 1), means and standard deviations of the components.
+        """
+        return self._model.densities(self._rows(X), self.n_jobs)
+
+    def predict_quantiles(self, X: RowsLike, quantiles: ArrayLike = (0.05, 0.5, 0.95)) -> Floats:
+        """Quantiles of each row's true target.
+
+        {Parameters: readings}
+        quantiles : float or array-like of shape (q,), default=(0.05, 0.5, 0.95)
+            Probabilities in [0, 1].
+
+        Returns
+        -------
+        ndarray of shape (n, q), or (n,) for one number
+        """
+        levels = np.asarray(quantiles, dtype=np.float64)
+        if levels.ndim > 1:
+            raise UncertainError(f"quantiles: expected a number or a list of them, got shape {levels.shape}")
+        values = self._model.quantiles(self._rows(X), levels.ravel().tolist(), self.n_jobs)
+        return values[:, 0] if levels.ndim == 0 else values
+
+    def sample_y(self, X: RowsLike, n_samples: int = 1, random_state: RandomState = 0) -> Floats:
+        """Draws of each row's true target.
+
+        {Parameters: readings}
+        n_samples : int, default=1
+            Draws per row.
+        random_state : int, RandomState or None, default=0
+            Seed of the draws.
+
+        Returns
+        -------
+        ndarray of shape (n, n_samples)
+        """
+        weights, means, stds = self.predict_mixture(X)
+        rng = check_random_state(random_state)
+        shape = (len(weights), int(n_samples))
+        below = rng.uniform(size=shape)[:, :, None] > np.cumsum(weights, axis=1)[:, None, :-1]
+        component = below.sum(axis=2)
+        values: Floats = np.take_along_axis(means, component, axis=1)
+        values += np.take_along_axis(stds, component, axis=1) * rng.normal(size=shape)
+        return values
+
+    def predict_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of each row's true target: ``predict(X, return_std=True)``.
+
+        {Parameters: readings}
+
+        Returns
+        -------
+        mean, std : ndarrays of shape (n,)
+        """
+        mean, std = self.predict(X, return_std=True)
+        return mean, std
+
+    @property
+    def scatter_(self) -> float:
+        """Intrinsic scatter, ``intrinsic_scatter_``: the name that all laws have."""
+        return self.intrinsic_scatter_
+
+    def _estimates(self) -> Estimates:
+        return Estimates(
+            ["intercept", *feature_names(self, len(self.coef_))],
+            np.append(self.intercept_, self.coef_),
+            np.append(self.intercept_std_, self.coef_std_),
+            self.covariance_,
+            coefficients=slice(1, None),
+            naive=self._naive,
+            extras=[
+                ("scatter", self.intrinsic_scatter_, self.intrinsic_scatter_std_),
+                *self._extras(),
+            ],
+        )
+
+    def _headline(self) -> str:
+        if not hasattr(self, "loglikelihood_"):
+            return ""
+        return f"line between true values, log-likelihood {self.loglikelihood_:.6g}, {self.status_}"
+
+    def summary(self, level: float = 0.95) -> str:
+        """Intercept, coefficients and scatter with standard errors and intervals, beside least squares.
+
+        For one component.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+            Of the intervals.
+
+        Returns
+        -------
+        str
+            A table, one line per estimate.
+        """
+        table = super().summary(level)
+        if not hasattr(self, "y_cov_loss_"):
+            return table
+        k = len(self.__dict__.get("modes_", ()))
+        split = f"{k} mode{'s' * (k != 1)} and a diagonal"
+        return f"{table}\ny_cov is {split}, which leave out {self.y_cov_loss_:.1e} of it (Frobenius norms)"
+
+    def _profile(self, level: float) -> Floats:
+        assert self._problem is not None  # as `conf_int` has seen
+        rows, arguments, given_x = self._problem
+        if given_x:
+            ends: Floats = self._line(rows, arguments, level)["profile"]
+            return ends
+        return self._fitted(self._parameters(), rows, **arguments, profile=level).arrays()["profile"]
+
+    def _distribution(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
+        """Mean, standard deviation, and what errors add to the scatter of the components' laws."""
+        mean, std = self.predict(X, return_std=True)
+        weights, _, stds = self.predict_mixture(X)
+        T, crossed = self.covariances_[:, :-1, :-1], self.covariances_[:, :-1, -1:]
+        slopes = np.linalg.solve(T, crossed)
+        scatter = self.covariances_[:, -1, -1] - (slopes * crossed).sum(axis=(1, 2))
+        added = np.maximum((weights * (stds**2 - scatter)).sum(axis=1), 0.0)
+        return mean, std, np.sqrt(added)
+
+    def _rows(self, X: RowsLike) -> Readings:
+        check_is_fitted(self, "means_")
+        return check_readings(self, X, reset=False)
+
+    def _mixture(self) -> Mixture:
+        return self.weights_, self.means_[:, :-1], self.covariances_[:, :-1, :-1]
+
+    @property
+    def _is_given_x(self) -> bool:
+        """Whether a parameter asks for the likelihood of targets given readings."""
+        return any(getattr(self, name) is not None for name in OPTIONS)
+
+    def _fit_given_x(
+        self, rows: Readings, arguments: Keywords, modes: ArrayLike | None, y_cov: ArrayLike | None
+    ) -> Self:
+        """Fit the line by the likelihood of the targets given the readings (`fit_line` of the core)."""
+        n = len(arguments["targets"])
+        shared: dict[str, Floats] = {}
+        if y_cov is not None:
+            if modes is not None:
+                raise UncertainError(
+                    "modes= beside y_cov=: errors that rows share are part of y_cov; add modes @ modes.T to "
+                    "it, or give modes= and y_std= from uncertain.laws.shared_modes"
+                )
+            variances = arguments["variances"]
+            split = modes_of_fit(y_cov, None if variances is None else np.sqrt(variances), n)
+            arguments["variances"] = split.std**2
+            modes = split.modes if split.modes.size else None
+            shared = {"modes_loss": np.array([split.loss])}
+            shared |= {} if modes is None else {"modes_of_rows": split.modes}
+        arguments |= mode_arguments(modes, n, rows[0].n_features)
+        fit = self._line(rows, arguments)
+        self._problem = rows, arguments, True
+        ending = {"n_iter": fit["n_iter"], "status": fit["status"]}
+        self._made(_mixture_arrays(fit) | _line_arrays(fit, self.outliers) | shared, ending)
+        for what, status in (("law", fit["status"]), ("true features", fit["density_status"])):
+            if status != "converged":
+                warn(
+                    f"{type(self).__name__}: the fit of the {what} did not converge ({status}); raise "
+                    "max_iter or tol",
+                    ConvergenceWarning,
+                )
+        return self
+
+    def _line(self, rows: Readings, arguments: Keywords, profile: float | None = None) -> Keywords:
+        """Answer of the core, with intervals of the probability `profile`."""
+        options = {name: getattr(self, name) for name in OPTIONS} | {"profile": profile}
+        parameters = encoded(self._core_parameters() | options)
+        with named_features(getattr(self, "feature_names_in_", None)):
+            return fit_line(parameters, rows, **arguments, n_jobs=self.n_jobs, report=reporter(self))
+
+    def _with_modes(self, rows: Readings, modes: ArrayLike, return_std: bool, return_cov: bool) -> Any:
+        """Predict targets as they are measured, with the errors that they share with rows of the fit."""
+        if not hasattr(self, "modes_"):
+            raise UncertainError("modes=: this law was fitted without modes")
+        if np.ndim(modes) == 3:
+            raise UncertainError(
+                "modes of features: predict is for their readings without what is known of these errors, "
+                "X - modes @ modes_, and without modes="
+            )
+        mean, std = predicted(self, rows, True)
+        shared = checked_modes(modes, len(mean))
+        if shared.shape[1] != len(self.modes_):
+            k = len(self.modes_)
+            raise UncertainError(f"modes: expected {k} columns, as in the fit, got {shared.shape[1]}")
+        mean = mean + shared @ self.modes_
+        if not (return_std or return_cov):
+            return mean
+        if self._joint_covariance is None:
+            raise UncertainError("modes=: the law was saved without the errors of its modes; fit it again")
+        # The law's own part is that of the true features given their readings.
+        weights, means, covariances = self._mixture()
+        density = {"weights": weights, "means": means, "covariances": packed(covariances)}
+        true = Fitted.from_arrays("denoiser", "{}", "null", density).transform(rows).means
+        by = np.column_stack([np.ones(len(mean)), true, shared])
+        if return_std:
+            return mean, np.sqrt(std**2 + ((by @ self._joint_covariance) * by).sum(axis=1))
+        cov: Floats = by @ self._joint_covariance @ by.T
+        cov[np.diag_indices_from(cov)] += std**2
+        return mean, cov
+
+    def _beyond_sums(self) -> Iterator[BeyondSums]:
+        yield from super()._beyond_sums()
+        if self._is_given_x:
+            yield BeyondSums(
+                Need.MEMORY,
+                "outliers and factors of error bars are found row by row",
+                "fit a sample of the rows",
+            )
+
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
+        super()._attributes(arrays, header)
+        for name in (*OF_ONE_COMPONENT, *OF_SOME_FITS):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        self._set_extras(arrays)
+        shares, naive = arrays.get("undetermined"), arrays.get("naive")
+        self._undetermined = "" if shares is None else _about_direction(shares, self)
+        self._naive = None if naive is None else (naive, arrays["naive_std"])
+        if self._naive is not None:
+            self.naive_coef_, self.naive_std_ = (values[1:] for values in self._naive)
+        if "log_likelihood" in arrays:
+            self.loglikelihood_ = float(arrays["log_likelihood"][0])
+        if "modes_loss" in arrays:
+            self.y_cov_loss_ = float(arrays["modes_loss"][0])
+            self.y_modes_ = arrays.get("modes_of_rows", np.zeros((0, 0)))
+        self._joint_covariance = None
+        if {"modes_law_covariance", "modes_covariance", "covariance"} <= arrays.keys():
+            crossed = arrays["modes_law_covariance"]
+            self._joint_covariance = np.block(
+                [[arrays["covariance"], crossed.T], [crossed, arrays["modes_covariance"]]]
+            )
+        if "coef" in arrays:
+            self.coef_ = arrays["coef"]
+            self.intercept_ = float(arrays["intercept"][0])
+            self.intrinsic_scatter_ = float(arrays["scatter"][0])
+        if "coef_std" in arrays:
+            self.coef_std_ = arrays["coef_std"]
+            if "covariance" in arrays:
+                self.covariance_ = arrays["covariance"]
+            self.intercept_std_ = float(arrays["intercept_std"][0])
+            self.intrinsic_scatter_std_ = float(arrays.get("scatter_std", [np.nan])[0])
+
+    def __getattr__(self, name: str) -> object:
+        if name in OF_ONE_COMPONENT and "n_components_" in self.__dict__:
+            if self.n_components_ > 1:
+                reason = f"a line belongs to one component, but there are {self.n_components_}"
+            elif self.__dict__.get("_undetermined"):
+                reason = self._undetermined
+            else:
+                reason = (
+                    "the rows do not determine all parameters of the law, have more than 50 features, or are "
+                    "of fewer than 10 groups (or held by a cluster): refit to resampled rows (bootstrap) for "
+                    "its standard errors, with groups= to whole groups"
+                )
+            raise AttributeError(f"{name}: {reason}")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
 
 LinearLaw = GaussianMixtureRegressor
-"""One class: a line is what a mixture of Gaussians with a single component says about its last coordinate."""
+"""The regression under its name among the laws."""
+
+
+def _about_direction(shares: Floats, model: BaseEstimator) -> str:
+    """Combination of features that the rows do not determine, in words."""
+    names = getattr(model, "feature_names_in_", [f"feature {j}" for j in range(len(shares))])
+    order = np.argsort(-np.abs(shares))
+    sign, large = np.sign(shares[order[0]]), [j for j in order if abs(shares[j]) > 0.05]
+    shown = ", ".join(f"{sign * shares[j]:.2f} of {names[j]}" for j in large[:8])
+    shown += " and others" if len(large) > 8 else ""
+    return (
+        f"the rows do not determine all slopes: along {shown} (in units of their spread) true values do not "
+        "differ, or too little beside their errors, so that coef_ is one of many and has no standard errors"
+    )
+
+
+def _checked_covariances(xy_cov: ArrayLike, missing: Booleans | None, shape: tuple[int, int]) -> Floats:
+    """(n, d) finite numbers, zero where a feature is missing."""
+    numbers = np.asarray(xy_cov, dtype=np.float64)
+    if numbers.ndim == 1 and shape[1] == 1:
+        numbers = numbers[:, None]
+    if numbers.shape != shape:
+        raise UncertainError(f"xy_cov: expected the shape {shape}, got {np.shape(xy_cov)}")
+    cov: Floats = numbers.copy() if missing is None else np.where(missing, 0.0, numbers)
+    refuse_where(~np.isfinite(cov), cov, "xy_cov", "it must be finite")
+    return np.ascontiguousarray(cov)
+
+
+def _mixture_arrays(fit: Keywords) -> dict[str, Floats]:
+    """Arrays of a mixture of features and target, from a line and the density of features."""
+    law, mean = fit["law"], fit["mean"]
+    T = unpacked(fit["triangle"][None], len(mean))[0]
+    scatter, scatter_std = fit["scatter"]
+    crossed = T @ law[1:]
+    explained = crossed @ law[1:]
+    # The covariance of a mixture is positive definite: its scatter is at least a trifle.
+    variance = explained + max(scatter**2, 1e-10 * explained, np.finfo(float).tiny)
+    joint = np.block([[T, crossed[:, None]], [crossed[None], np.array([[variance]])]])
+    arrays = {
+        "weights": np.ones(1),
+        "means": np.append(mean, law[0] + law[1:] @ mean)[None],
+        "covariances": packed(joint[None]),
+        "coef": law[1:],
+        "intercept": law[:1],
+        "scatter": np.array([scatter]),
+        "history": fit["history"],
+    }
+    std = np.sqrt(np.diag(fit["covariance"]))
+    if np.all(np.isfinite(std)):
+        arrays |= {"coef_std": std[1:], "intercept_std": std[:1]}
+        arrays |= {"scatter_std": np.array([scatter_std])} if np.isfinite(scatter_std) else {}
+    return arrays
+
+
+def _line_arrays(fit: Keywords, outliers: str | None) -> dict[str, Floats]:
+    """Arrays of what else was estimated, as far as it is finite."""
+    arrays = extra_arrays(fit, outliers)
+    arrays |= {"log_likelihood": np.array([fit["log_likelihood"]]), "covariance": fit["covariance"]}
+    arrays |= {name: fit[name] for name in ("naive", "naive_std") if len(fit[name])}
+    if "modes" in arrays:
+        arrays["modes_law_covariance"] = fit["modes_law_covariance"]
+    if "error_scale" in arrays:
+        arrays["error_scale"] = arrays["error_scale"][np.isfinite(arrays["error_scale"])]
+    return {name: values for name, values in arrays.items() if np.all(np.isfinite(values))}
