@@ -20,12 +20,11 @@ from .._data.options import check_option, refuse_unknown
 from .._data.typing import ColumnOrValues, Floats
 from .._data.validation import TableLike
 from .._data.warn import warn
-from .._report.board import Table
 from .._rows.source import Source
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import find_filled
-from .estimate import LEVELS, Found, by_model, by_replicates
+from .estimate import Found, by_model, by_replicates
 
 REPORTED_ROWS = 2_000
 """Most rows for which a report checks error bars."""
@@ -55,62 +54,34 @@ class ErrorCheck:
     notes: tuple[str, ...]
     """Why a factor is not known, or in doubt."""
     n_rows: int
-    _off: tuple[bool, ...] = ()
-    _doubtful: tuple[bool, ...] = ()
+    off: tuple[str, ...]
+    """Features whose error bars are wrong by more than 20 % and beyond doubt (at 99.9 %)."""
+    verdict: str
+    """One sentence."""
 
     @classmethod
-    def _of(
-        cls, names: Sequence[str], found: Sequence[Found], n_rows: int, *, independent: bool
-    ) -> ErrorCheck:
-        strict = len(LEVELS) - 1
-        off = [
-            not f.doubtful
-            and (
-                (f.factor > TOLERATED and f.intervals[strict].lower > 1.0)
-                or (f.factor < 1.0 / TOLERATED and f.intervals[strict].upper < 1.0)
-            )
-            for f in found
-        ]
+    def _of(cls, factors: Sequence[tuple[str, Found]], n_rows: int, *, independent: bool) -> ErrorCheck:
+        names, found = [name for name, _ in factors], [f for _, f in factors]
+        off = [(name, f) for name, f in factors if f.is_off(TOLERATED)]
+        common = [independent and f.by == "model" and f.factor < 1.0 and f.is_off(TOLERATED) for f in found]
+        told = sum(f.by != "" and not f.doubtful for f in found)
+        which = "" if told == len(found) else f" of {told} of {len(found)} features"
+        verdict = f"The error bars{which} are as large as the errors, as far as these rows tell."
+        if off:
+            verdict = _sentence(off)
+        elif not told:
+            verdict = "These rows do not tell whether the error bars are right."
         return cls(
             tuple(names),
             np.array([f.factor for f in found]),
             np.array([f.intervals[0] for f in found]),
             np.array([f.intervals[1] for f in found]),
             tuple(f.by for f in found),
-            tuple(
-                COMMON if wrong and independent and f.by == "model" and f.factor < 1.0 else f.note
-                for f, wrong in zip(found, off, strict=True)
-            ),
+            tuple(COMMON if shared else f.note for f, shared in zip(found, common, strict=True)),
             n_rows,
-            tuple(off),
-            tuple(f.doubtful for f in found),
+            tuple(name for name, _ in off),
+            verdict,
         )
-
-    @property
-    def off(self) -> tuple[str, ...]:
-        """Features whose error bars are wrong by more than 20 % and beyond doubt (at 99.9 %)."""
-        return tuple(name for name, wrong in zip(self.feature_names, self._off, strict=True) if wrong)
-
-    @property
-    def verdict(self) -> str:
-        """One sentence."""
-        if self.off:
-            return self._sentence(self.off)
-        told = sum(by != "" and not doubt for by, doubt in zip(self.by, self._doubtful, strict=True))
-        if not told:
-            return "These rows do not tell whether the error bars are right."
-        which = "" if told == len(self.by) else f" of {told} of {len(self.by)} features"
-        return f"The error bars{which} are as large as the errors, as far as these rows tell."
-
-    def _sentence(self, names: Sequence[str]) -> str:
-        parts = [self._said(self.feature_names.index(name)) for name in names[:5]]
-        more = f" and {len(names) - 5} others" if len(names) > 5 else ""
-        return f"Errors are not as large as the error bars say: {'; '.join(parts)}{more}."
-
-    def _said(self, j: int) -> str:
-        low, high = self.interval_95[j]
-        name, factor = self.feature_names[j], self.factor[j]
-        return f"those of {name} are {factor:.2g} times as large ({low:.2g} to {high:.2g})"
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Columns "feature", "factor", "lower_68", "upper_68", "lower_95", "upper_95", "by", "note"."""
@@ -125,33 +96,18 @@ class ErrorCheck:
             "note": list(self.notes),
         }
 
-    def rows(self) -> Table:
-        """The same as texts, under a row of titles."""
-        lines: Table = [("feature", "true / stated", "68 %", "95 %", "by", "")]
-        for j, name in enumerate(self.feature_names):
-            known = self.by[j] != ""
-            lines.append(
-                (
-                    name,
-                    f"{self.factor[j]:.3g}" if known else "?",
-                    _ends(self.interval_68[j]) if known else "",
-                    _ends(self.interval_95[j]) if known else "",
-                    self.by[j],
-                    self.notes[j],
-                )
-            )
-        return lines
-
     def __repr__(self) -> str:
-        lines = self.rows()
-        widths = [max(len(line[c]) for line in lines) for c in range(5)]
+        lines = [("feature", "true / stated", "68 %", "95 %", "by", "")]
+        for name, factor, *ends, by, note in zip(*self.to_dict().values(), strict=True):
+            low_68, high_68, low_95, high_95 = (f"{end:.3g}" for end in ends)
+            known = (f"{factor:.3g}", f"{low_68} to {high_68}", f"{low_95} to {high_95}")
+            lines.append((name, *(known if by else ("?", "", "")), by, note))
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         texts = [
-            line[0].ljust(widths[0])
-            + "".join("  " + line[c].rjust(widths[c]) for c in range(1, 5))
-            + ("  " + line[5] if line[5] else "")
-            for line in lines
+            "  ".join([f"  {name:<{widths[0]}}", *map(str.rjust, cells, widths[1:5]), note]).rstrip()
+            for name, *cells, note in lines
         ]
-        return "\n".join([self.verdict, "", *("  " + text.rstrip() for text in texts)])
+        return "\n".join([self.verdict, "", *texts])
 
     __str__ = __repr__
 
@@ -242,61 +198,53 @@ def check_errors(
     rows, names = _read(source, asked, on_missing)
     together = None if groups is None else source.groups(groups)
     weights = None if sample_weight is None else source.weights(sample_weight)
-    return checked(
-        rows,
-        names,
-        n_components=n_components,
-        replicates=together,
-        groups=together,
-        weights=weights,
-        random_state=random_state,
-    )
+    options = {"n_components": n_components, "weights": weights, "random_state": random_state}
+    found = _found(rows, names, together, groups=together, **options)
+    independent = rows.kind in ("isotropic", "diagonal") and len(found) > 1
+    return ErrorCheck._of(found, len(rows), independent=independent)
 
 
-def checked(
-    rows: GaussianRows,
-    names: Sequence[str],
-    *,
-    replicates: Groups | None = None,
-    **options: Any,
-) -> ErrorCheck:
-    """The check of rows that have been read; those of one of `replicates` have the same true value.
+def _sentence(found: Sequence[tuple[str, Found]]) -> str:
+    parts = [
+        f"those of {name} are {f.factor:.2g} times as large "
+        f"({f.intervals[1].lower:.2g} to {f.intervals[1].upper:.2g})"
+        for name, f in found[:5]
+    ]
+    more = f" and {len(found) - 5} others" if len(found) > 5 else ""
+    return f"Errors are not as large as the error bars say: {'; '.join(parts)}{more}."
+
+
+def _found(
+    rows: GaussianRows, names: Sequence[str], replicates: Groups | None = None, **options: Any
+) -> list[tuple[str, Found]]:
+    """Factors of the features with error bars; rows of one of `replicates` have the same true value.
 
     `options` are those of `by_model`.
     """
-    gaussians = filled_gaussians(rows)
-    noisy = np.flatnonzero(gaussians._deviations().any(axis=0))
+    noisy = np.flatnonzero(filled_gaussians(rows)._deviations().any(axis=0))
     if not noisy.size:
         raise UncertainError("there are no error bars to check: every value is exact")
     rows = rows[:, noisy]
-    independent = rows.kind in ("isotropic", "diagonal") and len(noisy) > 1
-    found: list[Found | None] = [None] * len(noisy)
-    if replicates is not None:
-        found = list(by_replicates(rows, replicates))
-    if any(f is None for f in found):
-        modelled = by_model(rows, **options)
-        found = [m if f is None else f for f, m in zip(found, modelled, strict=True)]
-    return ErrorCheck._of(
-        [names[j] for j in noisy.tolist()],
-        [f for f in found if f is not None],
-        n_rows=len(rows),
-        independent=independent,
-    )
+    found = [None] * len(noisy) if replicates is None else by_replicates(rows, replicates)
+    modelled = by_model(rows, **options) if None in found else []
+    return [
+        (names[j], modelled[k] if found[k] is None else found[k])  # type: ignore[misc]
+        for k, j in enumerate(noisy.tolist())
+    ]
 
 
 def warn_if_off(
     rows: GaussianRows, names: Sequence[str], groups: Groups | None, weights: Floats | None
 ) -> None:
-    """A warning with the features whose errors are larger than stated, beyond doubt."""
-    gaussians = filled_gaussians(rows)
-    if not gaussians.trace().any() or len(names) > MOST_FEATURES:
+    """Warn about features whose errors are larger than stated, beyond doubt."""
+    if not filled_gaussians(rows).trace().any() or len(names) > MOST_FEATURES:
         return
-    check = checked(rows, names, groups=groups, weights=weights, most_rows=REPORTED_ROWS)
+    found = _found(rows, names, groups=groups, weights=weights, most_rows=REPORTED_ROWS)
     # Errors that seem smaller than stated may as well be errors that features have in common.
-    larger = [name for name in check.off if check.factor[check.feature_names.index(name)] > 1.0]
+    larger = [(name, f) for name, f in found if f.is_off(TOLERATED) and f.factor > 1.0]
     if larger:
         warn(
-            f"{check._sentence(larger)} See uncertain.check_errors(table); "
+            f"{_sentence(larger)} See uncertain.check_errors(table); "
             "error columns can be multiplied by factors",
             UncertainWarning,
         )
@@ -320,7 +268,3 @@ def _read(source: Source, asked: Columns, on_missing: str) -> tuple[GaussianRows
     reading = AsGaussians(columns=columns, on_missing=on_missing)
     rows = reading.fit_transform(source.rows)
     return rows, [str(name) for name in reading.get_feature_names_out()]
-
-
-def _ends(interval: Floats) -> str:
-    return f"{interval[0]:.3g} to {interval[1]:.3g}"

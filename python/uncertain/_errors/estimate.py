@@ -60,6 +60,12 @@ class Found(NamedTuple):
     doubtful: bool = False
     """Whether the note is a reason not to believe the factor."""
 
+    def is_off(self, tolerated: float) -> bool:
+        """True if errors differ from error bars by more than this factor, beyond doubt."""
+        lower, upper = self.intervals[-1]
+        wrong = (self.factor > tolerated and lower > 1.0) or (self.factor < 1.0 / tolerated and upper < 1.0)
+        return wrong and not self.doubtful
+
 
 NOTHING = (Interval(0.0, np.inf),) * len(LEVELS)
 
