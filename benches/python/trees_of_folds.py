@@ -54,7 +54,7 @@ def one(train: Table, test: Table, *, again: bool) -> tuple[str, Values]:
     finally:
         choose._decide = decide
     assert kept[0].held_out is not None
-    reader, folds = model._predictor._reader, kept[0].held_out.models
+    reader, folds = model._reader, kept[0].held_out.models
     if again:
         own, step = kept[0].pipeline, kept[0].pipeline.steps[-1][0]
         other = clone(own).set_params(**{f"{step}__random_state": 1})

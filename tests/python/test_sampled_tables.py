@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from sklearn.metrics import accuracy_score, classification_report, mean_absolute_error, r2_score
 
 import uncertain
-from uncertain._model import asked, drawn, reader
+from uncertain._model import drawn, reader
 from uncertain._rows import in_parts
 from uncertain._tables import Table
 from uncertain.cli import main
@@ -138,7 +138,7 @@ def test_inspections_summaries_and_pictures_of_a_sample(
     options: dict[str, Any] = {"target": "a", "n_bins": 4}
     expected = model.summary(some).to_dict(), ReliabilityDisplay.from_estimator(model, some, **options)
     assert model.summary(TABLE).to_dict() != expected[0]
-    monkeypatch.setattr(asked.asked_rows, "__defaults__", (None, None, MOST))
+    monkeypatch.setattr(uncertain.Model._subsample, "__defaults__", (None, None, MOST))
     assert model.summary(given).to_dict() == expected[0]
     drawn_one = ReliabilityDisplay.from_estimator(model, given, **options)
     assert np.array_equal(drawn_one.prob_true, expected[1].prob_true)
@@ -222,7 +222,7 @@ def test_scores_come_by_blocks(
 def test_scores_of_gaps_and_strangers(folder: Path, model: uncertain.Model, numbers: uncertain.Model) -> None:
     gone = TABLE.with_columns(z=pl.when(pl.col("beside") < 3_000).then(None).otherwise("z"))
     assert numbers.score(gone) == pytest.approx(numbers.score(TABLE[3_000:]), rel=1e-12)
-    with pytest.raises(UncertainError, match="z: no row has a number"):
+    with pytest.raises(UncertainError, match="z: no row has a target"):
         numbers.score(TABLE.with_columns(z=pl.lit(None, dtype=pl.Float64)))
     ones = TABLE.filter(pl.col("kind") == "a")  # one class alone
     assert model.score(ones) == pytest.approx(np.mean(model.predict(ones).to_numpy() == "a"))

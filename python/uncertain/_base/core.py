@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import cache
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -106,7 +107,7 @@ class Core:
     @classmethod
     def _arguments(cls, parameters: Keywords) -> Keywords:
         """Arguments of the class from parameters of the core, for a file that was written in Rust."""
-        names = inspect.signature(cls).parameters
+        names = _argument_names(cls)  # type: ignore[arg-type]
         return {name: value for name, value in parameters.items() if name in names}
 
     def _parameters(self, **changed: object) -> str:
@@ -185,6 +186,11 @@ def feature_names(names: Array | None) -> Iterator[None]:
         if told == str(error):
             raise
         raise type(error)(told) from None
+
+
+@cache
+def _argument_names(cls: type) -> frozenset[str]:
+    return frozenset(inspect.signature(cls).parameters)
 
 
 def core_class(kind: str, *, classifier: bool) -> type[Core]:

@@ -1,27 +1,32 @@
 """`Model`: what `uncertain.fit` returns and `uncertain.load` reads back.
 
-The class holds parts, and its methods say what they promise and who keeps it: a `Reader` turns tables into
-rows, a `Predictor` answers for every row, `report`, `values` and `summary` say what has been learned, and
-`file` writes all of it down.
+A `Reader` turns tables into rows, block by block; `_answer` asks the steps behind it and returns columns in
+the caller's kind of table. `report`, `values` and `summary` describe what was learned; `file` writes it down.
 """
 
 from __future__ import annotations
 
 import copyreg
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, TypeVar
 
+import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
 
+from .._base.normal_mixtures import NormalMixtures
 from .._base.progress import shown
 from .._choice.leaderboard import Leaderboard
 from .._columns import Columns
 from .._data.array import GaussianArray
-from .._data.typing import ColumnOrValues, Floats, Labels, RandomState
+from .._data.groups import Groups
+from .._data.incomplete import GaussianRows
+from .._data.targets import as_values, is_missing, targets_from
+from .._data.typing import Array, ColumnOrValues, Floats, Labels, NativeTable, RandomState
 from .._data.validation import TableLike
 from .._report.classes import Report
 from .._report.huber import HuberReport
@@ -30,42 +35,61 @@ from .._report.regression import RegressionReport
 from .._rows.sampled import REMEMBERED_ROWS
 from .._rows.source import Source
 from .._tables.dask import is_dask, lazily
-from .._widths.spread import own_law
-from ..exceptions import ModelFileError, UncertainError
-from .asked import Inspected, Pictured, PicturedLaw, asked_rows, inspected, pictured, pictured_law
-from .calibrating import Calibration
+from .._widths.distribution import density_of_rows, has_density, moved
+from .._widths.spread import Spread, left_open, own_law
+from ..exceptions import ModelFileError, ParameterError, ShapeError, UncertainError
+from .calibrating import Calibration, log
 from .coefficients import hyperplanes, law_or_curve
+from .conformal import Conformal
+from .cross_conformal import CrossConformal, class_shares, set_lists
+from .drawn import some_rows
 from .file import Metadata, from_bytes, read, to_bytes, write
+from .grid import checked_grid, checked_levels, grid_around, warn_of_narrow
 from .onnx.export import write_onnx
-from .predictor import Predictor
-from .reader import Reader
-from .report import ReportOptions, report
-from .score import Counts, count_scores
+from .reader import Answer, Reader, places
+from .report import ReportOptions, about_target, report
 from .summary import Summary, summarised
 from .text import model_text
 from .values import value_of_remeasuring
 from .without_errors import Errors
 
+Scores = TypeVar("Scores", Conformal, CrossConformal)
+Inspected: TypeAlias = tuple[Pipeline, GaussianRows, Labels | None, Groups | None]
+"""The steps behind the reading ones, rows, targets and groups."""
+Plotted: TypeAlias = tuple[Pipeline, GaussianRows, Labels | None, list[str]]
+"""The steps behind the reading ones, rows, targets if they are known, and names of features."""
+PlottedLaw: TypeAlias = tuple[Any, GaussianArray, Floats, Floats | None, Floats | None, tuple[str, ...]]
+"""The law, rows, targets less the errors that rows share, the targets' errors, their covariances with those
+of features, and names, the target's last."""
+NOT_CALIBRATED = "its file was written in Rust, or too few rows or groups could be held out: fit it again"
+
 
 class Model:
-    """What `uncertain.fit` returns: a fitted pipeline together with the columns it reads.
+    """A fitted pipeline together with the columns it reads, as `uncertain.fit` returns it.
 
     Tables may be of any library, or a path; they need the columns the model was fitted on, in any order.
+    Answers come back in the caller's kind: a Polars, pandas or narwhals table gives a Series (of several
+    columns a table), pyarrow, DuckDB and other streams a ChunkedArray, astropy (also FITS) a Column, paths a
+    Polars Series, arrays arrays. Of all `predict` methods,
+
+    - ``append=True`` returns the caller's table with the answer as new columns at its end, whose names begin
+      with ``<target>_predicted`` (``prediction`` if the target was no column). A column of such a name is
+      an error. Lazy tables are collected, paths give a Polars DataFrame, FITS tables an astropy one.
+    - ``errors`` is for rows without error bars: "typical" gives them sizes as in the fit (a table by the
+      model of sizes, plain arrays the median), "zero" takes them as exact. Without it a table that lacks its
+      error columns is an error, and a plain array is taken as exact, with a warning.
 
     Attributes
     ----------
     pipeline_ : sklearn.pipeline.Pipeline
         The fitted steps: AsGaussians (for tables) -> GaussianImputer (with ``on_missing="impute"``, unless
-        what follows takes gaps) -> GaussianDenoiser (with ``meaning="measurement"``) -> GaussianScaler (with
+        the next steps take gaps) -> GaussianDenoiser (with ``meaning="measurement"``) -> GaussianScaler (with
         ``scale=True``) -> GaussianCollapser (of a regression with ``meaning="measurement"``) -> GSUClassifier
         or the estimator of another method.
     columns_ : Columns
         Which columns are means, errors and target, and which are ignored.
     is_regression_ : bool
-        Is the last step a regression?
-    has_distribution_ : bool
-        Does it answer `predict_distribution`? A `GSURegressor` does, unless it comes from a file that holds
-        no `residual_std_`.
+        True if the last step is a regression.
     residual_std_ : float or None
         Of a `GSURegressor`, the standard deviation of targets around predictions that no error bar explains,
         from held-out rows (see `predict_distribution`); None if it is not known.
@@ -93,7 +117,6 @@ class Model:
         self._seconds = seconds
         self._leaderboard = leaderboard
         self._reader = Reader(pipeline, columns, self._calibration.sizes)
-        self._predictor = Predictor(self._reader, self._calibration)
         self.is_regression_ = self._reader.is_regression
         self.classes_: Any = self._reader.classes  # an array for all who ask a classifier
 
@@ -104,83 +127,64 @@ class Model:
 
     @property
     def has_distribution_(self) -> bool:
-        """Does it answer `predict_distribution`?"""
-        return self._predictor.has_distribution
+        """True if `predict_distribution` answers."""
+        return self._spread is not None
+
+    # -- predictions
 
     def predict(self, table: TableLike, *, append: bool = False, errors: Errors = None) -> Any:
-        """The class of every row, in row order, with labels of their original type; or the predicted number.
-
-        A Polars, pandas or narwhals table gives a Series named like the target, pyarrow, DuckDB and other
-        streams a ChunkedArray, astropy (also FITS) a Column, paths a Polars Series, all else a NumPy array.
-
-        With ``append=True`` it is the table itself, a new one of the same kind with the new column
-        ``<target>_predicted`` at its end (``prediction`` if the target was no column). Lazy tables are
-        collected, paths give a Polars DataFrame, and FITS tables an astropy one. A column of that name is an
-        error: nothing is replaced.
+        """Return the class of every row, with labels of their original type; of a regression the number.
 
         A Dask DataFrame gives a lazy Series (with `append` a lazy DataFrame), partition by partition.
-
-        `errors` is for rows without error bars, of all ``predict`` methods: "typical" gives them sizes as in
-        the fit (a table that lacks the error columns by the model of sizes that was learned from the table of
-        the fit, plain arrays the median), "zero" takes them as exact. Without it such a table is an error,
-        and a plain array is taken as exact, with a warning. Error bars that are there are always used.
         """
-        ask = self._predictor
-        if is_dask(table):
-            return lazily(
-                table, partial(self.predict, append=append, errors=errors), partial(ask.like, append, None)
-            )
-        return ask.predict(table, append=append, errors=errors)
+
+        def predicted(steps: Pipeline, rows: GaussianRows) -> tuple[Array]:
+            return (steps[-1].predict(moved(steps, rows)),)
+
+        names = self._names("", append=append)
+        return self._answer(table, predicted, names, append=append, errors=errors, series=True, lazy=True)
 
     def predict_proba(self, table: TableLike, *, append: bool = False, errors: Errors = None) -> Any:
-        """The probability of every class, averaged over each row's own uncertainty.
+        """Return the probability of every class, averaged over each row's own uncertainty.
 
-        A table of the caller's kind with one column per class, named after it; for arrays, an (n, K) array.
-        With ``append=True`` the caller's table as by `predict`, with columns ``p_<class>`` at its end.
+        A table with one column per class, named after it (with ``append=True`` columns ``p_<class>``); for
+        arrays, an (n, K) array. A Dask DataFrame gives a lazy one.
         """
-        ask = self._predictor
-        names = ask.class_names(append=append)
-        if is_dask(table):
-            return lazily(
-                table,
-                partial(self.predict_proba, append=append, errors=errors),
-                partial(ask.like, append, names),
-            )
-        return ask.predict_proba(table, append=append, errors=errors)
+
+        def probabilities(steps: Pipeline, rows: GaussianRows) -> tuple[Floats]:
+            return (steps[-1].predict_proba(moved(steps, rows)),)
+
+        return self._answer(
+            table, probabilities, self._class_names(append=append), append=append, errors=errors, lazy=True,
+            columns=lambda shares: shares.T,
+        )  # fmt: skip
 
     def predict_distribution(self, table: TableLike, *, append: bool = False, errors: Errors = None) -> Any:
-        """Of a regression: the prediction, and its standard deviation.
+        """Return the prediction of a regression, and its standard deviation.
 
-        A table of the caller's kind with the columns
+        A table with the columns ``<target>``, ``<target>_std`` (the standard deviation of the true target
+        around the prediction) and ``<target>_std_from_errors`` (the part s_i of it that the row's own error
+        bars make, such as sqrt(w'S_i w)). For arrays, the pair (prediction, whole standard deviation). A Dask
+        DataFrame gives a lazy one.
 
-        - ``<target>``: the prediction;
-        - ``<target>_std``: the standard deviation of the true target around it;
-        - ``<target>_std_from_errors``: s_i, the part of it that the row's own error bars make, such as
-          sqrt(w'S_i w); with ``meaning="measurement"`` S_i is what a `GaussianDenoiser` leaves open.
+        Raises `ParameterError` for classes, and for a model that does not know its scatter.
 
-        For arrays, the pair of arrays (prediction, whole standard deviation).
-        With ``append=True`` the caller's table as by `predict`, with these columns at its end; their names
-        begin with ``<target>_predicted``.
-
-        Of a `GSURegressor` it is sqrt(sigma^2 + s_i^2). sigma is ``residual_std_``, the scatter of targets
-        that no error bar explains. It was measured while the model was fitted, as the most likely one of
+        Notes
+        -----
+        Of a `GSURegressor` it is sqrt(sigma^2 + s_i^2). sigma is ``residual_std_``, the most likely one of
 
         .. code-block:: text
 
             y_i - prediction_i ~ N(0, sigma^2 + s_i^2 + t_i^2)
 
-        over rows held out in 5 folds (of whole groups, if the fit had groups; rows count by their weights),
-        where t_i is the error bar of the target, if there is one. So the distribution is that of a *true*
-        target where the targets had error bars in the fit: to compare with a target measured to +- t, add t
-        in quadrature. Where they had none, their noise is in sigma, and the distribution is that of a target
-        as it would be measured. For more than 20,000 rows one split takes the place of the folds, whose model
-        is fitted to at most 20,000 rows.
+        over rows held out in 5 folds (of more than 20,000 rows in one split), where t_i is the error bar of
+        the target, if there is one. So the distribution is that of a *true* target where the targets had
+        error bars in the fit: to compare with a target measured to +- t, add t in quadrature. Where they had
+        none, it is that of a target as it would be measured.
 
-        A `GaussianMixtureRegressor` has a density of its own, of the true target; s_i^2 is what the
-        errors add to the scatter of its laws. So has a `RemeasuredRegressor` with ``density=True``, whose
-        deviation is the root mean square around the prediction. Other methods have none. Where there is none,
-        or where the law of least CRPS over held-out rows is better by two standard errors (with heavy tails,
-        or a scatter that was fitted too well), that one takes its place:
+        A `GaussianMixtureRegressor`, and a `RemeasuredRegressor` with ``density=True``, have a density of
+        their own. For other methods, and where it is better by two standard errors of the CRPS over held-out
+        rows, the law is
 
         .. code-block:: text
 
@@ -189,36 +193,30 @@ class Model:
         with u_i1 the variance of the method's own law, and for a learner u_ij the variance that the row's
         errors leave open of feature j (behind a `GaussianDenoiser` that of the posterior, else s^2 t^2 / (s^2
         + t^2) for an error s and a feature of spread t). An average has the u of its members, and the
-        variance of their predictions. a > 0 and b_j >= 0 minimise the CRPS of held-out rows (of the folds of
-        a choice; else of a third of the rows, or all in turn up to 1,000); b = 0, a constant width, is kept
-        unless they are better by a standard error. If error bars are measurement errors every held-out row is
-        there twice, also as it would have been read with errors up to 4 times as large. Where residuals have
-        heavy tails the deviation is that of their core: intervals are those of `predict_interval`.
-
-        Raises `ParameterError` for classes, and for a model that does not know its scatter: its file was
-        written in Rust, or it was fitted to too few rows (or groups) to hold any out.
+        variance of their predictions. a > 0 and b_j >= 0 minimise the CRPS of held-out rows; b = 0, a
+        constant width, is kept unless they are better by a standard error. If error bars are measurement
+        errors every held-out row counts twice, also as read with errors up to 4 times as large.
         """
-        ask = self._predictor
-        ask.check_distribution()
-        if is_dask(table):
-            names = ask.distribution_names(append=append)
-            return lazily(
-                table,
-                partial(self.predict_distribution, append=append, errors=errors),
-                partial(ask.like, append, names),
-            )
-        return ask.predict_distribution(table, append=append, errors=errors)
+        self._check_distribution("predict_distribution")
+        names = self._names("", "_std", "_std_from_errors", append=append)
+        return self._answer(
+            table, self._distribution, names, append=append, errors=errors, lazy=True,
+            arrays=lambda mean, std, _: (mean, std),
+        )  # fmt: skip
 
     def predict_set(
         self, table: TableLike, *, coverage: float = 0.9, append: bool = False, errors: Errors = None
     ) -> Any:
-        """For every row the classes that it may have: a share `coverage` of the sets hold the true one.
+        """Return sets of classes that contain the true class with probability `coverage`.
 
-        A column of lists of labels (a Series, a ChunkedArray, ... as by `predict`; for arrays an array of
-        lists), the most probable label first. A list is never empty, so coverage is larger where the model is
-        right more often than was asked; a list of all classes says that the row tells nothing. Where models
-        of folds disagree with the model itself, a list may lack the class that `predict` says.
+        A column of lists of labels (for arrays an array of lists), the most probable label first; with
+        ``append=True`` the column ``<target>_predicted_set``. A list is never empty; a list of all classes
+        says that the row is uninformative.
 
+        Raises `UncertainError` for a regression, and if the model holds no scores of held-out rows.
+
+        Notes
+        -----
         The model keeps models of folds (for 300 rows and more mostly one, of two thirds of the rows), and the
         scores 1 - P_f(true class) that each gave to the rows it had not seen. A class is in the set unless
         too few of these m scores are as large as its own, model by model,
@@ -231,31 +229,10 @@ class Model:
         where b is the bin of the row's noise level, the root mean square of its errors in units of the spread
         of the features. With one fold (split conformal prediction) sets hold the true class with at least the
         probability `coverage`, over tables and rows that are exchangeable with those of the fit. With several
-        (cross-conformal prediction, CV+) the guarantee is 1 - 2 alpha - sqrt(2 / n), alpha = 1 - coverage; in
-        practice it is `coverage`, or more where the models disagree. The coverage on one table varies by
-        sqrt(coverage alpha / m), and more where many rows share one probability.
-
-        The held-out rows are those of the folds that ``method="auto"`` chose on; other methods hold out a
-        third of the rows. There are as many folds as hold a third of the rows or groups (100 at least, 400
-        are enough); the model file holds their models, too. Whole groups stay together, and so do equal rows:
-        of groups the guarantee is that for a row of a new group. Rows count by their weights. If error bars
-        are measurement errors each is there three times, as it was read and as it would have been read with
-        errors up to 2.8 and 8 times as large. So coverage holds for precise rows, for poor ones, and for
-        larger errors than those of the fit; in bins of the noise, with weights or re-read rows it is no
-        longer a theorem. It is an average over rows of a noise level, not a promise for each class.
-
-        Parameters
-        ----------
-        table : rows, as for `predict`.
-        coverage : share of the sets that shall hold the true class, between 0 and 1.
-        append : True gives the caller's table with the sets in a new column ``<target>_predicted_set``.
-        errors : "typical" or "zero", for rows without error bars; as of `predict`.
-
-        Raises
-        ------
-        UncertainError
-            A ``ValueError``: for a regression, which has `predict_interval`; if the model holds no scores
-            (its file was written in Rust, or there were too few rows).
+        (cross-conformal prediction, CV+) the guarantee is 1 - 2 alpha - sqrt(2 / n), alpha = 1 - coverage.
+        Whole groups stay together, and so do equal rows. If error bars are measurement errors each held-out
+        row counts three times, also as read with errors up to 2.8 and 8 times as large. Coverage is an
+        average over rows of a noise level, not a promise for each class.
 
         References
         ----------
@@ -277,44 +254,35 @@ class Model:
         >>> model.predict_set(rows, coverage=0.95).tolist()
         [['star'], ['star', 'quasar']]
         """
+        if self.is_regression_:
+            raise ParameterError("predict_set is for classes; a regression has predict_interval")
+        scores, classes = self._scored(self._calibration.sets, coverage), self.classes_
+
+        def sets(steps: Pipeline, rows: GaussianRows) -> tuple[Labels]:
+            shares = class_shares(steps, rows, classes)
+            return (set_lists(shares, scores.inside(steps, rows, shares, classes, coverage), classes),)
+
+        names = self._names("_set" if append else "", append=append)
         with shown("predicting sets"):
-            return self._predictor.predict_set(table, coverage, append=append, errors=errors)
+            return self._answer(table, sets, names, append=append, errors=errors, series=True)
 
     def predict_interval(
         self, table: TableLike, *, coverage: float = 0.9, append: bool = False, errors: Errors = None
     ) -> Any:
-        """For every row an interval, so that a share `coverage` of the intervals hold the true target.
+        """Return intervals that contain the true target of a regression with probability `coverage`.
 
-        A table of the caller's kind with the columns ``<target>_lower`` and ``<target>_upper``; for arrays
-        the pair of arrays (lower, upper). With ``append=True`` the caller's table with
-        ``<target>_predicted_lower`` and ``<target>_predicted_upper`` at its end.
+        A table with the columns ``<target>_lower`` and ``<target>_upper``; for arrays a pair of arrays. With
+        too few held-out rows for a coverage an interval is infinite.
 
-        With s the standard deviation that `predict_distribution` gives, and q_b the ceil((m + 1) coverage)-th
-        smallest of the scores ``|y - prediction| / s`` of m held-out rows in bin b of log s,
+        Raises `UncertainError` for classes, and if the model holds no scores of held-out rows.
 
-        .. code-block:: text
-
-            prediction - q_b s  to  prediction + q_b s
-
-        The held-out rows are those of `predict_distribution`, and if error bars are measurement errors each
-        is there twice, as it was read and as it would have been read with errors up to 4 times as large. So
-        coverage holds for precise rows, for poor ones, and for larger errors than those of the fit, and needs
-        no Gaussian residuals. Where targets had error bars in the fit the interval is that of the true
+        Notes
+        -----
+        The ends are prediction -+ q_b s, with the deviation s of `predict_distribution` and q_b the quantile
+        of \\|y - prediction\\| / s over held-out rows in the bin b of s (split conformal prediction by noise
+        level). If error bars are measurement errors each held-out row counts twice, also as read with errors
+        up to 4 times as large. Where targets had error bars in the fit the interval is that of the true
         target.
-
-        Parameters
-        ----------
-        table : rows, as for `predict`.
-        coverage : share of the intervals that shall hold the true target, between 0 and 1. With too few
-            held-out rows for it an interval is infinite.
-        append : whether the answer is the caller's table with new columns.
-        errors : "typical" or "zero", for rows without error bars; as of `predict`.
-
-        Raises
-        ------
-        UncertainError
-            A ``ValueError``: for classes, which have `predict_set`; if the model holds no scores (its file
-            was written in Rust, or there were too few rows).
 
         References
         ----------
@@ -333,7 +301,17 @@ class Model:
         >>> bool(0.85 < np.mean((lower < y) & (y < upper)) <= 1.0)
         True
         """
-        return self._predictor.predict_interval(table, coverage, append=append, errors=errors)
+        if not self.is_regression_:
+            raise ParameterError("predict_interval is for numbers; a classifier has predict_set")
+        conformal = self._scored(self._calibration.conformal, coverage)
+
+        def interval(steps: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats]:
+            mean, std, _ = self._distribution(steps, rows)
+            half = conformal.limits(log(std), coverage) * std
+            return mean - half, mean + half
+
+        names = self._names("_lower", "_upper", append=append)
+        return self._answer(table, interval, names, append=append, errors=errors)
 
     def predict_density(
         self,
@@ -343,12 +321,11 @@ class Model:
         append: bool = False,
         errors: Errors = None,
     ) -> Any:
-        """Of a regression: the density of every row's target on a grid, with all its peaks.
+        """Return the density of every row's target on a grid, with all its peaks.
 
-        A table of the caller's kind with the list-typed column ``<target>_density``, the density p(y) at each
-        point of the grid; without a grid also ``<target>_grid``, the same list in every row. For arrays the
-        pair of arrays (grid, shape (G,); densities, shape (n, G)). With ``append=True`` the caller's table
-        with ``<target>_predicted_density`` (and ``..._grid``) at its end.
+        A table with the list-typed column ``<target>_density``, the density p(y) at each point of the grid;
+        without a grid also ``<target>_grid``, the same list in every row. For arrays the pair of arrays
+        (grid, shape (G,); densities, shape (n, G)).
 
         .. code-block:: text
 
@@ -357,22 +334,19 @@ class Model:
             all others                      N(y; prediction, s^2)
 
         with the deviation s of `predict_distribution`. Where held-out rows have taught a mixture another
-        width than its own, it keeps its shape about its mean and gets that width. As there, it is the density
-        of a true target where targets had error bars in the fit.
+        width than its own, it keeps its shape about its mean and gets that width.
 
         Parameters
         ----------
         table : rows, as for `predict`.
         grid : rising numbers, in the unit of the target. By default 200 evenly spaced ones, which hold all
             but a thousandth of every row.
-        append : whether the answer is the caller's table with new columns.
-        errors : "typical" or "zero", for rows without error bars; as of `predict`.
+        append, errors : as of `predict`.
 
         Raises
         ------
         UncertainError
-            A ``ValueError``: for classes; for a model that does not know its scatter, see
-            `predict_distribution`; for a grid that does not rise.
+            For classes, for a model that does not know its scatter, and for a grid that does not rise.
 
         Warns
         -----
@@ -390,7 +364,24 @@ class Model:
         >>> density.shape, bool(np.trapezoid(density[0], grid) > 0.99)
         ((1, 200), True)
         """
-        return self._predictor.predict_density(table, grid, append=append, errors=errors)
+        self._check_distribution("predict_density")
+        points = None if grid is None else checked_grid(grid)
+
+        def densities(*parts: Array) -> tuple[Floats, Floats]:
+            laws = NormalMixtures(*parts)
+            at = grid_around(laws) if points is None else points
+            if points is not None:
+                warn_of_narrow(laws, at)
+            return at, laws.density(at)
+
+        def columns(*parts: Array) -> list[Labels]:
+            at, density = densities(*parts)
+            return [_lists(each) for each in (np.broadcast_to(at, density.shape), density)][-len(names) :]
+
+        names = self._names(*(["_grid"] if grid is None else []), "_density", append=append)
+        return self._answer(
+            table, self._law, names, append=append, errors=errors, columns=columns, arrays=densities
+        )
 
     def predict_quantiles(
         self,
@@ -400,27 +391,12 @@ class Model:
         append: bool = False,
         errors: Errors = None,
     ) -> Any:
-        """Of a regression: quantiles of the distribution of every row's target.
+        """Return quantiles of the distribution of every row's target, that of `predict_density`.
 
-        A table of the caller's kind with the list-typed column ``<target>_quantiles``, in the order of `q`;
-        for one number ``<target>_quantile``. For arrays an array of shape (n, q), or (n,). With
-        ``append=True`` the caller's table with ``<target>_predicted_quantiles`` at its end.
+        A table with the list-typed column ``<target>_quantiles``, in the order of `q` (numbers between 0 and
+        1); for one number ``<target>_quantile``. For arrays an array of shape (n, q), or (n,).
 
-        They belong to the densities of `predict_density`. `predict_interval` has ends that hold a stated
-        share of held-out targets, whatever their law.
-
-        Parameters
-        ----------
-        table : rows, as for `predict`.
-        q : probabilities between 0 and 1.
-        append : whether the answer is the caller's table with a new column.
-        errors : "typical" or "zero", for rows without error bars; as of `predict`.
-
-        Raises
-        ------
-        UncertainError
-            A ``ValueError``: for classes, for a model that does not know its scatter, and for what is no
-            probability.
+        Raises `UncertainError` for classes, and for a model that does not know its scatter.
 
         Examples
         --------
@@ -433,19 +409,185 @@ class Model:
         >>> bool(np.mean((low < 3.0 * x[:, 0]) & (3.0 * x[:, 0] < high)) > 0.8)
         True
         """
-        return self._predictor.predict_quantiles(table, q, append=append, errors=errors)
+        self._check_distribution("predict_quantiles")
+        levels, single = checked_levels(q)
+
+        def quantiles(steps: Pipeline, rows: GaussianRows) -> tuple[Floats]:
+            values = NormalMixtures(*self._law(steps, rows)).quantiles(levels)
+            return (values[:, 0] if single else values,)
+
+        names = self._names("_quantile" if single else "_quantiles", append=append)
+        return self._answer(
+            table, quantiles, names, append=append, errors=errors,
+            columns=lambda values: [values if single else _lists(values)],
+        )  # fmt: skip
+
+    def _answer(
+        self,
+        table: TableLike,
+        ask: Answer,
+        names: Sequence[str],
+        *,
+        append: bool,
+        errors: Errors,
+        columns: Callable[..., Sequence[Array]] | None = None,
+        arrays: Callable[..., Any] | None = None,
+        series: bool = False,
+        lazy: bool = False,
+    ) -> Any:
+        """Return what `ask` says of all rows, in the caller's kind.
+
+        `names` are those of the new columns, which `columns` makes of the answer, and `arrays` what is
+        returned of rows without columns. A `series` stands alone where nothing is appended; `lazy` answers
+        come for Dask DataFrames, too.
+        """
+        if lazy and is_dask(table):
+            again = partial(
+                self._answer, ask=ask, names=names, append=append, errors=errors, columns=columns,
+                arrays=arrays, series=series,
+            )  # fmt: skip
+            return lazily(table, again, partial(self._empty, names, append=append, series=series))
+        source = self._reader.source(table, adds=names if append else None, blocks=True, errors=errors)
+        values = self._reader.answers(source, ask)
+        if source.table is None:
+            if arrays is not None:
+                return arrays(*values)
+            return source.answer_one(names[0], values[0]) if len(values) == 1 else values
+        return _in_kind(source, names, columns(*values) if columns else values, append=append, series=series)
+
+    def _empty(self, names: Sequence[str], empty: NativeTable, *, append: bool, series: bool) -> Any:
+        """Return the answer to a table without rows."""
+        source = Source.from_input(empty)
+        if append:
+            source.check_new(names, "append=False")
+        values = np.empty(0, dtype=self.classes_.dtype if series and not self.is_regression_ else np.float64)
+        return _in_kind(source, names, [values] * len(names), append=append, series=series)
+
+    def _names(self, *endings: str, append: bool) -> list[str]:
+        """Return the names of columns: the target's, or such as the caller's table does not have yet."""
+        target = self.columns_.target
+        appended = "prediction" if target is None else f"{target}_predicted"
+        return [(appended if append else self._reader.target_name) + ending for ending in endings]
+
+    def _class_names(self, *, append: bool) -> list[str]:
+        """Return the names of the columns of probabilities; ParameterError if there are none."""
+        if not hasattr(self.pipeline_, "predict_proba"):
+            hint = (
+                "a regression has predict_distribution"
+                if self.is_regression_
+                else 'fit with probability=True, or with another method such as "gsu"'
+            )
+            raise ParameterError(f"{type(self.pipeline_[-1]).__name__} gives no probabilities here; {hint}")
+        return [f"p_{label}" if append else str(label) for label in self.classes_.tolist()]
+
+    def _check_distribution(self, verb: str) -> None:
+        """ParameterError for a model without a distribution."""
+        if not self.is_regression_:
+            raise ParameterError(
+                f"{verb}: {type(self.pipeline_[-1]).__name__} predicts classes, and no distribution of a "
+                "number: a classifier has predict_proba"
+            )
+        if self._spread is None:
+            raise ParameterError(
+                f"{verb}: the scatter of targets around predictions is not known ({NOT_CALIBRATED}). "
+                "pipeline_[-1].predict(rows, return_std=True) gives the part of the error bars alone"
+            )
+
+    def _scored(self, scores: Scores | None, coverage: float) -> Scores:
+        """Return the scores, if there are any, for a coverage that can be."""
+        if not isinstance(coverage, (int, float)) or not 0.0 < coverage < 1.0:
+            raise ParameterError(f"coverage = {coverage!r}: must be a share between 0 and 1, such as 0.9")
+        if scores is None:
+            raise ParameterError(f"the model holds no scores of held-out rows ({NOT_CALIBRATED})")
+        return scores
+
+    @property
+    def _spread(self) -> Spread | None:
+        return self._calibration.spread or own_law(self.pipeline_, self.residual_std_)
+
+    def _distribution(self, steps: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats, Floats]:
+        """Return predictions, whole standard deviations, and the part of these that errors make."""
+        spread = self._spread
+        assert spread is not None
+        answer = left_open(steps, rows, spread.widths)
+        return answer.mean, spread.std(answer.parts), spread.from_errors(answer.of_errors)
+
+    def _law(self, steps: Pipeline, rows: GaussianRows) -> NormalMixtures:
+        """Return the method's own shape, where it has one, else a normal law; as wide as calibrated."""
+        own = has_density(steps)
+        if own and self._calibration.spread is None:
+            return density_of_rows(steps, rows)
+        mean, std, _ = self._distribution(steps, rows)
+        return density_of_rows(steps, rows).widened(std) if own else NormalMixtures.normal(mean, std)
+
+    # -- labelled rows
 
     def score(self, table: TableLike, y: ColumnOrValues | None = None) -> float:
-        """Accuracy (the share of rows whose class is predicted); for a regression R2 over rows with a number.
+        """Return the accuracy (the share of rows whose class is predicted); of a regression R^2.
 
         Pass `y` if the target is not a column. Files, queries and Dask DataFrames are read in blocks, each
-        once, and nothing of them is kept.
+        once. Rows of a regression without a number are left out.
         """
-        return self._score_counts(table, y).score
+        truth, predicted = self._compared(table, y)
+        return float((r2_score if self.is_regression_ else accuracy_score)(truth, predicted))
 
-    def _score_counts(self, table: TableLike, y: ColumnOrValues | None = None) -> Counts:
-        """How good the predictions are, in counts that `score` and the command line show."""
-        return count_scores(self._reader, table, y)
+    def _compared(self, table: TableLike, y: ColumnOrValues | None = None) -> tuple[Labels, Labels]:
+        """Return targets and predictions of labelled rows."""
+        target = self._reader.target(y)
+        name = target if isinstance(target, str) else None
+        if is_dask(table):
+            truth, predicted = self._compared_parts(table, name)
+        else:
+            values = as_values(target, "target") if name is None else ()
+            ends = [0]
+
+            def compared(block: Source, rows: GaussianRows, before: int) -> tuple[Labels, Labels]:
+                ends.append(before + len(rows))
+                here = name or values[before : ends[-1]]
+                return self._truth(block, here, len(rows)), self._reader.steps.predict(rows)
+
+            source = self._reader.opened(table)
+            blocks = self._reader.ask_blocks(source, compared, *([] if name is None else [name]))
+            if name is None and len(values) != ends[-1]:
+                raise ShapeError(f"target: expected {ends[-1]} targets, one per row, got {len(values)}")
+            truth, predicted = (np.concatenate(each) for each in zip(*blocks, strict=True))
+        if self.is_regression_:
+            known = ~np.isnan(truth)
+            truth, predicted = truth[known], predicted[known]
+        if not len(truth):
+            raise UncertainError(f"{name or 'target'}: no row has a target")
+        return truth, predicted
+
+    def _truth(self, block: Source, target: ColumnOrValues, n_rows: int) -> Labels:
+        """Return the targets of a block; NaN for a number that is missing."""
+        values, what, _ = block._values(target, "target", self._reader.target_unit)
+        if len(values) != n_rows:
+            raise ShapeError(f"{what}: expected {n_rows} targets, one per row, got {len(values)}")
+        if not self.is_regression_:
+            return np.asarray(self.classes_[places(values, self.classes_, what)])
+        if not isinstance(values, np.ndarray) and all(map(is_missing, values)):
+            return np.full(n_rows, np.nan)
+        return targets_from(values, what, "regression", n_rows, partial=True)[0]
+
+    def _compared_parts(self, table: NativeTable, target: str | None) -> tuple[Labels, Labels]:
+        """Return those of the partitions of a Dask DataFrame, computed where these are."""
+        import dask
+
+        from .._rows.cluster.answers import answers
+
+        if target is None:
+            raise ParameterError("y: of a Dask DataFrame it is the name of a column")
+        ask = dask.delayed(_compared_part)
+        parts = answers(
+            [ask(self, part, target) for part in table.to_delayed()], "the scores of the partitions"
+        )
+        parts = [part for part in parts if part is not None]
+        if not parts:
+            raise UncertainError("the table has no rows")
+        truth, predicted = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return truth, predicted
+
+    # -- what was learned
 
     def report(
         self,
@@ -466,47 +608,38 @@ class Model:
         callback: ReportCallback = None,
         random_state: RandomState = 0,
     ) -> Report | RegressionReport | HuberReport:
-        """Did the error bars change anything? A fit to the means alone, beside the same model, on this table.
+        """Compare the model, on held-out rows, with the same model fitted to the means alone.
 
-        Of a value that is missing the "means alone" know the conditional mean given the rest of the row.
-
-        Also compared, on the same folds: the error bars as spread, as measurement error, and in a Gaussian
-        discriminant; ``Report.meanings`` says which one wins and by how much. Of linear regressions also the
-        coefficients, because attenuation does not show in predictions of equally noisy rows.
-
-        Of ``method="huber"``: which labels were dropped, and the held-out errors of the model, of the plain
-        squared-loss fit to all labels, and of the model without error bars.
+        Of a missing value the means alone know the conditional mean given the rest of the row. Also compared,
+        on the same folds: the error bars as spread, as measurement error, and in a Gaussian discriminant
+        (``Report.meanings``). Of linear regressions also the coefficients, because attenuation does not show
+        in predictions of equally noisy rows. Of ``method="huber"``: which labels were dropped, and the errors
+        of the model, of the plain squared-loss fit to all labels, and of the model without error bars.
 
         Parameters
         ----------
         table, y : labelled rows, as for `score`; for ``method="huber"`` some may have no label.
         folds, repeats : of the cross-validation; by default 4 repeats, 1 beyond 10,000 rows.
-        listed : how many of the rows whose error bars matter most are listed (classifiers).
+        listed : number of listed rows whose error bars matter most (classifiers).
         meanings : False leaves out the comparison of meanings, more than half of the work.
-        groups : what rows of one object share: a column of the table, or the values, one per row; by default
-            the column that the model was fitted with, and False for single rows in spite of it. Rows of one
-            group are held out together (and left out together, those without a label too), so that the scores
-            are those for new objects. Standard errors are then cluster-robust: with c_i for what row i adds
-            to the score's deviation, G / (G - 1) sum_g (sum_{i in g} c_i)^2 over the G groups takes the place
-            of n / (n - 1) sum_i c_i^2 (Cameron and Miller, Journal of Human Resources 50(2), 2015,
-            doi 10.3368/jhr.50.2.317).
-        sample_weight : how much each row counts in the fits: a column, or values; by default the column that
-            the model was fitted with, and False for none. Held-out rows all count once.
-        scorers : names of the measures to take; all by default. Of classes: "accuracy", "balanced_accuracy",
+        groups : labels of groups, whose rows are held out together: a column of the table, or one value per
+            row; by default the column of the fit, and False for single rows. Standard errors are then
+            cluster-robust: with c_i the part of row i in the score's deviation, G / (G - 1) sum_g (sum_{i in
+            g} c_i)^2 over the G groups takes the place of n / (n - 1) sum_i c_i^2 (Cameron and Miller,
+            Journal of Human Resources 50(2), 2015, doi 10.3368/jhr.50.2.317).
+        sample_weight : non-negative row weights in the fits: a column, or values; by default the column of
+            the fit, and False for none. Held-out rows all count once.
+        scorers : names of the measures; all by default. Of classes: "accuracy", "balanced_accuracy",
             "roc_auc" (of more than two classes the mean of each against the rest), "log_loss" and "brier"
-            (both of calibrated probabilities, in the first repeat only: calibrating costs five more fits); of
-            numbers: "mae", "rmse", "r2" and, of a `GSURegressor` and of mixtures, "crps", "cde_loss",
-            "coverage_68" and "coverage_95" of the densities of held-out rows. ``report.pit`` has their
-            distribution functions at the targets, and a picture of the report shows them.
+            (both of calibrated probabilities, in the first repeat only); of regressions: "mae", "rmse", "r2"
+            and, of a `GSURegressor` and of mixtures, "crps", "cde_loss", "coverage_68" and "coverage_95" of
+            the densities of held-out rows, whose distribution functions at the targets are ``report.pit``.
         scoring : the measure that ranks and that the verdict is about: by default "accuracy", or "mae".
-        max_rows : of a larger table (a frame, a path, a query, a Dask DataFrame) about so many rows are
-            compared, drawn by a hash of their numbers, or of whole groups by a hash of their names, so that
-            the same table gives the same rows; the report says so, and ``n_table`` is the number of all
-            rows. What is not in memory is read once, batch by batch. None: all rows.
-        max_seconds : the report begins no fold that would end later than this; at least one fold is done.
-            ``folds_done`` says how many were.
+        max_rows : number of rows that are compared of a larger table, drawn by a hash of their numbers (whole
+            groups by a hash of their names); ``n_table`` is the number of all rows. None: all rows.
+        max_seconds : no fold begins that would end later than this; at least one is done (``folds_done``).
         verbose : 1 writes a line about every fit to stderr.
-        callback : hears of every fit, with a ``ReportProgress`` (task, fold, folds, seconds, remaining).
+        callback : called after every fit, with a ``ReportProgress`` (task, fold, folds, seconds, remaining).
 
         Warns
         -----
@@ -530,9 +663,9 @@ class Model:
         top: int | None = None,
         random_state: int = 0,
     ) -> Any:
-        """Which values to measure again: cells of the table by how much that is expected to lower the loss.
+        """Rank cells of the table by the expected drop of the loss if they were measured again.
 
-        The gain of cell (i, j) is the mean, over what a further reading of feature j in row i may show,
+        The gain of cell (i, j) is the mean over further readings of feature j in row i
 
         .. code-block:: text
 
@@ -540,22 +673,18 @@ class Model:
             of numbers:   E (m' - m)^2                    the drop of the squared error
 
         with the probabilities p (the prediction m) of the row as it is, and p' (m') with the reading added,
-        whose noise is such that the feature is left with the error f s_j. Its true value is drawn from what
-        the row leaves open of it, under the distribution of the model's `GaussianDenoiser` or
-        `GaussianDiscriminant` (else of a denoiser with 3 components that is fitted to these rows). A missing
-        value is measured with the median error of the fit. If true values and targets are as the model
-        believes, the gain is the mutual information of class and new reading, or the drop of the posterior
-        variance.
+        whose noise is such that the feature is left with the error f s_j. Its true value is drawn from the
+        posterior under the distribution of the model's `GaussianDenoiser` or `GaussianDiscriminant` (else of
+        a denoiser with 3 components that is fitted to these rows). A missing value is measured with the
+        median error of the fit.
 
         Parameters
         ----------
         table : rows, as for `predict`.
-        factor : f, the error after the measurement in units of the present one, 0 <= f < 1; 0 is to know the
-            value.
-        n_draws : readings that are drawn for each cell, an even number; by default 8 to 64, so that not many
-            more than 500,000 rows are predicted. Gains are then known to some ten percent, and ranks better
-            than that.
-        top : only the best so many cells.
+        factor : f, the error after the measurement in units of the present one, 0 <= f < 1.
+        n_draws : number of readings that are drawn for each cell, even; by default 8 to 64. Gains are then
+            known to some ten percent, and ranks better than that.
+        top : number of cells that are returned; None for all.
         random_state : seed of the draws.
 
         Returns
@@ -566,9 +695,8 @@ class Model:
 
         Raises
         ------
-        UncertainError (a ValueError) : for a model that takes error bars for spread, which no measurement
-        makes
-            smaller.
+        UncertainError
+            For a model that takes error bars for spread, which no measurement makes smaller.
 
         References
         ----------
@@ -593,18 +721,14 @@ class Model:
 
     @property
     def leaderboard_(self) -> Any:
-        """Of ``method="auto"``: the candidates, a Polars DataFrame, best first; None for a named method.
+        """The candidates of ``method="auto"``, a Polars DataFrame, best first; None for a named method.
 
-        ``print(model.leaderboard_)`` shows six of its columns, each score with its standard error; the others
-        are reached by name, such as ``model.leaderboard_["seconds"]``.
-
-        Columns: ``method``, ``meaning`` and ``parameters``; ``score``, the mean log loss (of numbers the root
-        mean square error) of rows held out, and ``score_se``; ``behind``, by how much it is worse than the
-        best candidate on the same rows in what candidates are judged by (from 1,000 rows on the mean over
-        errors as they are, twice and four times as large), and ``behind_se``; ``accuracy`` (of classes);
-        ``seconds`` of all its fits; ``gap``, the certified one; ``weight``, its share in the model; ``note``:
-        candidates that were left out, with the reason, those that left the race clearly behind (their scores
-        are of the folds that they did), and models without error bars, which are there for comparison.
+        Columns: ``method``, ``meaning`` and ``parameters``; ``score``, the mean log loss (of regressions the
+        root mean square error) of held-out rows, and ``score_se``; ``behind``, the distance to the best
+        candidate on the same rows in the measure of the choice (from 1,000 rows on the mean over errors as
+        they are, twice and four times as large), and ``behind_se``; ``accuracy`` (of classes); ``seconds`` of
+        all its fits; ``gap``, the certified one; ``weight``, its share in the model; ``note``: the reason why
+        a candidate was left out, or is there for comparison only.
         """
         return None if self._leaderboard is None else self._leaderboard.frame()
 
@@ -671,12 +795,12 @@ class Model:
         return drawn
 
     def summary(self, table: TableLike | None = None) -> Summary:
-        """What the model has learned, as a text and as arrays.
+        """Return what the model has learned, as a text and as arrays.
 
         Of a linear model the coefficients in the units of the table, and per standard deviation of the
         feature; with rows in `table` also the share that each feature's error bars have in the uncertainty of
-        the score (of more than 200,000 rows, a sample). Of other models the kernel, support vectors and the
-        like, as far as there are any.
+        the score (of more than 200,000 rows, a sample). Of other models the kernel, the support vectors and
+        the like.
 
         Returns
         -------
@@ -696,7 +820,7 @@ class Model:
         >>> model.summary(X).error_share.round(2)
         array([[0.76, 0.24]])
         """
-        rows = None if table is None else self._reader.input(asked_rows(self._reader, table)[0])
+        rows = None if table is None else self._reader.input(self._subsample(table)[0])
         return summarised(self.pipeline_, self._reader.target_name, self.classes_, rows)
 
     def to_onnx(self, path: str | os.PathLike[str]) -> None:
@@ -723,23 +847,86 @@ class Model:
         >>> columns = {i.name: table[i.name].to_numpy() for i in session.get_inputs()}  # doctest: +SKIP
         >>> label, probabilities = session.run(None, columns)                 # doctest: +SKIP
         """
-        reader = self._reader
-        spread = self._calibration.spread or own_law(self.pipeline_, self.residual_std_)
-        about = {"target": reader.target_name, "library": "uncertain"}
-        write_onnx(path, self.pipeline_, spread, reader.target_name, about)
+        target = self._reader.target_name
+        about = {"target": target, "library": "uncertain"}
+        write_onnx(path, self.pipeline_, self._spread, target, about)
 
     def labels(self, table: TableLike, y: ColumnOrValues | None = None) -> Labels:
-        """The targets of labelled rows, checked: the column of the fit, or `y`."""
-        source = Source.from_input(table, notes=False).load([y, self.columns_.target])
-        return self._reader.truth(source, y)
+        """Return the targets of labelled rows, checked: the column of the fit, or `y`."""
+        return self._reader.truth(Source.from_input(table).load([y, self.columns_.target]), y)
 
     def gaussians(self, table: TableLike) -> GaussianArray:
-        """The rows as the model reads them, before scaling.
+        """Return the rows as the model reads them, before scaling.
 
         Gaps, and limits, are filled as by a `GaussianImputer` that knows the distribution that the model has
         learned.
         """
         return self._reader.gaussians(self._reader.source(table))
+
+    # -- for inspection and plots
+
+    def _subsample(
+        self,
+        table: TableLike,
+        y: ColumnOrValues | None = None,
+        groups: ColumnOrValues | bool | None = None,
+        max_rows: int | None = REMEMBERED_ROWS,
+    ) -> tuple[Source, ColumnOrValues | None, ColumnOrValues | bool | None]:
+        """Return about so many rows of a larger table, with their targets and groups."""
+        some = some_rows(self._reader, table, {"y": y, "groups": groups}, max_rows)
+        if some is None:
+            return self._reader.source(table, y, groups), y, groups
+        return some.source, some.beside["y"], some.beside["groups"]
+
+    def _inspected(
+        self,
+        table: TableLike,
+        y: ColumnOrValues | None,
+        groups: ColumnOrValues | bool | None,
+        *,
+        labelled: bool,
+        max_rows: int | None,
+    ) -> Inspected:
+        """Return rows for `uncertain.inspection`; targets and groups if they are `labelled`."""
+        reader = self._reader
+        source, y, groups = self._subsample(table, y, groups, max_rows)
+        rows = reader.rows(source)
+        if not labelled:
+            return reader.steps, rows, None, None
+        return reader.steps, rows, reader.truth(source, y), reader.groups(source, groups)
+
+    def _drawn(self, table: TableLike, y: ColumnOrValues | None, *, filled: bool = True) -> Plotted:
+        """Return rows for `uncertain.plot`; `filled`: without gaps."""
+        reader = self._reader
+        source, y, _ = self._subsample(table, y)
+        known = y is not None or self.columns_.target in source.names
+        truth = reader.truth(source, y) if known else None
+        rows = reader.gaussians(source) if filled else reader.rows(source)
+        return reader.steps, rows, truth, reader.feature_names
+
+    def _law_drawn(self, table: TableLike, y: ColumnOrValues | None) -> PlottedLaw:
+        """Return a law and its rows for `uncertain.plot.LawDisplay`."""
+        reader, last = self._reader, law_or_curve(self.pipeline_)
+        source, y, _ = self._subsample(table, y)
+        rows = reader.gaussians(source)
+        targets: Any = reader.truth(source, y)
+        shared = self.columns_.modes
+        if hasattr(last, "y_modes_"):
+            raise UncertainError(
+                "the errors that y_cov= says rows share belong to the rows of the fit: pass the law, "
+                "model.pipeline_[-1], with its rows and y - y_modes_ @ modes_"
+            )
+        if shared is True:
+            raise UncertainError(
+                "the fit got modes= as numbers, which are not in the table; give their columns by name"
+            )
+        if shared:
+            targets = targets - source.beside(list(shared), "modes") @ last.modes_
+        beside = about_target(reader, source, rows, limited=False)
+        names = (*self.feature_names_, reader.target_name)
+        return last, rows, targets, beside["y_std"], beside.get("xy_cov"), names
+
+    # -- files and text
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a safetensors file, which holds numbers and JSON and no code."""
@@ -762,25 +949,27 @@ class Model:
             self._reader, self.residual_std_, self._leaderboard, self._n_rows, self._seconds, self._n_left_out
         )
 
-    def _inspected(
-        self,
-        table: TableLike,
-        y: ColumnOrValues | None,
-        groups: ColumnOrValues | bool | None,
-        *,
-        labelled: bool,
-        max_rows: int | None,
-    ) -> Inspected:
-        """For `uncertain.inspection`."""
-        return inspected(self._reader, table, y, groups, labelled=labelled, max_rows=max_rows)
 
-    def _drawn(self, table: TableLike, y: ColumnOrValues | None, *, filled: bool = True) -> Pictured:
-        """For `uncertain.plot`."""
-        return pictured(self._reader, table, y, filled=filled)
+def _in_kind(
+    source: Source, names: Sequence[str], columns: Sequence[Array], *, append: bool, series: bool
+) -> Any:
+    """Return new columns in the caller's kind: a series, a table, or the caller's table with them."""
+    if series and not append:
+        return source.answer_one(names[0], columns[0])
+    named = dict(zip(names, columns, strict=True))
+    return source.append(named) if append else source.answer(named)
 
-    def _law_drawn(self, table: TableLike, y: ColumnOrValues | None) -> PicturedLaw:
-        """For `uncertain.plot.LawDisplay`."""
-        return pictured_law(self._reader, table, y)
+
+def _compared_part(model: Model, frame: NativeTable, target: str) -> tuple[Labels, Labels] | None:
+    """Return targets and predictions of a partition; None of an empty one."""
+    return model._compared(frame, target) if len(frame) else None
+
+
+def _lists(values: Floats) -> Labels:
+    """Return a list for each row."""
+    lists = np.empty(len(values), dtype=object)
+    lists[:] = [row.tolist() for row in values]
+    return lists
 
 
 def load(path: str | os.PathLike[str]) -> Model:

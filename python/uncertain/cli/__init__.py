@@ -258,20 +258,14 @@ def evaluate(model: str, table: Paths, progress: bool | None) -> None:
       uncertain evaluate model.safetensors labelled.parquet
       cat labelled.csv | uncertain evaluate model.safetensors -
     """
-    import numpy as np
     from sklearn.metrics import classification_report, mean_absolute_error, r2_score
 
     from .. import load
 
     fitted = load(model)
     with shown("predicting", progress):
-        rows, reader = open_table(table, fitted), fitted._reader
-        predicted = np.asarray(fitted.predict(rows))
-        target = reader.target(None)
-        truth = reader.truth(reader.opened(rows).load([target]), target, partial=fitted.is_regression_)
+        truth, predicted = fitted._compared(open_table(table, fitted))
     if fitted.is_regression_:
-        known = ~np.isnan(truth)
-        truth, predicted = truth[known], predicted[known]
         error = mean_absolute_error(truth, predicted)
         click.echo(f"R^2 {r2_score(truth, predicted):.4f}, mean absolute error {error:.4g}")
         click.echo(f"on {len(truth):,} rows")
