@@ -7,6 +7,7 @@ Idea: a row with covariance S has a score N(m, s^2), so a boundary has no single
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy.special import ndtr
 from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
-from .._data.typing import ColumnOrValues, Estimator, Floats, Keywords, Label, Predictor
+from .._data.typing import ColumnOrValues, Estimator, Floats, Keywords, Label, Labels, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ParameterError, ShapeError
 from ._figure import COLORS, GREY, axes_for, axis_limits, bare, ink, legend
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False)
 class DecisionBoundaryDisplay:
     """The regions of a classifier on two features, for rows that all have one covariance.
 
@@ -33,18 +35,7 @@ class DecisionBoundaryDisplay:
     and the dashed lines the band within which such a row may lie on either side: a mean score of +-n_std
     standard deviations. With more classes the colour is the predicted class.
 
-    Parameters
-    ----------
-    xx0, xx1 : ndarray of shape (resolution, resolution)
-        The grid.
-    score, score_std : ndarray of the same shape, or (resolution, resolution, K) for K > 2 classes
-        Mean and standard deviation of the score.
-    classes : ndarray
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib's Axes and Figure, after `plot`.
-    boundary_, band_ : the contour sets (None where there is none)
+    After `plot` there are `ax_`, `figure_`, and the contour sets `boundary_` and `band_` (or None).
 
     Examples
     --------
@@ -57,14 +48,15 @@ class DecisionBoundaryDisplay:
     np.True_
     """
 
-    ax_: Axes
-
-    def __init__(
-        self, xx0: Floats, xx1: Floats, *, score: Floats, score_std: Floats, classes: ArrayLike
-    ) -> None:
-        self.xx0, self.xx1 = xx0, xx1
-        self.score, self.score_std = score, score_std
-        self.classes = np.asarray(classes)
+    xx0: Floats
+    """Grid of the first feature, shape (resolution, resolution)."""
+    xx1: Floats
+    """Grid of the second feature."""
+    score: Floats
+    """Mean of the score on the grid; with a last axis of K for K > 2 classes."""
+    score_std: Floats
+    """Standard deviation of the score."""
+    classes: Labels
 
     @classmethod
     def from_estimator(
@@ -109,7 +101,7 @@ class DecisionBoundaryDisplay:
             values.reshape(xx0.shape + values.shape[1:])
             for values in _scores(classifier, points, cov, pair, rows.rows)
         )
-        classes = getattr(classifier, "classes_", [0, 1])
+        classes = np.asarray(getattr(classifier, "classes_", [0, 1]))
         display = cls(xx0, xx1, score=score, score_std=std, classes=classes)
         display.plot(axes_for(ax), n_std=n_std)
         if rows.labels is not None:

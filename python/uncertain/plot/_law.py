@@ -144,7 +144,7 @@ class LawDisplay:
             if isinstance(feature, str):
                 if feature not in names[:-1]:
                     raise ParameterError(f"feature = {feature!r}: there are {', '.join(names[:-1])}")
-                feature = names.index(feature)
+                feature = int(names.index(feature))
             if 0 <= feature < len(names) - 1:
                 options.setdefault("names", (names[feature], names[-1]))
         law = cast(Estimator, law)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(eq=False, repr=False)
 class ProfileDisplay:
     """The profile of the likelihood along a parameter of a `CurveRegressor`, and the parabola of its error.
 
@@ -25,14 +27,7 @@ class ProfileDisplay:
 
     Where both agree, ``conf_int(method="wald")`` is as good as ``method="profile"``, whose ends are where D
     crosses the dotted line. Without errors of y D is that of the sum of squares over ``residual_variance_``.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_points,)
-        c, evenly spaced.
-    deviance, parabola : ndarrays of shape (n_points,)
-        D, infinite where the curve cannot be fitted; and the parabola.
-    ax_, figure_ : matplotlib's Axes and Figure, after `plot`.
+    After `plot` there are `ax_` and `figure_`.
 
     Examples
     --------
@@ -47,11 +42,15 @@ class ProfileDisplay:
     True
     """
 
-    ax_: Axes
-
-    def __init__(self, values: Floats, deviance: Floats, parabola: Floats, name: str, level: float) -> None:
-        self.values, self.deviance, self.parabola = values, deviance, parabola
-        self.name, self.level = name, level
+    values: Floats
+    """c, evenly spaced, shape (n_points,)."""
+    deviance: Floats
+    """D, infinite where the curve cannot be fitted."""
+    parabola: Floats
+    name: str
+    """Name of the parameter."""
+    level: float
+    """Level of the dotted line."""
 
     @classmethod
     def from_estimator(
@@ -96,8 +95,7 @@ class ProfileDisplay:
 
         Parameters
         ----------
-        ax : matplotlib's Axes; None: of a new figure.
-        color : of the profile.
+        ax : matplotlib's Axes; None: of a new figure. color : of the profile.
         """
         self.ax_ = ax = axes_for(ax)
         self.figure_ = ax.figure

@@ -7,6 +7,7 @@ thresholds ended in a gap (wrong labels are gone) or among right labels.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,29 +23,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RefinementDisplay:
     """Thresholds and dropped labels of an adaptive Huber model, refinement by refinement.
 
-    Parameters
-    ----------
-    thresholds : ndarray of shape (T + 1,)
-        The threshold at the start and after every refinement.
-    tried : ndarray of shape (T,)
-        The threshold at which each refinement dropped labels.
-    n_dropped : ndarray of int, shape (T,)
-        How many it dropped.
-    removed, residuals : ndarrays of shape (sum of n_dropped,)
-        Rows of the dropped labels and their residuals at that moment, refinement by refinement.
-    n_labels : int
-        Labels before the first refinement.
-
-    Attributes
-    ----------
-    refinement : ndarray of int, shape (sum of n_dropped,)
-        The refinement, from 1, that dropped each of `removed`.
-    ax_, counts_ax_, figure_ : matplotlib's Axes and Figure, after `plot`; there may be no `counts_ax_`.
-    threshold_line_, tried_line_ : the staircase, and the ticks of `tried`.
-    removed_, bars_ : the dots, a PathCollection per kind of label, and the BarContainer (or None)
+    After `plot`, there are `ax_`, `counts_ax_` (or None) and `figure_`, the artists `threshold_line_` (the
+    staircase) and `tried_line_` (the ticks), `removed_` (a PathCollection per kind of label) and `bars_` (a
+    BarContainer, or None).
 
     Examples
     --------
@@ -60,26 +45,23 @@ class RefinementDisplay:
     ([7], [1])
     """
 
-    ax_: Axes
+    thresholds: Floats
+    """Threshold at the start and after every refinement, shape (T + 1,)."""
+    tried: Floats
+    """Threshold at which each refinement dropped labels, shape (T,)."""
+    n_dropped: Ints
+    """Number of labels that each refinement dropped, shape (T,)."""
+    removed: Ints
+    """Rows of the dropped labels, refinement by refinement."""
+    residuals: Floats
+    """Residuals of the dropped labels at that moment."""
+    n_labels: int
+    """Labels before the first refinement."""
 
-    def __init__(
-        self,
-        *,
-        thresholds: Floats,
-        tried: Floats,
-        n_dropped: Ints,
-        removed: Ints,
-        residuals: Floats,
-        n_labels: int,
-    ) -> None:
-        self.thresholds, self.tried, self.n_dropped = thresholds, tried, n_dropped
-        self.removed, self.residuals, self.n_labels = removed, residuals, n_labels
-        if len(removed) != n_dropped.sum() or len(residuals) != len(removed):
-            raise ShapeError(
-                f"removed and residuals: expected {int(n_dropped.sum())} of each, as many as n_dropped sums "
-                f"to, got {len(removed)} and {len(residuals)}"
-            )
-        self.refinement: Ints = np.repeat(np.arange(1, len(n_dropped) + 1), n_dropped)
+    @property
+    def refinement(self) -> Ints:
+        """Refinement, from 1, that dropped each of `removed`."""
+        return np.repeat(np.arange(1, len(self.n_dropped) + 1), self.n_dropped)
 
     @classmethod
     def from_estimator(
@@ -113,16 +95,14 @@ class RefinementDisplay:
             )
         check_is_fitted(huber, "thresholds_")
         pick = _output(huber, target)
-        history = pick(huber.history_)
-        removed = np.asarray(pick(huber.removed_), dtype=np.int64)
-        left = history[-1].n_labels if history else None
+        history, removed = pick(huber.history_), np.asarray(pick(huber.removed_), dtype=np.int64)
         display = cls(
             thresholds=np.asarray(pick(huber.thresholds_), dtype=np.float64),
             tried=np.array([step.tried for step in history], dtype=np.float64),
             n_dropped=np.array([step.n_dropped for step in history], dtype=np.int64),
             removed=removed,
             residuals=np.asarray(pick(huber.removed_residuals_), dtype=np.float64),
-            n_labels=int(huber.n_labels_) if left is None else left + len(removed),
+            n_labels=history[-1].n_labels + len(removed) if history else int(huber.n_labels_),
         )
         return display.plot(ax, wrong=wrong)
 
@@ -179,12 +159,11 @@ class RefinementDisplay:
 
 def _output(estimator: Estimator, target: Label) -> Callable[[Any], Any]:
     """Pick the values of one class from an attribute of a model that may have several."""
-    classes = getattr(estimator, "classes_", None)
-    if classes is None or len(classes) == 2:
-        if target is not None:
-            raise ParameterError(f"target = {target!r}: the model has one function only; leave it out")
-        return lambda values: values
-    places = [k for k, label in enumerate(classes) if label == target]
-    if not places:
-        raise ParameterError(f"target = {target!r}: must be one of the classes, {list(classes)}")
-    return lambda values: values[places[0]]
+    classes = list(getattr(estimator, "classes_", ()))
+    if len(classes) > 2:
+        if target not in classes:
+            raise ParameterError(f"target = {target!r}: must be one of the classes, {classes}")
+        return lambda values: values[classes.index(target)]
+    if target is not None:
+        raise ParameterError(f"target = {target!r}: the model has one function only; leave it out")
+    return lambda values: values

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol, TypeGuard, cast
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, TypeGuard, cast
 
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
-from .._data.typing import ColumnOrValues, Estimator, Floats, Predictor
+from .._data.typing import ColumnOrValues, Estimator, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ParameterError, ShapeError
 
@@ -17,16 +17,10 @@ class TableModel(Protocol):
     """A `Model`, whose module is in a higher layer."""
 
     pipeline_: Estimator
-
-    def _drawn(
-        self, table: TableLike, y: ColumnOrValues | None, *, filled: bool = True
-    ) -> tuple[Estimator, GaussianArray, ArrayLike | None, Sequence[str]]:
-        """Return the steps behind the columns, rows, labels, and names of features."""
-
-    def _law_drawn(
-        self, table: TableLike, y: ColumnOrValues | None
-    ) -> tuple[Estimator, GaussianArray, Floats, Floats | None, Floats | None, tuple[str, ...]]:
-        """Return law, rows, targets without shared errors, their errors and covariances, and names."""
+    _drawn: Callable[..., Any]
+    """Return the steps behind the columns, rows, labels, and names of features."""
+    _law_drawn: Callable[..., Any]
+    """Return law, rows, targets without shared errors, their errors and covariances, and names."""
 
 
 class PlotRows(NamedTuple):
