@@ -7,7 +7,10 @@ for scikit-learn catches it. Messages name the column, the row number (from 0) a
 
 from __future__ import annotations
 
-from sklearn.exceptions import ConvergenceWarning
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
     "ClusterError",
@@ -31,6 +34,15 @@ __all__ = [
     "UncertainWarning",
     "UnitError",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load scikit-learn for its warning alone: the help of the command line should not wait for it."""
+    if name != "ConvergenceWarning":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sklearn.exceptions import ConvergenceWarning
+
+    return ConvergenceWarning
 
 
 class UncertainError(ValueError):

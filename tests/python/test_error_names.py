@@ -122,7 +122,7 @@ def test_text_is_no_error_bar() -> None:
 def test_a_clear_name_comes_before_letters() -> None:
     table = columns("mag", "mag_err", "e_mag_bol", "s_mag")
     with pytest.warns(UncertainWarning, match="left out, .*s_mag"):
-        assert uncertain.fit(table, method="gsu").columns_.std == "{}_err"
+        assert uncertain.fit(table, method="gsu").columns_.std == {"mag": "mag_err"}
     with pytest.raises(ColumnError, match=r"'mag' has several error columns .*such as std=\{'mag': '"):
         uncertain.fit(columns("mag", "mag_err", "sigma_mag"), method="gsu")
 

@@ -75,7 +75,7 @@ def test_every_table_library_gives_the_same_model(make: Callable[[dict[str, Any]
     reference = uncertain.fit(polars_table(columns), method="gsu")
     np.testing.assert_array_equal(model.pipeline_[-1].coef_, reference.pipeline_[-1].coef_)
     assert model.columns_.features == ("u", "v")
-    assert model.columns_.errors == {"std": "{}_err"}
+    assert model.columns_.errors == {"std": {"u": "u_err", "v": "v_err"}}
     assert model.columns_.ignored == ("id",)
     assert model.score(make(columns)) > 0.8
 

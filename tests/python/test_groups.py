@@ -237,9 +237,7 @@ def test_what_is_wrong_with_groups_is_said_before_any_work(rng: np.random.Genera
 
     refused(ColumnError, "no column 'patients'; did you mean 'patient'", groups="patients")
     refused(ColumnError, "column 'label' is given as target and as groups", groups="label")
-    refused(
-        ColumnError, "column 'std' is given as error bars and as groups", std="std", mean="mean", groups="std"
-    )
+    refused(ColumnError, "column 'std' is given as std and as groups", std="std", mean="mean", groups="std")
     nulls = table.with_columns(patient=pl.when(pl.col("patient") != 3).then("patient"))
     first = int(np.argmax(objects == 3))
     refused(NullError, f"patient: row {first} has no group; drop such rows", nulls, groups="patient")

@@ -23,9 +23,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from uncertain import Columns
-from uncertain._columns import find_columns
-from uncertain._columns.claims import looks_like_error
-from uncertain._columns.names import ErrorBar, error_bars, named_pairs
+from uncertain._columns.error_names import ErrorBar, error_bars, looks_like_error, named_pairs
+from uncertain._columns.find import find_columns
 from uncertain._data.groups import groups_from
 from uncertain._data.replacing import replacing
 from uncertain._data.targets import errors_from, targets_from, weights_from
@@ -289,7 +288,7 @@ def test_columns_round_trip() -> None:
     assert columns.used == set(names) - {"kind"}
     assert Columns.from_dict(columns.to_dict()) == columns
     assert columns.errors == {"std": {"a": ("a_err1", "a_err2"), "b": "bErr"}}
-    with pytest.raises(ValueError, match="Expected `str"):
+    with pytest.raises(ValueError, match="std=3: must be the name of a column"):
         Columns.from_dict({"std": 3})
 
 

@@ -22,7 +22,7 @@ def test_repr_says_what_was_chosen(model: uncertain.Model) -> None:
         "GSUClassifier",
         "60 rows",
         "u, v",
-        "std = {}_err",
+        "std = u_err, v_err",
         "'high', 'low'",
         "converged",
         "GaussianScaler",

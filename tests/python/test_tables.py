@@ -107,7 +107,7 @@ def test_columns_chosen_by_name(constructor: Constructor, columns: dict[str, Any
     scalars = AsGaussians().fit(
         constructor({k: columns[k] for k in ("label", "a", "b", "a_err", "b_err", "one")})
     )
-    assert scalars.roles_ == {"features": ["a", "b"], "std": "{}_err"}
+    assert scalars.roles_ == {"features": ["a", "b"], "std": {"a": "a_err", "b": "b_err"}}
     assert list(scalars.feature_names_in_) == list(scalars.get_feature_names_out()) == ["a", "b"]
     with pytest.raises(ColumnError, match="error"):
         AsGaussians().fit(constructor({k: columns[k] for k in ("a", "b")}))

@@ -1,62 +1,78 @@
-"""`Columns`: which columns of a table are means, error bars, exact values and target.
+"""Roles of the columns of a table, declared once: the fields of `Columns`.
 
-Idea: the same frozen object everywhere. A caller fills in some roles; `find_columns` fills in the others by
-names and types, before any number is read. `Columns.found` holds what only the table determines.
-`Model.columns_` shows the result and the model file stores it.
+`fit`, `uncertain.dask.fit`, `check_errors`, `AsGaussians`, the command line and the model file loop over
+them. Every role is checked and brought into one form when a `Columns` is made; `find_columns` fills in
+patterns, and the roles that are left open. Nothing slow is imported: the help of the command line reads this.
 """
+# ruff: noqa: RUF009
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
-from dataclasses import KW_ONLY, dataclass, fields, replace
-from functools import cache, cached_property
-from typing import Any, Literal, Self, TypeAlias, TypedDict, get_type_hints
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from functools import cached_property
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias, TypedDict, TypeGuard
 
 import msgspec
-from numpy.typing import ArrayLike
 
-from .._data.typing import ColumnOrValues, Keywords
-from ..exceptions import ParameterError
-from .bars import (
-    ARGUMENTS,
-    KINDS,
-    ErrorColumns,
-    arguments_from,
-    error_bars_from,
-    fill,
-    is_list_column,
-    listing,
-    visible,
-)
-from .found import NOTHING, Found
-from .names import ErrorBar
-from .roles import check_roles
+from .._data.options import nearest
+from ..exceptions import ColumnError, ParameterError
+from .error_names import ErrorBar
 
-OF_ROWS = ("target", "target_std", "groups", "sample_weight")
-"""Roles that are no features, and may be values, one per row, in the arguments of `uncertain.fit`."""
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-OF_LAWS = ("offset", "event", "modes")
-"""The same, of laws between true values alone."""
+    from .._data.typing import ColumnOrValues, Keywords
 
-OF_PAIRS = ("y_cov",)
-"""The same as matrices of all rows, which are no columns."""
+ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str | Sequence[str]]
+"""Error bars: a column of lists, a pattern or a pair of patterns, {feature: column}, or a list of columns."""
+Pairs: TypeAlias = Mapping[tuple[str, str], str]
+"""The columns of correlations or covariances of pairs of features."""
+Kind: TypeAlias = Literal["values", "error bar", "beside"]
+
+
+class Role(NamedTuple):
+    """What a field of `Columns` says of columns."""
+
+    kind: Kind
+    """Values of features, their error bars, or what is known of a row beside its features."""
+    form: Literal["name", "names", "bars", "pairs", "flags"]
+    help: str
+    laws: bool = False
+    """Is it known to laws alone?"""
+
+
+FORMS = {
+    "name": "the name of a column",
+    "names": 'a list of one or more column names, such as {0}=["{1}"]',
+    "exact": 'a list of one or more column names, such as exact=["{1}"], or "all"',
+    "bars": 'the name of a column, a pattern such as "{{}}_err", or a dictionary: each feature must have a '
+    "column, or a pair of columns",
+    "bounds": 'a pair of patterns, such as ("{{}}_lower", "{{}}_upper"), or a dictionary: each feature must '
+    "have a pair of columns",
+    "pairs": 'a pattern such as "{{}}_{{}}_{0}", or a dictionary {{("a", "b"): column}}',
+    "flags": 'a pattern such as "{{}}_limit", or a dictionary {{feature: column of flags}}',
+}
+"""How the columns of a role are given."""
+PLACES = {"name": (0,), "names": (), "bars": (0, 1), "pairs": (2,), "flags": (1,)}
+"""How many places for names of features a pattern may have; none for a column."""
 
 
 class FeatureRoles(TypedDict, total=False):
     """The fields of `Columns` about features, as options of a call."""
 
+    features: Sequence[str] | None
     mean: str | None
     std: ErrorColumns | None
     var: ErrorColumns | None
-    cov: str | Mapping[tuple[str, str], str] | None
+    cov: str | Pairs | None
     precision: str | None
     factor: str | None
     bounds: ErrorColumns | None
-    features: Sequence[str] | None
     exact: Sequence[str] | Literal["all"] | None
     categorical: Sequence[str] | None
-    corr: str | Mapping[tuple[str, str], str] | None
+    corr: str | Pairs | None
     limits: str | Mapping[str, str] | None
     draws: str | Sequence[str] | None
 
@@ -64,48 +80,109 @@ class FeatureRoles(TypedDict, total=False):
 class ColumnRoles(FeatureRoles, total=False):
     """The fields of `Columns` but for the target, groups and weights, as options of a call."""
 
-    target_std: ColumnOrValues | None
+    modes: Sequence[str] | ArrayLike | None
     offset: ColumnOrValues | None
     event: ColumnOrValues | None
-    modes: Sequence[str] | ArrayLike | None
+    target_std: ColumnOrValues | None
 
 
-ROLES = tuple(ColumnRoles.__annotations__)
-OF_FEATURES = tuple(FeatureRoles.__annotations__)
+class PairsOfTarget(NamedTuple):
+    """By feature the columns of the correlation, and of the covariance, of its error with the target's."""
+
+    corr: dict[str, str] = {}  # noqa: RUF012
+    cov: dict[str, str] = {}  # noqa: RUF012
+    named: bool = False
+    """Did the caller name them?"""
+
+    @property
+    def columns(self) -> set[str]:
+        """All of them."""
+        return {*self.corr.values(), *self.cov.values()}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found by the names and types of a table's columns."""
+
+    settled: bool = False
+    """True once `find_columns` has run: every role is set."""
+    ignored: tuple[str, ...] = ()
+    """Columns without a role."""
+    automatic: bool = False
+    """Were the features with error bars found by name?"""
+    target_unit: str | None = None
+    """The unit of the target, and of predictions, where its column knows it."""
+    target_limit: str | None = None
+    """The column of flags of targets that are limits."""
+    target_corr: dict[str, str] = field(default_factory=dict)
+    """By feature the column of the correlation of its error with the target's."""
+    target_cov: dict[str, str] = field(default_factory=dict)
+    """By feature the column of the covariance of its error with the target's."""
+    distributions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The names of the features in columns of `draws` that carry their error bars."""
+    # What only the fit asks for: columns that have a role if the estimator knows one.
+    target_stds: tuple[str, ...] = field(default=(), compare=False)
+    """Columns named like standard deviations of the target."""
+    target_bars: tuple[str, ...] = field(default=(), compare=False)
+    """Error bars of the target that are no columns of standard deviations."""
+    unsure: frozenset[str] = field(default=frozenset(), compare=False)
+    """Error columns by letters that may mean something else."""
+    target_pairs: PairsOfTarget = field(default=PairsOfTarget(), compare=False)
+    """Columns of covariances with the target's errors."""
+    empty: frozenset[str] = field(default=frozenset(), compare=False)
+    """Error columns that hold nothing."""
+
+
+def _role(kind: Kind, form: Any, text: str, *, laws: bool = False) -> Any:
+    return field(default=None, metadata={"role": Role(kind, form, text, laws)})
+
+
+def _finding(name: str) -> Any:
+    """What `Found` says under this name."""
+    return property(attrgetter(f"found.{name}"))
 
 
 @dataclass(frozen=True, repr=False)
 class Columns:
     """The columns of a table by role, for `fit`, `uncertain.dask.fit`, `check_errors` and `AsGaussians`.
 
-    A role that is left out is found by name. The roles are explained where they are arguments of
-    :func:`uncertain.fit`. ``model.columns_`` is a `Columns` with all roles filled in; the next fit takes it
-    as well.
+    A role that is left out is found by name. ``model.columns_`` is a `Columns` with all roles filled in, and
+    the next fit takes it as well: ``bars()`` has the error bar of each feature, `target_limit` the column of
+    the target's limits, `ignored` the columns without a role.
 
     Parameters
     ----------
     target : str
         The column that is predicted.
-    features, exact, categorical : list of str
-        Scalar columns with error bars, scalar columns without, and columns of categories.
-        ``exact="all"``: every remaining numeric column.
+    features : list of str
+        Scalar columns with error bars.
     mean : str
         One column of lists, instead of `features`.
-    std, var, cov, precision, factor, bounds : str, dict or list
-        The columns of error bars: one of lists, a pattern, a dictionary {feature: column} or a list.
-    corr : str or dict
-        The columns of correlations of pairs of features.
+    std, var, bounds : str, tuple, dict or list
+        Error bars of scalar features: a pattern such as ``"{}_err"``, {feature: column}, or a list in the
+        order of `features`. For asymmetric ones a pair (upper arm, lower arm) in place of a column of `std`;
+        `bounds` are pairs (lower, upper) of limits one standard deviation below and above the value.
+    std, var, cov, precision, factor : str
+        Error bars of `mean`: one column of lists with one number, d numbers, or d * d (row-major) per row. At
+        most one kind, except a factor with a diagonal var.
+    cov, corr : str or dict
+        Covariances and correlations of scalar features: a pattern such as ``"{}_{}_corr"``, or
+        {(a, b): column}. With ``method="mixture"`` one of a pair may be the target.
+    exact : list of str, or "all"
+        Scalar columns without error bars; "all": every numeric column without another role.
+    categorical : list of str
+        Columns of strings, booleans or integers: a feature of zeros and ones for each category.
     limits : str or dict
-        The columns of flags of values that are limits.
+        Flags of values that are limits: a pattern such as ``"{}_limit"``, or {column: column of flags}. A
+        flag is -1, "<" or True where the reading lies below the value (an upper limit), 1 or ">" where it
+        lies above, and 0, "=", "", False or null where it was read.
     draws : str or list of str
-        Columns of lists: draws of each row's distribution.
+        Columns of lists: draws of each row's distribution, see :func:`uncertain.uncertainty.from_draws`.
+    modes, offset, event
+        Of laws: the columns of errors of the target that rows share; the column that is added to the linear
+        predictor; the column that is 1 where a time was reached and 0 where it is longer.
     groups, sample_weight, target_std : str
         The columns of the rows' groups, their weights, and the standard deviations of the target.
-    offset, event : str
-        Of laws: the column that is added to the linear predictor, and the one that says whether a time was
-        reached.
-    modes : list of str
-        Of laws: the columns of errors of the target that rows share.
     found : Found
         What was found by names and types, in ``model.columns_``; not for callers.
 
@@ -122,230 +199,245 @@ class Columns:
     ...          "kind": ["a", "a", "b", "b"]}
     >>> print(uncertain.fit(table, columns=columns, method="gsu").columns_)
     means      flux
-    errors     std = {}_err: flux_err
+    errors     std = flux_err
     target     kind
     groups     star (its rows stay together)
     """
 
-    target: str | None = None
+    target: str | None = _role("beside", "name", "Column to predict.")
     _: KW_ONLY
-    features: Sequence[str] | None = None
-    mean: str | None = None
-    std: ErrorColumns | None = None
-    var: ErrorColumns | None = None
-    cov: str | Mapping[tuple[str, str], str] | None = None
-    precision: str | None = None
-    factor: str | None = None
-    bounds: ErrorColumns | None = None
-    exact: Sequence[str] | Literal["all"] | None = None
-    categorical: Sequence[str] | None = None
-    corr: str | Mapping[tuple[str, str], str] | None = None
-    limits: str | Mapping[str, str] | None = None
-    draws: str | Sequence[str] | None = None
-    groups: str | bool | None = None
-    """True for groups that were given as values."""
-    sample_weight: str | bool | None = None
-    """True for weights that were given as values."""
-    target_std: str | None = None
-    offset: str | bool | None = None
-    """True for values, as for `event` and `modes`."""
-    event: str | bool | None = None
-    modes: Sequence[str] | bool | None = None
-    found: Found = NOTHING
+    # fmt: off
+    features: Sequence[str] | None = _role("values", "names", "Scalar columns with error bars.")
+    mean: str | None = _role("values", "name", "Column with a list of d numbers per row.")
+    std: ErrorColumns | None = _role("error bar", "bars",
+        "Standard deviations: a pattern such as {}_unc, or FEATURE=COLUMN, or FEATURE=UPPER,LOWER.")
+    var: ErrorColumns | None = _role("error bar", "bars", "Variances, in the same way.")
+    cov: str | Pairs | None = _role("error bar", "pairs",
+        "Covariances: a column of matrices, a pattern such as cov_{}_{}, or A,B=COLUMN.")
+    precision: str | None = _role("error bar", "name",
+        "Column with d * d numbers per row, the inverse of a covariance matrix.")
+    factor: str | None = _role("error bar", "name", "Column with d * r numbers per row, a factor of one.")
+    bounds: ErrorColumns | None = _role("error bar", "bars",
+        "Limits one standard deviation away: {}_lo,{}_hi, or FEATURE=LOWER,UPPER.")
+    exact: Sequence[str] | Literal["all"] | None = _role("values", "names",
+        "Scalar columns without error bars that are features; all: every numeric column that is left; none: "
+        "no other column, and no warning about them.")
+    categorical: Sequence[str] | None = _role("values", "names", "Columns of categories.")
+    corr: str | Pairs | None = _role("error bar", "pairs",
+        "Correlations: a pattern such as {}_{}_corr, or A,B=COLUMN.")
+    limits: str | Mapping[str, str] | None = _role("values", "flags",
+        "Flags of values that are limits (-1 or < upper, 1 or > lower): a pattern such as {}_limit, or "
+        "COLUMN=FLAGS.")
+    draws: str | Sequence[str] | None = _role("values", "names", "Columns of lists: draws of each row.")
+    modes: Sequence[str] | bool | None = _role("beside", "names",
+        "Columns of errors of the target that rows share.", laws=True)
+    offset: str | bool | None = _role("beside", "name",
+        "Column that is added to the linear predictor.", laws=True)
+    event: str | bool | None = _role("beside", "name",
+        "Column that is 1 where a time was reached and 0 where it is longer.", laws=True)
+    groups: str | bool | None = _role("beside", "name",
+        "Column that rows of one object share; such rows are held out together.")
+    sample_weight: str | bool | None = _role("beside", "name", "Column of weights.")
+    target_std: str | None = _role("beside", "name",
+        "Column of the target's standard deviations (regression).")
+    # fmt: on
+    found: Found = Found()
 
     def __post_init__(self) -> None:
-        asked = self.asked()
         settled = self.found.settled
-        if not settled:
-            if asked:
-                check_roles(asked)
-            for role in (*OF_ROWS, "offset", "event"):
-                value = getattr(self, role)
-                if value is not None and not isinstance(value, str):
-                    raise ParameterError(
-                        f"Columns({role}={value!r}): must be the name of a column; values are for {role}= of "
-                        "uncertain.fit"
-                    )
-            if self.modes is not None:
-                check_roles({"modes": self.modes})
-        if isinstance(self.modes, list):
-            object.__setattr__(self, "modes", tuple(self.modes))
-        if isinstance(self.draws, str):
-            asked["draws"] = (self.draws,)
-        for role in ("features", "exact", "categorical", "draws"):
-            value = asked.get(role, () if settled else None)
-            if value is not None and not isinstance(value, (str, tuple)):
-                value = tuple(value)
-            object.__setattr__(self, role, value)
-        if settled and self.limits is None:
-            object.__setattr__(self, "limits", {})
+        for name, role in ROLES.items():
+            value = getattr(self, name)
+            if value is None and settled and role.kind == "values" and role.form != "name":
+                value = {} if role.form == "flags" else ()
+            elif value is not None and not (settled and (value is True or value in ((), {}))):
+                value = self._checked(name, role.form, value)
+            object.__setattr__(self, name, value)
+        self._refuse_contradictions()
+
+    def _checked(self, name: str, form: str, value: Any) -> Any:
+        """Return a role in its one form: a name, a tuple of names, a dictionary, or a pattern."""
+        if isinstance(value, str):
+            if name == "draws" or (name == "exact" and value == "all"):
+                return (value,) if name == "draws" else value
+            if value.count("{}") in ((0, 2) if name == "cov" else PLACES[form]) and name != "bounds":
+                return value
+        elif isinstance(value, Mapping):
+            items = {key: tuple(c) if isinstance(c, list) else c for key, c in value.items()}
+            if _is_dictionary(name, form, items):
+                return items
+        elif isinstance(value, Iterable) and form in ("names", "bars") and not hasattr(value, "shape"):
+            names = tuple(tuple(n) if isinstance(n, list) else n for n in value)
+            if form == "names" and _are_names(names) and len({*names}) == len(names):
+                return names
+            if form == "bars" and _are_names(names) and len(names) == 2 and "{}" in "".join(names):
+                return names
+            if form == "bars":
+                return self._listed(name, names)
+        form = name if name in FORMS else form
+        text = FORMS[form].format(name, value if isinstance(value, str) else "a")
+        if hasattr(value, "shape"):
+            text = f"{FORMS['name']}; pass arrays as GaussianArray(means, {name}=...) in place of a table"
+        raise ParameterError(f"{name}={shown(value)}: must be {text}")
+
+    def _listed(self, name: str, columns: tuple[Any, ...]) -> Any:
+        """The error bars of `features` in their order."""
+        if self.features is None:
+            raise ParameterError(
+                f"{name}={shown(columns)}: a list of columns needs features= in the same order; or pass a "
+                "dictionary {feature: column}"
+            )
+        if len(columns) != len(self.features):
+            raise ParameterError(
+                f"{name}={shown(columns)}: a list has one column for each of the {len(self.features)} "
+                "features= in their order; for some of them pass a dictionary {feature: column}"
+            )
+        return self._checked(name, "bars", dict(zip(self.features, columns, strict=True)))
+
+    def _refuse_contradictions(self) -> None:
+        """ParameterError for roles that exclude each other."""
+        if self.features == () and not (self.found.settled or self.exact or self.categorical or self.draws):
+            raise ParameterError(f"features=[]: must be {FORMS['names'].format('features', 'a')}")
+        if self.mean is not None and self.features:
+            raise ParameterError(
+                "pass either mean= (one column of lists) or features= (scalar columns); "
+                "scalar columns without error bars beside a mean are exact="
+            )
+        scalar = self.errors.keys() - self.lists.keys()
+        patterns = {kind for kind in scalar if kind != "cov" and not isinstance(self.errors[kind], Mapping)}
+        several = len(self.lists) > 1 and self.lists.keys() != {"factor", "var"}
+        if several or (self.lists and scalar) or len(patterns) > 1:
+            raise ParameterError(
+                f"{' and '.join(sorted(self.errors))} are given together: pass at most one kind of "
+                "uncertainty, except factor + var"
+            )
+        if self.mean is not None and scalar:
+            kind = min(scalar)
+            raise ParameterError(
+                f"{kind}={shown(self.errors[kind])}: a pattern or a dictionary is for scalar features="
+            )
+        if self.corr and self.lists:
+            raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')
+        self._scalar_bars(())
 
     # -- what was asked for
 
-    def asked(self) -> Keywords:
-        """The roles of features that are not left open."""
-        return {role: value for role in ARGUMENTS if (value := getattr(self, role)) is not None}
+    def of_kinds(self, *kinds: Kind) -> Keywords:
+        """Return the roles of these kinds that are not left open."""
+        return {
+            name: value
+            for name, role in ROLES.items()
+            if role.kind in kinds and (value := getattr(self, name)) is not None
+        }
 
     @classmethod
     def from_arguments(
         cls, columns: object, arguments: Mapping[str, object], default: str = "label"
     ) -> tuple[Columns, Keywords]:
-        """(the roles that are columns, those that are values), from `columns` and the shortcuts for it.
+        """Return the roles that are columns, and those that are values, one per row.
 
-        The `default` of a target gives way to the target of `columns`.
+        Parameters
+        ----------
+        columns : `Columns`, {feature: error column, pair of them, or None for an exact feature}, or None.
+        arguments : roles beside those; what is None is left open.
+        default : a target that gives way to the target of `columns`.
         """
-        base = cls.from_mapping(columns) if isinstance(columns, Mapping) else columns or cls()
+        base = _from_mapping(columns) if isinstance(columns, Mapping) else columns or cls()
         if not isinstance(base, Columns):
             raise ParameterError(
-                f"columns={columns!r}: must be a dictionary {{feature: error column, or None}}, or an "
+                f"columns={shown(columns)}: must be a dictionary {{feature: error column, or None}}, or an "
                 "uncertain.Columns"
             )
-        of_rows = (*OF_ROWS, *OF_LAWS)
-        base = base.changed(**{role: None for role in of_rows if getattr(base, role) is True})
-        given = {role: value for role in (*of_rows, *ARGUMENTS) if (value := arguments.get(role)) is not None}
-        if (
-            base.target is not None
-            and isinstance(given.get("target"), str)
-            and given["target"] in (default, base.target)
-        ):
+        given = {name: value for name, value in arguments.items() if value is not None}
+        if base.target is not None and str(given.get("target")) in (default, base.target):
             del given["target"]
-        values = {
-            role: value
-            for role, value in given.items()
-            if role in of_rows and not _names_columns(role, value)
-        }
-        base.with_roles(**{role: ("values",) if role == "modes" else "values" for role in values})
-        return base.with_roles(**{role: value for role, value in given.items() if role not in values}), values
-
-    @classmethod
-    def from_mapping(cls, columns: Mapping[str, str | Sequence[str] | None]) -> Columns:
-        """Each feature with its error column, a pair of them, or None where it is exact."""
-        bars = {feature: column for feature, column in columns.items() if column is not None}
-        exact = [feature for feature in columns if feature not in bars]
-        return cls(features=[*bars], std=bars or None, exact=exact)
-
-    def changed(self, **roles: Any) -> Columns:
-        """The same with other roles."""
-        return replace(self, **roles) if roles else self
-
-    def with_roles(self, **roles: Any) -> Columns:
-        """The same with more roles; ParameterError for one that is there already."""
-        for role, value in roles.items():
-            own = getattr(self, role)
-            if own not in (None, (), {}):
+        values: Keywords = {}
+        roles: Keywords = {name: None for name in ROLES if getattr(base, name) is True}
+        for name, value in given.items():
+            earlier = getattr(base, name)
+            if earlier not in (None, (), {}) and earlier is not True:
                 raise ParameterError(
-                    f"{role}={value!r} is given beside columns=Columns({role}={own!r}): leave one of them out"
+                    f"{name}={shown(value)} is given beside columns=Columns({name}={earlier!r}): leave one "
+                    "of them out"
                 )
-        if not (self.found.settled and roles.keys() & {*ARGUMENTS}):
-            return self.changed(**roles)
-        open_roles = {role: None for role in ARGUMENTS if getattr(self, role) in ((), {})}
-        return self.changed(**open_roles | roles, found=NOTHING)
+            is_column = isinstance(value, str) or (name == "modes" and _are_names(value))
+            (roles if is_column or ROLES[name].kind != "beside" else values)[name] = value
+        if base.found.settled and any(ROLES[name].kind != "beside" for name in roles):
+            empty = {name: None for name in base.of_kinds("values", "error bar") if not getattr(base, name)}
+            base, roles = replace(base, found=Found()), empty | roles
+        return replace(base, **roles), values
 
     # -- what was found
 
     @classmethod
     def for_array(cls) -> Columns:
-        """Those of rows without columns."""
+        """Return the roles of rows without columns."""
         return cls(found=Found(settled=True))
 
-    @classmethod
-    def settled(
-        cls,
-        roles: Mapping[str, Any],
-        bars: Mapping[str, ErrorBar],
-        names: Iterable[str],
-        found: Found,
-    ) -> Columns:
-        """Those that were found in a table of these names, with the error bars of scalar features."""
-        columns = cls(**roles, **arguments_from(bars), found=found)
-        if bars:
-            # Not to be made again of arguments that were made of them; scalars have no lists.
-            chosen = {feature: ErrorBar(bar.kind, bar.columns) for feature, bar in bars.items()}
-            columns.__dict__.update(error_bars=chosen, lists={})
-        taken = columns.used | columns.beside()
-        return columns.with_found(ignored=tuple(name for name in names if name not in taken))
-
-    @property
-    def ignored(self) -> tuple[str, ...]:
-        """Columns of the table without a role."""
-        return self.found.ignored
-
-    @property
-    def automatic(self) -> bool:
-        """Were the features with error bars found by name?"""
-        return self.found.automatic
-
-    @property
-    def target_unit(self) -> str | None:
-        """The unit of the target, and of predictions, where its column knows it."""
-        return self.found.target_unit
-
-    @property
-    def target_limit(self) -> str | None:
-        """The column of flags of targets that are limits."""
-        return self.found.target_limit
-
-    @property
-    def target_corr(self) -> dict[str, str]:
-        """By feature the column of the correlation of its error with the target's."""
-        return self.found.target_corr
-
-    @property
-    def target_cov(self) -> dict[str, str]:
-        """By feature the column of the covariance of its error with the target's."""
-        return self.found.target_cov
-
-    @property
-    def distributions(self) -> dict[str, tuple[str, ...]]:
-        """The names of the features in columns of rows with error bars."""
-        return self.found.distributions
+    def changed(self, **roles: Any) -> Self:
+        """Return the columns with other roles."""
+        return replace(self, **roles)
 
     def with_found(self, **changes: Any) -> Self:
-        """The same with other findings, on which no role depends."""
-        columns = copy(self)
-        object.__setattr__(columns, "found", replace(self.found, **changes))
-        return columns
+        """Return the columns with other findings, on which no role depends."""
+        return replace(self, found=replace(self.found, **changes))
+
+    ignored = _finding("ignored")
+    automatic = _finding("automatic")
+    target_unit = _finding("target_unit")
+    target_limit = _finding("target_limit")
+    target_corr = _finding("target_corr")
+    target_cov = _finding("target_cov")
+    distributions = _finding("distributions")
 
     # -- which columns they are
 
     @cached_property
     def errors(self) -> Keywords:
-        """A kind of uncertainty and its column, pattern, or dictionary {feature: column}."""
-        return {kind: value for kind in KINDS if (value := getattr(self, kind)) is not None}
-
-    def with_errors(self, errors: Mapping[str, object]) -> Columns:
-        """The same with these error bars and no others."""
-        return self.changed(**dict.fromkeys(KINDS) | dict(errors))
-
-    def roles(self) -> Keywords:
-        """Keyword arguments of `AsGaussians`, of columns that were found."""
-        roles: Keywords = dict(self.errors)
-        if self.mean is not None:
-            roles["mean"] = self.mean
-        for name in ("features", "exact", "categorical", "draws"):
-            if getattr(self, name):
-                roles[name] = list(getattr(self, name))
-        if self.mean is None and (self.exact or self.categorical or self.draws):
-            roles["features"] = list(self.features or ())  # that there are none is settled, too
-        if self.corr is not None:
-            roles["corr"] = self.corr
-        if self.limits:
-            roles["limits"] = dict(self.limits) if isinstance(self.limits, Mapping) else self.limits
-        return roles
-
-    @cached_property
-    def error_bars(self) -> dict[str, ErrorBar]:
-        """The error bar of every scalar feature."""
-        return error_bars_from(self.features or (), self.errors)
-
-    def bars(self) -> dict[str, ErrorBar]:
-        """The error bar of every scalar feature."""
-        return dict(self.error_bars)
+        """By kind the error bars: a column of lists, a pattern, or a dictionary."""
+        return {kind: value for kind, value in self.of_kinds("error bar").items() if kind != "corr"}
 
     @cached_property
     def lists(self) -> dict[str, str]:
         """By kind the list-typed columns of uncertainty."""
-        return {kind: column for kind, column in self.errors.items() if is_list_column(kind, column)}
+        return {kind: c for kind, c in self.errors.items() if isinstance(c, str) and "{}" not in c}
+
+    def with_bars(self, bars: Mapping[str, ErrorBar]) -> Columns:
+        """Return the columns with these error bars of scalar features and no others."""
+        return self.changed(**dict.fromkeys(("std", "var", "bounds")) | roles_of_bars(bars))
+
+    @cached_property
+    def error_bars(self) -> dict[str, ErrorBar]:
+        """The error bar of every scalar feature, in their order."""
+        features = self.features or ()
+        bars = self._scalar_bars(features)
+        return {f: bars[f] for f in features if f in bars} | bars
+
+    def bars(self) -> dict[str, ErrorBar]:
+        """Return the error bar of every scalar feature."""
+        return dict(self.error_bars)
+
+    def _scalar_bars(self, features: Iterable[str]) -> dict[str, ErrorBar]:
+        """Return the error bars that roles give scalar features; patterns give each of `features` one."""
+        bars: dict[str, ErrorBar] = {}
+        for role, value in self.errors.items():
+            if ROLES[role].form != "bars" or role in self.lists:
+                continue
+            if not isinstance(value, Mapping):
+                value = {f: _filled(value, f) for f in features}
+            for feature, columns in value.items():
+                if feature in bars:
+                    raise ParameterError(
+                        f"feature {feature!r} has an error bar in two arguments; give it one"
+                    )
+                one = isinstance(columns, str)
+                kind = role if one else "arms" if role == "std" else "limits"
+                bars[feature] = ErrorBar(kind, (columns,) if one else tuple(columns))  # type: ignore[arg-type]
+        return bars
+
+    def pairs(self, role: Literal["corr", "cov"]) -> Pairs:
+        """Return the columns of correlations or covariances of pairs of scalar features."""
+        value = getattr(self, role)
+        return value if isinstance(value, Mapping) else {}
 
     @cached_property
     def scalars(self) -> list[str]:
@@ -359,185 +451,207 @@ class Columns:
 
     @cached_property
     def needed(self) -> list[str]:
-        """The columns that are not to be missing, in order; a correlation may be named either way round."""
-        names = [
-            self.mean,
-            *(self.features or ()),
-            *(c for bar in self.error_bars.values() for c in bar.columns),
-        ]
-        names += [
-            *self.lists.values(),
-            *(self.exact or ()),
-            *(self.categorical or ()),
-            *(self.draws or ()),
-            *self.flags.values(),
-        ]
-        return [name for name in names if name is not None]
+        """The columns that are not to be missing, in order; an absent correlation is an error of reading."""
+        names = [self.mean, *(self.features or ())]
+        names += [column for bar in self.error_bars.values() for column in bar.columns]
+        names += [*self.lists.values(), *(self.exact or ()), *(self.categorical or ()), *(self.draws or ())]
+        return [name for name in (*names, *self.flags.values()) if name is not None]
 
     @cached_property
     def used(self) -> set[str]:
         """All columns that are read for the features."""
-        used = {*self.needed}
-        features = self.features or ()
-        for argument in (self.corr, self.cov):
-            if isinstance(argument, Mapping):
-                used |= {*argument.values()}
-            elif argument is not None and "{}" in argument:
-                used |= {fill(argument, a, b) for a in features for b in features}
-        return used
-
-    @property
-    def _of_rows(self) -> list[object]:
-        """What is known of each row beside features: columns, True for values, None."""
-        names = self.modes if isinstance(self.modes, tuple) else ()
-        return [*(getattr(self, role) for role in (*OF_ROWS, "offset", "event")), *names]
+        return {*self.needed, *self.pairs("corr").values(), *self.pairs("cov").values()}
 
     def beside(self) -> set[str]:
-        """The columns that only a fit looks at."""
-        named = (*self._of_rows, self.target_limit)
-        pairs = (*self.target_corr.values(), *self.target_cov.values())
-        return {name for name in (*named, *pairs) if isinstance(name, str)}
+        """Return the columns that only a fit looks at."""
+        names = [self.target_limit, *self.target_corr.values(), *self.target_cov.values()]
+        for value in self.of_kinds("beside").values():
+            names += value if isinstance(value, tuple) else [value]
+        return {name for name in names if isinstance(name, str)}
 
     # -- the model file
 
+    def roles(self) -> Keywords:
+        """Return keyword arguments of `AsGaussians`, of columns that were found."""
+        roles = {name: v for name, v in self.of_kinds("values", "error bar").items() if v or name == "corr"}
+        roles = {name: list(v) if isinstance(v, tuple) else v for name, v in roles.items()}
+        return roles | ({"features": []} if roles and not (self.mean or self.features) else {})
+
     def to_dict(self) -> Keywords:
         """Return roles and findings as lists, strings and dictionaries, without those that are empty."""
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "found"}
+        values = {name: getattr(self, name) for name in ROLES}
         values |= {f.name: getattr(self.found, f.name) for f in fields(Found) if f.compare}
         del values["settled"]
         return {name: _plain(value) for name, value in values.items() if value not in (None, (), {}, False)}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, object]) -> Columns:
-        """Invert `to_dict`; ValueError, TypeError or KeyError for anything else."""
-        roles = {name: _from_plain(value) for name, value in values.items()}
-        for name, value in roles.items():
-            msgspec.convert(value, _types()[name])
-        findings = {f.name: roles.pop(f.name) for f in fields(Found) if f.name in roles}
-        columns = cls(**roles, found=Found(settled=True, **findings))
-        check_roles({role: value for role, value in columns.asked().items() if value not in ((), {})})
-        return columns
+    def from_dict(cls, values: Mapping[str, Any]) -> Columns:
+        """Invert `to_dict`; ValueError or TypeError for anything else."""
+        roles = {n: _from_plain(v) if n in ("corr", "cov") else v for n, v in values.items() if n in ROLES}
+        findings = {name: value for name, value in values.items() if name not in ROLES}
+        if unknown := findings.keys() - {f.name for f in fields(Found)}:
+            raise TypeError(f"unknown roles {sorted(unknown)}")
+        return cls(**roles, found=msgspec.convert(findings | {"settled": True}, Found))
 
     # -- for people
 
     def __repr__(self) -> str:
-        asked = {
-            role: value
-            for role in (*OF_ROWS[1:], *OF_LAWS, *ARGUMENTS)
-            if (value := getattr(self, role)) not in (None, (), {})
+        roles = {
+            name: value
+            for name in ROLES
+            if name != "target" and (value := getattr(self, name)) not in (None, (), {})
         }
-        texts = [repr(self.target), *(f"{role}={value!r}" for role, value in asked.items())]
-        return f"Columns({', '.join(texts)})"
+        return f"Columns({', '.join([repr(self.target), *(f'{n}={v!r}' for n, v in roles.items())])})"
 
     def __str__(self) -> str:
         """One line per role, for people."""
         if not self.found.settled:
             return repr(self)
-        beside = [] if self.groups is None else [_line("groups", self._groups_text)]
-        if self.sample_weight is not None:
-            named = isinstance(self.sample_weight, str)
-            beside.append(_line("weights", f"{self.sample_weight}" if named else "given as values"))
-        for role in OF_LAWS:
-            value = getattr(self, role)
-            if value is not None:
-                names = (value,) if isinstance(value, str) else value
-                beside.append(_line(role, "given as values" if names is True else listing(names)))
-        if self.mean is None and not (self.features or self.exact or self.categorical or self.draws):
-            rows = _line("rows", "a GaussianArray or an array of exact points")
-            return "\n".join([rows, _line("target", "given as values"), *beside])
-        lines = (
-            [_line("means", self.mean or listing(self.features or ()))] if self.mean or self.features else []
-        )
-        lines += [_line("errors", text) for text in self._error_texts()]
-        if self.exact:
-            lines.append(_line("exact", listing(self.exact)))
-        if self.categorical:
-            lines.append(_line("categories", listing(self.categorical)))
-        for role, those in (("rows", True), ("draws", False)):
-            names = [name for name in self.draws or () if (name in self.distributions) == those]
-            if names:
-                lines.append(_line(role, listing(names)))
-        if not (self.errors or self.draws):
-            lines.append(_line("errors", "none: every row is an exact point"))
-        if self.limits:
-            flags = listing([f"{feature} ({column})" for feature, column in self.flags.items()], 4)
-            lines.append(_line("limits", flags))
+        rows = [name for name in self.draws or () if name in self.distributions]
+        draws = [name for name in self.draws or () if name not in rows]
         error = f", known to +- {self.target_std}" if self.target_std else ""
         unit = f" in {self.target_unit}" if self.target_unit else ""
         error += f", limits by {self.target_limit}" if self.target_limit else ""
-        lines.append(_line("target", (self.target or "given as values") + unit + error))
-        lines += beside
-        if self.ignored:
-            lines.append(_line("ignored", listing(self.ignored)))
-        return "\n".join(lines)
+        lines = [
+            ("means", self.mean or listing(self.features or ())),
+            *(("errors", text) for text in self._error_texts()),
+            ("exact", listing(self.exact or ())),
+            ("categories", listing(self.categorical or ())),
+            ("rows", listing(rows)),
+            ("draws", listing(draws)),
+            ("errors", "" if self.errors or self.draws else "none: every row is an exact point"),
+            ("limits", listing([f"{feature} ({column})" for feature, column in self.flags.items()], 4)),
+        ]
+        if not self.used:
+            lines = [("rows", "a GaussianArray or an array of exact points")]
+        lines.append(("target", (self.target or "given as values") + unit + error))
+        for label, role in (("groups", "groups"), ("weights", "sample_weight"), *((n, n) for n in OF_LAWS)):
+            value = getattr(self, role)
+            stay = " (its rows stay together)" if role == "groups" and value is not True else ""
+            text = listing([value] if isinstance(value, str) else () if value is True else value or ())
+            lines.append((label, "given as values" if value is True else text and text + stay))
+        lines.append(("ignored", listing(self.ignored)))
+        return "\n".join(f"{label:<10} {visible(text)}" for label, text in lines if text)
 
     def _error_texts(self) -> list[str]:
-        texts = []
-        bars = self.error_bars
-        for kind, value in self.errors.items():
-            if isinstance(value, str) and "{}" in value and kind != "cov":
-                texts.append(
-                    f"{kind} = {value}: {listing([value.replace('{}', f) for f in self.features or ()], 3)}"
-                )
-            elif isinstance(value, str):
-                texts.append(f"{kind} = {value}")
-            elif kind == "cov":
-                texts.append(f"cov = {listing(value.values(), 6)}")
-            else:
-                own = [bars[f] for f in self.features or () if f in value]
-                single = [bar.columns[0] for bar in own if len(bar.columns) == 1]
-                double = [str(bar) for bar in own if len(bar.columns) == 2]
-                what = "lower and upper limits" if kind == "bounds" else "upper and lower arms"
-                if single:
-                    texts.append(f"{kind} = {listing(single, 6)}")
-                if double:
-                    texts.append(f"{what} = {listing(double, 3)}")
-        if self.corr is not None:
-            texts.append(
-                f"corr = {self.corr if isinstance(self.corr, str) else listing(self.corr.values(), 6)}"
-            )
-        return texts
+        texts = [f"{kind} = {column}" for kind, column in self.lists.items()]
+        of_two = {"arms": "upper and lower arms", "limits": "lower and upper limits"}
+        for kind in ("std", "var", *of_two):
+            columns = [str(bar) for bar in self.error_bars.values() if bar.kind == kind]
+            if columns:
+                texts.append(f"{of_two.get(kind, kind)} = {listing(columns, 3 if kind in of_two else 6)}")
+        pairs = {"cov": self.pairs("cov"), "corr": self.pairs("corr")}
+        return texts + [f"{kind} = {listing(p.values(), 6)}" for kind, p in pairs.items() if p]
 
-    @property
-    def _groups_text(self) -> str:
-        named = isinstance(self.groups, str)
-        return f"{self.groups} (its rows stay together)" if named else "given as values"
 
+ROLES: dict[str, Role] = {f.name: f.metadata["role"] for f in fields(Columns) if "role" in f.metadata}
+"""By name what each field of `Columns` says of columns."""
+OF_LAWS = tuple(name for name, role in ROLES.items() if role.laws)
+"""Roles of rows beside their features that laws alone know."""
+OF_ROWS = tuple(name for name, role in ROLES.items() if role.kind == "beside" and not role.laws)
+"""Roles of rows beside their features that every fit knows."""
+OF_FEATURES = tuple(name for name, role in ROLES.items() if role.kind != "beside")
 
 ColumnsLike: TypeAlias = Columns | Mapping[str, str | Sequence[str] | None]
 """Roles of columns, or a dictionary of the features: error column, pair of arms, or None for an exact one."""
 
 
-@cache
-def _types() -> Keywords:
-    """Return the types of all roles and findings."""
-    return get_type_hints(Columns) | get_type_hints(Found)
+def roles_of_bars(bars: Mapping[str, ErrorBar]) -> dict[str, dict[str, Any]]:
+    """Return the roles that give every feature its error bar."""
+    roles: dict[str, dict[str, Any]] = {}
+    for feature, bar in bars.items():
+        role = {"arms": "std", "limits": "bounds"}.get(bar.kind, bar.kind)
+        roles.setdefault(role, {})[feature] = bar.columns[0] if len(bar.columns) == 1 else bar.columns
+    return roles
 
 
-def _plain(value: object) -> Any:
-    """Return a value for JSON: columns of pairs as lists of [a, b, column]."""
+def _from_mapping(columns: Mapping[str, Any]) -> Columns:
+    """Each feature with its error column, a pair of them, or None where it is exact."""
+    bars = {feature: column for feature, column in columns.items() if column is not None}
+    return Columns(features=[*bars], std=bars or None, exact=[f for f in columns if f not in bars])
+
+
+def _is_dictionary(name: str, form: str, items: Mapping[Any, Any]) -> bool:
+    """Are these the columns of features, or of pairs of them, as the role has them?"""
+    if form == "bars":
+
+        def is_bar(columns: object) -> bool:
+            if isinstance(columns, str):
+                return name != "bounds"
+            return name != "var" and _are_names(columns) and len(columns) == 2
+
+        return bool(items) and all(isinstance(f, str) and is_bar(c) for f, c in items.items())
+    if form == "pairs":
+        return all(_are_names(pair) and len(pair) == 2 and isinstance(c, str) for pair, c in items.items())
+    return form == "flags" and bool(items) and _are_names((*items, *items.values()))
+
+
+def _are_names(value: object) -> TypeGuard[Sequence[str]]:
+    return isinstance(value, (tuple, list)) and all(isinstance(name, str) for name in value)
+
+
+def _filled(pattern: str | Sequence[str], feature: str) -> str | tuple[str, ...]:
+    if isinstance(pattern, str):
+        return pattern.replace("{}", feature)
+    return tuple(part.replace("{}", feature) for part in pattern)
+
+
+def _plain(value: Any) -> Any:
+    """Keys that are pairs of names as a list of [a, b, column]."""
     if isinstance(value, Mapping) and any(isinstance(key, tuple) for key in value):
         return [[*key, column] for key, column in value.items()]
     return value
 
 
 def _from_plain(value: Any) -> Any:
-    """Invert `_plain`."""
-    if isinstance(value, list):
-        if value and all(isinstance(entry, list) and len(entry) == 3 for entry in value):
-            return {(a, b): column for a, b, column in value}
-        return tuple(value)
-    if isinstance(value, dict):
-        return {key: _from_plain(inner) for key, inner in value.items()}
-    return value
+    return {(a, b): column for a, b, column in value} if isinstance(value, list) else value
 
 
-def _names_columns(role: str, value: object) -> bool:
-    """Is the value of a role a column, or for modes a list of columns?"""
-    if role != "modes" or isinstance(value, str):
-        return isinstance(value, str)
-    return isinstance(value, (list, tuple)) and all(isinstance(name, str) for name in value)
+# -- names of columns in messages
 
 
-def _line(role: str, text: str) -> str:
-    return f"{role:<10} {visible(text)}"
+def shown(value: object) -> str:
+    """Return the value of an argument for a message."""
+    shape = getattr(value, "shape", None)
+    return f"{value!r:.60}" if shape is None else f"<{type(value).__name__} of shape {shape}>"
+
+
+def require(column: str, names: Sequence[str], advice: str = "") -> str:
+    """Return `column`, or raise an error that says what it might have been."""
+    require_all([column], names, advice)
+    return column
+
+
+def require_all(columns: Iterable[str], names: Sequence[str], advice: str = "") -> None:
+    """ColumnError for those of these columns that are missing, with what they might have been."""
+    present = {*names}
+    missing = [column for column in dict.fromkeys(columns) if column not in present]
+    if not missing:
+        return
+    meant = {column: nearest(column, names) for column in missing}
+    texts = [repr(column) + (f" ({other!r}?)" if other else "") for column, other in meant.items()]
+    what = f"there are no columns {listing(texts)}; the columns are {listing(names)}"
+    if len(missing) == 1:
+        [(column, other)] = meant.items()
+        known = f"; the columns are {listing(names)}" if names else ""
+        what = f"there is no column {column!r}" + (f"; did you mean {other!r}?" if other else known)
+    raise ColumnError(what + (f" ({advice})" if advice else ""))
+
+
+def fill(pattern: str, *names: str) -> str:
+    """Return the pattern with names in its places."""
+    for name in names:
+        pattern = pattern.replace("{}", name, 1)
+    return pattern
+
+
+def visible(text: str) -> str:
+    """Return the text without what a terminal obeys: control characters and the like as \\x1b."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def listing(names: Iterable[str], most: int = 8) -> str:
+    """Return names for a message, the first ones of many."""
+    names = list(names)
+    text = visible(", ".join(names[:most]))
+    return text if len(names) <= most else f"{text}, ... ({len(names)} columns)"

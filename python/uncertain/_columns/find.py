@@ -1,25 +1,51 @@
-"""Fills in the columns that the caller left open, by name and type; a guess that may be wrong is refused."""
+"""Roles that the caller left open, filled in by the names and types of a table's columns.
+
+The choice does not change with the rows, and a guess that may be wrong is refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from .._data.typing import Keywords
-from ..exceptions import ColumnError
-from .bars import (
+from .._data.options import did_you_mean
+from ..exceptions import ColumnError, ParameterError
+from .columns import (
+    OF_ROWS,
+    ROLES,
+    Columns,
+    Found,
+    Pairs,
+    PairsOfTarget,
     fill,
-    limit_columns,
+    listing,
     require,
     require_all,
+    roles_of_bars,
 )
-from .columns import OF_LAWS, OF_ROWS, Columns
-from .features import Types, choose_features
-from .found import Found, PairsOfTarget
-from .hints import no_errors
-from .names import ErrorNames
-from .roles import check_roles
+from .error_names import (
+    PAIR_WORDS,
+    ErrorBar,
+    ErrorNames,
+    error_bars,
+    is_called_matrix,
+    looks_like_error,
+    named_pairs,
+)
+
+if TYPE_CHECKING:
+    from .._data.typing import ColumnType, Keywords
+
+Types: TypeAlias = "Mapping[str, ColumnType]"
+"""What columns hold in each row, by name."""
+KINDS = tuple(n for n, role in ROLES.items() if role.kind == "error bar" and n not in ("corr", "bounds"))
+"""Error bars that may be columns of lists."""
+SUFFIXES = ("_err", "_error", "_std", "_se", "_sigma")
+"""What messages give as examples of error columns; `ErrorNames` knows more."""
+TOGETHER = ({"features", "exact"}, {"features", "categorical"})
+"""Roles that a column may have both of: the second counts."""
 
 
 class NamesAndTypes(Protocol):
@@ -51,151 +77,525 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     names = table.names
     if asked.found.settled:
         require_all(asked.needed, names)
-        corr, cov = asked.found.target_corr, asked.found.target_cov
-        return asked.with_found(target_pairs=PairsOfTarget(corr, cov, named=True)) if corr or cov else asked
+        pairs = PairsOfTarget(asked.target_corr, asked.target_cov, named=True)
+        return asked.with_found(target_pairs=pairs) if pairs.columns else asked
+    target = asked.target
     asked, target_limit = _limits_of_target(asked, names)
     asked, pairs = _pairs_of_target(asked)
-    target = asked.target
     asked = _with_distributions(asked, table)
-    draws = tuple(asked.draws or ())
-    if asked.features == () and not (asked.exact or asked.categorical or draws):
-        check_roles({"features": []})
-    beside = {role: name for role in OF_ROWS if isinstance(name := getattr(asked, role), str)}
-    of_laws = [asked.offset, asked.event, *(asked.modes if isinstance(asked.modes, tuple) else ())]
-    of_laws = [name for name in of_laws if isinstance(name, str)]
-    listed = [*asked.lists.values()]
+    _check_named(asked, names)
     exact = () if asked.exact is None or asked.exact == "all" else tuple(asked.exact)
-    categorical = tuple(asked.categorical or ())
-    if target == "label" and target not in names:  # the default, of a caller who may not have chosen
-        require(target, names, 'target="..." names the column to predict')
-    own = (*exact, *categorical, *draws, *listed)
-    named = (*beside.values(), *of_laws, asked.mean, *(asked.features or ()), *own)
-    require_all([column for column in named if column is not None], names)
-    _refuse_two_roles(beside, asked, listed, exact, categorical)
-    # The target's error bars know the answer as well as anybody: no features.
+    categorical, draws = tuple(asked.categorical or ()), tuple(asked.draws or ())
+    flags = _flag_columns(asked.limits, names) | ({target_limit} if target_limit else set())
     parsed = ErrorNames(names)
     readable = [name for name in names if name not in empty]
-    flags = {target_limit, *flag_columns(asked.limits, names)}
-    taken = {*empty, *beside.values(), *of_laws, *exact, *categorical, *draws, *flags}
+    taken = {*empty, *asked.beside(), *exact, *categorical, *draws, *flags}
     of_target, candidates, bars = parsed.beside_target(target, readable, taken)
-    chosen = choose_features(asked, parsed, of_target, candidates, bars, table.types)
-    roles: Keywords = chosen.roles | {
-        "exact": (*chosen.roles.get("exact", ()), *exact), "categorical": categorical,
-        "draws": (*chosen.roles.get("draws", ()), *draws),
-        **beside, **{role: getattr(asked, role) for role in OF_LAWS},
-    }  # fmt: skip
+    choice = _Choice(asked, parsed, candidates, bars, table.types)
+    own = {*categorical, *exact}
+    features = None if asked.features is None else [f for f in asked.features if f not in own]
+    roles = choice.means_and_errors(features)
+    by_name = [*of_target, *(bar for bars in choice.known.values() for bar in bars)]
     found = Found(
         settled=True,
         automatic=asked.mean is None and asked.features is None and not asked.errors,
         target_limit=target_limit,
         target_stds=tuple(bar.columns[0] for bar in of_target if bar.kind == "std"),
         target_bars=tuple(str(bar) for bar in of_target if bar.kind != "std"),
-        unsure=chosen.unsure,
-        target_pairs=pairs if pairs.corr or pairs.cov else chosen.target_pairs,
+        unsure=frozenset(bar.columns[0] for bar in by_name if not bar.sure and bar.kind == "std"),
+        target_pairs=pairs if pairs.columns else _pairs_by_name(asked, roles.get("features") or (), names),
         empty=frozenset(empty),
     )
-    columns = Columns.settled(roles, chosen.bars, names, found)
+    roles |= asked.of_kinds("beside") | {
+        "exact": (*roles.get("exact", ()), *exact), "categorical": categorical,
+        "draws": (*roles.get("draws", ()), *draws),
+    }  # fmt: skip
     if asked.exact == "all":
-        more = [n for n in candidates if n not in columns.used and table.types[n] == "number"]
-        roles["exact"] = (*(columns.exact or ()), *more)
-        columns = Columns.settled(roles, chosen.bars, names, found)
+        used = Columns(**roles, found=found).used
+        more = [n for n in candidates if n not in used and table.types[n] == "number"]
+        roles["exact"] = (*roles["exact"], *more)
+    scalars = [*roles.get("features", ()), *roles["exact"]]
+    columns = Columns(**roles, limits=limit_columns(asked.limits, scalars, names), found=found)
     if not columns.used:
-        raise ColumnError(no_errors(candidates))
-    if asked.limits is not None:
-        roles["limits"] = limit_columns(asked.limits, columns.scalars, names)
-        columns = Columns.settled(roles, chosen.bars, names, found)
-    return columns
+        raise ColumnError(_no_errors(candidates))
+    known = columns.used | columns.beside()
+    return columns.with_found(ignored=tuple(name for name in names if name not in known))
+
+
+def complete_columns(asked: Columns, names: Sequence[str]) -> Columns | None:
+    """Return the roles of a caller who left nothing to be found by name; None for others.
+
+    Features that are named without any error bars are then exact.
+    """
+    scalar = asked.errors.keys() - asked.lists.keys()
+    if asked.exact == "all" or (asked.mean is None and asked.features is None):
+        return None
+    if asked.mean is None and scalar and [*(asked.features or ())] != [*asked.error_bars]:
+        return None
+    if asked.corr and not asked.errors:
+        raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')
+    features = asked.features or ()
+    return replace(
+        asked.with_bars(asked.error_bars) if asked.error_bars else asked,
+        limits=limit_columns(asked.limits, asked.scalars, names),
+        **_pair_roles(asked, features, names),
+        found=Found(settled=True),
+    )
+
+
+def _check_named(asked: Columns, names: Sequence[str]) -> None:
+    """ColumnError for columns that the caller named one by one, and that are absent or have two roles."""
+    if asked.target == "label" and asked.target not in names:  # the default: it may not have been chosen
+        require(asked.target, names, 'target="..." names the column to predict')
+    owners: dict[str, str] = {}
+    for name, role in ROLES.items():
+        value = getattr(asked, name)
+        if isinstance(value, str):
+            columns: Sequence[str] = () if "{}" in value or value == asked.exact else (value,)
+        else:
+            columns = value if role.form == "names" and value is not None else ()
+        for column in columns:
+            other = owners.setdefault(column, name)
+            if other != name and {other, name} not in TOGETHER and not role.laws:
+                raise ColumnError(f"column {column!r} is given as {other} and as {name}; choose one")
+    require_all(owners, names)
 
 
 def _with_distributions(asked: Columns, table: NamesAndTypes) -> Columns:
-    """The same with columns whose rows carry their error bars: all of them, or those that are named."""
+    """The roles with columns whose rows carry their error bars: all of them, or those that are named."""
     known = [name for name in table.names if table.types.get(name) == "distribution"]
     if not known:
         return asked
+    draws = asked.draws or ()
     if asked.mean in known:
-        return replace(asked, mean=None, features=(), draws=(asked.mean, *(asked.draws or ())))
+        return replace(asked, mean=None, features=(), draws=(asked.mean, *draws))
     if asked.features is not None:
-        own = tuple(name for name in asked.features if name in known)
+        carried = tuple(name for name in asked.features if name in known)
         rest = tuple(name for name in asked.features if name not in known)
-        return replace(asked, features=rest, draws=(*own, *(asked.draws or ()))) if own else asked
+        return replace(asked, features=rest, draws=(*carried, *draws)) if carried else asked
     if asked.mean is not None or asked.draws is not None:
         return asked
-    beside = {asked.target, *(getattr(asked, role) for role in OF_ROWS)}
+    beside = {getattr(asked, role) for role in OF_ROWS}
     taken = tuple(name for name in known if name not in beside)
     return replace(asked, draws=taken) if taken else asked
 
 
+# -- limits, and pairs of columns
+
+
 def _limits_of_target(asked: Columns, names: Sequence[str]) -> tuple[Columns, str | None]:
-    """The same without the target's part of `limits`, and that."""
+    """The roles without the target's part of `limits`, and that."""
     limits, target = asked.limits, asked.target
     if limits is None or target is None:
         return asked, None
     if isinstance(limits, str):
-        own = fill(limits, target)
-        if own not in names:
+        column = fill(limits, target)
+        if column not in names:
             return asked, None
         rest: Any = limits if any(fill(limits, n) in names for n in names if n != target) else None
     else:
-        own = limits.get(target, "")
-        rest = {name: column for name, column in limits.items() if name != target} or None
-    return replace(asked, limits=rest), require(own, names) if own else None
+        column = limits.get(target, "")
+        rest = {name: flags for name, flags in limits.items() if name != target} or None
+    return replace(asked, limits=rest), require(column, names) if column else None
 
 
-def _pairs_of_target(asked: Columns) -> tuple[Columns, PairsOfTarget]:
-    """The same without the pairs of a feature and the target, and these."""
-    of_target: dict[str, dict[str, str]] = {"corr": {}, "cov": {}}
-    target = asked.target
-    rest: Keywords = {}
-    for kind, own in of_target.items():
-        argument = getattr(asked, kind)
-        if not isinstance(argument, Mapping) or target is None:
-            continue
-        own.update({a if b == target else b: c for (a, b), c in argument.items() if target in (a, b)})
-        if own:
-            rest[kind] = {pair: c for pair, c in argument.items() if target not in pair} or None
-    pairs = PairsOfTarget(of_target["corr"], of_target["cov"], named=True)
-    return (replace(asked, **rest) if rest else asked), pairs
+def limit_columns(limits: Any, features: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """Return the column of limit flags of each of these features that has one."""
+    if limits is None:
+        return {}
+    if isinstance(limits, Mapping):
+        for feature, column in limits.items():
+            if feature not in features:
+                raise ColumnError(
+                    f"limits={{{feature!r}: {column!r}}}: {feature!r} is neither the target nor a scalar "
+                    "feature (features= or exact=)"
+                )
+        require_all(limits.values(), names)
+        return dict(limits)
+    flags = {feature: fill(limits, feature) for feature in features if fill(limits, feature) in names}
+    if not flags:
+        raise ColumnError(f"limits={limits!r}: no column is called so; the features are {listing(features)}")
+    return flags
 
 
-def flag_columns(limits: Any, names: Iterable[str]) -> set[str]:
+def _flag_columns(limits: Any, names: Iterable[str]) -> set[str]:
     """The columns that an argument about limits may name."""
     if isinstance(limits, str):
         return {fill(limits, name) for name in names} & {*names}
     return set(limits.values()) if isinstance(limits, Mapping) else set()
 
 
-def _refuse_two_roles(
-    beside: Mapping[str, str],
-    asked: Columns,
-    listed: Sequence[str],
-    exact: Sequence[str],
-    categorical: Sequence[str],
-) -> None:
-    target, target_std, groups, sample_weight = (beside.get(role) for role in OF_ROWS)
-    features = asked.features
-    read = {
-        "target": [target], "target_std": [target_std], "features": features or (), "mean": [asked.mean],
-        "error bars": listed, "exact": exact, "categorical": categorical, "draws": asked.draws or (),
-    }  # fmt: skip
-    unread = {
-        "groups": (groups, "groups only say which rows belong to one object"),
-        "sample_weight": (sample_weight, "weights only say how much each row counts"),
-    }
-    for own, (column, why) in unread.items():
-        role = next(
-            (role for role, columns in read.items() if column is not None and column in columns), None
-        )
-        if role is not None:
+def _pairs_of_target(asked: Columns) -> tuple[Columns, PairsOfTarget]:
+    """The roles without the pairs of a feature and the target, and these."""
+    of_target: dict[Literal["corr", "cov"], dict[str, str]] = {"corr": {}, "cov": {}}
+    rest: Keywords = {}
+    for role, columns in of_target.items():
+        pairs, target = asked.pairs(role), asked.target
+        columns.update({a if b == target else b: c for (a, b), c in pairs.items() if target in (a, b)})
+        if columns:
+            rest[role] = {pair: c for pair, c in pairs.items() if target not in pair} or None
+    return replace(asked, **rest), PairsOfTarget(of_target["corr"], of_target["cov"], named=True)
+
+
+def _pairs_by_name(asked: Columns, features: Sequence[str], names: Sequence[str]) -> PairsOfTarget:
+    """The columns that are called like covariances of the target and a feature.
+
+    A pattern that the caller gave for pairs of features is looked for first.
+    """
+    target = asked.target
+    of_target: dict[str, dict[str, str]] = {"corr": {}, "cov": {}}
+    if target is None or not features:
+        return PairsOfTarget()
+    by_name = named_pairs(paired, [*features, target]) if (paired := _paired(names)) else {}
+    for role, columns in of_target.items():
+        pattern = getattr(asked, role)
+        if isinstance(pattern, str):
+            for feature in features if pattern.count("{}") == 2 else ():
+                for option in (fill(pattern, feature, target), fill(pattern, target, feature)):
+                    if option in names:
+                        columns[feature] = option
+        elif pattern is None and by_name:
+            pairs = by_name[role].items()
+            columns.update({a if b == target else b: c for (a, b), c in pairs if a != b and target in (a, b)})
+    for feature in of_target["corr"]:
+        of_target["cov"].pop(feature, None)
+    return PairsOfTarget(of_target["corr"], of_target["cov"])
+
+
+def _pair_roles(asked: Columns, features: Sequence[str], names: Sequence[str]) -> Keywords:
+    """The columns of correlations and covariances of pairs of features that the caller named."""
+    roles: Keywords = {}
+    if asked.corr is not None:
+        roles["corr"] = _pair_columns(asked.corr, features, names, "correlation") or None
+    if asked.cov is not None and "cov" not in asked.lists:
+        pairs = _pair_columns(asked.cov, features, names, "covariance")
+        roles["cov"] = {pair: c for pair, c in pairs.items() if pair[0] != pair[1]} or None
+    return roles
+
+
+def _pair_columns(value: str | Pairs, features: Sequence[str], names: Sequence[str], what: str) -> Pairs:
+    """The columns of pairs of features; a pattern must have one for every pair, in either order."""
+    if isinstance(value, Mapping):
+        for pair, column in value.items():
+            for feature in pair:
+                if feature not in features:
+                    raise ColumnError(
+                        f"{column!r} is given for {feature!r}, which is no feature with error bars"
+                    )
+        require_all(value.values(), names)
+        return value
+    present, pairs = {*names}, {}
+    for k, b in enumerate(features):
+        for a in features[:k]:
+            options = [fill(value, a, b), fill(value, b, a)]
+            columns = [option for option in options if option in present]
+            if not columns:
+                raise ColumnError(f"there is no column {options[0]!r} (nor {options[1]!r}) for the {what}")
+            pairs[a, b] = columns[0]
+    return pairs
+
+
+def _paired(names: Iterable[str]) -> list[str]:
+    """Those that may be called after a pair of features: most tables have none."""
+    words = [word for words in PAIR_WORDS.values() for word in words]
+    return [name for name in names if any(word in name.lower() for word in words)]
+
+
+# -- features
+
+
+class _Choice:
+    """The columns of one table that may become features, and what the caller said of them."""
+
+    def __init__(
+        self,
+        asked: Columns,
+        parsed: ErrorNames,
+        candidates: Sequence[str],
+        bars: Mapping[str, list[ErrorBar]],
+        types: Types,
+    ) -> None:
+        self.asked = asked
+        self.names = parsed.names
+        self.candidates = candidates
+        self.types = types
+        self._parsed = parsed
+        self.known = {
+            feature: of_feature
+            for feature, of_feature in bars.items()
+            if of_feature[0].sure or all(types[n] == "number" for n in (feature, *of_feature[0].columns))
+        }
+        """The error bars by name; unsure ones are columns of numbers beside columns of numbers."""
+
+    def means_and_errors(self, features: Sequence[str] | None) -> Keywords:
+        """Return the roles of features, with what the caller left open; `features` are those with errors."""
+        mean, errors, lists = self.asked.mean, self.asked.errors, self.asked.lists
+        lone = self.asked.exact is not None or bool(self.asked.categorical or self.asked.draws)
+        if features is not None and errors and errors.keys() == lists.keys():
+            return {"features": features, **errors}
+        if features is not None or errors.keys() != lists.keys():
+            return self._scalars(features)
+        automatic = mean is None and not errors
+        if automatic and "mean" in self.candidates and (not self.known or {*KINDS} & {*self.candidates}):
+            mean = "mean"
+        elif errors:
+            mean = require(mean or "mean", self.names, "name the means with mean=... or features=...")
+        if mean is not None:
+            return {"mean": mean} | (errors or self._beside_mean(mean, automatic and not lone))
+        lists_with_bars = [f for f in self.known if self.types[f] == "list"]
+        scalars = {f: bars for f, bars in self.known.items() if f not in lists_with_bars}
+        if scalars:
+            return self._with_pairs(self._one_each(scalars))
+        if len(lists_with_bars) == 1:
+            [mean] = lists_with_bars
+            bar = self._one(mean, self.known[mean])
+            return {"mean": mean, bar.kind: bar.columns[0]}
+        return {} if lone else self._of_lists(lists_with_bars)
+
+    def _of_lists(self, with_bars: Sequence[str]) -> Keywords:
+        """The roles of columns of lists: means with a matrix of covariances, or draws."""
+        lists = [name for name in self.candidates if self.types[name] == "list"]
+        matrices = [name for name in lists if is_called_matrix(name)]
+        others = [name for name in lists if name not in matrices]
+        if matrices and len(lists) == 2 and others:
+            return {"mean": others[0], "cov": matrices[0]}
+        if matrices:
             raise ColumnError(
-                f"column {column!r} is given as {role} and as {own}; {why}, and nothing is learned from "
-                "them: choose one"
+                f"of the lists {listing([*others, *matrices])} some look like covariance matrices; say which "
+                f"belong together, such as mean={others[0] if others else 'my_means'!r}, cov={matrices[0]!r}"
             )
-    for role, columns in (("exact", exact), ("categorical", categorical), ("features", features or ())):
-        for other in (target, target_std, *(categorical if role == "exact" else ())):
-            if other is not None and other in columns:
-                what = (
-                    "categorical"
-                    if other in categorical and other not in (target, target_std)
-                    else "the target"
+        if with_bars:
+            texts = listing([f"{f} ({', '.join(map(str, self.known[f]))})" for f in with_bars])
+            raise ColumnError(
+                f"several columns are lists with error bars: {texts}; say which are meant, such as "
+                f"mean={with_bars[0]!r}, std={self.known[with_bars[0]][0].columns[0]!r}"
+            )
+        if lists:  # without error bars: draws of each row's distribution
+            return {"draws": lists}
+        raise ColumnError(_no_errors(self.candidates))
+
+    def _scalars(self, features: Sequence[str] | None) -> Keywords:
+        """Scalar features, of which the caller has named some, or some of their error bars."""
+        asked = self.asked
+        dictionaries = [value for value in asked.errors.values() if isinstance(value, Mapping)]
+        keys = [key if isinstance(key, tuple) else (key,) for value in dictionaries for key in value]
+        named = {feature for key in keys for feature in key}
+        searched = features is None and not named
+        if searched:
+            features = self._of_patterns()
+        elif features is None:
+            require_all(named, self.names)
+            features = [name for name in self.names if name in named]
+        assert features is not None
+        bars = {f: bar for f, bar in asked._scalar_bars(features).items() if not searched or self._has(bar)}
+        require_all((name for feature, bar in bars.items() for name in (feature, *bar.columns)), self.names)
+        for feature, bar in bars.items():
+            if feature not in features:
+                raise ColumnError(
+                    f"{bar} is given as the error bar of {feature!r}, which is not in features="
                 )
-                raise ColumnError(f"column {other!r} is given as {role} and as {what}; choose one")
+        variances = self._variances(features)
+        by_name = self._parsed.bars([*self.candidates, *(f for f in features if f not in self.candidates)])
+        exact = []
+        for feature in features:
+            if feature in bars:
+                continue
+            if feature in variances:
+                bars[feature] = ErrorBar("var", (variances[feature],))
+            elif feature in by_name:
+                bars[feature] = self._one(feature, by_name[feature])
+            elif asked.exact == "all":
+                exact.append(feature)
+            else:
+                endings = ", ".join(feature + suffix for suffix in SUFFIXES)
+                raise ColumnError(
+                    f"feature {feature!r} has no error column (looked for {endings} and the like); name them "
+                    f'with a pattern, such as std="{{}}_uncertainty", or a dictionary, such as '
+                    f'std={{{feature!r}: "my_column"}}; exact=[{feature!r}] takes it as exact values'
+                )
+        return self._with_pairs({f: bars[f] for f in features if f in bars}) | {"exact": exact}
+
+    def _of_patterns(self) -> list[str]:
+        """The columns for which every pattern names columns that exist."""
+        pattern, cov = next(iter(self.asked.errors.values())), self.asked.cov
+        if isinstance(cov, str) and len(self.asked.errors) == 1:
+            features = [n for n in self.candidates if fill(cov, n, n) in self.candidates] or [*self.known]
+        else:
+            bars = self.asked._scalar_bars(self.candidates)
+            features = [name for name, bar in bars.items() if self._has(bar)]
+        if not features:
+            meant = {
+                name.replace(feature, "{}", 1)
+                for feature in self.candidates
+                for name in self.candidates
+                if feature != name and feature in name
+            }
+            hint = did_you_mean(pattern, sorted(meant)) if isinstance(pattern, str) else ""
+            raise ColumnError(
+                f"no column has an error column named {pattern!r}; the columns are "
+                f"{listing(self.candidates)}{hint}"
+            )
+        return features
+
+    def _has(self, bar: ErrorBar) -> bool:
+        return all(column in self.candidates for column in bar.columns)
+
+    def _variances(self, features: Sequence[str]) -> dict[str, str]:
+        """Variances among the covariances: cov_a_a."""
+        cov = self.asked.cov
+        if isinstance(cov, str):
+            return {f: fill(cov, f, f) for f in features if fill(cov, f, f) in self.names}
+        return {a: column for (a, b), column in (cov or {}).items() if a == b}
+
+    def _with_pairs(self, bars: dict[str, ErrorBar]) -> Keywords:
+        """Scalar features with their error bars, and the correlations and covariances of pairs of them."""
+        features = list(bars)
+        roles: Keywords = {"features": features} | roles_of_bars(bars)
+        if self.asked.corr is not None or self.asked.cov is not None:
+            return roles | _pair_roles(self.asked, features, self.names)
+        if paired := _paired(self.candidates):
+            by_name = named_pairs(paired, features)
+            corr = by_name["corr"]
+            cov = {p: c for p, c in by_name["cov"].items() if p[0] != p[1] and p not in corr}
+            roles |= {"corr": corr or None, "cov": cov or None}
+        return roles
+
+    def _one_each(self, bars: Mapping[str, Sequence[ErrorBar]]) -> dict[str, ErrorBar]:
+        """The only error bar of every feature; one question about all that have several."""
+        several = {feature: of_feature for feature, of_feature in bars.items() if len(of_feature) > 1}
+        if len(several) < 2:
+            return {feature: self._one(feature, of_feature) for feature, of_feature in bars.items()}
+        texts = [f"{feature} ({', '.join(map(str, of_feature))})" for feature, of_feature in several.items()]
+        answer = roles_of_bars({feature: of_feature[0] for feature, of_feature in several.items()})
+        typed = ", ".join(f"{role}={value!r}" for role, value in answer.items())
+        raise ColumnError(
+            f"columns with several error columns: {listing(texts)}; say which ones to use, such as "
+            f"features={[*bars]!r}, {typed}"
+        )
+
+    def _one(self, feature: str, bars: Sequence[ErrorBar]) -> ErrorBar:
+        """The only error bar of a feature."""
+        if len(bars) > 1:
+            [(role, value)] = roles_of_bars({feature: bars[0]}).items()
+            raise ColumnError(
+                f"column {feature!r} has several error columns ({', '.join(map(str, bars))}); "
+                f"say which one to use, such as {role}={value!r}"
+            )
+        return bars[0]
+
+    def _beside_mean(self, mean: str, required: bool) -> dict[str, str]:
+        """The error columns called `cov`, `std`, `var`, ...; none is legal only when `mean` was asked for."""
+        roles = {"covariance": "cov", "variance": "var"} | {kind: kind for kind in KINDS}
+        present = {role: name for name, role in roles.items() if name in self.candidates and name != mean}
+        if len(present) > 1 and {*present} != {"factor", "var"}:
+            raise ColumnError(
+                f"the columns {listing(present.values())} all look like error bars; say which one to use, "
+                f"such as {next(iter(present))}={next(iter(present.values()))!r}"
+            )
+        if not present and required:
+            raise ColumnError(
+                f"there is a column {mean!r} but no error bars ({', '.join(KINDS)}) beside it; name them, "
+                f"such as cov='my_column', or pass mean={mean!r} alone to call every row an exact point"
+            )
+        return present
+
+
+# -- columns that are left out
+
+
+def exact_candidates(columns: Columns, types: Types) -> tuple[list[str], list[str]]:
+    """Return numeric columns without a role: those that may be exact, and those that look like error bars.
+
+    A numeric column without an error bar may be an identifier or an exact value, which only the caller knows.
+    """
+    related: set[str] = set()
+    for column in (columns.target, columns.groups):
+        if isinstance(column, str) and columns.ignored:
+            bars = error_bars([column, *(name for name in columns.ignored if name != column)]).get(column, [])
+            related |= {name for bar in bars if bar.sure for name in bar.columns}
+    free = [n for n in columns.ignored if n not in related | columns.found.empty]
+    numeric = [n for n in free if types.get(n) == "number"]
+    suspects = [n for n in numeric if looks_like_error(n)]
+    return [n for n in numeric if n not in suspects], suspects
+
+
+def left_out(columns: Columns, types: Types, gain: str = "") -> str | None:
+    """Return the warning about numeric columns that were not taken; None if none is left.
+
+    `gain`: what a choice found that they would be worth.
+    """
+    plain, suspects = exact_candidates(columns, types)
+    parts = []
+    if plain:
+        parts.append(
+            f"left out, because no column is its error bar: {listing(plain, 20)}; "
+            f'exact={plain[:3]!r} takes such columns as exact values, exact="all" takes all{gain}'
+        )
+    if suspects:
+        parts.append(
+            f"left out, though it looks like an error bar: {listing(suspects, 20)}; "
+            f'std={{"feature": {suspects[0]!r}}} says which feature it belongs to'
+        )
+    parts += _hints([*plain, *suspects])
+    parts += _of_readings({f: b.columns[0] for f, b in columns.bars().items() if b.kind == "std"}, plain)
+    return "; ".join(parts) + " (exact=[] takes none and says nothing)" if parts else None
+
+
+def _no_errors(candidates: Sequence[str]) -> str:
+    """Why a table without error bars is refused."""
+    return (
+        f"no error bars found among the columns {listing(candidates)}: "
+        f"{''.join(f'{hint}; ' for hint in _hints(candidates))}neither columns called mean "
+        f"and {'/'.join(KINDS)}, nor pairs such as x and x{', x'.join(SUFFIXES)}, e_x or xErr; name them, "
+        'such as features=["a", "b"], std="{}_uncertainty", or std={"a": "my_error_of_a"}; '
+        'exact="all" takes all numbers as exact (scikit-learn\'s own subject)'
+    )
+
+
+_INVERSE = re.compile(r"(?i)(?:^|(?<=[_.\- ]))ivar(?=$|[_.\- ])")
+_PER_CENT = re.compile(r"(?i)[_.\- ](?:pct|percent|perc|rel|relative|frac)$")
+_INTERVAL = re.compile(
+    r"(?i)(?P<base>.+?)[_.\- ](?:95_?)?(?:ci|cl|conf|confidence)_?(?:95)?[_.\- ]?(?P<side>low|lower|lo|l)$"
+)
+_UPPER = {"low": "high", "lower": "upper", "lo": "hi", "l": "u"}
+_DEVIATION = re.compile(r"(?i)(?:^|[_.\- (])(?:sd|std|stdev|stddev)(?:[_.\- )]|$)")
+_COUNTS = ("{}_n", "n_{}", "{}_count", "count_{}", "n", "N", "count")
+_MEAN = re.compile(r"(?i)^(?:mean|avg)[_.\- ]|[_.\- ](?:mean|avg)$")
+
+
+def _hints(names: Sequence[str]) -> Iterator[str]:
+    """A sentence for each form of error bars that is not read, and that some of the columns have."""
+    inverse = next((name for name in names if _INVERSE.search(name)), None)
+    if inverse is not None:
+        std = _INVERSE.sub("err", inverse)
+        yield f"{inverse!r} looks like an inverse variance: make {std!r} = 1 / sqrt of it, empty if it is 0"
+    share = next((name for name in names if _PER_CENT.search(name)), None)
+    if share is not None and "err" in share.lower():
+        std = _PER_CENT.sub("", share)
+        yield f"{share!r} looks like an error relative to its value: make {std!r} = its share of the value"
+    for name in names:
+        match = _INTERVAL.fullmatch(name)
+        upper = name[: match.start("side")] + _UPPER[match["side"].lower()] if match else ""
+        if match and upper in names:
+            base = match["base"]
+            yield (
+                f"{name!r} and {upper!r} look like a confidence interval of {base!r}: of one of 95 % make "
+                f"'{base}_err' = (upper - lower) / 3.92; limits one standard deviation away are "
+                f"bounds={{{base!r}: {(name, upper)!r}}}"
+            )
+            return
+
+
+def _of_readings(errors: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
+    """A sentence where numbers of readings stand beside means and standard deviations (`errors`, by mean):
+    the deviation is that of the readings, and no error of their mean."""
+    for value, std in errors.items():
+        bases = dict.fromkeys((value, _MEAN.sub("", value)))
+        counts = [name for base in bases for form in _COUNTS if (name := form.format(base)) in names]
+        if counts and _DEVIATION.search(std):
+            yield (
+                f"if {counts[0]!r} counts the readings that {value!r} is the mean of, its error bar is "
+                f"{std!r} / sqrt({counts[0]!r}): make a column of it in place of {std!r}, unless rows are "
+                "populations"
+            )
+            return

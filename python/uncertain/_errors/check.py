@@ -9,8 +9,8 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from .._columns import Columns, find_columns
-from .._columns.columns import OF_ROWS, ROLES, ColumnRoles, ColumnsLike
+from .._columns.columns import ROLES, ColumnRoles, Columns, ColumnsLike
+from .._columns.find import find_columns
 from .._data.array import GaussianArray
 from .._data.choices import ON_MISSING, OnMissing
 from .._data.groups import Groups
@@ -253,7 +253,7 @@ def warn_if_off(
 def _read(source: Source, asked: Columns, on_missing: str) -> tuple[GaussianRows, list[str]]:
     """The rows with error bars, and the names of their features."""
     if source.table is None:
-        roles = [*asked.asked(), *(role for role in OF_ROWS if getattr(asked, role) is not None)]
+        roles = [*asked.of_kinds("values", "error bar", "beside")]
         if roles:
             raise ParameterError(f"{roles[0]}= names a column of a table, but these rows have none")
         data = source.data

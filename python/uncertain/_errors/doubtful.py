@@ -25,7 +25,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import minimize
 
-from .._columns.bars import listing
+from .._columns.columns import listing
 from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.typing import Booleans, Floats
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from .._columns.bars import listing
+from .._columns.columns import listing
 from .._data.typing import Array, Booleans, Floats
 
 FEWEST_ROWS = 20

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import TypeAlias
 
-from .._columns.bars import visible
+from .._columns.columns import visible
 from .._data.warn import warn
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from .formats import ENDINGS, file_format, is_remote

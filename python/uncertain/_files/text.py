@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
-from .._columns.bars import listing
-from .._columns.claims import looks_like_error
+from .._columns.columns import listing
+from .._columns.error_names import looks_like_error
 from .._data.installed import installed
 from .._data.typing import Keywords
 from .._spill._budget import format_bytes

@@ -19,8 +19,7 @@ from sklearn.pipeline import Pipeline
 from .._base.deadline import Deadline
 from .._base.progress import shown
 from .._choice.logarithms import Transform
-from .._columns import Columns
-from .._columns.columns import ROLES, ColumnRoles, ColumnsLike
+from .._columns.columns import ROLES, ColumnRoles, Columns, ColumnsLike
 from .._data.choices import Arms, Effort, HandleUnknown, Meaning, MethodName, OnMissing, Task
 from .._data.options import refuse_unknown
 from .._data.typing import ColumnOrValues, Keywords, RandomState

@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from .._base.normal_mixtures import NormalMixtures
 from .._base.progress import shown
 from .._choice.leaderboard import Leaderboard
-from .._columns import Columns
+from .._columns.columns import Columns
 from .._data.array import GaussianArray
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows

@@ -7,17 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._columns import Columns, find_columns
-from .._columns.columns import OF_ROWS
-from .._columns.features import Types
-from .._columns.names import OF_POPULATIONS, SPREAD
+from .._columns.columns import Columns
+from .._columns.error_names import OF_POPULATIONS, SPREAD
+from .._columns.find import Types, find_columns
 from .._data.array import GaussianArray
 from .._data.typing import Keywords, NativeTable
 from .._data.validation import TableLike, seed_from
 from .._rows.in_file import FileReader, InFile
 from .._rows.in_memory import MemoryReader
 from .._rows.in_parts import suits_parts
-from .._rows.reader import PerRow, RowReader, refuse_of_laws
+from .._rows.reader import RowReader, beside_features, refuse_of_laws
 from .._rows.source import Source
 from .._spill import Budget
 from .._tables.dask import is_dask
@@ -52,8 +51,7 @@ def open_rows(
     except ColumnError as error:
         source.refuse(error)
     plan = replace(plan, usual="measurement" if _are_readings(source, columns) else "spread")
-    beside: Keywords = {role: values.get(role, getattr(columns, role, None)) for role in PerRow._fields}
-    per_row = PerRow(**beside)
+    per_row = beside_features(columns, values)
     if values:
         columns = columns.changed(**{role: True for role in ("groups", "sample_weight") if role in values})
     reader: RowReader
@@ -81,7 +79,7 @@ def open_dask_rows(
     from .._rows.on_dask import GROUP_BYTES, DaskReader, OnDask
 
     plan.refuse(OnDask)
-    refuse_of_laws(asked, PerRow(asked.target or "", y_cov=values.get("y_cov")))
+    refuse_of_laws(asked.of_kinds("beside") | values)
     for role, value in values.items():
         raise ParameterError(
             f"{role}: of a Dask DataFrame it is the name of a column, got {type(value).__name__}"
@@ -140,8 +138,7 @@ def _find_columns(source: Source, asked: Columns) -> Columns:
             "astropy, a dictionary of columns, the path of a file), or an array with the labels as target="
         )
     kind = "a GaussianArray" if isinstance(data, GaussianArray) else f"data of type {type(data).__name__}"
-    named = {role: name for role in OF_ROWS[1:] if (name := getattr(asked, role)) is not None}
-    role = next(iter(asked.asked() | named), None)
+    role = next((role for role in asked.of_kinds("values", "error bar", "beside") if role != "target"), None)
     if role is not None:
         raise ParameterError(
             f"{role}= names a column of a table, but {kind} has none; see GaussianArray(means, ...)"

@@ -23,8 +23,7 @@ from .._choice.methods import AUTO, METHODS, make_estimator
 from .._choice.portfolio import Member, Request
 from .._choice.settings import checked_noise, re_measured_in, settings_of_choice, to_seed
 from .._choice.steps import Softening, steps_with, takes_gaps, takes_shapes
-from .._columns.bars import listing
-from .._columns.columns import OF_LAWS, OF_PAIRS
+from .._columns.columns import OF_LAWS, listing
 from .._data.choices import (
     ARMS,
     EFFORTS,
@@ -44,7 +43,7 @@ from .._data.options import check_options
 from .._data.typing import Keywords, RandomState
 from .._data.warn import warn
 from .._held_out.fits import FoldModels
-from .._rows.reader import Policy, RowReader, Uses
+from .._rows.reader import OF_PAIRS, Policy, RowReader, Uses
 from .._rows.sampled import CHOSEN_ROWS
 from .._rows.store import RowStore, refusal
 from .._rows.training import TrainingRows

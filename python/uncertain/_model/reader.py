@@ -13,8 +13,7 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
-from .._columns.bars import listing
-from .._columns.columns import Columns
+from .._columns.columns import Columns, listing
 from .._data.array import GaussianArray
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, vstack

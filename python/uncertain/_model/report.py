@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from sklearn.pipeline import Pipeline
 
 from .._base.normal_mixtures import NormalMixtures
-from .._columns.columns import OF_LAWS
-from .._columns.found import PairsOfTarget
+from .._columns.columns import OF_LAWS, PairsOfTarget
 from .._data.incomplete import GaussianRows
 from .._data.typing import ColumnOrValues, Floats, Ints, Keywords, RandomState
 from .._data.validation import TableLike

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._choice.leaderboard import Leaderboard
-from .._columns.bars import listing
+from .._columns.columns import listing
 from ..preprocessing import AsGaussians
 from .coefficients import logarithms
 from .measured import drops_errors, is_measured

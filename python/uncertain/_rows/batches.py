@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
-from .._columns import Columns
+from .._columns.columns import Columns
 from .._data.incomplete import GaussianRows, with_gaps
 from .._data.typing import Ints, Label
 from .._tables import BatchSize, Table

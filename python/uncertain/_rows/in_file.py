@@ -18,8 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from .._base.sums import Need
-from .._columns import Columns
-from .._columns.bars import listing
+from .._columns.columns import Columns, listing
 from .._data.incomplete import GaussianRows, Incomplete
 from .._spill import OF_SEVERAL, Budget, Spill, in_files
 from ..exceptions import ParameterError
@@ -102,7 +101,7 @@ class FileReader(RowReader):
     ) -> None:
         """ParameterError for what is no table in columns, or cannot be read batch by batch; `may_use`: what
         the fit uses if the targets are numbers."""
-        refuse_of_laws(columns, per_row)
+        refuse_of_laws(per_row)
         _refuse(source, columns, per_row)
         self._folder = Path(tempfile.gettempdir())
         self._source = source
@@ -145,7 +144,7 @@ def _refuse(source: Source, columns: Columns, per_row: PerRow) -> None:
     drawn = [name for name in columns.draws or () if table.types.get(name) == "list"]
     if drawn:
         raise ParameterError(f"memory=: {listing(drawn)}: draws {OF_SEVERAL}")
-    for role, given in per_row._asdict().items():
+    for role, given in per_row.items():
         if given is not None and not isinstance(given, str):
             raise ParameterError(
                 f"memory=: {role}= must be the name of a column, which is read with the rows"

@@ -8,10 +8,8 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from .._columns import Columns, exact_candidates
-from .._columns.bars import listing
-from .._columns.columns import OF_LAWS, OF_PAIRS
-from .._columns.found import PairsOfTarget
+from .._columns.columns import OF_LAWS, Columns, PairsOfTarget, listing
+from .._columns.find import exact_candidates
 from .._data.choices import Arms
 from .._data.coded import coded
 from .._data.typing import Floats, Ints, Limits
@@ -24,7 +22,7 @@ from .batches import numbered
 from .in_parts import InParts, read_in_parts
 from .labelled import of_these_rows, rows_with_target
 from .left_alone import LeftAlone, read_left_alone
-from .reader import PerRow, Policy, RowReader, Uses, no_target_std
+from .reader import OF_PAIRS, PerRow, Policy, RowReader, Uses, no_target_std
 from .source import Source
 from .store import LocalRows
 from .target_sizes import with_sizes
@@ -67,13 +65,13 @@ class MemoryReader(RowReader):
     """The rows with a target, where others are left out."""
 
     def settle(self, task: str, *, partial: bool) -> bool:
-        if self.per_row.y_cov is not None:
-            y_cov = of_target.covariance_of_rows(self.per_row.y_cov, self.source.n_rows)
-            self.per_row = self.per_row._replace(y_cov=y_cov)
+        if self.per_row["y_cov"] is not None:
+            y_cov = of_target.covariance_of_rows(self.per_row["y_cov"], self.source.n_rows)
+            self.per_row = self.per_row | {"y_cov": y_cov}
         self._leave_out(partial=partial)
         source = self.source
         with self._numbered():
-            self._y, self._regression = source.targets(self.per_row.target, task, partial=partial)
+            self._y, self._regression = source.targets(self.per_row["target"], task, partial=partial)
         if self._regression:
             columns = self.columns
             if code := sentinel_warning(sentinels(columns.target or "target", self._y)):
@@ -87,7 +85,7 @@ class MemoryReader(RowReader):
         if self.policy.on_missing != "auto" or partial:
             return
         source = self.source
-        at = rows_with_target(source, self.per_row.target)
+        at = rows_with_target(source, self.per_row["target"])
         if at is None:
             return
         columns, types = self.columns, self.types or {}
@@ -119,13 +117,13 @@ class MemoryReader(RowReader):
 
     def _read(self, uses: Uses) -> LocalRows:
         source, per_row = self.source, self.per_row
-        if uses.y_std and per_row.target_std is None and per_row.y_cov is None:
+        if uses.y_std and per_row["target_std"] is None and per_row["y_cov"] is None:
             self.columns = of_target.with_target_std(self.columns, law=uses.law)
         y_std = self._y_std(uses)
         pairs = self._pairs_of_target(uses, y_std)
         y_limit = self._y_limit(uses)
-        groups = None if per_row.groups is None else source.groups(per_row.groups)
-        weights = None if per_row.sample_weight is None else source.weights(per_row.sample_weight)
+        groups = None if per_row["groups"] is None else source.groups(per_row["groups"])
+        weights = None if per_row["sample_weight"] is None else source.weights(per_row["sample_weight"])
         y: Any = coded(self._y) if self.in_parts else self._y
         del self._y  # eight bytes a row
         known = TrainingRows(None, y, weights, groups, y_std, y_limit=y_limit, **self._of_laws(uses))
@@ -150,7 +148,7 @@ class MemoryReader(RowReader):
         """Offsets, events and modes, as far as there are any."""
         known: dict[str, Any] = {}
         for role in (*OF_LAWS, *OF_PAIRS):
-            given = getattr(self.per_row, role)
+            given = self.per_row[role]
             if given is None:
                 continue
             if role not in uses.of_laws:
@@ -167,7 +165,7 @@ class MemoryReader(RowReader):
         return known
 
     def _y_std(self, uses: Uses) -> Floats | None:
-        given = self.per_row.target_std
+        given = self.per_row["target_std"]
         given = self.columns.target_std if given is None else given
         if given is None:
             return None
@@ -183,18 +181,18 @@ class MemoryReader(RowReader):
         if not uses.xy_cov:
             if pairs.named:
                 raise ParameterError(
-                    f"{next(iter(pairs.columns))} is given for the target {per_row.target!r}: covariances "
+                    f"{next(iter(pairs.columns))} is given for the target {per_row['target']!r}: covariances "
                     'with its errors are used by method="mixture" for numbers'
                 )
             return None
         if y_std is None:
             if not pairs.named:
-                if per_row.y_cov is not None:
+                if per_row["y_cov"] is not None:
                     names = listing(pairs.columns)
                     warn(f"ignored beside y_cov=: {names}; they need target_std=", UncertainWarning)
                 return None
             raise UncertainError(
-                f"{next(iter(pairs.columns))} needs the error bars of {per_row.target!r}: pass target_std="
+                f"{next(iter(pairs.columns))} needs the error bars of {per_row['target']!r}: pass target_std="
             )
         self.columns = of_target.with_pairs_of_target(self.columns, pairs)
         return pairs
@@ -204,7 +202,7 @@ class MemoryReader(RowReader):
         if self.policy.arms != "auto":
             return self.policy.arms
         columns = self.columns
-        shared = self.per_row.modes is not None or self.per_row.y_cov is not None
+        shared = self.per_row["modes"] is not None or self.per_row["y_cov"] is not None
         shared |= columns.corr is not None or (columns.cov is not None and "cov" not in columns.lists)
         n_arms = sum(len(bar.columns) == 2 for bar in columns.error_bars.values())
         shapes = uses.shapes and 0 < n_arms <= SHAPED and pairs is None and not shared
@@ -217,7 +215,7 @@ class MemoryReader(RowReader):
         limits = of_target.limits(self.source, self.columns)
         if limits is not None and not uses.y_limit:
             raise ParameterError(
-                f"limits={{{self.per_row.target!r}: {column!r}}}: targets may be limits where they are "
+                f"limits={{{self.per_row['target']!r}: {column!r}}}: targets may be limits where they are "
                 'numbers, with method="mixture"'
             )
         return limits

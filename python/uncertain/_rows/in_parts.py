@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from sklearn.base import BaseEstimator
 
-from .._columns import Columns
+from .._columns.columns import Columns
 from .._data.incomplete import GaussianRows, Incomplete
 from .._spill import Parts, in_parts
 from .._tables import BatchSize

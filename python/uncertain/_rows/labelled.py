@@ -33,10 +33,10 @@ def rows_with_target(source: Source, target: ColumnOrValues) -> Ints | None:
 
 def of_these_rows(source: Source, per_row: PerRow, at: Ints, names: list[str]) -> tuple[Source, PerRow]:
     """These columns of some rows, and what was given for each of them."""
-    y_cov = per_row.y_cov
-    per_row = PerRow(*(_taken(values, at, source.n_rows) for values in per_row))
+    y_cov = per_row["y_cov"]
+    per_row = {role: _taken(values, at, source.n_rows) for role, values in per_row.items()}
     if y_cov is not None:
-        per_row = per_row._replace(y_cov=np.asarray(y_cov)[np.ix_(at, at)])
+        per_row |= {"y_cov": np.asarray(y_cov)[np.ix_(at, at)]}
     if source.table is None:
         return Source(source.rows[at]), per_row
     present = [name for name in dict.fromkeys(names) if name in source.table.types]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .._columns import Columns
+from .._columns.columns import Columns
 from .._data.incomplete import GaussianRows
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians

@@ -7,13 +7,12 @@ belong to no pair of features. Only an estimator whose `fit` takes `xy_cov` can 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._columns import Columns
-from .._columns.bars import listing, require
-from .._columns.found import PairsOfTarget
+from .._columns.columns import Columns, PairsOfTarget, listing, require
 from .._data.incomplete import GaussianRows, filled_gaussians
 from .._data.numbers import float_array, refuse_where
 from .._data.typing import Floats, Limits
@@ -41,7 +40,7 @@ def with_target_std(columns: Columns, *, law: bool = False) -> Columns:
             f"use, such as target_std={stds[0]!r}"
         )
     if stds:
-        return _used(columns.changed(target_std=stds[0]), stds)
+        return _used(replace(columns, target_std=stds[0]), stds)
     if found.target_bars:
         warn(
             f"the error bars of the target in {listing(found.target_bars)} are ignored: target_std= "

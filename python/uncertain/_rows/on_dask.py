@@ -10,8 +10,7 @@ from typing import ClassVar
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from .._columns import Columns
-from .._columns.columns import OF_ROWS
+from .._columns.columns import OF_ROWS, Columns
 from .._data.typing import Floats, NativeTable
 from ..preprocessing import AsGaussians
 from .cluster.passes import Cluster, Passes
@@ -111,12 +110,12 @@ class DaskReader(RowReader):
         self._policy = policy
         self._group_bytes = group_bytes
         self._verbose = verbose
-        refuse_of_laws(columns)
-        of_rows = {role: getattr(columns, role) for role in OF_ROWS}
+        refuse_of_laws(columns.of_kinds("beside"))
         self._given_std = columns.target_std is not None
         self._found_stds = columns.found.target_stds if columns.automatic and not self._given_std else ()
-        used = {*columns.used, *of_rows.values(), *self._found_stds}
+        used = {*columns.used, *columns.beside(), *self._found_stds}
         cluster.check()
+        of_rows = {role: getattr(columns, role) for role in OF_ROWS}
         roles = Roles(**of_rows, categorical=tuple(columns.categorical or ()), on_missing=policy.on_missing)
         self._rows = Distributed(cluster, table[[name for name in names if name in used]], roles, seed=seed)
 

@@ -7,17 +7,13 @@ First the targets are looked at, because what a fit can use of its rows depends 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from numpy.typing import ArrayLike
-
-from .._columns import Columns, left_out
-from .._columns.columns import OF_LAWS, OF_PAIRS
-from .._columns.features import Types
+from .._columns.columns import OF_LAWS, OF_ROWS, Columns
+from .._columns.find import Types, left_out
 from .._data.choices import Arms
-from .._data.typing import ColumnOrValues
 from .._data.warn import warn
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
@@ -25,19 +21,16 @@ from .left_alone import LeftAlone
 from .store import RowStore
 from .target_sizes import MISSING_STD
 
+PerRow: TypeAlias = dict[str, Any]
+"""By role what is known of each row beside its features: the name of a column, or the values themselves."""
+OF_PAIRS = ("y_cov",)
+"""Roles of all pairs of rows, as matrices; they are no columns."""
 
-class PerRow(NamedTuple):
-    """What the caller gave for each row beside its features: names of columns, or the values themselves."""
 
-    target: ColumnOrValues
-    target_std: ColumnOrValues | None = None
-    sample_weight: ColumnOrValues | None = None
-    groups: ColumnOrValues | None = None
-    offset: ColumnOrValues | None = None
-    event: ColumnOrValues | None = None
-    modes: ColumnOrValues | Sequence[str] | None = None
-    y_cov: ArrayLike | None = None
-    """The covariance matrix of all rows' targets, never a column."""
+def beside_features(columns: Columns, values: Mapping[str, Any]) -> PerRow:
+    """Return the columns beside the features, and the `values` that a caller gave in their place."""
+    roles = {role: values.get(role, getattr(columns, role)) for role in (*OF_ROWS, *OF_LAWS)}
+    return roles | {role: values.get(role) for role in OF_PAIRS}
 
 
 class Policy(NamedTuple):
@@ -117,15 +110,14 @@ class RowReader(ABC):
             return columns
         if columns.draws:
             columns = columns.with_found(distributions=self.reading.columns_.distributions)
-        return columns.with_errors(self.reading.columns_.errors)
+        bars = self.reading.columns_.error_bars
+        return columns.with_bars(bars) if bars else columns
 
 
-def refuse_of_laws(columns: Columns, values: PerRow | None = None) -> None:
+def refuse_of_laws(per_row: PerRow) -> None:
     """For rows that are not in the memory of one process."""
     for role in (*OF_LAWS, *OF_PAIRS):
-        if getattr(columns, role, None) is not None or (
-            values is not None and getattr(values, role) is not None
-        ):
+        if per_row.get(role) is not None:
             raise ParameterError(f"{role}= is for laws, which are fitted to rows in one memory")
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn, Self, TypeGuard
 
 import numpy as np
 
-from .._columns.bars import require
+from .._columns.columns import require
 from .._data.groups import Groups, groups_from
 from .._data.numbers import float_array
 from .._data.targets import as_values, errors_from, numbers_from, targets_from, weights_from

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._columns.bars import listing
-from .._columns.names import error_bars
+from .._columns.columns import listing
+from .._columns.error_names import error_bars
 from .._data.typing import Array, NativeTable
 from ..exceptions import ColumnError
 

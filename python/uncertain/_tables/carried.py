@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._columns.bars import listing
+from .._columns.columns import listing
 from .._data.arrow_rows import struct_type, width_of
 from .._data.typing import ColumnType, NativeColumn
 from .._data.units import Unit

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .._columns.bars import visible
+from .._columns.columns import visible
 from .._data.array import GaussianArray
 from .._data.arrow_types import labelled
 from .._data.installed import installed

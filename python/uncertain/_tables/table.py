@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from .._columns.bars import require
+from .._columns.columns import require
 from .._data.plain import decoded
 from .._data.typing import ColumnType, Ints, Labels, NativeColumn, NativeTable
 from .._data.units import Unit, as_unit, converted, unit_name

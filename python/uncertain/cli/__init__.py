@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._base.progress import show_iteration, shown
+from .._columns.columns import ROLES
 from ._group import Commands
 from ._options import (
-    ROLES,
     choice_options,
-    groups_option,
     names,
     parameter,
     progress_option,
     role_options,
-    weight_option,
 )
 from ._tables import STANDARD, Paths, format_option, open_table, read, table_argument, table_name, write
 
@@ -34,6 +32,8 @@ if TYPE_CHECKING:
     from .._tables import Table
 
 __all__ = ["main"]
+
+_ERROR_BARS = [name for name, role in ROLES.items() if role.kind == "error bar"]
 
 
 def _version(ctx: click.Context, _: click.Parameter, shown: bool) -> None:
@@ -74,11 +74,8 @@ def main() -> None:
 @main.command(short_help="Fit a model to a table and write it to a file.")
 @table_argument
 @click.option("--target", "-t", default="label", show_default=True, help="Column to predict.")
-@click.option("--target-std", metavar="NAME", help="Column of the target's standard deviations (regression).")
 @click.option("--out", "-o", default="model.safetensors", show_default=True, type=click.Path(path_type=Path))
-@groups_option
-@weight_option
-@role_options(ROLES)
+@role_options(role for role in ROLES if role != "target")
 @choice_options("task", "method", "meaning", "arms", "effort")
 @click.option(
     "--noise",
@@ -194,7 +191,7 @@ def predict(
       cat new.parquet | uncertain predict model.safetensors - --format arrow > predictions.arrow
     """
     from .. import load
-    from .._columns.bars import require
+    from .._columns.columns import require
 
     if append and keep:
         raise click.UsageError("--append keeps all columns, --keep some: choose one")
@@ -333,9 +330,7 @@ def report(
 
 @main.command("check-errors", short_help="How large the errors of a table are, in units of its error bars.")
 @table_argument
-@groups_option
-@weight_option
-@role_options(role for role in ROLES if role not in ("exact", "categorical", "limits", "draws"))
+@role_options(("groups", "sample_weight", "features", "mean", *_ERROR_BARS))
 @choice_options("on-missing")
 @progress_option
 def check_errors(table: Paths, progress: bool | None, **options: Any) -> None:

@@ -8,38 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .._columns.columns import ROLES
 from .._data.choices import ARMS, EFFORTS, HANDLE_UNKNOWN, MEANINGS, METHOD_NAMES, ON_MISSING, TASKS
 
 if TYPE_CHECKING:
     from .._data.typing import Function
 
-ROLES = {
-    "features": ("A,B,...", "Scalar columns with error bars."),
-    "exact": (
-        "A,B,...",
-        "Scalar columns without error bars that are features; all: every numeric column that is left; none: "
-        "no other column, and no warning about them.",
-    ),
-    "categorical": ("A,B,...", "Columns of categories."),
-    "draws": ("A,B,...", "Columns of lists: draws of each row."),
-    "std": (
-        "BARS",
-        "Standard deviations: a pattern such as {}_unc, FEATURE=COLUMN, or FEATURE=UPPER,LOWER.",
-    ),
-    "var": ("BARS", "Variances, in the same way."),
-    "bounds": ("BARS", "Limits one standard deviation away: {}_lo,{}_hi, or FEATURE=LOWER,UPPER."),
-    "cov": ("PAIRS", "Covariances: a column of matrices, a pattern such as cov_{}_{}, or A,B=COLUMN."),
-    "corr": ("PAIRS", "Correlations: a pattern such as {}_{}_corr, or A,B=COLUMN."),
-    "limits": (
-        "FLAGS",
-        "Flags of values that are limits (-1 or < upper, 1 or > lower): a pattern such as {}_limit, or "
-        "COLUMN=FLAGS.",
-    ),
-    "mean": ("NAME", "Column with a list of d numbers per row."),
-    "precision": ("NAME", "Column with d * d numbers per row, the inverse of a covariance matrix."),
-    "factor": ("NAME", "Column with d * r numbers per row, a factor of one."),
-}
-"""Roles of columns: form of the text, and help."""
+METAVARS = {"name": "NAME", "names": "A,B,...", "bars": "BARS", "pairs": "PAIRS", "flags": "FLAGS"}
+OPTION_OF = {"sample_weight": "--weight"}
+"""Names of options that are not those of the roles."""
 CHOICES = {
     "task": (TASKS, "What the target is."),
     "method": (METHOD_NAMES, "Which model to fit."),
@@ -55,10 +32,6 @@ CHOICES = {
 """Options with a few words: the words, of which the first is the default, and help."""
 DEFAULTS = {"effort": "normal"}
 
-groups_option = click.option(
-    "--groups", metavar="NAME", help="Column that rows of one object share; such rows are held out together."
-)
-weight_option = click.option("--weight", "sample_weight", metavar="NAME", help="Column of weights.")
 progress_option = click.option(
     "--progress/--no-progress",
     default=None,
@@ -70,14 +43,14 @@ def role_options(roles: Iterable[str]) -> Callable[[Function], Function]:
     """Options for roles of columns."""
     return _all(
         click.option(
-            f"--{role}",
-            metavar="NAME" if form.isalpha() else form,
-            multiple=form in ("BARS", "PAIRS", "FLAGS"),
+            OPTION_OF.get(role, f"--{role.replace('_', '-')}"),
+            role,
+            metavar=METAVARS[ROLES[role].form],
+            multiple=ROLES[role].form in ("bars", "pairs", "flags"),
             callback=_parsed,
-            help=text,
+            help=ROLES[role].help,
         )
-        for role, (form, text) in ROLES.items()
-        if role in roles
+        for role in roles
     )
 
 
@@ -117,21 +90,21 @@ def names(text: str) -> list[str]:
 def _parsed(_: click.Context, option: click.Parameter, given: str | tuple[str, ...] | None) -> Any:
     """A column, a pattern, a list of columns, or a dictionary by feature or pair of features."""
     role = option.name or ""
-    form = ROLES[role][0]
+    form = ROLES[role].form
     if not given:
         return None
     if isinstance(given, str):
-        if form == "NAME" or (role, given) == ("exact", "all"):
+        if form == "name" or (role, given) == ("exact", "all"):
             return given
         return [] if (role, given) == ("exact", "none") else names(given)
     if len(given) == 1 and "=" not in given[0]:
-        return names(given[0]) if form == "BARS" and "," in given[0] else given[0]
+        return names(given[0]) if form == "bars" and "," in given[0] else given[0]
     if not all("=" in text for text in given):
         raise click.BadParameter("either one name or pattern, or FEATURE=COLUMN every time", param=option)
     pairs = ((key.strip(), column.strip()) for key, _, column in (text.partition("=") for text in given))
-    if form == "PAIRS":
+    if form == "pairs":
         return {tuple(names(key)): column for key, column in pairs}
-    return {k: tuple(names(c)) if form == "BARS" and "," in c else c for k, c in pairs}
+    return {k: tuple(names(c)) if form == "bars" and "," in c else c for k, c in pairs}
 
 
 def parameter(text: str) -> tuple[str, object]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._columns import Columns
-from .._columns.bars import OF_SCALARS, arguments_from, listing
-from .._columns.names import ErrorBar
+from .._columns.columns import Columns, listing
+from .._columns.error_names import ErrorBar
 from .._data.asymmetric import what_is_lost
 from .._data.typing import Floats
 from .._tables import Table
@@ -34,8 +33,7 @@ def settled_arms(table: Table, columns: Columns) -> tuple[Columns, str | None]:
     lost = what_is_lost(np.concatenate(below), np.concatenate(above), instead='arms="shape"', what=what)
     if settled == pairs:
         return columns, lost
-    rest = {kind: value for kind, value in columns.errors.items() if kind not in OF_SCALARS}
-    return columns.with_errors(rest | arguments_from(columns.error_bars | settled)), lost
+    return columns.with_bars(columns.error_bars | settled), lost
 
 
 def arm_lengths(value: Floats, arms: Floats, feature: str, bar: ErrorBar) -> tuple[Floats, Floats]:

@@ -18,9 +18,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
-from .._columns import Columns
-from .._columns.bars import listing
-from .._columns.columns import OF_FEATURES, ColumnsLike, FeatureRoles
+from .._columns.columns import OF_FEATURES, Columns, ColumnsLike, FeatureRoles, listing
+from .._columns.find import complete_columns, find_columns
 from .._data.array import GaussianArray
 from .._data.choices import ARMS, HANDLE_UNKNOWN, ON_MISSING
 from .._data.features import refuse_names
@@ -41,10 +40,10 @@ from ..exceptions import (
     UncertainWarning,
 )
 from ._arms import settled_arms
-from ._asked import found_columns
 from ._categories import Categories, find_categories, one_hot_names
 from ._census import Census
 from ._distributions import distributions_of
+from ._empty import find_filled
 from ._limits import read_with_limits
 from ._pairs import REFUSE, SHRINK
 from ._reading import read_gaussians
@@ -66,9 +65,10 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         The features with their error columns: {feature: error column, pair of arms (upper, lower), or None
         for an exact feature}, or all roles as a :class:`uncertain.Columns`, whose target, groups and weights
         are no features.
-    **roles
-        The fields of `Columns` about features as shortcuts, such as ``features=["flux"], std="{}_err"`` or
-        ``mean="position", cov="covariance"``. Features that are named without error bars are exact.
+    features, mean, std, var, cov, precision, factor, bounds, exact, categorical, corr, limits, draws
+        The fields of :class:`uncertain.Columns` of these names as shortcuts, such as ``features=["flux"],
+        std="{}_err"`` or ``mean="position", cov="covariance"``. Features that are named without error bars
+        are exact.
     handle_unknown : {"error", "ignore"}
         What an unknown category means after `fit`: refused, or zeros for all categories.
     arms : {"moments", "shape"}
@@ -349,8 +349,17 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return Columns.from_arguments(self.columns, {role: getattr(self, role) for role in OF_FEATURES})[0]
 
     def _found(self, X: NativeTable) -> Columns:
-        """The given columns, with those that are found by name."""
-        return found_columns(self._asked(), X)
+        """The given columns, with those that are found by name; rows without columns have none."""
+        asked = self._asked()
+        if not isinstance(X, Table):
+            if roles := asked.roles():
+                raise TypeError(
+                    f"AsGaussians({', '.join(roles)}) reads columns of a table, got {type(X).__name__}"
+                )
+            return Columns.for_array()
+        if asked.found.settled:
+            return find_columns(asked, X)
+        return complete_columns(asked, X.names) or find_filled(asked, X)
 
     def _read(self, X: NativeTable, columns: Columns, categories: Categories) -> GaussianRows:
         if isinstance(X, (GaussianArray, Incomplete)):

@@ -12,8 +12,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from .._columns import Columns
-from .._columns.names import ErrorBar
+from .._columns.columns import Columns
+from .._columns.error_names import ErrorBar
 from .._data.asymmetric import split_normal
 from .._data.typing import Booleans, Floats
 from .._data.units import POWERS

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .._columns.bars import listing
+from .._columns.columns import listing
 from .._data.targets import is_missing
 from .._data.typing import Floats, Label
 from .._tables import Table

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._columns import Columns
+from .._columns.columns import Columns
 from .._data.mixing import mixed
 from .._data.typing import Floats
 from .._tables import Table

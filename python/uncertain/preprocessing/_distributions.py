@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._columns import Columns
-from .._columns.bars import listing
+from .._columns.columns import Columns, listing
 from .._data.array import GaussianArray
 from .._data.arrow_rows import from_column, null_rows, struct_type
 from .._data.draws import Lists, draws_of_column, mixtures_from

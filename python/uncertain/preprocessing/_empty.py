@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .._columns import Columns, find_columns
+from .._columns.columns import Columns
+from .._columns.find import find_columns
 from .._data.targets import is_missing
 from .._data.warn import warn
 from .._tables import Table

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._columns.bars import listing
+from .._columns.columns import listing
 from .._data.typing import Booleans, Floats, Ints
 from .._data.warn import warn
 from .._uncertain import Gaussians, Rows

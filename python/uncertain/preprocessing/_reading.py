@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._columns import Columns
-from .._columns.bars import listing, pair_columns_from
-from .._columns.names import ErrorBar
+from .._columns.columns import Columns, listing
+from .._columns.error_names import ErrorBar
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, hstack
@@ -205,19 +204,16 @@ def _related(
 ) -> Gaussians:
     """With the correlations and covariances of pairs of features; others stay 0, and those of what is
     missing."""
-    if roles.corr is None and roles.cov is None:
-        return core
-    corr = pair_columns_from(roles.corr, features, table.names)
-    cov = {} if "cov" in roles.lists else pair_columns_from(roles.cov, features, table.names, own=True)
-    cov = {pair: column for pair, column in cov.items() if pair[0] != pair[1] and pair not in corr}
-    if not corr | cov:
+    corr = roles.pairs("corr")
+    of_pairs = {**corr, **{pair: column for pair, column in roles.pairs("cov").items() if pair not in corr}}
+    if not of_pairs:
         return core
     place = {feature: j for j, feature in enumerate(features)}
     pairs = Pairs(
-        columns=[*(corr | cov).values()],
-        first=np.asarray([place[a] for a, _ in corr | cov]),
-        second=np.asarray([place[b] for _, b in corr | cov]),
-        are_correlations=np.asarray([pair in corr for pair in corr | cov]),
+        columns=[*of_pairs.values()],
+        first=np.asarray([place[a] for a, _ in of_pairs]),
+        second=np.asarray([place[b] for _, b in of_pairs]),
+        are_correlations=np.asarray([pair in corr for pair in of_pairs]),
     )
     policy = "refuse-error-bars" if missing is None else "nan"
     values = table.block(pairs.columns, policy).to_numpy()

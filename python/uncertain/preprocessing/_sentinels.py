@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._columns.bars import listing
+from .._columns.columns import listing
 from .._data.typing import Floats
 
 FAR = 5.0

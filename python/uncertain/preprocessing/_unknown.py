@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from .._columns import Columns
-from .._columns.bars import listing
+from .._columns.columns import Columns, listing
 from .._tables import Table
 from .._uncertain import Rows
 from ._bar_sizes import BarSizes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._columns.bars import listing, require
+from .._columns.columns import listing, require
 from .._data.numbers import float_array
 from .._data.typing import Floats, Keywords
 from .._data.warn import warn

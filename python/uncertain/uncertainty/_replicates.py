@@ -21,7 +21,7 @@ from typing import Literal, Required, TypeAlias, TypedDict, TypeVar, Unpack, cas
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._columns.names import SPREAD
+from .._columns.error_names import SPREAD
 from .._data.array import GaussianArray
 from .._data.numbers import float_array
 from .._data.options import check_option

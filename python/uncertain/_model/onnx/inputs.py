@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..._columns import Columns
-from ..._columns.names import ErrorBar
+from ..._columns.columns import Columns
+from ..._columns.error_names import ErrorBar
 from ..._data.typing import Floats, Label
 from ...preprocessing import AsGaussians
 from ...preprocessing._size_model import SizeModel

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from ..._columns.names import error_bars
+from ..._columns.error_names import error_bars
 from ..._data.typing import ColumnType
 from ..._data.units import Unit
 from ...exceptions import ColumnError
