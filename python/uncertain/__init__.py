@@ -48,6 +48,10 @@ if TYPE_CHECKING:
         ProbabilisticKernelSVR as ProbabilisticKernelSVR,
     )
     from ._estimators.minimax import MinimaxProbabilityClassifier as MinimaxProbabilityClassifier
+    from ._estimators.remeasured import (
+        RemeasuredClassifier as RemeasuredClassifier,
+        RemeasuredRegressor as RemeasuredRegressor,
+    )
     from ._estimators.robust import RobustSVC as RobustSVC
     from ._model.fit import fit as fit
     from ._model.model import (
@@ -74,10 +78,6 @@ if TYPE_CHECKING:
         LinearMap as LinearMap,
         SubspaceProjector as SubspaceProjector,
     )
-    from .remeasured import (
-        RemeasuredClassifier as RemeasuredClassifier,
-        RemeasuredRegressor as RemeasuredRegressor,
-    )
 
     __version__: str
 
@@ -94,6 +94,7 @@ _ORIGINS = {
         "_estimators.kernel_features": "ProbabilisticKernelFeatures",
         "_estimators.kernel_svm": "ProbabilisticKernelSVC ProbabilisticKernelSVR",
         "_estimators.minimax": "MinimaxProbabilityClassifier",
+        "_estimators.remeasured": "RemeasuredClassifier RemeasuredRegressor",
         "_estimators.robust": "RobustSVC",
         "_model.fit": "fit",
         "_model.model": "Model load",
@@ -104,7 +105,6 @@ _ORIGINS = {
         "preprocessing": "AsGaussians ErrorColumns GaussianCollapser GaussianColumnTransformer "
         "GaussianDenoiser GaussianImputer GaussianLogScaler GaussianScaler KernelMap LinearMap "
         "SubspaceProjector",
-        "remeasured": "RemeasuredClassifier RemeasuredRegressor",
     }.items()
     for name in names.split()
 }

@@ -186,7 +186,7 @@ def rng() -> np.random.Generator:
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     """At most ten trees for learners that choose their number, in tests that are not of them."""
     for name in ("FIRST", "MOST"):
-        monkeypatch.setattr(f"uncertain._trees.curve.{name}", 5)
+        monkeypatch.setattr(f"uncertain._trees.number_of_trees.{name}", 5)
 
 
 def random_covariances(rng: np.random.Generator, n: int, d: int) -> NDArray[np.float64]:

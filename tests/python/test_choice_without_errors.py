@@ -20,7 +20,7 @@ def claimed(n: int, seed: int) -> tuple[GaussianArray, np.ndarray]:
 
 
 def test_error_bars_that_are_not_true_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("uncertain._trees.curve.MOST", 100)
+    monkeypatch.setattr("uncertain._trees.number_of_trees.MOST", 100)
     model = uncertain.fit(*claimed(1_000, 0))
     board = model.leaderboard_
     chosen = board.row(int(board["weight"].arg_max()), named=True)

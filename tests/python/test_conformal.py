@@ -50,7 +50,7 @@ def test_sets_cover_where_errors_are_up_to_eight_times_as_large(
     method: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With copies up to eight times, whose noisiest are less noisy than such rows, trees covered .85."""
-    monkeypatch.setattr("uncertain._trees.curve.MOST", 20)  # five would cover .875 with such copies
+    monkeypatch.setattr("uncertain._trees.number_of_trees.MOST", 20)  # five would cover .875 with such copies
     found = []
     for seed in range(3):  # a set covers .9 to .0125 (600 rows) and .0055 (3,000): the mean to .008
         random = np.random.default_rng(seed)

@@ -45,7 +45,7 @@ def test_demo_prints_tables_and_writes_the_picture(tmp_path: Path) -> None:
 
 
 def test_models_that_know_the_errors_hold_where_they_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("uncertain._trees.curve.MOST", 40)
+    monkeypatch.setattr("uncertain._trees.number_of_trees.MOST", 40)
     correct = _run.grow(1, (1, 16))
     accuracy = {name: np.nanmean(right, axis=(1, 2)) for name, right in correct.items()}
     assert all(at_first > 0.9 for at_first, _ in accuracy.values())

@@ -52,8 +52,7 @@ from uncertain._model.cross_conformal import CrossConformal, noise_levels, set_l
 from uncertain._model.densities import with_density
 from uncertain._report.coefficients import linear_coefficients
 from uncertain._rows.training import TrainingRows
-from uncertain._trees.kept import TreesClassifier, TreesRegressor
-from uncertain._trees.scikit_learn import flat_trees, probes
+from uncertain._trees.boosting import TreesClassifier, TreesRegressor, flat_trees, probes
 from uncertain._widths.scatter import most_likely_scatter
 from uncertain._widths.spread import Spread
 from uncertain.exceptions import UncertainError

@@ -10,7 +10,8 @@ from sklearn.linear_model import LogisticRegression
 
 import uncertain
 from uncertain import GaussianArray, Incomplete, RemeasuredClassifier, RemeasuredRegressor
-from uncertain._trees import curve, stopped
+from uncertain._trees import number_of_trees as counting
+from uncertain._trees.number_of_trees import Curve
 from uncertain.exceptions import ParameterError, UncertainError
 
 
@@ -46,7 +47,7 @@ def test_rare_classes_keep_the_prior() -> None:
 
 def test_labels_of_objects_are_not_learned_by_heart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty objects, ten readings each, labels at random: without groups any learner knows the objects."""
-    monkeypatch.setattr(curve, "MOST", 100)
+    monkeypatch.setattr(counting, "MOST", 100)
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(40), 10)
     truth = rng.normal(size=(40, 3))[groups]
@@ -119,26 +120,26 @@ def test_the_search_stops_soon_behind_the_least_loss_and_finds_what_the_learners
 
     rows, y = table(1_200)
     new, truth = table(4_000)
-    grown: list[curve.Curve] = []
+    grown: list[Curve] = []
 
     def seen(*arguments: Any) -> Any:
-        grown.append(curve.Curve(*arguments))
+        grown.append(Curve(*arguments))
         return grown[-1]
 
-    monkeypatch.setattr(stopped, "Curve", seen)
+    monkeypatch.setattr(counting, "Curve", seen)
 
     def searched(**changes: float) -> tuple[int, int, float]:
         grown.clear()
         for name, value in changes.items():
-            monkeypatch.setattr(curve if name in ("FIRST", "MOST") else stopped, name, value)
+            monkeypatch.setattr(counting, name, value)
         model = RemeasuredClassifier(random_state=0).fit(rows, y)
         last = grown[0].sizes[len(grown[0].losses) - 1]
         assert grown[0]._learner.n_iter_ == last  # no tree more than was looked at
         return model.n_trees_, last, log_loss_of(model, new, truth)
 
     swift, last, loss = searched()
-    assert swift % stopped.FASTER == 0
-    assert last <= (1 + 1 / curve.FINE) * curve.BEYOND * swift / stopped.FASTER + 1
+    assert swift % counting.FASTER == 0
+    assert last <= (1 + 1 / counting.FINE) * counting.BEYOND * swift / counting.FASTER + 1
     halves = searched(MANY=1_000)[2]
     slow, last, reference = searched(FASTER=1, MANY=10**9, FIRST=400, MOST=400)
     assert 0.4 < swift / slow < 2.5 and last == 400
@@ -153,7 +154,7 @@ def test_a_fit_that_is_watched_finds_what_warm_starts_find(
     task: str, gaps: bool, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Scikit-learn's own staged predictions, in place of sums of trees by the core, also with weights."""
-    monkeypatch.setattr(curve, "MOST", 100)
+    monkeypatch.setattr(counting, "MOST", 100)
     rng = np.random.default_rng(8)
     rows = noise(n, rng, gaps=gaps)
     score = np.nan_to_num(np.asarray(rows.means if not gaps else rows.gaussians.means)).sum(axis=1)
@@ -164,16 +165,16 @@ def test_a_fit_that_is_watched_finds_what_warm_starts_find(
     losses: list[Any] = []
 
     def seen(*arguments: Any) -> Any:
-        losses.append(curve.Curve(*arguments))
+        losses.append(Curve(*arguments))
         return losses[-1]
 
     def refused(*arguments: Any) -> Any:
         raise UncertainError("a scikit-learn that is yet to come")
 
-    monkeypatch.setattr(stopped, "Curve", seen)
+    monkeypatch.setattr(counting, "Curve", seen)
     watched = kind(random_state=0, n_copies=3)._count_trees(rows, y, weights)
     count = len(losses)
-    monkeypatch.setattr(curve, "flat_trees", refused)
+    monkeypatch.setattr(counting, "flat_trees", refused)
     # In larger steps, which may find a later least.
     assert kind(random_state=0, n_copies=3)._count_trees(rows, y, weights) >= watched > 0
     assert len(losses) == 2 * count

@@ -26,7 +26,8 @@ from uncertain._choice.race import race
 from uncertain._choice.side_by_side import workers
 from uncertain._choice.trial import Runner
 from uncertain._rows.training import TrainingRows
-from uncertain._trees import curve, stopped
+from uncertain._trees import number_of_trees as counting
+from uncertain._trees.number_of_trees import Curve
 
 
 def rows(n: int, seed: int = 0) -> tuple[GaussianArray, Any]:
@@ -260,11 +261,11 @@ def test_few_objects_are_all_held_out_to_count_trees(
 
     def noted(*arguments: Any) -> Any:
         held_out.add(tuple(arguments[-1].test))
-        return curve.Curve(*arguments)
+        return Curve(*arguments)
 
-    monkeypatch.setattr(stopped, "Curve", noted)
-    monkeypatch.setattr(curve, "MOST", 2)
-    monkeypatch.setattr(curve, "FIRST", 2)
+    monkeypatch.setattr(counting, "Curve", noted)
+    monkeypatch.setattr(counting, "MOST", 2)
+    monkeypatch.setattr(counting, "FIRST", 2)
     RemeasuredClassifier(n_copies=2, random_state=0)._count_trees(X, y, groups=np.arange(1_200) % n_objects)
     assert len(held_out) == folds
 

@@ -8,7 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
@@ -51,7 +55,7 @@ def read(z: np.ndarray, noise: dict[str, Any], rng: np.random.Generator) -> Gaus
 
 @pytest.fixture(autouse=True)
 def enough_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("uncertain._trees.curve.MOST", 40)
+    monkeypatch.setattr("uncertain._trees.number_of_trees.MOST", 40)
 
 
 def two_classes(n: int, scale: float, seed: int) -> tuple[GaussianArray, np.ndarray]:
@@ -106,7 +110,7 @@ def test_regression_with_larger_errors() -> None:
     train, test = at(1.0), at(6.0)
     model = RemeasuredRegressor(random_state=0).fit(train, target)
     linear = RemeasuredRegressor(LinearRegression(), random_state=0).fit(train, target)
-    means = make_pipeline(ErrorColumns("means"), model._default()).fit(train, target)
+    means = make_pipeline(ErrorColumns("means"), HistGradientBoostingRegressor()).fit(train, target)
     assert model.score(test, target) > means.score(test, target) + 0.03
     assert linear.score(test, target) > 0.3
 

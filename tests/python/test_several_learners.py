@@ -140,7 +140,7 @@ def test_many_trees_of_large_tables_have_fewer(
 def test_a_scikit_learn_that_is_not_understood_leaves_one(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = readings(100, 8)
     expected = fitted(X, y, n_learners=1).predict(X)
-    monkeypatch.setattr("uncertain._trees.scikit_learn.KNOWN", ((99, 0), (100, 0)))
+    monkeypatch.setattr("uncertain._trees.boosting.KNOWN", ((99, 0), (100, 0)))
     with pytest.warns(UncertainWarning, match=r"one learner answers instead of the mean of 3.*scikit-learn"):
         model = fitted(X, y, n_learners=3)
     np.testing.assert_array_equal(model.predict(X), expected)

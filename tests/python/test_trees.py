@@ -143,22 +143,6 @@ def test_the_command_line_reads_it(tmp_path: Path) -> None:
     assert pl.read_csv(tmp_path / "p.csv").to_series(0).to_list() == model.predict(data).to_list()
 
 
-def test_a_file_from_before_error_columns_had_its_name(tmp_path: Path) -> None:
-    data = gappy(200).drop("value")
-    settings: dict[str, Any] = {
-        "estimator": CLASSIFIER(max_iter=4),
-        "n_copies": 2,
-        "error_columns": "correlations",
-    }
-    model = uncertain.fit(data, "label", method="remeasured", on_missing="impute", **settings)
-    model.save(tmp_path / "m")
-    about = description(tmp_path / "m")
-    about["parameters"][-1]["columns"] = about["parameters"][-1].pop("error_columns")
-    old = uncertain.load(redescribed(tmp_path / "m", about, tmp_path / "old"))
-    assert old.pipeline_[-1].error_columns == "correlations"
-    assert old.predict(data).to_list() == model.predict(data).to_list()
-
-
 def test_a_given_learner_comes_back_with_its_parameters(tmp_path: Path) -> None:
     data = gappy(200).drop("value")
     learner = CLASSIFIER(max_iter=7, learning_rate=0.3, class_weight={0: 2.0, 1: 1.0, 2: 1.0})

@@ -16,12 +16,12 @@ from .._estimators.discriminant import GaussianDiscriminant
 from .._estimators.gsu import GSUClassifier, GSURegressor
 from .._estimators.kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
 from .._estimators.minimax import MinimaxProbabilityClassifier
+from .._estimators.remeasured import RemeasuredClassifier, RemeasuredRegressor
 from .._estimators.robust import RobustSVC
 from ..exceptions import ParameterError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from ..laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
 from ..laws.linear import GaussianMixtureRegressor
-from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 
 
 @dataclass(frozen=True)

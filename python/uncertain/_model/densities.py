@@ -15,13 +15,13 @@ from dataclasses import replace
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
+from .._estimators.remeasured import RemeasuredRegressor
 from .._held_out.fits import FoldModels
 from .._held_out.means import weighted_mean
 from .._rows.training import TrainingRows
 from .._widths.answers import Answers, own_losses
 from .._widths.distribution import density_of_rows, has_density
 from .._widths.spread import feature_widths, groups_of_rows
-from ..remeasured import RemeasuredRegressor
 from .calibrating import LARGER, LEAST_SCORES, readings_of, tested
 from .reader import gaussian_rows
 

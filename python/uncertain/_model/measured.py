@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline
 from .._base.em import Mixture
 from .._data.array import GaussianArray
 from .._estimators.discriminant import GaussianDiscriminant
+from .._estimators.remeasured import RemeasuredClassifier, RemeasuredRegressor
 from ..laws.law import CoefficientLaw
 from ..preprocessing import (
     GaussianCollapser,
@@ -16,7 +17,6 @@ from ..preprocessing import (
     GaussianLogScaler,
     GaussianScaler,
 )
-from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 
 BY_ITSELF = (
     *(GaussianDenoiser, GaussianDiscriminant, CoefficientLaw),

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from .._data.typing import Floats, JsonObject
 from .._estimators.discriminant import GaussianDiscriminant
 from .._estimators.gsu import GSUClassifier
+from .._estimators.remeasured import RemeasuredClassifier, RemeasuredRegressor
 from ..laws.law import Law
 from ..preprocessing import (
     GaussianCollapser,
@@ -25,7 +26,6 @@ from ..preprocessing import (
     GaussianLogScaler,
     GaussianScaler,
 )
-from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 from .base import aligned, amount
 from .board import MEANS_ONLY, Board, Difference, Table
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -25,6 +25,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from threadpoolctl import threadpool_limits
 
+from .._base.core import NOT_SAVED, Core, decoded
 from .._base.folds import Fold
 from .._base.sums import BeyondSums, Need
 from .._data.array import GaussianArray
@@ -34,12 +35,26 @@ from .._data.mixture_array import is_mixed
 from .._data.options import check_option
 from .._data.typing import Array, Floats, Keywords, Labels, RandomState
 from .._data.validation import RowsLike, check_rows, check_sample_weight, generator_from
-from ..exceptions import ParameterError, UncertainError
+from .._data.warn import warn
+from .._uncertain import Fitted
+from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import ErrorColumns
 from ..preprocessing._error_columns import COLUMNS, FLOOR, TREES
 from ..preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
-from .saved import SavedTrees
-from .stopped import number_of_trees
+from .boosting import (
+    LEARNERS,
+    TreeArrays,
+    Trees,
+    TreesClassifier,
+    TreesRegressor,
+    check_predictions,
+    fitted,
+    flat_trees,
+    mean_trees,
+    probes,
+)
+from .number_of_trees import number_of_trees
+from .residuals import ResidualForest
 
 SMALLEST = 0.1
 """The smallest factor of "auto"."""
@@ -61,8 +76,8 @@ MOST_COPIES = 10_000
 """More can only be a mistake; eight are enough."""
 SMALL = 4_000_000
 """Numbers of all copies up to which one thread grows trees as fast as several."""
-LEARNERS = 4
-"""Of "auto" (docs/decisions/2026-11-24-several-learners.md)."""
+AUTO_LEARNERS = 4
+"""Most learners of "auto"."""
 WORK = 400_000_000
 """Numbers that the trees of all learners of "auto" look at together: some ten seconds of one core. More trees
 than that have one learner."""
@@ -73,8 +88,12 @@ BLOCK = 16_384
 
 
 @dataclass(eq=False, repr=False)
-class Remeasured(SavedTrees, BaseEstimator):
-    """What classifier and regressor share."""
+class Remeasured(Core, BaseEstimator):
+    """Copies of the rows, and a learner `estimator_` behind `error_columns_` that is fitted to all of them.
+
+    A model file holds the columns' scales and the trees, if the learner is scikit-learn's histogram gradient
+    boosting; the model that is read predicts to the last bit as the learner did.
+    """
 
     estimator: BaseEstimator | None = None
     _: KW_ONLY
@@ -159,7 +178,7 @@ class Remeasured(SavedTrees, BaseEstimator):
             return int(self.n_learners)
         n_classes = len(getattr(self, "classes_", ()))
         trees = self.n_trees_ * (n_classes if n_classes > 2 else 1)
-        return min(LEARNERS, max(1, WORK // (table.size * trees)))
+        return min(AUTO_LEARNERS, max(1, WORK // (table.size * trees)))
 
     @contextmanager
     def _quiet(self, table: Floats) -> Iterator[None]:
@@ -197,7 +216,7 @@ class Remeasured(SavedTrees, BaseEstimator):
         """The default learner, unfitted, without its number of trees."""
         copies, n, columns = table.shape
         varying = int((np.nanmax(table, axis=(0, 1)) > np.nanmin(table, axis=(0, 1))).sum())
-        return self._default(
+        return self._boosted(
             learning_rate=RATE,
             early_stopping=False,  # it would see copies of rows that it holds out
             min_samples_leaf=min(20, 1 + n // 10) * copies,
@@ -303,36 +322,22 @@ class Remeasured(SavedTrees, BaseEstimator):
         return table
 
     def _check(self) -> None:
-        def is_count(value: object) -> bool:
-            return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-        if not is_count(self.n_copies) or not 1 <= self.n_copies <= MOST_COPIES:
-            raise ParameterError(
-                f"n_copies = {self.n_copies!r:.30}: must be an integer from 1 to {MOST_COPIES} (with the row "
-                "itself)"
-            )
-        if not is_count(self.n_components) or self.n_components < 1:
-            raise ParameterError(f"n_components = {self.n_components!r}: must be an integer >= 1")
+        _check_count("n_copies", self.n_copies, 1, MOST_COPIES)
+        _check_count("n_components", self.n_components, 1)
         if self.n_trees != "auto":
-            if not is_count(self.n_trees) or int(self.n_trees) < 0:
-                raise ParameterError(f'n_trees = {self.n_trees!r}: must be "auto" or an integer >= 0')
-            if self.estimator is not None:
-                raise ParameterError(
-                    f"n_trees = {self.n_trees}: is for the default learner; set it in estimator="
-                )
-        if self.n_learners != "auto" and not (
-            is_count(self.n_learners) and 1 <= int(self.n_learners) <= MOST_LEARNERS
-        ):
+            _check_count("n_trees", self.n_trees, 0, or_auto=True)
+        if self.n_learners != "auto":
+            _check_count("n_learners", self.n_learners, 1, MOST_LEARNERS, or_auto=True)
+        if self.estimator is not None and self.n_trees != "auto":
             raise ParameterError(
-                f'n_learners = {self.n_learners!r:.30}: must be "auto" or an integer from 1 to '
-                f"{MOST_LEARNERS}"
+                f"n_trees = {self.n_trees}: is for the default learner; set it in estimator="
             )
-        if self.n_learners not in ("auto", 1) and self.estimator is not None:
+        if self.estimator is not None and self.n_learners not in ("auto", 1):
             raise ParameterError(f"n_learners = {self.n_learners}: is for the default learner")
         check_option("error_columns", self.error_columns, COLUMNS)
         share = self.per_feature
         if not isinstance(share, (int, float, np.number)) or not 0 <= share <= 1:
-            raise ParameterError(f"per_feature = {self.per_feature!r}: must be a share between 0 and 1")
+            raise ParameterError(f"per_feature = {share!r}: must be a share between 0 and 1")
         if self.factors != "auto":
             pair = isinstance(self.factors, (tuple, list)) and len(self.factors) == 2
             pair = pair and all(isinstance(factor, (int, float, np.number)) for factor in self.factors)
@@ -361,10 +366,8 @@ class Remeasured(SavedTrees, BaseEstimator):
         return learner
 
     _truth: ClassVar[type[TruthOfClasses] | type[TruthOfTargets]]
-
-    @staticmethod
-    def _default(**parameters: object) -> BaseEstimator:
-        raise NotImplementedError
+    _boosted: ClassVar[type[BaseEstimator]]
+    """The default learner."""
 
     def _columns(self, X: RowsLike) -> Floats:
         """The columns that the learner knows."""
@@ -410,13 +413,109 @@ class Remeasured(SavedTrees, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        learner = self._default() if self.estimator is None else self.estimator
+        learner = self._boosted() if self.estimator is None else self.estimator
         tags.input_tags.allow_nan = get_tags(learner).input_tags.allow_nan
         return tags
+
+    def _steps(self) -> list[Fitted]:
+        columns = self.error_columns_
+        link, arrays = self._tree_arrays()
+        arrays["scale"] = np.ascontiguousarray(columns.scale_, dtype=np.float64)
+        residuals = getattr(self, "_residuals", None)
+        if residuals is not None:
+            arrays |= residuals.arrays()
+        return [fitted(columns.columns, link, self.factors_, arrays)]
+
+    def _tree_arrays(self) -> tuple[str, dict[str, Floats]]:
+        """Of the learner, its own or scikit-learn's."""
+        if isinstance(self.estimator_, Trees):
+            return self.estimator_._arrays()
+        trees = self._flat(self.estimator_)
+        return trees.link, trees.arrays
+
+    def _flat(self, learner: BaseEstimator) -> TreeArrays:
+        """The arrays of scikit-learn's learner, which answer as it does."""
+        trees = flat_trees(learner)
+        check_predictions(learner, trees, self._as_loaded(trees)._raw_predict(probes(trees)))
+        return trees
+
+    def _averaged(self, learners: Sequence[BaseEstimator]) -> BaseEstimator | Trees:
+        """What answers with the mean of their scores: the learner itself, or all trees as one learner's."""
+        if len(learners) == 1:
+            return learners[0]
+        try:
+            return self._as_loaded(mean_trees([self._flat(learner) for learner in learners]))
+        except UncertainError as error:  # such as of a scikit-learn that is yet to come
+            several = len(learners)
+            warn(
+                f"one learner answers instead of the mean of {several} (n_learners): {error}",
+                UncertainWarning,
+            )
+            return learners[0]
+
+    def _as_loaded(self, trees: TreeArrays) -> Trees:
+        """What stands for the learner after loading."""
+        classes = getattr(self, "classes_", None)
+        return TreesRegressor(*trees) if classes is None else TreesClassifier(*trees, classes)
+
+    def _loaded(self, model: Fitted) -> Self:
+        header, arrays = decoded(model.header), model.arrays()
+        # Trees that were grown with a larger floor have no threshold below it.
+        self.error_columns_ = ErrorColumns(header["columns"], floor=TREES)
+        self.error_columns_.scale_ = arrays["scale"]
+        self.error_columns_.n_features_in_ = d = len(arrays["scale"])
+        self.factors_ = tuple(header["factors"])
+        residuals = ResidualForest.from_arrays(arrays)
+        if residuals is not None:
+            self._residuals: ResidualForest | None = residuals
+            arrays = {name: values for name, values in arrays.items() if name not in residuals.arrays()}
+        n_columns = {"means": d, "errors": 2 * d, "skewness": 3 * d}.get(
+            header["columns"], 2 * d + d * (d - 1) // 2
+        )
+        self.estimator_ = self._as_loaded(TreeArrays(header["link"], arrays, n_columns))
+        return self
+
+    def _set_names(self, names: Sequence[str]) -> None:
+        super()._set_names(names)
+        self.error_columns_.feature_names_in_ = self.feature_names_in_
+
+    def _saved_params(self) -> Keywords:
+        saved = super()._saved_params()
+        learner = self.estimator
+        if learner is not None:
+            # By its name, one of LEARNERS: a fit to the same data is the same again.
+            params = {k: v for k, v in learner.get_params(deep=False).items() if k not in NOT_SAVED}
+            saved["estimator"] = {"learner": type(learner).__name__, **params}
+        return saved
+
+    def _set_saved(self, parameters: Keywords) -> None:
+        saved = parameters.get("estimator")
+        if saved is not None:
+            name = saved.get("learner") if isinstance(saved, dict) else None
+            if name not in LEARNERS:
+                raise ValueError(f"estimator = {saved!r}")
+            learner = LEARNERS[name]()
+            # Those of another version of scikit-learn do not matter to predictions, nor do those of a run.
+            names = learner.get_params(deep=False).keys() - NOT_SAVED
+            parameters["estimator"] = learner.set_params(**{k: v for k, v in saved.items() if k in names})
+        if isinstance(parameters.get("factors"), list):
+            parameters["factors"] = tuple(parameters["factors"])
+        super()._set_saved(parameters)
 
 
 def _seed(random: np.random.RandomState) -> int:
     return int(random.randint(2**31 - 1))
+
+
+def _check_count(
+    name: str, value: object, least: int, most: float = math.inf, *, or_auto: bool = False
+) -> None:
+    """Refuse what is no integer of this range."""
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_integer or not least <= int(cast(int, value)) <= most:
+        allowed = f"from {least} to {most}" if most < math.inf else f">= {least}"
+        auto = '"auto" or ' if or_auto else ""
+        raise ParameterError(f"{name} = {value!r:.30}: must be {auto}an integer {allowed}")
 
 
 def _of_mean_one(weights: Floats | None) -> Floats | None:
@@ -430,7 +529,7 @@ def _of_mean_one(weights: Floats | None) -> Floats | None:
 def has_method(model: Remeasured, method: str) -> bool:
     """Has the learner this method? AttributeError with its name if not."""
     # Not by truth: a forest without trees counts them.
-    unfitted = model._default() if model.estimator is None else model.estimator
+    unfitted = model._boosted() if model.estimator is None else model.estimator
     learner = getattr(model, "estimator_", unfitted)
     if not hasattr(learner, method):
         raise AttributeError(f"{type(learner).__name__} has no {method}")

@@ -30,7 +30,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 from .._base.normal_mixtures import NormalMixtures
 from .._data.typing import Floats
 from ..preprocessing._error_columns import feature_spread
-from .kept import TreesClassifier
+from .boosting import TreesClassifier
 
 TREES = 60
 BINS = 32

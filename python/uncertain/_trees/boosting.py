@@ -1,8 +1,11 @@
-"""The arrays of scikit-learn's histogram gradient boosting.
+"""Trees of scikit-learn's histogram gradient boosting: as arrays for the core, and as learners from a file.
 
-They are private attributes of its estimators. So their names and types are looked at first, and then the
+They are private attributes of scikit-learn's estimators. So names and types are checked first, and then the
 arrays have to predict rows where a mistake would show, on both sides of thresholds and with missing values:
 unless they give the learner's own predictions, to the last bit, they are refused.
+
+The core adds up the leaves; the last step, from scores to predictions, is scikit-learn's own function on an
+array of the same layout, so that predictions are the learner's to the last bit.
 """
 
 from __future__ import annotations
@@ -13,10 +16,17 @@ from typing import NamedTuple
 
 import numpy as np
 import sklearn
+from numpy.typing import ArrayLike
+from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.utils.extmath import softmax
+from sklearn.utils.validation import check_array
 
-from .._data.typing import Array, Floats
+from .._base.core import encoded
+from .._data.incomplete import Incomplete
+from .._data.typing import Array, Booleans, Floats, Labels
+from .._uncertain import Fitted, Gaussians, Rows
 from ..exceptions import UncertainError
 
 LEARNERS: dict[str, type[BaseEstimator]] = {
@@ -76,12 +86,16 @@ def flat_trees(learner: BaseEstimator, first: int = 0) -> TreeArrays:
             f"the model cannot be saved: its {type(learner).__name__} has categorical_features, which a "
             f"model file does not hold; {WAY_OUT}"
         )
-    _check_version()
     try:
+        version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+        if not KNOWN[0] <= version < KNOWN[1]:
+            raise _unknown("a version that was never tried")
         link = LINKS[type(learner._loss.link).__name__]
         baseline = np.asarray(learner._baseline_prediction, dtype=np.float64).ravel()
         trees = [predictor.nodes for iteration in learner._predictors[first:] for predictor in iteration]
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, UncertainError):
+            raise
         raise _unknown(str(error)) from error
     baseline = baseline if first == 0 else np.zeros_like(baseline)
     return TreeArrays(link, {"baseline": baseline, **_flattened(trees)}, int(learner.n_features_in_))
@@ -98,8 +112,7 @@ def first_trees(learner: BaseEstimator, count: int) -> BaseEstimator | None:
 
 
 def mean_trees(several: Sequence[TreeArrays]) -> TreeArrays:
-    """Those whose scores are the mean of the scores of all: the leaves of M learners have an M-th of their
-    values."""
+    """Trees whose scores are the mean of the scores of all: leaves of M learners are divided by M."""
     names = several[0].arrays
     arrays = {name: np.concatenate([one.arrays[name] for one in several]) for name in names}
     arrays["value"][arrays["column"] < 0] /= len(several)
@@ -108,7 +121,7 @@ def mean_trees(several: Sequence[TreeArrays]) -> TreeArrays:
 
 
 def _flattened(trees: list[Array]) -> dict[str, Floats]:
-    """Nodes of all trees one behind the other, in preorder: the left child is the next node."""
+    """Nodes of all trees in preorder: the left child is the next node."""
     for nodes in trees:
         types = {name: kind[0].str[1:] for name, kind in (nodes.dtype.fields or {}).items()}
         strange = next((name for name, kind in FIELDS.items() if types.get(name) != kind), None)
@@ -153,18 +166,111 @@ def check_predictions(learner: BaseEstimator, trees: TreeArrays, scores: Floats)
         raise _unknown("its trees give other predictions")
 
 
-def _check_version() -> None:
-    try:
-        version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
-    except ValueError as error:
-        raise _unknown("a version that is no number") from error
-    if not KNOWN[0] <= version < KNOWN[1]:
-        raise _unknown("a version that was never tried")
-
-
 def _unknown(what: str) -> UncertainError:
     return UncertainError(
         f"the model cannot be saved: scikit-learn {sklearn.__version__} keeps its trees in a way that is not "
         f"known here ({what}); fit and save it with scikit-learn 1.6 to 1.9 or with a newer version of "
         f"uncertain; else {WAY_OUT}"
     )
+
+
+CoreRows = Gaussians | tuple[Gaussians, Booleans]
+
+
+def core_rows(points: Floats) -> CoreRows:
+    """Rows of columns, with gaps where they are NaN, as the core takes them."""
+    missing = np.isnan(points)
+    if missing.any():
+        return Incomplete.from_arrays(points).gaussians._core, missing
+    return Gaussians(Rows.from_numpy(points, *points.shape))
+
+
+def probabilities(scores: Floats) -> Floats:
+    """P(class), (n, K), of scores (n, K), or (n, 1) for two classes."""
+    if scores.shape[1] > 1:
+        return np.asarray(softmax(scores))
+    second = expit(scores.squeeze(1))
+    return np.stack([1 - second, second], axis=1)
+
+
+def fitted(columns: str, link: str, factors: Sequence[float], arrays: dict[str, Floats]) -> Fitted:
+    """Trees behind error columns, as the core has them."""
+    header = encoded({"columns": columns, "link": link, "factors": list(factors)})
+    return Fitted.from_arrays("trees", "{}", header, arrays)
+
+
+class Trees:
+    """Trees on columns that are there already."""
+
+    def __init__(self, link: str, arrays: dict[str, Floats], n_columns: int) -> None:
+        self.n_features_in_ = n_columns
+        self._link = link
+        # Without a link in the core: its scores are needed.
+        plain = "identity" if link == "log" else link
+        trees = {name: values for name, values in arrays.items() if name != "scale"}
+        self._model = fitted("means", plain, (1.0, 1.0), {"scale": np.ones(n_columns), **trees})
+
+    def _arrays(self) -> tuple[str, dict[str, Floats]]:
+        """The link, and the arrays for a file."""
+        arrays = self._model.arrays()
+        del arrays["scale"]
+        return self._link, arrays
+
+    def _raw_predict(self, X: ArrayLike) -> Floats:
+        """Sums of leaves, (n, K), in scikit-learn's order of memory, on which sums over them depend."""
+        points = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+        if points.shape[1] != self.n_features_in_:
+            raise UncertainError(f"X has {points.shape[1]} columns, the trees know {self.n_features_in_}")
+        return self.sums(core_rows(points))
+
+    def sums(self, rows: CoreRows) -> Floats:
+        """The same of rows that the core has."""
+        return _finite(np.asfortranarray(self._model.decision(rows)))
+
+    def __repr__(self) -> str:
+        sizes = self._model.arrays()["sizes"]
+        return f"{type(self).__name__}({len(sizes)} trees of scikit-learn's histogram gradient boosting)"
+
+
+class TreesClassifier(Trees):
+    """A `HistGradientBoostingClassifier` from a file."""
+
+    def __init__(self, link: str, arrays: dict[str, Floats], n_columns: int, classes: Labels) -> None:
+        super().__init__(link, arrays, n_columns)
+        self.classes_ = classes
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """The class of the largest score, of two classes by its sign."""
+        scores = self._raw_predict(X)
+        codes = (scores.ravel() > 0).astype(int) if scores.shape[1] == 1 else np.argmax(scores, axis=1)
+        labels: Labels = self.classes_[codes]
+        return labels
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Scores, (n,) for two classes, else (n, K)."""
+        scores = self._raw_predict(X)
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """P(class), (n, K)."""
+        return probabilities(self._raw_predict(X))
+
+
+class TreesRegressor(Trees):
+    """A `HistGradientBoostingRegressor` from a file."""
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Numbers, (n,)."""
+        scores = self._raw_predict(X).ravel()
+        if self._link != "log":
+            return scores
+        with np.errstate(over="ignore"):
+            return _finite(np.exp(scores))
+
+
+def _finite(answers: Floats) -> Floats:
+    """The answers; UncertainError where leaves add up to infinity, as only those of a forged file do."""
+    if not np.isfinite(answers).all():
+        row = int(np.argwhere(~np.isfinite(answers))[0, 0])
+        raise UncertainError(f"row {row}: the leaves of the trees add up to a prediction that is not finite")
+    return answers

@@ -12,23 +12,23 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.utils.metaestimators import available_if
 
-from ._base.docs import documented
-from ._base.folds import Fold, split
-from ._base.normal_mixtures import NormalMixtures
-from ._data.groups import Groups, groups_from
-from ._data.typing import Floats, Labels
-from ._data.validation import (
+from .._base.docs import documented
+from .._base.folds import Fold, split
+from .._base.normal_mixtures import NormalMixtures
+from .._data.groups import Groups, groups_from
+from .._data.typing import Floats, Labels
+from .._data.validation import (
     RowsLike,
     check_labels,
     check_numbers,
     check_sample_weight,
     generator_from,
 )
-from ._trees.curve import with_known_columns
-from ._trees.remeasured import Remeasured, has_method
-from ._trees.residuals import ResidualForest
-from .exceptions import ParameterError, UncertainError
-from .preprocessing._readings import TruthOfClasses, TruthOfTargets
+from .._trees.number_of_trees import with_known_columns
+from .._trees.remeasured import Remeasured, has_method
+from .._trees.residuals import ResidualForest
+from ..exceptions import ParameterError, UncertainError
+from ..preprocessing._readings import TruthOfClasses, TruthOfTargets
 
 FOLDS = 3
 """Predictions of the rows of the fit, for a density, are made without a third of them."""
@@ -75,6 +75,7 @@ class RemeasuredClassifier(ClassifierMixin, Remeasured):
     _kinds = ("trees",)
     classes_: Labels
     _truth = TruthOfClasses
+    _boosted = HistGradientBoostingClassifier
 
     def fit(
         self,
@@ -116,10 +117,6 @@ class RemeasuredClassifier(ClassifierMixin, Remeasured):
         if len(getattr(model.estimator_, "classes_", ())) < len(self.classes_):
             model.estimator_ = None  # the fold has left no row of some class
         return model.n_trees_
-
-    @staticmethod
-    def _default(**parameters: object) -> BaseEstimator:
-        return HistGradientBoostingClassifier(**parameters)
 
     @available_if(lambda self: has_method(self, "predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: RowsLike) -> Floats:
@@ -191,6 +188,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
 
     _kinds = ("trees",)
     _truth = TruthOfTargets
+    _boosted = HistGradientBoostingRegressor
 
     _: KW_ONLY
     density: bool = False
@@ -306,10 +304,6 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
             one = self._trained(one, columns, y[fold.train], left)
             predicted[:, fold.test] = _predicted(one, some[:, fold.test])
         self._residuals = ResidualForest.fit(some, predicted, y - predicted, weights, random, self.n_jobs)
-
-    @staticmethod
-    def _default(**parameters: object) -> BaseEstimator:
-        return HistGradientBoostingRegressor(**parameters)
 
 
 def _predicted(learner: BaseEstimator, table: Floats) -> Floats:
