@@ -19,11 +19,11 @@ from sklearn.base import is_regressor
 from sklearn.utils import check_random_state
 
 from ._data.array import GaussianArray
+from ._data.column import as_values
 from ._data.groups import Groups, groups_from
 from ._data.incomplete import GaussianRows, Incomplete, filled_gaussians, hstack, like, missing_mask
 from ._data.numbers import float_array
 from ._data.options import check_option
-from ._data.targets import as_list
 from ._data.typing import ColumnOrValues, Estimator, Floats, Ints, Label, Labels, Predictor, RandomState
 from ._data.validation import TableLike
 from ._held_out.means import standard_error
@@ -296,7 +296,7 @@ class _Inspected:
             if labelled:
                 if y is None or isinstance(y, str):
                     raise ParameterError("y: pass the targets of the rows; only a Model can read a column")
-                truth = np.asarray(as_list(y, "y"))
+                truth = np.asarray(list(as_values(y, "y")))
                 if truth.shape != (len(rows),):
                     raise ShapeError(f"y: expected {len(rows)} targets, one per row, got {truth.shape}")
             codes = None if groups is None else Groups(groups_from(groups, "groups", len(rows)))

@@ -15,9 +15,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..exceptions import NullError, ParameterError, UncertainError
-from .plain import plain_codes
-from .targets import as_values, is_missing, plain_values
+from ..exceptions import ParameterError, UncertainError
+from .column import as_values, encoded, read_column
 from .typing import Booleans, Codes, Floats, Ints, Labels
 
 
@@ -45,8 +44,8 @@ class Groups:
 
     def groups_per_class(self, classes: Labels) -> tuple[Labels, Ints]:
         """The distinct classes, and in how many groups each has rows."""
-        found, codes = np.unique(classes, return_inverse=True)
-        return found, _groups_with(codes, self.codes, len(found))
+        distinct, codes = encoded(classes)
+        return distinct, _groups_with(codes, self.codes, len(distinct))
 
 
 def too_few_groups(label: object, groups: Groups) -> str:
@@ -75,26 +74,25 @@ def groups_from(values: ArrayLike | Sequence[object], what: str, n_rows: int) ->
     """
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise ParameterError(f"{what}={values!r}: must be the groups of the rows, one value per row")
-    values = as_values(values, what)
-    fast = plain_codes(values, n_rows)
-    if fast is not None:
-        return fast
-    plain = plain_values(values, what, n_rows, "groups")
-    known: dict[object, int] = {}
-    codes = np.empty(n_rows, dtype=np.uint32)
-    for row, value in enumerate(plain):
-        if is_missing(value):
-            raise NullError(
-                f"{what}: row {row} has no group; drop such rows, or give each one a group of its own, such "
-                "as its row number"
-            )
+    column = read_column(as_values(values, what), what, n_rows, "groups")
+    column.refuse_missing(
+        what, "has no group; drop such rows, or give each one a group of its own, such as its row number"
+    )
+    if column.kind != "others":
+        _, first, codes = np.unique(column.array, return_index=True, return_inverse=True)
+        rank = np.empty(len(first), dtype=np.uint32)
+        rank[np.argsort(first)] = np.arange(len(first), dtype=np.uint32)
+        return rank[codes]
+    place: dict[object, int] = {}
+    numbers = np.empty(n_rows, dtype=np.uint32)
+    for row, value in enumerate(column.values):
         try:
-            codes[row] = known.setdefault(value, len(known))
+            numbers[row] = place.setdefault(value, len(place))
         except TypeError:
             raise UncertainError(
                 f"{what}: row {row} is {value!r}; a group is one value, such as a string or an integer"
             ) from None
-    return codes
+    return numbers
 
 
 def groups_of_fit(

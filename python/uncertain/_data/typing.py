@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, TypeV
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+if TYPE_CHECKING:
+    import polars as pl
+
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Codes: TypeAlias = NDArray[np.uint32]
@@ -40,8 +43,8 @@ Label: TypeAlias = Any
 """One class label, as the user wrote it: any value that can be compared with itself."""
 ClassWeight: TypeAlias = Mapping[Label, float] | Literal["balanced"] | None
 
-Values: TypeAlias = Sequence[object] | Array
-"""The values of a column: Python objects, or an array of one type."""
+Values: TypeAlias = "Sequence[Any] | Array | pl.Series"
+"""The values of a column: Python objects, an array of one type, or a column of Polars."""
 ColumnOrValues: TypeAlias = str | ArrayLike | Sequence[object]
 """The name of a column, or its values, one per row, of any array or series type."""
 

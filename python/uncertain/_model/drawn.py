@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._data.array import GaussianArray
+from .._data.column import as_values
 from .._data.groups import groups_from
 from .._data.incomplete import Incomplete
 from .._data.mixing import uniform
-from .._data.targets import as_values
 from .._data.typing import Floats, Ints, Keywords, NativeTable, Values
 from .._report.folds import check_counts
 from .._rows.batches import numbered

@@ -23,9 +23,10 @@ from .._base.progress import shown
 from .._choice.leaderboard import Leaderboard
 from .._columns.columns import Columns
 from .._data.array import GaussianArray
+from .._data.column import as_values, read_column
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows
-from .._data.targets import as_values, is_missing, targets_from
+from .._data.targets import finite_numbers, places
 from .._data.typing import Array, ColumnOrValues, Floats, Labels, NativeTable, RandomState
 from .._data.validation import TableLike
 from .._report.classes import Report
@@ -46,7 +47,7 @@ from .drawn import some_rows
 from .file import Metadata, from_bytes, read, to_bytes, write
 from .grid import checked_grid, checked_levels, grid_around, warn_of_narrow
 from .onnx.export import write_onnx
-from .reader import Answer, Reader, places
+from .reader import Answer, Reader
 from .report import ReportOptions, about_target, report
 from .summary import Summary, summarised
 from .text import model_text
@@ -561,13 +562,10 @@ class Model:
     def _truth(self, block: Source, target: ColumnOrValues, n_rows: int) -> Labels:
         """Return the targets of a block; NaN for a number that is missing."""
         values, what, _ = block._values(target, "target", self._reader.target_unit)
-        if len(values) != n_rows:
-            raise ShapeError(f"{what}: expected {n_rows} targets, one per row, got {len(values)}")
+        column = read_column(values, what, n_rows, "targets")
         if not self.is_regression_:
-            return np.asarray(self.classes_[places(values, self.classes_, what)])
-        if not isinstance(values, np.ndarray) and all(map(is_missing, values)):
-            return np.full(n_rows, np.nan)
-        return targets_from(values, what, "regression", n_rows, partial=True)[0]
+            return np.asarray(self.classes_[places(column, self.classes_, what)])
+        return finite_numbers(column, what, "targets", missing=np.nan) if n_rows else np.empty(0)
 
     def _compared_parts(self, table: NativeTable, target: str | None) -> tuple[Labels, Labels]:
         """Return those of the partitions of a Dask DataFrame, computed where these are."""

@@ -15,12 +15,13 @@ from sklearn.pipeline import Pipeline
 
 from .._columns.columns import Columns, listing
 from .._data.array import GaussianArray
+from .._data.column import read_column
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, vstack
 from .._data.numbers import gaps_as_nan
 from .._data.options import check_option
-from .._data.targets import is_missing
-from .._data.typing import Array, ColumnOrValues, Floats, Indexable, Ints, Labels, Values
+from .._data.targets import places
+from .._data.typing import Array, ColumnOrValues, Floats, Indexable, Labels
 from .._data.validation import TableLike, check_fitted_names
 from .._data.warn import warn
 from .._errors.sizes import ErrorSizes
@@ -31,7 +32,6 @@ from .._spill import in_parts
 from .._tables import BatchSize, Table
 from ..exceptions import (
     ErrorSizesWarning,
-    NullError,
     ParameterError,
     ShapeError,
     UncertainError,
@@ -274,13 +274,8 @@ class Reader:
     def _check_classes(self, labels: Labels) -> None:
         """Refuse labels that are no class of the model; None is none."""
         assert self.classes is not None
-        if labels.dtype.kind != "O":
-            places(labels, self.classes, self.target_name)
-            return
-        known = {None, *self.classes.tolist()}
-        for row, label in enumerate(labels.tolist()):
-            if label not in known:
-                raise _unknown_label(row, label, self.classes, self.target_name)
+        column = read_column(labels, self.target_name, len(labels), "labels")
+        places(column, self.classes, self.target_name, partial=True)
 
     def groups(self, source: Source, groups: ColumnOrValues | bool | None) -> Groups | None:
         """The groups of a report: those that were asked for, else the column of the fit; False: none."""
@@ -299,33 +294,6 @@ class Reader:
 def _is_plain(table: Table, n_features: int) -> bool:
     """Is it a frame of so many columns of numbers, which is an array with names?"""
     return len(table.names) == n_features and {*table.types.values()} == {"number"}
-
-
-def places(values: Values, classes: Labels, what: str) -> Ints:
-    """Return the places of labels among the classes of a model.
-
-    Raises `NullError` for a row without a label, `UncertainError` for one that is no class.
-    """
-    known = {label: place for place, label in enumerate(classes.tolist())}
-    if isinstance(values, np.ndarray) and values.dtype.kind in "biufU":
-        labels, first, codes = np.unique(values, return_index=True, return_inverse=True)
-    else:
-        labels = np.empty(len(values), dtype=object)
-        labels[:] = [value.item() if isinstance(value, np.generic) else value for value in values]
-        first = codes = np.arange(len(values))
-    for label, row in sorted(zip(labels.tolist(), first.tolist(), strict=True), key=lambda pair: pair[1]):
-        if is_missing(label):
-            raise NullError(f"{what}: row {row} has no label; drop the rows without one")
-        if label not in known:
-            raise _unknown_label(row, label, classes, what)
-    return np.array([known[label] for label in labels.tolist()], dtype=np.int64)[codes]
-
-
-def _unknown_label(row: int, label: object, classes: Labels, what: str) -> UncertainError:
-    names = ", ".join(map(repr, classes.tolist()))
-    return UncertainError(
-        f"{what}: row {row} is {label!r}, which the model does not know; its classes are {names}"
-    )
 
 
 def gaussian_rows(rows: Any) -> GaussianRows:

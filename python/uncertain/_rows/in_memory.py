@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from .._columns.columns import OF_LAWS, Columns, PairsOfTarget, listing
 from .._columns.find import exact_candidates
 from .._data.choices import Arms
-from .._data.coded import coded
+from .._data.column import Coded
 from .._data.typing import Floats, Ints, Limits
 from .._data.warn import warn
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
@@ -124,7 +124,7 @@ class MemoryReader(RowReader):
         y_limit = self._y_limit(uses)
         groups = None if per_row["groups"] is None else source.groups(per_row["groups"])
         weights = None if per_row["sample_weight"] is None else source.weights(per_row["sample_weight"])
-        y: Any = coded(self._y) if self.in_parts else self._y
+        y: Any = Coded.from_labels(self._y) if self.in_parts else self._y
         del self._y  # eight bytes a row
         known = TrainingRows(None, y, weights, groups, y_std, y_limit=y_limit, **self._of_laws(uses))
         if source.table is None and not uses.gaps:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._data.targets import is_missing
+from .._data.column import as_values, read_column
 from .._data.typing import ColumnOrValues, Ints, NativeColumn
 from .._tables import Table
 from ..exceptions import UncertainError
@@ -44,34 +44,18 @@ def of_these_rows(source: Source, per_row: PerRow, at: Ints, names: list[str]) -
 
 
 def rows_with(table: Table, column: str) -> Ints | None:
-    """The numbers of the rows that have a value in a column: a finite number, or text that is not blank.
-
-    None if all have.
-    """
-    (values,) = table.series([column])
-    if values.dtype.is_float():
-        there = values.is_finite().fill_null(False)
-    elif str(values.dtype) == "String":
-        there = (values.str.strip_chars() != "").fill_null(False)
-    elif str(values.dtype) == "Object":
-        return _present(values.to_list())
-    else:
-        there = values.is_not_null()
-    return None if there.all() else there.arg_true().to_numpy().astype(np.int64)
+    """The numbers of the rows that have a value in a column; None if all have."""
+    return _present(table.column(column))
 
 
 def _present(values: NativeColumn) -> Ints | None:
-    """The numbers of the values that are there; None for all."""
-    array = values if isinstance(values, np.ndarray) and not np.ma.isMaskedArray(values) else None
-    if array is not None and array.dtype.kind in "biuU":
-        return None
-    if array is not None and array.dtype.kind == "f":
-        there = np.isfinite(array)
-    else:
-        listed = values.tolist() if hasattr(values, "tolist") else list(values)
-        there = np.array(
-            [not (is_missing(value) or value in ("", np.inf, -np.inf)) for value in listed], dtype=bool
-        )
+    """The numbers of the rows with a finite number, or text that is not blank; None for all."""
+    column = read_column(as_values(values, "target"), "target", len(values), "targets")
+    there = np.ones(len(values), dtype=bool) if column.missing is None else ~column.missing
+    if column.kind == "floats":
+        there &= np.isfinite(column.array)
+    if column.kind == "strings":
+        there &= np.array([text.strip() != "" for text in column.texts], dtype=bool)[column.array]
     return None if there.all() else np.flatnonzero(there)
 
 

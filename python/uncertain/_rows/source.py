@@ -11,10 +11,11 @@ from typing import Any, Literal, NoReturn, Self, TypeGuard
 import numpy as np
 
 from .._columns.columns import require
+from .._data.column import as_values
 from .._data.groups import Groups, groups_from
 from .._data.numbers import float_array
-from .._data.targets import as_values, errors_from, numbers_from, targets_from, weights_from
-from .._data.typing import ColumnOrValues, Floats, Labels, NativeColumn, NativeTable
+from .._data.targets import numbers_from, targets_from, weights_from
+from .._data.typing import ColumnOrValues, Floats, Labels, NativeColumn, NativeTable, Values
 from .._data.validation import TableLike
 from .._data.warn import warn
 from .._files.paths import Paths
@@ -112,7 +113,8 @@ class Source:
         self, target_std: ColumnOrValues, missing: float | None = None, *, unit: str | None = None
     ) -> Floats:
         """Standard deviations of the targets from a column, by name, or the caller's own values, checked."""
-        return errors_from(*self._values(target_std, "target_std", unit), missing=missing)
+        values = self._values(target_std, "target_std", unit)
+        return numbers_from(*values, "standard deviations", missing=missing)
 
     def beside(self, given: ColumnOrValues | Sequence[str], role: str) -> Floats:
         """Finite numbers of each row from a column, several columns, or the caller's own values."""
@@ -144,17 +146,14 @@ class Source:
         values, name, n_rows = self._values(groups, "groups")
         return Groups(groups_from(values, name, n_rows), name)
 
-    def _values(
-        self, given: ColumnOrValues, role: str, unit: str | None = None
-    ) -> tuple[Sequence[Any] | Labels, str, int]:
+    def _values(self, given: ColumnOrValues, role: str, unit: str | None = None) -> tuple[Values, str, int]:
         """The values that are given, or in the column of that name; what errors call them; how many there
         have to be."""
         if not isinstance(given, str):
             return as_values(given, role), role, self.n_rows
         if self.table is None:
             raise ParameterError(f"{role}={given!r} names a column of a table, but these rows have none")
-        plain = self.table.array(given, unit)
-        values = self.table.values(given, unit) if plain is None else plain
+        values = self.table.column(given, unit)
         return values, given, len(values)
 
     def answer(self, columns: Mapping[str, Labels]) -> NativeTable:

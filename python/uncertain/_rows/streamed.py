@@ -14,16 +14,22 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .._columns.columns import Columns
-from .._data.coded import Coded
+from .._data.column import Coded, encoded, read_column
 from .._data.groups import Groups, groups_from
-from .._data.plain import plain_array
-from .._data.targets import MANY_CLASSES, is_missing, targets_from
+from .._data.targets import (
+    MANY_CLASSES,
+    finite_numbers,
+    numbers_from,
+    plain_labels,
+    targets_from,
+    weights_from,
+)
 from .._data.typing import Array, Floats, Ints, Label, Labels
 from .._spill import Budget, Spill
 from .._spill._column import Column
 from .._spill._folder import ask_for_space
 from .._tables import BatchSize, Table
-from ..exceptions import NullError, UncertainError
+from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
 from .batches import Batch, BatchReading, numbered
 from .source import Source
@@ -153,13 +159,10 @@ class _Numbers:
         return None if numbers.all() else np.flatnonzero(numbers)
 
     def _read(self, batch: Table) -> Floats:
-        plain = plain_array(batch.array(self._name))
-        if plain is not None and plain.dtype.kind in "if" and plain.min() >= 0.0:
-            return plain.astype(np.float64, copy=False)  # all weights of this batch may be 0
-        source = Source(batch)
-        return (
-            source.weights(self._name) if self._are_weights else source.target_stds(self._name, self._missing)
-        )
+        values = batch.column(self._name)
+        if self._are_weights:
+            return weights_from(values, self._name, len(values), some=False)
+        return numbers_from(values, self._name, len(values), "standard deviations", missing=self._missing)
 
     def finished(self) -> Floats:
         if self._are_weights and not self._column.n_rows:
@@ -175,16 +178,10 @@ class _Groups:
         self._known: dict[Label, int] = {}
 
     def append(self, batch: Table, kept: Kept) -> None:
-        plain = plain_array(batch.array(self._name))
-        if plain is None:
-            values = batch.values(self._name)
-            codes: Array = groups_from(values, self._name, len(values))
-            _, first = np.unique(codes, return_index=True)
-            distinct = [values[at] for at in first.tolist()]
-        else:
-            found, codes = np.unique(plain, return_inverse=True)
-            distinct = found.tolist()
-        places = [self._known.setdefault(value, len(self._known)) for value in distinct]
+        values = batch.column(self._name)
+        codes = groups_from(values, self._name, len(values))
+        _, first = np.unique(codes, return_index=True)
+        places = [self._known.setdefault(values[at], len(self._known)) for at in first.tolist()]
         self._column.append(_of(np.asarray(places, dtype=np.uint32)[codes], kept))
 
     def finished(self) -> Groups:
@@ -203,9 +200,12 @@ class _Targets:
         self._fraction: float | None = None
 
     def append(self, batch: Table, kept: Kept) -> None:
-        plain = plain_array(batch.array(self._name, self._unit))
-        if plain is None:
-            plain = self._checked(batch.values(self._name, self._unit))
+        values = batch.column(self._name, self._unit)
+        column = read_column(values, self._name, len(values), "targets")
+        column.refuse_missing(self._name, "has no target; drop the rows without one")
+        plain = plain_labels(column, self._name)
+        if column.kind == "floats" and not np.isfinite(plain).all():
+            plain = finite_numbers(column, self._name, "targets", missing=None)
         plain = _of(plain, kept)
         if not len(plain):
             return
@@ -217,8 +217,8 @@ class _Targets:
         if self._column.n_rows and self._places is None:
             raise self._mixed()
         self._places = {} if self._places is None else self._places
-        found, codes = np.unique(plain, return_inverse=True)
-        places = [self._places.setdefault(value, len(self._places)) for value in found.tolist()]
+        distinct, codes = encoded(plain)
+        places = [self._places.setdefault(value, len(self._places)) for value in distinct.tolist()]
         if len(self._places) > DISTINCT:
             raise UncertainError(
                 f"{self._name}: more than {DISTINCT:,} different labels are no classes; for a target of "
@@ -234,20 +234,6 @@ class _Targets:
             fractional = plain[plain != np.round(plain)]
             self._fraction = float(fractional[0]) if fractional.size else None
         self._column.append(plain.astype(np.float64, copy=False))
-
-    def _checked(self, values: list[Label]) -> Labels:
-        """Values with gaps or of several types, by the rules for small tables."""
-        for row, value in enumerate(values):
-            if is_missing(value):
-                raise NullError(f"{self._name}: row {row} has no target; drop the rows without one")
-        numbers = all(type(value) in (int, float) for value in values)
-        if numbers:
-            return targets_from(values, self._name, "regression", len(values))[0]
-        same = plain_array(np.asarray(values)) if len({type(value) for value in values}) == 1 else None
-        if same is None:
-            targets_from(values, self._name, "classification", len(values))  # whose error says what is wrong
-            raise UncertainError(f"{self._name}: labels must be strings, booleans or integers")
-        return same
 
     def _mixed(self) -> UncertainError:
         return UncertainError(f"{self._name}: labels must be of one type, got numbers and others")

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from .._data.coded import Coded
+from .._data.column import Coded, encoded
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.typing import Array, Floats, Ints, Labels, Limits
@@ -82,8 +82,7 @@ class TrainingRows:
         """The rows with what sums may be about, as the core takes them."""
         known: dict[str, Array | None] = {"weights": self.weights}
         if isinstance(self.y, Coded) or self.y.dtype.kind != "f":
-            codes = self.y.codes if isinstance(self.y, Coded) else np.unique(self.y, return_inverse=True)[1]
-            known["codes"] = codes.astype(np.uint32)
+            known["codes"] = self.y.codes if isinstance(self.y, Coded) else encoded(self.y)[1]
         else:
             known["targets"] = self.y
             if self.y_std is not None:

@@ -14,10 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-import numpy as np
-
 from .._columns.columns import require
-from .._data.plain import decoded
 from .._data.typing import ColumnType, Ints, Labels, NativeColumn, NativeTable
 from .._data.units import Unit, as_unit, converted, unit_name
 from .._uncertain import Rows
@@ -261,34 +258,15 @@ class Table:
         """What `numbers` multiplies the column by."""
         return float(self._converted(1.0, name, unit or self._units.get(name), power))
 
-    def values(self, name: str, unit: str | None = None) -> list[Any]:
-        """The column as Python objects, missing values as None (or NaN): for labels, of any type.
+    def values(self, name: str) -> list[Any]:
+        """The column as Python objects, missing values as None (or NaN): for labels, of any type."""
+        return list(self.column(name).to_list())
 
-        With `unit`, numbers are converted to it as by `numbers`.
-        """
+    def column(self, name: str, unit: str | None = None) -> pl.Series:
+        """The column; with `unit`, numbers are converted to it as by `numbers`."""
         (column,) = self.series([name])
-        return list((self._converted(column, name, unit) if unit else column).to_list())
-
-    def array(self, name: str, unit: str | None = None) -> Labels | None:
-        """The column as booleans, integers, floats or strings, if no row is without one; else None.
-
-        Strings by the places of their distinct values. With `unit` as in `values`.
-        """
-        import polars as pl
-
-        (column,) = self.series([name])
-        dtype = column.dtype
-        if column.null_count() or not len(column):
-            return None
-        if dtype in (pl.String, pl.Categorical, pl.Enum):
-            distinct = (text := column.cast(pl.String)).unique()
-            places = text.replace_strict(distinct, range(len(distinct)), return_dtype=pl.Int64)
-            return decoded(places.to_numpy(), distinct.to_list())
-        if dtype == pl.Boolean:
-            return np.asarray(column.to_numpy())
-        if not (dtype.is_float() or (dtype.is_integer() and dtype != pl.Int128)):
-            return None
-        return np.asarray(self._converted(column, name, unit).to_numpy())
+        converted: pl.Series = self._converted(column, name, unit) if unit else column
+        return converted
 
     def slice(self, start: int, stop: int) -> Table:
         """Rows `start` to `stop` of what is in memory."""

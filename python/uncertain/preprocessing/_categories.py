@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .._columns.columns import listing
-from .._data.targets import is_missing
+from .._data.column import is_missing
 from .._data.typing import Floats, Label
 from .._tables import Table
 from ..exceptions import NullError, UncertainError

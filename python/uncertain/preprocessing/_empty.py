@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .._columns.columns import Columns
 from .._columns.find import find_columns
-from .._data.targets import is_missing
+from .._data.column import is_missing
 from .._data.warn import warn
 from .._tables import Table
 from ..exceptions import UncertainWarning

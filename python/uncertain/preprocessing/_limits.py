@@ -12,9 +12,9 @@ import numpy as np
 
 from .._columns.columns import Columns
 from .._data.array import GaussianArray
+from .._data.column import is_missing
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, missing_mask
 from .._data.mixture_array import MixtureArray
-from .._data.targets import is_missing
 from .._data.typing import Booleans, Floats, Limits, Values
 from .._tables import Table
 from ..exceptions import NullError, UncertainError
@@ -60,8 +60,7 @@ def read_with_limits(
 
 def read_flags(table: Table, column: str) -> Limits:
     """-1, 0 and 1 from a column of flags."""
-    plain = table.array(column)
-    return flags_from(table.values(column) if plain is None else plain, column)
+    return flags_from(table.values(column), column)
 
 
 def flags_from(values: Values, column: str) -> Limits:

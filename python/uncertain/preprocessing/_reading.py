@@ -16,11 +16,11 @@ from .._columns.columns import Columns, listing
 from .._columns.error_names import ErrorBar
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal
+from .._data.column import is_missing
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, hstack
 from .._data.mixture_array import MixtureArray
 from .._data.numbers import refuse_where
 from .._data.split_normals import shaped
-from .._data.targets import is_missing
 from .._data.typing import Booleans, Floats, Keywords
 from .._data.units import POWERS
 from .._tables import Block, Table

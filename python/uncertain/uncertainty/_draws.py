@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from .._data.draws import N_COMPONENTS, Lists, fitted_mixtures, lists_from
+from .._data.groups import groups_from
 from .._data.mixture_array import MixtureArray
 from .._data.numbers import first_place, float_array, refuse_not_finite
-from .._data.plain import plain_codes
 from .._data.typing import Floats, Ints
 from ..exceptions import ParameterError, ShapeError, UncertainError
 
@@ -221,10 +221,7 @@ def _order(by: ArrayLike, n: int) -> tuple[Ints, Ints]:
     keys = np.asarray(by)
     if keys.shape != (n,):
         raise ShapeError(f"by: expected {n} values, one per draw, got shape {keys.shape}")
-    codes = plain_codes(keys, n)
-    if codes is None:
-        known: dict[object, int] = {}
-        codes = np.array([known.setdefault(key, len(known)) for key in keys.tolist()], dtype=np.uint32)
+    codes = groups_from(keys, "by", n)
     order = np.argsort(codes, kind="stable")
     return order, np.concatenate([[0], np.cumsum(np.bincount(codes))]).astype(np.int64)
 

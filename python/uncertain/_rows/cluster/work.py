@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._columns.columns import Columns
+from ..._data.column import read_column
 from ..._data.incomplete import Incomplete, filled_gaussians, vstack
 from ..._data.mixing import GOLDEN, finalised
-from ..._data.targets import is_missing
+from ..._data.targets import places, weights_from
 from ..._data.typing import Array, Codes, Estimator, Floats, Ints, Keywords, Label, NativeColumn, NativeTable
 from ..._uncertain import partial_sums
-from ...exceptions import NullError, UncertainError
+from ...exceptions import UncertainError
 from ...preprocessing import AsGaussians
 from ...preprocessing._categories import MANY, find_categories
 from ...preprocessing._census import Census
@@ -95,12 +96,9 @@ def seen(frame: NativeTable, roles: Roles) -> Seen:
         return Seen(0, n_left_out)
     source = Source.from_input(frame)
     assert source.table is not None
-    values = source.table.array(roles.target)
-    different = (
-        list(dict.fromkeys(source.table.values(roles.target))) if values is None else np.unique(values)
-    )
-    plain = [v.item() if isinstance(v, np.generic) else v for v in different]
-    plain = [v for v in plain if not is_missing(v)]
+    column = read_column(source.table.column(roles.target), roles.target, len(frame), "targets").present
+    objects = column.kind == "others"
+    plain = [*dict.fromkeys(column.array.tolist())] if objects else column.distinct()[0].tolist()
     if len(plain) > MANY_LABELS:
         fractions = [v for v in plain if isinstance(v, float) and not v.is_integer()]
         plain = (fractions[:1] + plain)[: MANY_LABELS + 1]
@@ -151,16 +149,9 @@ def _of(partition: int) -> Iterator[None]:
 def read_codes(source: Source, roles: Roles) -> Codes:
     """The places of labels among the classes; a partition may have one class alone."""
     assert source.table is not None
-    plain = source.table.array(roles.target)
-    if plain is not None and not (plain.dtype.kind == "f" and np.isnan(plain).any()):
-        places: Codes = np.searchsorted(np.asarray(roles.classes), plain).astype(np.uint32)
-        return places
-    values = source.table.values(roles.target)
-    for row, value in enumerate(values):
-        if is_missing(value):
-            raise NullError(f"{roles.target}: row {row} has no label; drop the rows without one")
-    place = {label: code for code, label in enumerate(roles.classes)}
-    return np.fromiter((place[v] for v in values), dtype=np.uint32, count=len(values))
+    values = source.table.column(roles.target)
+    column = read_column(values, roles.target, len(values), "labels")
+    return places(column, np.asarray(roles.classes), roles.target).astype(np.uint32)
 
 
 def read(frame: NativeTable, partition: int, *, reader: AsGaussians, roles: Roles) -> Piece | None:
@@ -205,12 +196,8 @@ def _read(frame: NativeTable, reader: AsGaussians, roles: Roles) -> Piece | None
 
 def _read_weights(source: Source, column: str) -> Floats:
     """Weights of a partition, which may all be zero there."""
-    try:
-        return source.weights(column)
-    except UncertainError as error:
-        if "every weight is 0" in str(error):
-            return np.zeros(source.n_rows)
-        raise
+    assert source.table is not None
+    return weights_from(source.table.column(column), column, source.n_rows, some=False)
 
 
 def _group_hashes(column: NativeColumn) -> NDArray[np.uint32]:
