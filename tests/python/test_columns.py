@@ -378,6 +378,32 @@ def test_columns_in_one_object() -> None:
     assert eval(repr(columns), {"Columns": Columns}) == columns
 
 
+def test_a_mapping_of_features_to_their_error_columns() -> None:
+    columns = two_classes() | {"p": np.ones(N), "up": np.full(N, 0.2), "low": np.full(N, 0.1)}
+    table = pl.DataFrame(columns)
+    mapping = {"flux": "flux_err", "p": ("up", "low"), "airmass": None}
+    named: dict[str, Any] = {"features": ["flux", "p"], "std": {"flux": "flux_err", "p": ["up", "low"]}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UncertainWarning)  # of asymmetric error bars
+        model = uncertain.fit(table, "kind", columns=mapping, method="gsu")
+        other = uncertain.fit(table, "kind", **named, exact=["airmass"], method="gsu")
+        rows = AsGaussians(columns=mapping).fit(table)
+        check = uncertain.check_errors(table, columns=mapping)
+    assert model.columns_ == other.columns_ and rows.feature_names_in_.tolist() == ["flux", "p", "airmass"]
+    assert check.feature_names == ("flux", "p")
+    assert {f: bar.columns for f, bar in model.columns_.bars().items()} == {
+        "flux": ("flux_err",), "p": ("up", "low"),
+    }  # fmt: skip
+    assert Columns.from_dict(model.columns_.to_dict()) == model.columns_
+    exact = uncertain.fit(table, "kind", columns={"flux": None}, method="gsu")
+    assert exact.columns_.exact == ("flux",) and exact.columns_.features == ()
+    for wrong in ({}, {"flux": 3}, {"flux": ("a", "b", "c")}):
+        with pytest.raises(ParameterError, match="must be"):
+            uncertain.fit(table, "kind", columns=wrong, method="gsu")
+    with pytest.raises(ValueError, match="std=3: must be the name of a column"):
+        Columns.from_dict({"std": 3})
+
+
 def test_a_role_is_given_once() -> None:
     table = pl.DataFrame(two_classes())
     twice = {"exact": ["airmass"]}, {"std": "{}_err"}

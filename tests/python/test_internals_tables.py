@@ -9,7 +9,6 @@ import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import children
@@ -23,9 +22,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from uncertain import Columns
-from uncertain._columns.error_names import ErrorBar, error_bars, looks_like_error, named_pairs
-from uncertain._columns.find import find_columns
 from uncertain._data.groups import groups_from
 from uncertain._data.replacing import replacing
 from uncertain._data.targets import numbers_from, targets_from, weights_from
@@ -227,88 +223,6 @@ def test_what_is_replaced(tmp_path: Path) -> None:
     with replacing(os.devnull) as draft:
         draft.write_text("gone")
     assert not os.path.isfile(os.devnull)
-
-
-def std(*columns: str) -> ErrorBar:
-    return ErrorBar("std", columns)
-
-
-@pytest.mark.parametrize(
-    ("names", "found"),
-    [
-        (["x", "x_err"], {"x": std("x_err")}),
-        (["x", "x_error", "y", "y_std"], {"x": std("x_error"), "y": std("y_std")}),
-        (["x", "x_se", "y", "y_sigma"], {"x": std("x_se"), "y": std("y_sigma")}),
-        (["x", "x_unc", "y", "y_uncertainty"], {"x": std("x_unc"), "y": std("y_uncertainty")}),
-        (["x1", "x1ERR", "c", "cERR"], {"x1": std("x1ERR"), "c": std("cERR")}),
-        (["flux", "fluxErr", "mag", "magerr"], {"flux": std("fluxErr"), "mag": std("magerr")}),
-        (["Vmag", "e_Vmag"], {"Vmag": std("e_Vmag")}),
-        (["FeH", "sigma_FeH", "Teff", "err_Teff"], {"FeH": std("sigma_FeH"), "Teff": std("err_Teff")}),
-        (["psfMag_u", "psfMagErr_u"], {"psfMag_u": std("psfMagErr_u")}),
-        (["MAG_AUTO", "MAGERR_AUTO"], {"MAG_AUTO": std("MAGERR_AUTO")}),
-        (["Flux", "flux_err"], {"Flux": std("flux_err")}),
-        (["flux [mJy]", "flux err [mJy]"], {"flux [mJy]": std("flux err [mJy]")}),
-        (["a", "a_var"], {"a": ErrorBar("var", ("a_var",))}),
-        (["ra", "dra"], {"ra": ErrorBar("std", ("dra",), sure=False)}),
-        # With an error bar of its own, d... is a feature.
-        (["mag", "dmag", "dmag_err"], {"dmag": std("dmag_err")}),
-        (["p", "p_err1", "p_err2"], {"p": ErrorBar("arms", ("p_err1", "p_err2"))}),
-        (["p", "p_errp", "p_errm"], {"p": ErrorBar("arms", ("p_errp", "p_errm"))}),
-        (["p", "p_err_upper", "p_err_lower"], {"p": ErrorBar("arms", ("p_err_upper", "p_err_lower"))}),
-        (["p", "p_uerr", "p_lerr"], {"p": ErrorBar("arms", ("p_uerr", "p_lerr"))}),
-        (["B", "E_B", "e_B"], {"B": ErrorBar("arms", ("E_B", "e_B"))}),
-        (["p", "p_upper", "p_lower"], {"p": ErrorBar("limits", ("p_lower", "p_upper"))}),
-        # Words inside of words, one arm alone, error bars of error bars, and what could be either.
-        (["hor", "horse", "fy", "ferry", "p", "p_err1"], {}),
-        (["y", "y_err", "y_err_std"], {"y": std("y_err")}),
-        (["x", "x1", "x2", "x_err1", "x_err2"], {}),
-        (["x1", "x2", "x_err1", "x_err2"], {"x1": std("x_err1"), "x2": std("x_err2")}),
-    ],
-)
-def test_error_bars_by_name(names: list[str], found: dict[str, ErrorBar]) -> None:
-    assert error_bars(names) == {name: [bar] for name, bar in found.items()}
-    assert error_bars(names[::-1]) == {name: [bar] for name, bar in found.items()}
-
-
-def test_pairs_by_name() -> None:
-    names = ["ra_dec_corr", "corr_dec_pm", "cov_ra_pm", "ra_ra_cov", "ra_x_corr", "dec_ra_corr"]
-    features = ["ra", "dec", "pm"]
-    assert named_pairs(names, features)["corr"] == {
-        ("ra", "dec"): "ra_dec_corr",
-        ("dec", "pm"): "corr_dec_pm",
-    }
-    assert named_pairs(names, features)["cov"] == {("ra", "pm"): "cov_ra_pm", ("ra", "ra"): "ra_ra_cov"}
-    assert looks_like_error("parallax_over_error") and looks_like_error("psfMagErr_u")
-    assert not looks_like_error("ferry") and not looks_like_error("horse") and not looks_like_error("flux")
-
-
-def test_columns_round_trip() -> None:
-    names = ["a", "a_err1", "a_err2", "b", "bErr", "a_b_corr", "n", "kind", "survey"]
-    table: Any = SimpleNamespace(names=names, types=dict.fromkeys(names, "number"))
-    columns = find_columns(Columns("kind", exact=["n"], categorical=["survey"]), table)
-    assert columns.used == set(names) - {"kind"}
-    assert Columns.from_dict(columns.to_dict()) == columns
-    assert columns.errors == {"std": {"a": ("a_err1", "a_err2"), "b": "bErr"}}
-    with pytest.raises(ValueError, match="std=3: must be the name of a column"):
-        Columns.from_dict({"std": 3})
-
-
-def chosen(names: list[str], target: str | None, **roles: Any) -> Any:
-    """What is made of columns of numbers with these names."""
-    table: Any = SimpleNamespace(names=names, types=dict.fromkeys(names, "number"))
-    return find_columns(Columns(target, **roles), table)
-
-
-def test_columns_are_chosen_from_names_alone() -> None:
-    assert chosen(["mean", "cov", "note"], None).ignored == ("note",)
-    assert chosen(["mean", "factor", "var"], None).errors == {"var": "var", "factor": "factor"}
-    assert chosen(["flux", "cov"], None, mean="flux").errors == {"cov": "cov"}
-    assert chosen(["mean", "y"], "y", mean="mean").errors == {}
-    with pytest.raises(UncertainError, match="std, cov all look like error bars"):
-        chosen(["mean", "cov", "std"], None)
-    with pytest.raises(UncertainError, match="'mean' but no error bars"):
-        chosen(["mean", "y"], "y")
-    assert chosen(["mean", "mean_se"], None).features == ("mean",)
 
 
 VALUES = st.one_of(
