@@ -103,26 +103,7 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
         What the true x are: draws from a density, or parameters.
     scatter : bool, default=True
         Whether to fit the intrinsic scatter sigma, one per output (structural only); otherwise it is 0.
-    outliers : {"student", "mixture"} or None, default=None
-        What readings of y may be beside their noise (structural only). "student": noise with Student's
-        distribution of scale (sigma^2 + C)^(1/2). "mixture": a share of bad data whose noise has a further
-        width of their own, at least twice the typical one.
-    degrees_of_freedom : float from 1 to 200 or None, default=None
-        Of "student"; None: estimated.
-    error_scale : {"fit", "features", "both"} or None, default=None
-        Error bars that are right up to a factor, which is estimated (structural only). "fit": those of y, one
-        factor f for all outputs: f^2 C in the place of C. "features": those of each feature, with f_j, by
-        maximum likelihood of the readings
-
-        .. code-block:: text
-
-            x_i ~ N(mu, T + F S_i F),    F = diag(f)
-
-        before the curve, whose standard errors count the uncertainty of f; predictions read new rows with the
-        same factors. "both": all of them. What tells a factor from the scatter, or from the spread T of true
-        values, are error bars of different sizes; where those of y (unless ``scatter=False``) or of a feature
-        are about equal, or too small to tell, it is refused. That true values have one normal spread whatever
-        their error bars is assumed.
+    {law_outliers, law_degrees, law_error_scale}
     n_components : int or "auto", default=1
         Gaussians in the density of true x.
     reg_covar : float, default=1e-6
@@ -155,23 +136,12 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
         y.
     residual_variance_ : float
         Functional only: the sum of squares over n - p.
-    modes_, modes_std_ : ndarrays of shape (k,)
-        With ``modes``: the errors that rows share in units of their standard deviations, and their standard
-        errors.
-    error_scale_, error_scale_std_ : float
-        With ``error_scale`` "fit" or "both": the factor of the errors of y, and its standard error.
-    feature_error_scale_, feature_error_scale_std_ : ndarrays of shape (d,)
-        With ``error_scale`` "features" or "both": those of the features.
+    {error_scale_, feature_error_scale_, modes_}
     naive_params_, naive_std_ : ndarrays of shape (p,)
         Weighted least squares that takes x as exact; NaN where it fails.
     weights_, means_, covariances_ : ndarrays of shape (K,), (K, d), (K, d, d)
         The density of true x (structural, where x has errors).
-    outlier_probability_ : ndarray of shape (n,)
-        With ``outliers``: probability of each row of the fit that its target is bad ("mixture"), or that its
-        noise is more than three times as wide as its error bar and the scatter ("student").
-    outlier_law_ : dict of name and pair (estimate, standard error)
-        With ``outliers``: "degrees_of_freedom", or "share" and "width" of bad data (the width of the first
-        output; others in proportion to their scatter).
+    {outlier_probability_, outlier_law_}
     integration_error_ : float
         The largest difference of the last two rules of integration in the log-likelihood of a row.
     {n_features_in_, feature_names_in_}
@@ -263,16 +233,7 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
         modes : array-like of shape (n, k), default=None
             Errors of the target that rows share (structural fits of one output): row i has the error
             ``modes[i] @ a`` with k standard normal numbers a, the same for all rows; see ``modes_``.
-        groups : array-like of shape (n,), default=None
-            The object that each row belongs to: standard errors then hold for errors that rows of a group
-            share, by the sandwich
-
-            .. code-block:: text
-
-                V = H^-1 M H^-1,    M = G / (G - 1) sum_g u_g u_g'
-
-            with the information H (functional: J'WJ) and the sums u_g of the G groups' scores (Liang and
-            Zeger 1986). Fewer than 10 groups are refused.
+        {law_groups}
 
         {Returns: self}
         """

@@ -115,18 +115,8 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
         stay. ``loglikelihood_`` is that of the maximum, and intervals by the profile move with the estimate
         of "errors".
     error_scale : {"features"} or None, default=None
-        "features": the error bars of each feature are right up to a factor f_j, estimated by maximum
-        likelihood of the readings
-
-        .. code-block:: text
-
-            x_i ~ N(mu, T + F S_i F),    F = diag(f)
-
-        before the law, whose standard errors count the uncertainty of f; predictions read new rows with the
-        same factors. What tells f from the spread T of true values are error bars of different sizes; where
-        those of a feature are about equal, or too small to tell, it is refused. That true values have one
-        normal spread whatever their error bars is assumed: one component, and no ``modes``. T then counts no
-        degrees of freedom.
+        "features": the error bars of each feature are right up to a factor, which is estimated, as in
+        `LinearLaw`; one component, and no ``modes``. T then counts no degrees of freedom.
     {max_components, em_tol, em_max_iter, acceleration, reg_covar, em_seed, n_jobs, em_verbose, em_callback}
 
     Attributes
@@ -146,11 +136,7 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
         Standard errors of these; NaN for a dispersion at 0, the boundary of its range.
     covariance_ : ndarray of shape (p, p)
         Covariance of all estimates: intercept (not of "ordinal"), coefficients, ``extra_``.
-    modes_, modes_std_ : ndarrays of shape (k,)
-        With ``modes``: the errors that rows share in units of their standard deviations, and what is open of
-        them; ``offset=modes @ modes_`` of `predict` puts them into predictions.
-    feature_error_scale_, feature_error_scale_std_ : ndarrays of shape (d,)
-        With ``error_scale``: the factors f, and their standard errors.
+    {modes_, feature_error_scale_}
     naive_coef_, naive_std_ : ndarrays of shape (d,)
         The same fit to readings as if they were exact, for comparison.
     loglikelihood_ : float
@@ -251,16 +237,8 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
             predictor of row i has the further term ``modes[i] @ a`` (n, k). With (n, d, k) the readings of
             the features have the errors ``modes[i] @ a``; with (n, d + 1, k) both have some, the predictor's
             last. a is integrated out by Laplace's approximation; see ``modes_``. Those of features need
-            complete rows and one component.
-        groups : array-like of shape (n,), default=None
-            The object that each row belongs to: standard errors are those of independent groups, the sandwich
-
-            .. code-block:: text
-
-                V = H^-1 M H^-1,    M = G / (G - 1) sum_g u_g u_g'
-
-            with the information H and the sums u_g of the G groups' scores, less what these owe to the
-            density of z (Liang and Zeger 1986). Fewer than 10 groups are refused.
+            complete rows and one component. Predictions take them by ``offset=modes @ modes_``.
+        {law_groups}
         **of_lines
             ``y_std``, ``xy_cov`` and ``y_cov`` of other laws are refused: what scatters about this law is a
             part of the family.

@@ -58,7 +58,7 @@ OF_SOME_FITS = ("loglikelihood_", "naive_coef_", "naive_std_", "y_modes_", "y_co
 class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, BaseEstimator):
     """Regression with errors in x and y: true features and true target are a mixture of Gaussians.
 
-    Row i is one noisy reading (x_i, y_i) of a true pair, with known errors of both, which may be correlated:
+    Row i is a noisy reading (x_i, y_i) of a true pair, with known errors of both, which may be correlated:
 
     .. code-block:: text
 
@@ -66,8 +66,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
 
     fitted by EM (extreme deconvolution, as in `GaussianDenoiser`); for one component Newton's method
     continues to the maximum of the likelihood (up to 450,000 rows of 10 features, 8,000 of 30). The
-    prediction for a new row N(x, S) is the density of its true target given the reading x and its errors S,
-    again a mixture:
+    prediction for a row N(x, S) is the density of its true target given the reading, again a mixture:
 
     .. code-block:: text
 
@@ -75,19 +74,18 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
         mean mu_k,y + T_k,yx V_k^-1 (x - mu_k,x),    variance T_k,yy - T_k,yx V_k^-1 T_k,xy
 
     A missing feature has infinite noise, in the fit and in predictions. A feature may be a limit
-    (`Incomplete` with `limits`): its reading is then a truncated normal variable, treated exactly for one
-    limit in a row and by expectation propagation for several.
+    (`Incomplete` with `limits`): its reading is a truncated normal variable, exactly for one limit in a row
+    and by expectation propagation for several.
 
     With one component it is the structural model of a line with errors in both variables: ``coef_``,
-    ``intercept_`` and ``intrinsic_scatter_`` are those of the law y = beta'x + alpha + N(0, s^2) *between
-    true values*, whose slopes least squares underestimates, and regressions that average over error bars,
-    such as `GSURegressor`, even more. All three have standard errors. Predictions do not follow that line: a
-    reading x is first shrunk towards the population, more strongly the larger its error, so that predictions
-    are right on average. With more components the law is a curve.
+    ``intercept_`` and ``intrinsic_scatter_`` are those of y = beta'x + alpha + N(0, s^2) *between true
+    values*. Least squares underestimates these slopes, and regressions that average over error bars, such as
+    `GSURegressor`, even more. Predictions do not follow that line: a reading is first shrunk towards the
+    population, more strongly the larger its error, so that predictions are right on average.
 
     With ``outliers``, ``error_scale`` or errors that rows share (``modes`` or ``y_cov`` of `fit`), the line
-    is found by the likelihood of the target given the reading, and the density of true features from the
-    readings of features alone (one component):
+    is fitted by the likelihood of the target given the reading, and the density of true features (one
+    component) from the readings of features alone:
 
     .. code-block:: text
 
@@ -100,25 +98,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
         Number of Gaussians K. "auto" tries 1, 2, ... and takes the K with the largest likelihood of features
         and target on held-out rows (3 folds); it stops after two more were no better.
     {max_components, em_tol, em_max_iter, acceleration, reg_covar, em_seed, n_jobs, em_verbose, em_callback}
-    outliers : {"student", "mixture"} or None, default=None
-        What readings of the target may be beside their noise. "student": noise with Student's distribution of
-        scale (s^2 + t_i^2)^(1/2). "mixture": a share of bad data whose noise has a further width of their
-        own, at least twice that of the others.
-    degrees_of_freedom : float from 1 to 200 or None, default=None
-        Of "student"; None: estimated.
-    error_scale : {"fit", "features", "both"} or None, default=None
-        Error bars that are right up to a factor, which is estimated. "fit": those of the target, with
-        kappa^(1/2). "features": those of each feature, with f_j, by maximum likelihood of the readings
-
-        .. code-block:: text
-
-            x_i ~ N(mu, T + F S_i F),    F = diag(f)
-
-        before the line, whose standard errors count the uncertainty of f; predictions read new rows with the
-        same factors. "both": all of them. What tells a factor from the scatter s, or from the spread T of
-        true values, are error bars of different sizes; where those of the target or of a feature are about
-        equal, or too small to tell, it is refused. That true values have one spread whatever their error
-        bars is assumed.
+    {law_outliers, law_degrees, law_error_scale}
 
     Attributes
     ----------
@@ -127,9 +107,8 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
     intercept_ : float
         alpha = mu_y - beta'mu_x.
     intrinsic_scatter_ : float
-        s >= 0, a standard deviation: the scatter around the line that no error bar explains. It counts the d
-        + 1 degrees of freedom of the line: without errors s^2 = RSS / (n - d - 1). 0 if the error bars
-        explain all of the scatter, or more.
+        s >= 0, a standard deviation: the scatter around the line that no error bar explains, 0 if error bars
+        explain all of it. It counts d + 1 degrees of freedom: without errors s^2 = RSS / (n - d - 1).
     coef_std_ : ndarray of shape (d,)
         Standard errors of ``coef_``, from the observed information of the marginal likelihood (also of mu_x
         and T_xx). With weights, the number of rows is the effective one, (sum c)^2 / sum c^2. Beyond the
@@ -151,30 +130,19 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
     log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
         Mean log-likelihood per row (features and target) at the start and after every step that was kept,
         never falling; with one component, before the correction for degrees of freedom.
-    outlier_probability_ : ndarray of shape (n,)
-        With ``outliers``: probability of each row of the fit that its target is bad ("mixture"), or that its
-        noise is more than three times as wide as its error bar and the scatter ("student").
-    outlier_law_ : dict of name and pair (estimate, standard error)
-        With ``outliers``: "degrees_of_freedom", or "share" and "width" of bad data.
-    error_scale_, error_scale_std_ : float
-        With ``error_scale`` "fit" or "both": the factor of the target's error bars, and its standard error.
-    feature_error_scale_, feature_error_scale_std_ : ndarrays of shape (d,)
-        With ``error_scale`` "features" or "both": those of the features.
-    modes_, modes_std_ : ndarrays of shape (k,)
-        With ``modes`` or ``y_cov``: the errors that rows share in units of their standard deviations, and
-        their standard errors. Model files hold them, as all that is known of outliers.
+    {outlier_probability_, outlier_law_, error_scale_, feature_error_scale_, modes_}
     y_modes_ : ndarray of shape (n, k)
         With ``y_cov``: the modes that it became, for `predict`.
     y_cov_loss_ : float
-        What these and the diagonal leave out of ``y_cov``, relative to it (Frobenius norms).
+        Part of ``y_cov`` that these and the diagonal leave out (Frobenius norms).
     covariance_ : ndarray of shape (1 + d, 1 + d)
         Covariance of intercept and coefficients, for one component.
     loglikelihood_ : float
         Sum of log p(y_i | x_i), of the reading of the target given those of features; for one component. Not
         known of fits on a cluster.
     naive_coef_, naive_std_ : ndarrays of shape (d,)
-        Least squares of the readings as if they were exact, over the rows without gaps and limits, for
-        comparison. Not known of fits on a cluster, and where rows are mixtures.
+        Least squares of the readings as if they were exact, over the rows without gaps and limits. Not known
+        of fits on a cluster, and where rows are mixtures.
     {held_out_log_likelihoods_, em_n_iter_, em_status_, n_features_in_, feature_names_in_}
 
     {Raises: refused}
@@ -262,18 +230,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
             have the errors ``modes[i] @ a`` instead, with (n, d + 1, k) features and target, the target last;
             rows are then complete, without limits, and their true features of one distribution whatever
             their modes.
-        groups : array-like of shape (n,), default=None
-            The object that each row belongs to, for one component: standard errors are then those of
-            independent groups, the sandwich
-
-            .. code-block:: text
-
-                V = H^-1 M H^-1,    M = G / (G - 1) sum_g u_g u_g'
-
-            with the information H and the sums u_g of the G groups' scores (Liang and Zeger 1986). Fewer than
-            10 groups are refused: with ``outliers``, ``error_scale``, ``modes`` or ``y_cov`` by the fit,
-            otherwise by ``coef_std_`` and all that needs it. With limits or rows that are mixtures, H is the
-            sum of the rows' squared scores.
+        {law_groups}
 
         {Returns: self}
 
