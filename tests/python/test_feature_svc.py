@@ -20,9 +20,7 @@ from uncertain import (
     GaussianScaler,
     ProbabilisticKernelFeatures,
     ProbabilisticKernelSVC,
-    UncertainError,
 )
-from uncertain.exceptions import ConvergenceWarning
 
 APPROXIMATIONS = ["random", "nystroem"]
 
@@ -57,17 +55,6 @@ def test_all_rows_as_landmarks_are_the_exact_machine() -> None:
     np.testing.assert_allclose(model.decision_function(X), exact.decision_function(X), atol=5e-3)
     waves = ProbabilisticKernelSVC(n_components=1000, random_state=0).fit(X, y)
     assert waves.objective_ == pytest.approx(exact.objective_, rel=0.05)
-
-
-@pytest.mark.parametrize("approximation", APPROXIMATIONS)
-def test_probabilities(approximation: Any) -> None:
-    X, y = clusters(240, 3)
-    model = ProbabilisticKernelSVC(
-        n_components=60, approximation=approximation, probability=True, tol=1e-4, random_state=0
-    ).fit(X, y)
-    p = model.predict_proba(X)
-    np.testing.assert_allclose(p.sum(axis=1), 1.0)
-    assert abs(p[np.arange(240), np.searchsorted(model.classes_, y)].mean() - model.score(X, y)) < 0.15
 
 
 @pytest.mark.parametrize("approximation", APPROXIMATIONS)
@@ -109,28 +96,6 @@ def test_model_files(approximation: Any, tmp_path: Path) -> None:
     assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"n_components": 0}, "n_components"),
-        ({"n_components": 5, "approximation": "fourier"}, "nystroem"),
-        ({"n_components": 5, "kernel": "precomputed"}, "probabilistic"),
-        ({"n_components": 5, "C": 0.0}, "C"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: dict[str, Any], words: str) -> None:
-    X, y = clusters(150)
-    with pytest.raises(UncertainError, match=words):
-        ProbabilisticKernelSVC(**parameters).fit(X, y)
-
-
-def test_not_converging_is_said() -> None:
-    X, y = clusters(150)
-    with pytest.warns(ConvergenceWarning, match="max_iter"):
-        model = ProbabilisticKernelSVC(n_components=30, max_iter=2, random_state=0).fit(X, y)
-    assert model.status_ == "max_iter" and model.optimality_gap_ > 1e-6
-
-
 MEMORY = """
 import resource, numpy as np
 from uncertain import GaussianArray, ProbabilisticKernelSVC
@@ -154,7 +119,3 @@ def test_the_features_are_never_held_and_the_memory_is_as_reported() -> None:
     taken, reported, matrix, gap, accuracy = map(float, said.split())
     assert taken <= reported < 0.85 * matrix, said
     assert gap <= 1e-2 and accuracy > 0.8
-
-
-def test_the_name_is_public() -> None:
-    assert uncertain.ProbabilisticKernelFeatures is ProbabilisticKernelFeatures

@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 from catalogues import description, redescribed
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline
 
 import uncertain
 from uncertain import AdaptiveHuberClassifier, AdaptiveHuberRegressor, GaussianArray
@@ -266,12 +265,3 @@ def test_report_of_classes() -> None:
         model.report(own.with_columns(three=pl.Series([7, *own["three"][1:]])))
     with pytest.raises(UncertainError, match="folds"):
         model.report(own, folds=1)
-
-
-def test_saved_pipelines_keep_their_kind(tmp_path: Path) -> None:
-    _, model = fitted("two")
-    model.save(tmp_path / "m")
-    again = uncertain.load(tmp_path / "m")
-    assert isinstance(again.pipeline_, Pipeline)
-    assert not again.is_regression_
-    assert "AdaptiveHuberClassifier" in repr(again)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import os
-import pickle
 import subprocess
 import sys
 import textwrap
@@ -22,13 +21,11 @@ from scipy.optimize import minimize
 from sklearn.metrics import log_loss
 from sklearn.utils.validation import check_random_state
 from test_docs import ROOT
-from test_huber_model import attributes
 from test_penalty import assert_rule, numbers, two_classes
 
 import uncertain
 from uncertain import (
     AdaptiveHuberClassifier,
-    AdaptiveHuberRegressor,
     GaussianArray,
     GSUClassifier,
     GSURegressor,
@@ -43,8 +40,8 @@ from uncertain._base.docs import ENTRIES, PLACE
 from uncertain._base.progress import Progress
 from uncertain._data.validation import check_labels
 from uncertain._report.pace import Pace
-from uncertain._uncertain import Fitted, effective_n_jobs, group_folds
-from uncertain.exceptions import ModelFileError, ParameterError
+from uncertain._uncertain import effective_n_jobs, group_folds
+from uncertain.exceptions import ParameterError
 
 
 def run(code: str, **environment: str) -> str:
@@ -325,26 +322,6 @@ def test_every_entry_is_used() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py"))
     used = {name for place in PLACE.finditer(sources) for name in place[2].split(", ")}
     assert used == set(ENTRIES)
-
-
-def test_pickles_of_estimators() -> None:
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(40, 3))
-    gram = X @ X.T
-    y = X[:, 0] + (np.arange(40) == 7) * 5.0
-    for estimator, data in (
-        (AdaptiveHuberRegressor(kernel="precomputed", graph=None, delta=1.0), gram),
-        (AdaptiveHuberRegressor(delta=1.0), X),
-        (AdaptiveHuberClassifier(kernel="polynomial", probability=True), X),
-    ):
-        target = y if isinstance(estimator, AdaptiveHuberRegressor) else y > 0
-        estimator.fit(data, target)
-        again = pickle.loads(pickle.dumps(estimator))
-        np.testing.assert_array_equal(again.predict(data), estimator.predict(data))
-        assert attributes(again) == attributes(estimator)
-        assert b"get_params" not in pickle.dumps(estimator._model)
-    with pytest.raises(ModelFileError):
-        Fitted(b"no file")
 
 
 def test_long_task_shows_one_line_that_is_gone_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,22 +92,6 @@ def test_habits_of_scikit_learn(approximation: Any) -> None:
     assert pipeline.score(X, target) > 0.9
 
 
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"n_components": 0}, "n_components"),
-        ({"n_components": -3}, "n_components"),
-        ({"approximation": "fourier"}, "nystroem"),
-        ({"sigma": 0.0}, "sigma"),
-        ({"sigma": "mean"}, "median"),
-        ({"coupling": "none"}, "coupling"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: dict[str, Any], words: str) -> None:
-    with pytest.raises(UncertainError, match=words):
-        ProbabilisticKernelFeatures(**parameters).fit(rows())
-
-
 @pytest.mark.parametrize(("sigma", "std"), [(1e-170, 1e-297), (1e-160, 1e-160)])
 def test_a_bandwidth_without_a_square_is_refused_of_rows_with_error_bars(sigma: float, std: float) -> None:
     """w'S w is infinity times zero, or infinite where it should be near one."""

@@ -390,18 +390,6 @@ def test_an_em_that_ends_early_says_so() -> None:
         fitted(x, y, C, n_components=5, max_iter=2, random_state=0)
 
 
-def test_a_pickle_answers_alike() -> None:
-    x, y, C, _ = readings(13, 100)
-    X = GaussianArray(x, cov=C[:, :2, :2])
-    for k in (1, 3):
-        model = fitted(x, y, C, n_components=k, random_state=0)
-        again = pickle.loads(pickle.dumps(model))
-        np.testing.assert_array_equal(again.predict_quantiles(X), model.predict_quantiles(X))
-        if k == 1:
-            same(again, model, rtol=1e-15)
-            assert again.intrinsic_scatter_std_ == model.intrinsic_scatter_std_
-
-
 def test_a_curve_as_a_density() -> None:
     """As photometric redshifts: colours that bend with z and noisier for some rows; 20 components."""
     rng = np.random.default_rng(0)

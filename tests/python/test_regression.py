@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 from numpy.testing import assert_allclose
-from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVR
@@ -122,36 +121,6 @@ def test_error_bars_of_targets_lower_the_weight_of_outliers() -> None:
         aware = GSURegressor(loss=loss).fit(X, y, y_std=y_std)  # type: ignore[arg-type]
         truth = X.means @ np.arange(1.0, 4) + 4
         assert np.abs(aware.predict(X) - truth).mean() < np.abs(plain.predict(X) - truth).mean()
-
-
-def test_weights_count_rows() -> None:
-    X, y = rows(50)
-    weights = np.arange(50) % 3
-    for loss in LOSSES:
-        model = GSURegressor(loss=loss, tol=1e-9)  # type: ignore[arg-type]
-        a = clone(model).fit(X, y, sample_weight=weights, y_std=0.2)
-        b = clone(model).fit(X[np.repeat(np.arange(50), weights)], np.repeat(y, weights), y_std=0.2)
-        assert_allclose(a.predict(X), b.predict(X), rtol=1e-3, atol=1e-3)
-        assert_allclose(a.objective_, b.objective_, rtol=1e-8)
-
-
-@pytest.mark.parametrize(
-    ("params", "words"),
-    [
-        ({"alpha": 0.0}, "alpha"),
-        ({"loss": "absolute"}, "absolute.*huber"),
-        ({"loss": "epsilon_insensitive", "epsilon": -1.0}, "epsilon"),
-        ({"loss": "huber", "delta": 0.0}, "delta"),
-        ({"solver": "sgd"}, "sgd"),
-        ({"kernel": "cubic"}, "cubic"),
-        ({"tol": 0.0}, "tol"),
-    ],
-    ids=str,
-)
-def test_bad_parameters(params: dict[str, Any], words: str) -> None:
-    X, y = rows(20)
-    with pytest.raises(ParameterError, match=words):
-        GSURegressor(**params).fit(X, y)
 
 
 def test_bad_data() -> None:

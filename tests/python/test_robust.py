@@ -25,7 +25,6 @@ from uncertain import (
     UncertainError,
     metrics,
 )
-from uncertain.exceptions import ParameterError
 
 METHODS = ["usvc", "tsvc", "ausvc", "mpsvc", "psvm"]
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "robust.json").read_text())
@@ -183,17 +182,6 @@ def test_rows_that_all_lie_next_to_their_borders_are_no_overflow() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_weights_are_counts_and_rows_without_weight_are_absent(method: Any) -> None:
-    X, y = clusters(40)
-    weight = np.arange(40) % 3
-    rows = np.repeat(np.arange(40), weight)
-    weighted = RobustSVC(method=method, tol=1e-9).fit(X, y, sample_weight=weight)
-    repeated = RobustSVC(method=method, tol=1e-9).fit(X[rows], y[rows])
-    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-3, atol=1e-4)
-    assert np.array_equal(np.isnan(weighted.radii_), weight == 0)
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_the_number_of_threads_changes_no_bit(method: Any, rng: np.random.Generator) -> None:
     y = np.arange(1_500) % 2
     X = GaussianArray(y[:, None] + rng.normal(size=(1_500, 6)), std=rng.uniform(0.2, 1.0, (1_500, 6)))
@@ -204,21 +192,15 @@ def test_the_number_of_threads_changes_no_bit(method: Any, rng: np.random.Genera
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_more_classes_probabilities_and_pickles(method: Any) -> None:
+def test_more_classes(method: Any) -> None:
     rng = np.random.default_rng(3)
     y = np.repeat(["a", "b", "c"], 20)
     means = rng.normal(size=(60, 3)) + 2.0 * np.eye(3)[np.repeat([0, 1, 2], 20)]
     X = GaussianArray(means, std=0.4)
-    model = make_pipeline(GaussianScaler(), RobustSVC(method=method, probability=True, random_state=0)).fit(
-        X, y
-    )
+    model = make_pipeline(GaussianScaler(), RobustSVC(method=method)).fit(X, y)
     assert model.score(X, y) > 0.75
-    probability = model.predict_proba(X)
-    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
     last = model[-1]
     assert last.radii_.shape == (3, 60) and len(last.history_) == 3 and last.objective_.shape == (3,)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict_proba(X), probability)
 
 
 def test_minimax_accuracies_are_those_of_the_cone_program_and_hold() -> None:
@@ -234,19 +216,13 @@ def test_minimax_accuracies_are_those_of_the_cone_program_and_hold() -> None:
     assert ridged.worst_case_accuracy_ < model.worst_case_accuracy_
     three = MinimaxProbabilityClassifier(probability=True, random_state=0).fit(X, np.arange(len(y)) % 3)
     assert three.worst_case_accuracy_.shape == (3,)
-    probability = three.predict_proba(X)
-    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
     assert three.decision_distribution(X)[1].shape == three.decision_function(X).shape == (len(y), 3)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(three)).predict_proba(X), probability)
-    assert not hasattr(MinimaxProbabilityClassifier(), "predict_proba")
 
 
-def test_minimax_refuses_equal_means_and_bad_parameters() -> None:
+def test_minimax_refuses_equal_means() -> None:
     X = np.array([[1.0], [-1.0], [2.0], [-2.0]])
     with pytest.raises(UncertainError, match="equal means"):
         MinimaxProbabilityClassifier().fit(X, [0, 0, 1, 1])
-    with pytest.raises(ParameterError, match="ridge = -1"):
-        MinimaxProbabilityClassifier(ridge=-1.0).fit(X, [0, 1, 0, 1])
 
 
 def test_measures_against_their_definitions() -> None:
@@ -271,32 +247,6 @@ def test_measures_refuse_what_they_cannot_count() -> None:
         metrics.nme(model, X, y[1:])
     with pytest.raises(UncertainError, match="two classes"):
         metrics.mpe(RobustSVC().fit(X, np.arange(len(y)) % 3), X, y)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"C": 0.0}, "C = 0"),
-        ({"method": "svm"}, "usvc, tsvc, ausvc, mpsvc, psvm"),
-        ({"radius": -0.5}, "radius = -0.5"),
-        ({"confidence": 0.3}, "confidence = 0.3"),
-        ({"confidence": 1.0, "bound": "chebyshev"}, "confidence = 1"),
-        ({"bound": "markov"}, "gaussian, chebyshev"),
-        ({"solver": "simplex"}, "auto, clarabel"),
-        ({"max_iter": 0}, "max_iter = 0"),
-    ],
-)
-def test_bad_parameters_are_refused_before_any_work(parameters: dict[str, Any], message: str) -> None:
-    X, y = clusters(80)
-    with pytest.raises(ParameterError, match=message):
-        RobustSVC(**parameters).fit(X, y)
-
-
-def test_an_early_end_is_a_warning() -> None:
-    X, y = clusters(80)
-    with pytest.warns(ConvergenceWarning, match="max_iter"):
-        model = RobustSVC(max_iter=2).fit(X, y)
-    assert model.status_ == "max_iter" and model.optimality_gap_ > 1e-6
 
 
 ROBUST = {
