@@ -17,10 +17,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 import uncertain
 from uncertain import GaussianArray, Incomplete
 from uncertain._files.read import open_files, read_table, write_table
-from uncertain._tables import BatchSize, is_table, open_table
+from uncertain._tables import BatchSize, as_table, open_table
 from uncertain._uncertain import Fitted, Rows, members_of, read_model, write_model
 
-__all__ = ["BatchSize", "Fitted", "Rows", "is_table", "open_files", "open_table", "read_model", "read_table"]
+__all__ = ["BatchSize", "Fitted", "Rows", "as_table", "open_files", "open_table", "read_model", "read_table"]
 __all__ += ["write_model", "write_table"]
 
 METHODS: tuple[str, ...] = get_args(get_type_hints(uncertain.fit)["method"])[1:]

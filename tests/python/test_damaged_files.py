@@ -18,7 +18,7 @@ import pytest
 from catalogues import BatchSize, open_files, read_table, write_table
 
 import uncertain
-from uncertain.exceptions import OutOfMemoryError, TableError, UncertainError
+from uncertain.exceptions import OutOfMemoryError, TableError
 
 ENDINGS = ("parquet", "arrow", "fits", "csv", "csv.gz", "ndjson", "json", "ecsv")
 FLIPS, CUTS = 24, 8
@@ -189,23 +189,3 @@ print(json.dumps([str(model).partition(" rows")[0].split()[-1] for model in mode
 def test_what_is_not_the_files_fault_is_not_called_so() -> None:
     with pytest.raises(FileNotFoundError):
         uncertain.fit("absent.parquet")
-
-
-@pytest.mark.parametrize(
-    ("form", "code"), [("table", 2), ("table", -1), ("reader", -1), ("reader", 2**31 - 1), ("stream", 2)]
-)
-def test_codes_without_an_entry_in_their_dictionary(form: str, code: int) -> None:
-    pa = pytest.importorskip("pyarrow")
-    codes = pa.array([*[0, 1] * 29, 0, code], type=pa.int32())
-    label = pa.DictionaryArray.from_arrays(codes, pa.array(["star", "quasar"]), safe=False)
-    whole = pa.table(frame().to_arrow()).drop_columns("label").append_column("label", label)
-
-    class Stream:
-        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-            return whole.__arrow_c_stream__(requested_schema)
-
-    words = (
-        "read through __arrow_c_stream__" if form == "stream" else rf"label: row 59 has code {code} of a dict"
-    )
-    with pytest.raises(UncertainError, match=words):
-        uncertain.fit({"table": whole, "reader": whole.to_reader(), "stream": Stream()}[form], method="gsu")

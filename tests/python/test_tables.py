@@ -183,7 +183,7 @@ def test_without_pyarrow_polars_reads_the_rest(
     columns: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     foreign = Foreign(CONSTRUCTORS["pyarrow"](columns))
-    monkeypatch.setattr("uncertain._tables.opening.installed", lambda module: False)
+    monkeypatch.setattr("uncertain._tables.libraries.installed", lambda module: False)
     for table in (foreign, CONSTRUCTORS["pandas"](columns)):
         g = AsGaussians(mean="mean", cov="cov").fit_transform(table)
         assert_allclose(g.covariances(), columns["cov"], rtol=1e-12)

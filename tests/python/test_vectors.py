@@ -94,8 +94,9 @@ def test_lists_that_are_no_vectors(arrays: dict[str, Any]) -> None:
     )
     with pytest.warns(UncertainWarning, match=r"\(flux\) were read"):
         assert uncertain.fit(ragged, target="label", method="gsu").columns_.features == FEATURES[:3]
+    late = pl.concat([lists(arrays), lists(arrays), ragged[:30], ragged[30:]])
     with (
-        pytest.warns(UncertainWarning, match=r"\(flux, col\) were read"),  # of a query a first row is known
+        pytest.warns(UncertainWarning, match=r"\(flux, col\) were read"),  # of a query first rows are known
         pytest.raises(ColumnError, match="column 'col' has lists of 2 numbers, and one of 3"),
     ):
-        uncertain.fit(ragged.lazy(), target="label", method="gsu")
+        uncertain.fit(pl.concat([late, late]).lazy(), target="label", method="gsu")

@@ -11,8 +11,8 @@ import polars as pl
 
 from .._data.installed import installed
 from .._data.typing import Array, Keywords, NativeTable
-from .._tables.astropy import clean, first_table
-from .._tables.opening import open_astropy
+from .._tables.astropy import read_hdu
+from .._tables.libraries import of_astropy
 from ..exceptions import ColumnError, UncertainError
 from .damage import readable, unchanged
 from .formats import FormatName
@@ -75,8 +75,8 @@ def to_polars(table: NativeTable) -> pl.DataFrame:
     """
     from astropy.table.serialize import represent_mixins_as_columns
 
-    plain = open_astropy(represent_mixins_as_columns(table))
-    return plain.frame(plain.names)
+    plain = of_astropy(represent_mixins_as_columns(table))
+    return pl.DataFrame(plain.read(plain.names))
 
 
 def write_astropy(frame: pl.DataFrame, path: Path, kind: FormatName) -> None:
@@ -98,8 +98,8 @@ def _read_one(file: str, kind: FormatName) -> tuple[NativeTable, str]:
         if kind != "fits":
             return Table.read(absolute(file), **READERS[kind]), ""
         with fits.open(absolute(file)) as hdus:
-            hdu, note = first_table(hdus)
-            return clean(Table.read(hdu), note)
+            table, notes = read_hdu(hdus)
+            return table, "; ".join(notes)
 
     try:
         with unchanged(file), warnings.catch_warnings():

@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from .._data.typing import NativeTable
-from .._tables.door import BatchSize
+from .._tables import BatchSize
 from .formats import is_remote
 
 READ_BYTES = 40 << 20

@@ -18,11 +18,16 @@ from typing import TypeVar
 import polars as pl
 
 from .._spill._budget import format_bytes
-from .._tables.door import from_library
 from ..exceptions import OutOfMemoryError, TableError, UncertainError
 from .formats import is_remote
 
 T = TypeVar("T")
+
+
+def from_library(error: BaseException) -> bool:
+    """An exception, or the panic of a Rust library, and not an interrupt or an exit."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
 
 LISTED = 4
 """Values that a list of unknown length is taken to have."""

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
 
 import polars as pl
 
 from .._data.replacing import replacing
-from .._tables.carried import with_bars_beside
-from .._tables.carriers.carrier import FIRST
-from .._tables.door import BatchSize, Query
-from .._tables.exits import AstropyExit, WrappedExit
-from .._tables.opening import open_astropy
+from .._tables.carried import expand
+from .._tables.frame import FIRST, BatchSize, Frame
+from .._tables.libraries import of_astropy
 from .._tables.table import Table
 from ..exceptions import ColumnError, ParameterError, UncertainError
 from .astropy import check_units, read_astropy, to_polars, write_astropy
@@ -45,20 +43,16 @@ def open_files(given: Paths) -> Table:
         if remote is not None:
             raise ParameterError(f"{remote}: {kind.name} files are read from disk only; download it first")
         native, note = read_astropy(files, kind.name)
-        table = with_bars_beside(open_astropy(native, note=note))
-        table.exit = WrappedExit(AstropyExit(lambda: native), to_polars)
-        table.origin = describe_paths(given)
-        return table
-    notes: Notes = ()
+        frame = of_astropy(native)
+        own_notes = (note, *frame.notes) if note else frame.notes
+        return Table(expand(replace(frame, wrap=to_polars, origin=describe_paths(given), notes=own_notes)))
     hive, where = is_folder(given), describe_paths(given)
     if kind.name in SLICED:
-        query = SlicedFiles(files, where, hive).query()
-    else:
-        query, notes = _open_streamed(files, where, kind, hive=hive)
-    return with_bars_beside(Table.from_query(query, origin=where, notes=notes))
+        return Table(expand(SlicedFiles(files, where, hive).frame()))
+    return Table(expand(_open_streamed(files, where, kind, hive=hive)))
 
 
-def _open_streamed(files: Sequence[str], where: str, kind: Format, *, hive: bool) -> tuple[Query, Notes]:
+def _open_streamed(files: Sequence[str], where: str, kind: Format, *, hive: bool) -> Frame:
     """Files that are read from the beginning, as one query."""
     scans = [readable(file, kind.name, lambda: scan_file(file, hive=hive)) for file in files]  # noqa: B023
     named = list(zip(files, scans, strict=True))
@@ -80,18 +74,24 @@ def _open_streamed(files: Sequence[str], where: str, kind: Format, *, hive: bool
                 yield block
 
     streams = kind.name in STREAMED and not kind.compressed and hasattr(frames[0], "collect_batches")
-    query = Query(schema.to_frame(), collect, batches if streams else None, own_units=scans[0].units)
-    if kind.name in TEXT:
-        query.sample = lambda names: readable(
-            where, kind.name, lambda: below(frames, names).head(FIRST).collect()
-        )
-    return query, tuple(dict.fromkeys(note for scan in scans for note in scan.notes))
+
+    def head(names: Sequence[str]) -> pl.DataFrame:
+        return readable(where, kind.name, lambda: below(frames, names).head(FIRST).collect())
+
+    def first_rows() -> pl.DataFrame:
+        texts = [name for name, dtype in schema.items() if dtype == pl.String]
+        return schema.to_frame() if kind.name not in TEXT or not texts else head(schema.names())
+
+    return Frame(
+        "polars", schema.names(), lambda names: collect(names).get_columns(),
+        lambda: first_rows().get_columns(), head=lambda names: head(names).get_columns(),
+        stream=batches if streams else None, units=lambda: scans[0].units, origin=where,
+        notes=tuple(dict.fromkeys(note for scan in scans for note in scan.notes)),
+    )  # fmt: skip
 
 
 STREAMED = ("csv", "tsv", "ndjson")
 """Formats that Polars reads from the beginning, in batches; what is compressed it unpacks as a whole."""
-
-Notes: TypeAlias = tuple[str, ...]
 
 
 def read_table(path: Paths) -> pl.DataFrame:

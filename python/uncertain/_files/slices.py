@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TypeVar
 
 import polars as pl
 
-from .._tables.door import BatchSize, Query
+from .._tables.frame import BatchSize, Frame
 from .blocks import check_footer, has_checked_reader, read_blocks
 from .damage import readable, require_room, unchanged
 from .formats import file_format
@@ -38,9 +38,14 @@ class SlicedFiles:
     _scans: dict[str, pl.LazyFrame] = field(default_factory=dict, init=False)
     """Those of few files; many would stay open."""
 
-    def query(self) -> Query:
+    def frame(self) -> Frame:
         """What a `Table` asks."""
-        return Query(self.schema.to_frame(), self.collect, self.batches, self.count)
+        return Frame(
+            "polars", self.schema.names(), lambda names: self.collect(names).get_columns(),
+            lambda: self.schema.to_frame().get_columns(),
+            head=lambda names: next(self.batches(names, BatchSize(1))).get_columns(),
+            count=cache(self.count), stream=self.batches, origin=self.where,
+        )  # fmt: skip
 
     @cached_property
     def schema(self) -> pl.Schema:

@@ -88,7 +88,7 @@ def value_of_remeasuring(
         "new_error": np.where(np.isinf(errors), typical[column], factor * std[row, column]),
         "gain": gains[row, column],
     }
-    return cells_by_gain if source.table is None else source.table.exit.new(cells_by_gain)
+    return cells_by_gain if source.table is None else source.table.answer(cells_by_gain, fresh=True)
 
 
 def _posterior(reader: Reader, rows: GaussianRows) -> GaussianArray:

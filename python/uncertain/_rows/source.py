@@ -19,9 +19,9 @@ from .._data.typing import ColumnOrValues, Floats, Labels, NativeColumn, NativeT
 from .._data.validation import TableLike
 from .._data.warn import warn
 from .._files.paths import Paths
-from .._tables.exits import unshared
-from .._tables.opening import opened, refuse_strange
-from .._tables.table import Table
+from .._tables.answers import as_array
+from .._tables.frame import refuse_strange
+from .._tables.table import Table, as_table
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
 
 
@@ -50,7 +50,7 @@ class Source:
 
             table: Table | None = open_files(data)
         else:
-            table = opened(data)
+            table = as_table(data)
         if table is None:
             refuse_strange(data)
         elif notes:
@@ -159,13 +159,13 @@ class Source:
     def answer(self, columns: Mapping[str, Labels]) -> NativeTable:
         """New columns as a table of the caller's kind; needs one."""
         assert self.table is not None
-        return self.table.exit.answer(columns)
+        return self.table.answer(columns)
 
     def answer_one(self, name: str, values: Labels) -> NativeColumn:
         """One new column as the caller's library has it; the values themselves without a table."""
         if self.table is None:
-            return unshared(values)
-        return self.table.exit.answer({name: values})[name]
+            return as_array(values)
+        return self.table.answer({name: values})[name]
 
     def check_new(self, names: Iterable[str], instead: str) -> Self:
         """Refuse new columns for what is no table, or whose names are taken; load all columns otherwise."""

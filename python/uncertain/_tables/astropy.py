@@ -12,32 +12,27 @@ from .._data.typing import Array, NativeTable
 from ..exceptions import ColumnError
 
 
-def read_fits(X: NativeTable) -> tuple[NativeTable, str]:
-    """Read an open FITS file, one of its tables, or the rows of one; and a note on the choice."""
+def read_hdu(X: Any) -> tuple[NativeTable, tuple[str, ...]]:
+    """Read an open FITS file, one of its tables, or the rows of one; and say what else there is."""
     from astropy.io import fits
-    from astropy.table import Table as NativeTable
+    from astropy.table import Table
 
-    note = ""
+    notes: tuple[str, ...] = ()
     if isinstance(X, fits.HDUList):
-        X, note = first_table(X)
-    table = NativeTable.read(fits.BinTableHDU(X) if isinstance(X, fits.FITS_rec) else X)
-    return clean(table, note)
+        tables = [(number, hdu) for number, hdu in enumerate(X) if hdu.header.get("TFIELDS")]
+        if not tables:
+            raise ColumnError("the FITS file holds no table, only images")
+        first, *others = (f"{number} ({hdu.name})" for number, hdu in tables)
+        X = tables[0][1]
+        if others:
+            listed = ", ".join(others)
+            notes = (f"its first table, HDU {first}, was read: Table.read(path, hdu=...) reads {listed}",)
+    return Table.read(fits.BinTableHDU(X) if isinstance(X, fits.FITS_rec) else X), notes
 
 
-def first_table(hdus: Any) -> tuple[Any, str]:
-    """Return the first table of an open FITS file, and a sentence that names the others, if there are any."""
-    tables = [(number, hdu) for number, hdu in enumerate(hdus) if hdu.header.get("TFIELDS")]
-    if not tables:
-        raise ColumnError("the FITS file holds no table, only images")
-    first, *others = (f"{number} ({hdu.name})" for number, hdu in tables)
-    note = f"its first table, HDU {first}, was read: Table.read(path, hdu=...) reads {', '.join(others)}"
-    return tables[0][1], note if others else ""
-
-
-def clean(table: NativeTable, note: str) -> tuple[NativeTable, str]:
-    """The table as its columns are meant, and the note with what was decided about them."""
-    split = split_arms(strip_text(table))
-    return table, "; ".join(filter(None, (note, split)))
+def clean(table: NativeTable) -> tuple[NativeTable, str]:
+    """Return the table as its columns are meant, and a note on what was decided about them."""
+    return table, split_arms(strip_text(table))
 
 
 def strip_text(table: NativeTable) -> NativeTable:

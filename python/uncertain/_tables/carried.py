@@ -1,125 +1,104 @@
-"""Columns that carry their error bars become columns of numbers beside each other; their names say the rest.
+"""Columns that hold more than a number become columns of numbers beside each other, as their names say.
 
-So such a column may be the target or a feature, and have gaps, as any other. What is more than numbers beside
-each other (correlated features, mixtures, draws) stays one column, a distribution.
+Text with error bars (`text`) becomes x and x_err; rows of Gaussians with independent features x and x_std (of
+several features x_u, x_u_std, x_g, ...); lists of numbers with an error bar each (flux and flux_err of five
+bands) flux[0], flux[0]_err, ... So each may be the target or a feature, and have gaps, as any other column.
+What is more than that (correlated features, mixtures, draws) stays one column, a distribution.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeAlias
 
-import numpy as np
+import polars as pl
 
 from .._columns.columns import listing
-from .._data.arrow_rows import struct_type, width_of
-from .._data.typing import ColumnType, NativeColumn
+from .._columns.error_names import error_bars
+from .._data.arrow_rows import fields_of, struct_type, width_of
+from .._data.arrow_types import metadata_of
+from .._data.typing import ColumnType
 from .._data.units import Unit
 from ..exceptions import ColumnError
-from .carriers import Carried, carried, from_vectors
-from .door import BatchSize, Foreign, Query
-from .exits import ArrowExit, WrappedExit
-from .table import Table
+from .frame import FIRST, BatchSize, Frame
+from .text import has_error_bars, read_text
 
-if TYPE_CHECKING:
-    import polars as pl
+LONGEST = 64
+"""Numbers of a list that are features of their own."""
+ENDINGS = {"std": ("_err",), "var": ("_var",), "arms": ("_err1", "_err2"), "limits": ("_lower", "_upper")}
+"""By kind of error bar, how the columns of an element's end."""
 
-Found = Mapping[str, Carried]
-"""The columns that carry their error bars, by name."""
+Part: TypeAlias = Callable[[pl.Series], pl.Series]
+"""Takes one column of numbers out of one that holds more."""
 
 
-def with_bars_beside(table: Table) -> Table:
-    """The table with such columns taken apart; itself if there are none."""
-    door, exit = table.door, table.exit
-    vectors: Found = {}
-    if len({*table.names}) < len(table.names) or isinstance(exit, WrappedExit):  # around one taken apart
-        return table
-    if isinstance(door, Query):
-        columns = {column.name: column for column in _with_rows(door)}
-        found = _found(columns.items())
-        if sum(map(_may_be_list, columns.values())) > 1:
-            vectors = from_vectors(
-                table.names, table.types, partial(_with_first_row, door, columns), door.units()
-            )
-        found = {**found, **vectors}
-        apart: Foreign | Query = _query(door, found) if found else door
-    else:
-        if door is None:
-            series = [*table.columns.values()]
-            door = Foreign(table.names, lambda place: series[place], lambda: table.n_rows)
-        found = _found((name, door.column(place)) for place, name in enumerate(door.names))
-        if sum(_may_be_list(door.column(place)) for place in range(len(door.names))) > 1:
-            vectors = from_vectors(table.names, table.types, partial(_series, door), door.units())
-        found = {**found, **vectors}
-        apart = _foreign(door, found) if found else door
+@dataclass(frozen=True)
+class Carried:
+    """What stands in the place of a column."""
+
+    parts: Mapping[str, Part]
+    """By name, values before their error bars."""
+    type: ColumnType = "number"
+    unit: Unit = None
+    kept: bool = False
+    """Is the column a part of its own, of lists?"""
+
+
+def expand(frame: Frame) -> Frame:
+    """Take apart the columns that hold more than a number; the frame itself if there are none."""
+    schema = {column.name: column for column in frame.loaded or frame.schema()}
+    plain = all(column.dtype.is_numeric() for column in schema.values())
+    if plain or len({*frame.names}) < len(frame.names):
+        return frame
+    found = {name: carried for name, column in schema.items() if (carried := _carried(frame, column))}
+    lists = [name for name, column in schema.items() if isinstance(column.dtype, (pl.List, pl.Array))]
+    vectors = _vectors(frame, [name for name in lists if name not in frame.types], schema)
+    found |= vectors
     if not found:
-        return table
-    origin, notes = table.origin, table.notes
-    if values := [name for name, own in vectors.items() if f"{name}[0]" in own.parts]:
-        shown = listing(values, 4)
-        notes += (f"lists of numbers with error bars ({shown}) were read as columns x[0], x[1], ...",)
-    if isinstance(apart, Query):  # which is not to be asked again for the table itself
-        return Table.from_query(apart, by_arrow=isinstance(exit, ArrowExit), origin=origin, notes=notes)
-    return Table(apart, exit, origin=origin, notes=notes)
+        return frame
+    origins = _origins(frame.names, found)
 
+    def apart(columns: Sequence[pl.Series], names: Sequence[str]) -> list[pl.Series]:
+        by_name = {column.name: column for column in columns}
+        return [
+            found[origins[name]].parts[name](by_name[origins[name]]).alias(name)
+            if origins[name] in found
+            else by_name[name]
+            for name in names
+        ]
 
-def _may_be_list(column: Any) -> bool:
-    """By its type, may each row be a list? Python objects may."""
-    dtype = str(getattr(column, "dtype", getattr(column, "type", "object")))
-    return getattr(column, "ndim", 1) > 1 or dtype.startswith(LISTS)
+    def sources(names: Sequence[str]) -> list[str]:
+        return [*dict.fromkeys(origins[name] for name in names)]
 
+    def stream(names: Sequence[str], size: BatchSize) -> Iterator[pl.DataFrame]:
+        assert frame.stream is not None
+        return (pl.DataFrame(apart(f.get_columns(), names)) for f in frame.stream(sources(names), size))
 
-LISTS = ("List(", "Array(", "list<", "large_list<", "fixed_size_list<", "object")
-
-
-def _series(door: Foreign, name: str) -> pl.Series:
-    from .columns import to_series
-
-    return to_series(door.column(door.names.index(name)), name)
-
-
-def _found(columns: Iterable[tuple[str, NativeColumn]]) -> Found:
-    by_name = {name: carried(column, name) for name, column in columns if not _is_plain(column)}
-    return {name: own for name, own in by_name.items() if own is not None}
-
-
-def _is_plain(column: Any) -> bool:
-    """Are these numbers or booleans of Polars, NumPy or pandas, beside which there is nothing?"""
-    dtype: Any = getattr(column, "dtype", None)
-    if isinstance(dtype, np.dtype):
-        return dtype.kind in "fiub" and type(column).__name__ in ("ndarray", "Series")
-    return str(dtype) == "Boolean" or (hasattr(dtype, "is_numeric") and bool(dtype.is_numeric()))
-
-
-def _with_rows(door: Query) -> list[pl.Series]:
-    """The columns of the schema, with first rows where types say too little."""
-    columns = {column.name: column for column in door.schema.get_columns()}
-    texts = [name for name, column in columns.items() if str(column.dtype) == "String"]
-    if door.sample is not None and texts:
-        columns |= door.sample(texts).to_dict()
-    return [column if _may_be_list(column) else _with_a_row(door, column) for column in columns.values()]
-
-
-def _with_a_row(door: Query, column: pl.Series) -> pl.Series:
-    """The column, with its first row where types do not say how long lists are (DuckDB's, of Parquet)."""
-    storage = struct_type(column.dtype)
-    known = (
-        not str(column.dtype).startswith("List") if storage is None else width_of(storage, column) is not None
+    types = {
+        name: "list" if found[origin].kept and name == origin else found[origin].type
+        for name, origin in origins.items()
+        if origin in found
+    }
+    units = {name: found[origin].unit for name, origin in origins.items() if origin in found}
+    features = [name for name, carried in vectors.items() if f"{name}[0]" in carried.parts]
+    note = f"lists of numbers with error bars ({listing(features, 4)}) were read as columns x[0], x[1], ..."
+    return replace(
+        frame,
+        names=[*origins],
+        read=lambda names: apart(frame.read(sources(names)), names),
+        schema=lambda: [schema.get(name, pl.Series(name, [], pl.Float64)) for name in origins],
+        loaded=[column for column in frame.loaded if origins.get(column.name) not in found],
+        stream=stream if frame.stream else None,
+        units=lambda: {**frame.units(), **{name: unit for name, unit in units.items() if unit}},
+        types={**frame.types, **types},
+        notes=(*frame.notes, note) if features else frame.notes,
     )
-    if known or door.once or door.batches is None:
-        return column
-    first = next(iter(door.batches([column.name], BatchSize(1))), None)
-    return column if first is None else first.to_series()[:1]
 
 
-def _with_first_row(door: Query, columns: Mapping[str, pl.Series], name: str) -> pl.Series:
-    return _with_a_row(door, columns[name])
-
-
-def _names(names: Sequence[str], found: Found) -> dict[str, str]:
-    """By new name the column that it comes from; ColumnError for a name that is there twice."""
+def _origins(names: Sequence[str], found: Mapping[str, Carried]) -> dict[str, str]:
+    """Map each new name to its column; ColumnError for a name that is there twice."""
     origins: dict[str, str] = {}
     for name in names:
         for part in found[name].parts if name in found else (name,):
@@ -133,87 +112,95 @@ def _names(names: Sequence[str], found: Found) -> dict[str, str]:
     return origins
 
 
-def _type(own: Carried, whole: bool) -> ColumnType:
-    return "list" if own.kept and whole else own.type
+def _first_rows(frame: Frame, column: pl.Series) -> pl.Series:
+    """Return first rows of a column, or none where a stream would be read for them."""
+    return column if len(column) or frame.head is None else frame.head([column.name])[0]
 
 
-def _units(units: Mapping[str, Unit], found: Found) -> dict[str, Unit]:
-    own = {part: carrier.unit for carrier in found.values() if carrier.unit for part in carrier.parts}
-    return {**units, **own}
+def _carried(frame: Frame, column: pl.Series) -> Carried | None:
+    """Return what a column of text, of structs or of Python objects carries; None for all others."""
+    name, dtype = column.name, column.dtype
+    if dtype == pl.String:
+        if not has_error_bars(column[:FIRST]):
+            return None
+        return Carried({name: partial(read_text, error=False), f"{name}_err": partial(read_text, error=True)})
+    storage = struct_type(dtype) if dtype.is_nested() or hasattr(dtype, "ext_storage") else None
+    if storage is None:
+        return None
+    about = metadata_of(dtype)
+    width = width_of(storage, column)
+    width = width_of(storage, _first_rows(frame, column)) if width is None else width
+    kinds = {own.name for own in storage.fields} - {"mean"}
+    if width is None or not (kinds <= {"std"} or kinds <= {"var"} or (width == 1 and kinds == {"cov"})):
+        return Carried({name: pl.Series.clone}, "distribution", about.unit)
+    names = [f"{name}_{own}" for own in about.names] if about.names else [f"{name}{j}" for j in range(width)]
+    parts: dict[str, Part] = {}
+    for j, feature in enumerate(names if width > 1 else [name]):
+        parts[feature] = partial(_field, "mean", j)
+        for kind in kinds:
+            parts[f"{feature}_{'std' if kind == 'std' else 'var'}"] = partial(_field, kind, j)
+    return Carried(parts, unit=about.unit)
 
 
-# -- in memory
+def _field(field: str, place: int, column: pl.Series) -> pl.Series:
+    """Return one number of the lists in a field of structs, the only one where they have but one."""
+    lists = fields_of(column)[field]
+    if isinstance(lists.dtype, pl.Array):
+        return lists.arr.get(place if lists.dtype.shape[0] > 1 else 0)
+    if isinstance(lists.dtype, pl.List):
+        first = lists.drop_nulls()[:1]
+        return lists.list.get(place if len(first) and len(first[0]) > 1 else 0)
+    return lists
 
 
-@dataclass
-class _Apart(Foreign):
-    """Columns in memory, some of which are parts of one that carries its error bars."""
+def _vectors(frame: Frame, lists: list[str], schema: Mapping[str, pl.Series]) -> dict[str, Carried]:
+    """Return the columns of lists that are taken apart, values and error bars.
 
-    known: Mapping[str, ColumnType | None] = None  # type: ignore[assignment]
-
-    def types(self) -> list[ColumnType]:
-        """Parts are not computed for that."""
-        from .columns import column_type
-
-        return [own or column_type(self.column(place)) for place, own in enumerate(self.known.values())]
-
-
-def _foreign(door: Foreign, found: Found) -> Foreign:
-    origins = _names(door.names, found)
-    names, places = [*origins], {name: place for place, name in enumerate(door.names)}
-
-    @cache
-    def part(name: str) -> NativeColumn:
-        carrier = found[origins[name]]
-        return carrier.parts[name](carrier.column)
-
-    def column(place: int) -> NativeColumn:
-        name = names[place]
-        return part(name) if origins[name] in found else door.column(places[name])
-
-    known = {
-        name: _type(found[origin], name == origin) if origin in found else None
-        for name, origin in origins.items()
-    }
-    return _Apart(names, column, door.count, lambda: _units(door.units(), found), known)
+    The lists stay beside their parts, for who asks for them (``mean="flux", std="flux_err"``). One such pair
+    alone stays as it is, and is read as lists; so do lists of different lengths, and spectra, whose numbers
+    are too many.
+    """
+    if len(lists) < 2:
+        return {}
+    bars = {value: each[0] for value, each in error_bars(frame.names).items()}
+    pairs = {value: bar for value, bar in bars.items() if {value, *bar.columns} <= {*lists}}
+    if len(bars) == 1 and all(bar.kind in ("std", "var") for bar in pairs.values()):
+        return {}
+    units, found = frame.units(), dict[str, Carried]()
+    for value, bar in pairs.items():
+        names = (value, *bar.columns)
+        columns = frame.read(names) if frame.whole else [_first_rows(frame, schema[name]) for name in names]
+        widths = {_width(column) for column in columns}
+        width = widths.pop()
+        parts: dict[str, dict[str, Part]] = {
+            column.name: {f"{value}[{j}]{ending}": partial(_element, j, width) for j in range(width)}
+            for column, ending in zip(columns, ("", *ENDINGS[bar.kind]), strict=True)
+        }
+        if widths or not 0 < width <= LONGEST or {*frame.names} & {p for own in parts.values() for p in own}:
+            continue
+        for name, own in parts.items():
+            found[name] = Carried({name: pl.Series.clone} | own, unit=units.get(name), kept=True)
+    return found
 
 
-# -- queries
+def _width(column: pl.Series) -> int:
+    """Return how many numbers each row has; 0 for lists of other things or of several lengths."""
+    dtype: Any = column.dtype
+    if isinstance(dtype, pl.Array):
+        return int(dtype.shape[0]) if len(dtype.shape) == 1 and dtype.inner.is_numeric() else 0
+    sizes = column.list.len().drop_nulls().unique().to_list() if dtype.inner.is_numeric() else []
+    return int(sizes[0]) if len(sizes) == 1 else 0
 
 
-def _query(door: Query, found: Found) -> Query:
-    """Answers of the query, taken apart when they are there."""
-    origins = _names(door.names, found)
-
-    def read(names: Iterable[str]) -> list[str]:
-        return [*dict.fromkeys(origins[name] for name in names)]
-
-    def apart(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
-        import polars as pl
-
-        return pl.DataFrame(
-            [
-                found[origins[name]].parts[name](frame[origins[name]]).alias(name)
-                if origins[name] in found
-                else frame[name]
-                for name in names
-            ]
+def _element(place: int, width: int, column: pl.Series) -> pl.Series:
+    """Return one number of each row."""
+    if isinstance(column.dtype, pl.Array):
+        return column.arr.get(place)
+    other = column.list.len().drop_nulls()
+    other = other.filter(other != width)
+    if len(other):
+        raise ColumnError(
+            f"column {column.name!r} has lists of {width} numbers, and one of {other[0]}; features need "
+            "lists of one length"
         )
-
-    def collect(names: Sequence[str] | None) -> pl.DataFrame:
-        return apart(
-            door.collect(None if names is None else read(names)), origins if names is None else names
-        )
-
-    def batches(names: Sequence[str], size: BatchSize) -> Iterator[pl.DataFrame]:
-        assert door.batches is not None
-        return (apart(frame, names) for frame in door.batches(read(names), size))
-
-    return Query(
-        apart(door.schema, origins),
-        collect,
-        batches if door.batches else None,
-        door.counted,
-        door.once,
-        _units(door.units(), found),
-    )
+    return column.list.get(place)

@@ -1,26 +1,26 @@
 """`Table`: the columns of any table, in Polars, asked for by name.
 
-Design: every table is columns of Polars inside. Those that are not there yet come through a `Door`: columns
-of another library, taken over one by one when they are asked for (`Foreign`), or a query that is collected
-late and can be read in batches (`Query`). How answers go back to the caller's kind is an `Exit`. Code for
-other libraries stands in these two alone. A frame of Polars is taken apart into its columns, which copies
-nothing: asked for everything at once it would rechunk itself.
+A `Frame` is what the caller's library gives; here are the columns that were read of it, their units, and
+blocks of them as the extension reads them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+import numpy as np
+
 from .._columns.columns import require
-from .._data.typing import ColumnType, Ints, Labels, NativeColumn, NativeTable
+from .._data.array import GaussianArray
+from .._data.typing import ColumnType, Ints, NativeColumn, NativeTable
 from .._data.units import Unit, as_unit, converted, unit_name
 from .._uncertain import Rows
 from ..exceptions import ColumnError, ShapeError
-from .door import BatchSize, Foreign, Query
-from .exits import ArrowExit, Exit, PolarsExit, take
+from .answers import Columns, answer
+from .frame import KINDS_OF_TABLES, BatchSize, Frame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,67 +43,57 @@ class Table:
 
     def __init__(
         self,
-        door: Foreign | Query | None,
-        exit: Exit,
-        columns: Mapping[str, pl.Series] | None = None,
+        source: Frame | None,
+        columns: Collection[pl.Series] = (),
         *,
-        origin: str = "",
-        notes: tuple[str, ...] = (),
         own_units: Mapping[str, Unit] | None = None,
         units: Mapping[str, str] | None = None,
     ) -> None:
-        self.door = door
-        """Where columns come from that are not in Polars; None where all are."""
-        self.is_late = isinstance(door, Query)
+        self._source = source
+        """Where columns come from that are not in memory; None where all are."""
+        self.is_late = source is not None and source.whole is None
         """Is it a query, which is collected when it is asked?"""
-        self.is_once = isinstance(door, Query) and door.once
+        self.is_once = source is not None and source.once
         """Is it a stream that can be read only once?"""
-        self.exit = exit
-        self.columns = {**(columns or {})}
-        """Those that are in memory, in Polars."""
-        self.names = [*self.columns] if door is None else door.names
+        loaded = columns if source is None or columns else source.loaded
+        self.columns = {column.name: column for column in loaded}
+        """Those that are in memory."""
+        self.names = [*self.columns] if source is None else source.names
         """Column names, in order."""
-        self.origin = origin
+        self.origin = "" if source is None else source.origin
+        """The file that it is of."""
+        self.notes = () if source is None else source.notes
+        """Sentences on what was decided when it was opened."""
         self._own_units = own_units
         self._units = units or {}
         self._places = {name: place for place, name in enumerate(self.names)}
-        self.notes = notes
-        """Sentences on what was decided when it was opened."""
-        self._stands = False  # are some rows in the place of a whole table, of which nothing more is read?
+        self._is_sample = False  # a few rows in the place of a whole table, of which nothing more is read
 
     @classmethod
     def from_frame(cls, frame: pl.DataFrame) -> Table:
         """A frame of Polars."""
-        return cls(None, PolarsExit(lambda: frame), {column.name: column for column in frame.get_columns()})
-
-    @classmethod
-    def from_query(
-        cls, query: Query, *, by_arrow: bool = False, origin: str = "", notes: tuple[str, ...] = ()
-    ) -> Table:
-        """A query, answered by Polars, or by pyarrow."""
-        exit = ArrowExit(lambda: whole().to_arrow()) if by_arrow else PolarsExit(lambda: whole())
-        table = cls(query, exit, origin=origin, notes=notes)
-
-        def whole() -> pl.DataFrame:
-            return table.frame(table.names)
-
-        return table
+        return cls(None, frame.get_columns())
 
     def with_columns(self, columns: Iterable[pl.Series]) -> Table:
         """A table of these columns, in the units of this one."""
-        import polars as pl
-
-        own_columns = {column.name: column for column in columns}
-        own = {name: unit for name, unit in self.own_units.items() if name in own_columns}
-        exit = PolarsExit(lambda: pl.DataFrame([*own_columns.values()]))
-        return Table(None, exit, own_columns, own_units=own, units=self._units)
+        return Table(None, [*columns], own_units=self.own_units, units=self._units)
 
     @property
     def native(self) -> NativeTable:
         """The table as the caller's library has it, all columns of a query."""
-        if self.is_late:
-            self.load(self.names)
-        return self.exit.whole()
+        source = self._source
+        if source is not None and source.whole is not None:
+            return source.whole()
+        frame = self.frame(self.names)
+        return frame.to_arrow() if source is not None and source.kind == "pyarrow" else frame
+
+    def answer(self, columns: Columns, *, beside: bool = False, fresh: bool = False) -> NativeTable:
+        """New columns as a table of the caller's kind; `beside`: behind the caller's own; `fresh`: of other
+        rows."""
+        kind = "polars" if self._source is None else self._source.kind
+        table = answer(kind, lambda: self.native, columns, beside=beside, fresh=fresh)
+        wrap = None if self._source is None else self._source.wrap
+        return table if wrap is None else wrap(table)
 
     # -- names, types, rows
 
@@ -117,15 +107,16 @@ class Table:
         """Number of rows, if it is known without reading them."""
         for column in self.columns.values():
             return len(column)
-        return 0 if self.door is None else self.door.count()
+        return 0 if self._source is None else self._source.count()
 
     @cached_property
     def types(self) -> dict[str, ColumnType]:
         """What each column holds in its rows, by its type; "other" where a name is there twice."""
-        from .columns import series_types
+        from .series import column_types
 
-        of_columns = series_types(self.columns.values()) if self.door is None else self.door.types()
-        types: dict[str, ColumnType] = dict(zip(self.names, of_columns, strict=True))
+        source = self._source
+        types = column_types(self.columns.values() if source is None else source.loaded or source.schema())
+        types |= {} if source is None else source.types
         if len(types) < len(self.names):
             types |= {name: "other" for name, count in Counter(self.names).items() if count > 1}
         return types
@@ -133,7 +124,7 @@ class Table:
     @cached_property
     def own_units(self) -> dict[str, Unit]:
         """astropy's units of the columns that have one."""
-        own = self.door.units() if self._own_units is None and self.door is not None else self._own_units
+        own = self._source.units() if self._own_units is None and self._source else self._own_units
         return {name: as_unit(unit) for name, unit in (own or {}).items()}
 
     def unit_names(self, names: Sequence[str]) -> list[str | None]:
@@ -158,9 +149,7 @@ class Table:
         """The table with its values in these units, such as those that a model was fitted in."""
         if not units:
             return self
-        return Table(
-            self.door, self.exit, self.columns, origin=self.origin, own_units=self.own_units, units=units
-        )
+        return Table(self._source, self.columns.values(), own_units=self.own_units, units=units)
 
     # -- reading
 
@@ -169,14 +158,15 @@ class Table:
 
         Names that are no columns are passed over: the later question raises.
         """
-        if not isinstance(self.door, Query) or self._stands:
+        if not self.is_late or self._is_sample:
             return self
+        assert self._source is not None
         known, wanted, present = self.names, set(names), self.columns.keys()
         if not present or wanted & set(known) - present:
             chosen = [name for name in known if name in wanted or name in present]
             # No column at all has no rows, and names that are there twice are told apart by nothing.
             whole = not chosen or len(chosen) == len(known) or len(set(known)) < len(known)
-            read = self.door.collect(None if whole else chosen).get_columns()
+            read = self._source.read(known if whole else chosen)
             before = self.counted() if present else None
             if before is not None and read and len(read[0]) != before:
                 raise ShapeError(
@@ -188,7 +178,7 @@ class Table:
 
     def forget(self) -> None:
         """Let go of what was collected of files, which are read again when they are asked."""
-        if self.repeats and not self._stands:
+        if self.repeats and not self._is_sample:
             self.columns = {}
 
     def collected(self, names: Iterable[str]) -> bool:
@@ -198,16 +188,16 @@ class Table:
     @property
     def streams(self) -> bool:
         """Is it a query that can be read in batches?"""
-        return isinstance(self.door, Query) and self.door.batches is not None and not self._stands
+        return self.is_late and self._source.stream is not None and not self._is_sample  # type: ignore[union-attr]
 
     @property
     def repeats(self) -> bool:
         """Is it a query that gives its rows in the same order whenever it is read? A file does."""
-        return isinstance(self.door, Query) and self.door.count() is not None
+        return self.is_late and self._source.count() is not None  # type: ignore[union-attr]
 
     def divisible(self) -> int | None:
         """The number of rows of what can be read in parts, as often as one likes; None for all else."""
-        divisible = self.streams and self.repeats if self.is_late else not (self.origin or self._stands)
+        divisible = self.streams and self.repeats if self.is_late else not (self.origin or self._is_sample)
         return self.counted() if divisible else None
 
     def series(self, names: Sequence[str]) -> list[pl.Series]:
@@ -216,12 +206,12 @@ class Table:
             self._place(name)
         unread = [name for name in names if name not in self.columns]
         if unread:
-            if self._stands or self.door is None:
+            if self._is_sample or self._source is None:
                 raise ColumnError(f"column {unread[0]!r} was not read of these rows")
-            if isinstance(self.door, Foreign):
-                self.columns |= zip(unread, self.door.read(unread), strict=True)
-            else:
+            if self.is_late:
                 self.load(unread if self.columns else self.names)
+            else:
+                self.columns |= zip(unread, self._source.read(unread), strict=True)
         return [self.columns[name] for name in names]
 
     def block(
@@ -268,27 +258,21 @@ class Table:
         converted: pl.Series = self._converted(column, name, unit) if unit else column
         return converted
 
-    def slice(self, start: int, stop: int) -> Table:
-        """Rows `start` to `stop` of what is in memory."""
-        if isinstance(self.door, Foreign) and not self._stands:
-            return Table(self.door.slice(start, stop), self.exit, units=self._units)
-        columns = (self if self.columns else self.load(self.names)).columns
-        return self.with_columns(column.slice(start, stop - start) for column in columns.values())
-
     def batches(self, names: Sequence[str], size: BatchSize) -> Iterator[Table]:
         """These columns in batches of rows, in order; queries read one after the other."""
-        if isinstance(self.door, Query) and self.door.batches and not self.collected(names):
+        if self.streams and not self.collected(names):
+            assert self._source is not None and self._source.stream is not None
             for name in names:
                 self._place(name)
-            for frame in self.door.batches(names, size):
+            for frame in self._source.stream(names, size):
                 yield self.with_columns(frame.get_columns())
             return
-        self.load(names)
+        columns = self.load(names).series(names)
         start, n_rows = 0, self.n_rows
         while start < n_rows:
-            stop = min(start + size.rows, n_rows)
-            yield self.slice(start, stop)
-            start = stop
+            rows = size.rows
+            yield self.with_columns(column.slice(start, rows) for column in columns)
+            start += rows
 
     def rows(self, names: Sequence[str], at: Ints) -> Table:
         """These rows of these columns."""
@@ -313,27 +297,26 @@ class Table:
 
     def standing_for(self, some: Table) -> Table:
         """`some` under the names and types of this table, of whose other columns nothing is read."""
-        columns = dict(zip(some.names, some.series(some.names), strict=True))
-        table = Table(self.door, self.exit, columns, origin=self.origin, units=self._units)
-        table.own_units, table.names, table._places = self.own_units, self.names, self._places
-        table.types, table._stands = self.types, True
+        table = Table(self._source, some.series(some.names), own_units=self.own_units, units=self._units)
+        table.names, table._places = self.names, self._places
+        table.types, table._is_sample = self.types, True
         return table
 
     # -- answers
 
-    def appended(self, columns: Mapping[str, Labels]) -> NativeTable:
+    def appended(self, columns: Columns) -> NativeTable:
         """A table of the same kind with this one's columns and the new ones behind them."""
-        if self.is_late:
-            self.load(self.names)
-        return self.exit.answer(columns, beside=True)
+        return self.answer(columns, beside=True)
 
     def take(self, name: str, rows: Ints) -> NativeColumn:
         """Some rows of a column, as the table's library has it."""
-        if isinstance(self.door, Foreign):
-            column = self.door.column(self._place(name))
-        else:
-            (column,) = self.series([name])
-        return take(column, rows)
+        self._place(name)
+        if self._source is None or self._source.column is None:
+            return self.series([name])[0].gather(rows)
+        column = self._source.column(name)
+        if hasattr(column, "iloc"):
+            return column.iloc[rows].reset_index(drop=True)
+        return column[rows] if hasattr(column, "dtype") else [column[row] for row in rows.tolist()]
 
     def refuse_existing(self, names: Iterable[str], instead: str) -> None:
         """ColumnError if the table has a column of one of these names, which would be replaced."""
@@ -373,3 +356,27 @@ def readable_numbers(column: pl.Series) -> pl.Series:
     if str(dtype) == "Float16":  # which older versions do not have
         return column.cast(pl.Float32)
     return column
+
+
+def open_table(X: NativeTable) -> Table:
+    """`X` as a Table; queries are collected when they are asked. TypeError for what is not a table."""
+    table = as_table(X)
+    if table is None:
+        raise TypeError(f"expected {KINDS_OF_TABLES}, got {type(X).__module__}.{type(X).__name__}")
+    return table
+
+
+def as_table(X: NativeTable) -> Table | None:
+    """`X` as a Table, with columns that hold more than a number taken apart; None for what is not a table."""
+    if isinstance(X, Table):
+        return X
+    if isinstance(X, GaussianArray) or (type(X) is np.ndarray and X.dtype.names is None):
+        return None
+    from .carried import expand
+    from .libraries import open_frame
+
+    frame = open_frame(X)
+    if frame is None:
+        return None
+    is_plain = frame.loaded and all(c.dtype.is_numeric() or str(c.dtype) == "Boolean" for c in frame.loaded)
+    return Table(frame if is_plain else expand(frame))

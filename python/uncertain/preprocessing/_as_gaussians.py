@@ -30,7 +30,7 @@ from .._data.typing import Array, Keywords, NativeTable
 from .._data.validation import RowsLike, check_fitted_names
 from .._data.warn import warn
 from .._tables import Table
-from .._tables.opening import opened
+from .._tables.table import as_table
 from ..exceptions import (
     ColumnError,
     MissingErrorBarsError,
@@ -411,4 +411,4 @@ def _names_of_draws(columns: Columns) -> list[str]:
 
 def _opened(X: NativeTable) -> Any:
     """Tables opened once (a reader can be read only once, a lazy frame would be computed again)."""
-    return X if isinstance(X, Table) or (table := opened(X)) is None else table
+    return X if isinstance(X, Table) or (table := as_table(X)) is None else table

@@ -41,16 +41,16 @@ def from_arrow(column: Any) -> GaussianArray:
     >>> from_arrow(frame["magnitude"])
     GaussianArray(2 rows x 2 features (u, g), isotropic covariances)
     """
-    from .._tables.columns import to_series
-    from .._tables.opening import opened
+    from .._tables.libraries import open_frame
+    from .._tables.series import to_series
 
     register()
-    table = opened(column, apart=False)
+    table = open_frame(column)
     if table is None:
         return from_column(to_series(column, getattr(column, "name", None) or "column"))
     if len(table.names) != 1:
         raise ShapeError(f"from_arrow takes one column, got a table of {len(table.names)}: pass table[name]")
-    return from_column(*table.series(table.names))
+    return from_column(*table.read(table.names))
 
 
 def register_arrow_types() -> None:

@@ -27,7 +27,7 @@ from .._data.numbers import float_array
 from .._data.options import check_option
 from .._data.typing import ArrowStream, Floats, Ints, Keywords, NativeTable
 from .._data.units import as_unit
-from .._tables import is_table, open_table
+from .._tables import as_table
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError
 from ._replicate_columns import finite, read_replicates
 
@@ -142,19 +142,21 @@ def from_replicates(
     """
     _check_options(of, shrinkage, covariance)
     check_option("columns", columns, ("scalars", "lists"))
-    if not is_table(table):
+    opened = as_table(table)
+    if opened is None:
         return _from_arrays(table, by, of, shrinkage, covariance)
-    opened = open_table(table)
     by_columns = [by] if isinstance(by, str) else list(cast(Sequence[str], by))
     replicates = read_replicates(opened, by_columns, features, keep)
     rows, counts = gaussians_of_groups(
         replicates.values, replicates.codes, replicates.groups, of, shrinkage, covariance
     )
     if columns == "lists":
-        return opened.exit.new(_without_clash(replicates.kept, {"n": counts}, ("mean", "cov", "var")), rows)
+        spread = {"cov": rows.covariances()} if rows.kind == "full" else {"var": rows._core.parts()["var"]}
+        made = {"n": counts, "mean": rows.means} | spread
+        return opened.answer(_without_clash(replicates.kept, made, ("cov", "var")), fresh=True)
     ending = "_se" if of == "mean" else SPREAD
     made = _in_units(_scalars(rows, replicates.features, ending), opened.units(replicates.features), ending)
-    return opened.exit.new(_without_clash(replicates.kept, {"n": counts} | made))
+    return opened.answer(_without_clash(replicates.kept, {"n": counts} | made), fresh=True)
 
 
 def _from_arrays(
