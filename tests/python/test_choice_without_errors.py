@@ -26,7 +26,7 @@ def test_error_bars_that_are_not_true_are_left_out(tmp_path: Path, monkeypatch: 
     chosen = board.row(int(board["weight"].arg_max()), named=True)
     assert chosen["meaning"] == "means only" and not chosen["note"]
     text = str(model)
-    assert "gain       none" in text and "meaning    none" in text
+    assert "without errors   this model" in text and "errors           not used" in text
     rows, y = claimed(2_000, 1)
     assert model.score(rows, y) > 0.9
     # Error bars of new rows change nothing.
@@ -43,7 +43,7 @@ def test_the_deviation_of_a_number_has_no_part_of_errors_then() -> None:
     x = rng.normal(size=(600, 2))
     y = np.sin(2 * x[:, 0]) + x[:, 1] + 0.1 * rng.normal(size=600)
     model = uncertain.fit(GaussianArray(x, std=rng.uniform(0.5, 3.0, x.shape)), y)
-    assert "meaning    none" in str(model)
+    assert "errors           not used" in str(model)
     new = rng.normal(size=(2_000, 2))
     mean, std = model.predict_distribution(GaussianArray(new, std=2.0))
     off = np.sin(2 * new[:, 0]) + new[:, 1] + 0.1 * rng.normal(size=2_000) - mean

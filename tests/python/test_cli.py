@@ -81,7 +81,7 @@ def test_groups(tmp_path: Path) -> None:
     label = ["low" if i // 3 % 2 else "high" for i in range(N)]
     pl.DataFrame(scalars() | {"patient": [i // 3 for i in range(N)], "label": label}).write_parquet(path)
     fitted = run("fit", *GSU, path, "--groups", "patient", "--out", model)
-    assert "groups     patient (its rows stay together)" in fitted.output
+    assert "groups (patient)" in fitted.output
     report = ("report", model, path, "--folds", 3, "--repeats", 1)
     assert "rows of one patient kept together (20 groups)" in run(*report).output
     assert "rows of one id kept together (60 groups)" in run(*report, "--groups", "id").output
@@ -395,7 +395,7 @@ def test_warnings_and_errors_of_a_call(table: Path, tmp_path: Path) -> None:
     frame.with_columns(u=pl.when(pl.col("u") > 0).then(pl.col("u"))).write_parquet(wide)
     strict = run("fit", *GSU, wide, "--exact", "none", "--on-missing", "error", "--out", out)
     assert 'on_missing="auto" takes it' in strict.stderr
-    assert "missing    " in run("fit", *GSU, wide, "--exact", "none", "--out", out).stdout
+    assert "unknown    " in run("fit", *GSU, wide, "--exact", "none", "--out", out).stdout
     missing = tmp_path / "no" / "x.csv"
     assert run("predict", table, table).stderr.startswith(f"uncertain: {table}: not a usable model file")
     run("fit", *GSU, table, "--out", out)

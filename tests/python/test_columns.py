@@ -48,7 +48,7 @@ def test_a_catalogue_of_magnitudes_is_read_in_full() -> None:
     for j, band in enumerate("ugriz"):
         np.testing.assert_array_equal(read.means[:, j], columns[f"psfMag_{band}"])
         np.testing.assert_allclose(read.covariances()[:, j, j], columns[f"psfMagErr_{band}"] ** 2)
-    assert "psfMagErr_u, psfMagErr_g" in str(model) and "meaning    measurement" in str(model)
+    assert "(psfMagErr_u), psfMag_g (psfMagErr_g)" in str(model) and "measurement errors" in str(model)
 
 
 def test_numeric_columns_left_out_are_named_once() -> None:
@@ -435,7 +435,7 @@ def test_lists_and_scalars_may_be_mixed() -> None:
     np.testing.assert_allclose(read.covariances()[:, :2, :2], matrices, rtol=1e-12)
     assert not read.covariances()[:, 2:].any()
     np.testing.assert_array_equal(read.means[:, 2], columns["airmass"])
-    assert "meaning    spread" in str(model)
+    assert "spread of populations" in str(model)
     names = model.pipeline_[0].get_feature_names_out().tolist()
     assert names == ["mean0", "mean1", "airmass", "survey_SDSS", "survey_WISE"]
 

@@ -52,7 +52,7 @@ def test_classes_with_nulls() -> None:
     assert model.classes_.tolist() == ["down", "up"]
     known = table.filter(pl.col("kind").is_not_null())
     assert model.score(known) > 0.95
-    assert "'down', 'up'" in repr(model)
+    assert "down, up" in repr(model)
     probabilities = model.predict_proba(table)
     assert probabilities.columns == ["down", "up"]
     likely = (probabilities["up"] > 0.5).to_numpy()

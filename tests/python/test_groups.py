@@ -179,10 +179,10 @@ def test_a_column_of_any_table(maker: Any) -> None:
     model = uncertain.fit(table, groups="patient", method="gsu")
     assert model.columns_.features == ("u", "v")
     assert "patient" not in model.columns_.ignored
-    assert "groups     patient (its rows stay together)" in repr(model)
+    assert "groups (patient)" in repr(model)
     features = ["u", "v"]  # without groups= the column with error bars of its own would be one
     values = uncertain.fit(table, features=features, groups=np.array(columns["patient"]), method="gsu")
-    assert "groups     given as values" in repr(values)
+    assert "groups (given as values)" in repr(values)
     np.testing.assert_array_equal(values.pipeline_.predict_proba(table), model.pipeline_.predict_proba(table))
     other = uncertain.fit(table, features=features, method="gsu").pipeline_.predict_proba(table)
     assert np.abs(other - model.pipeline_.predict_proba(table)).max() > 1e-6

@@ -23,7 +23,7 @@ def test_copies_of_rows_do_not_praise_a_memory() -> None:
     model = uncertain.fit(X[copies], labels[copies], estimator=TREES)
     best = model.leaderboard_.filter(pl.col("note") == "")["score"].min()
     assert best > 0.6  # log 2 is 0.69; copies on both sides made it 0.3
-    assert "(180 rows, 180 with others that equal them, " in repr(model)
+    assert "180 rows, 180 with others that equal them, " in repr(model)
     assert model._leaderboard is not None and model._leaderboard.n_groups is None
 
 

@@ -120,21 +120,21 @@ def test_the_choice_takes_fluxes_as_logarithms_and_says_so(tmp_path: Path) -> No
     table = catalogue(120).drop("distance")
     train, test = table[:80], table[80:]
     model = uncertain.fit(train, target="kind")
-    assert "log scale  flux\n" in str(model)
+    assert "[log: flux]\n" in str(model)
     raw = uncertain.fit(train, target="kind", transform=None)
-    assert "log scale" not in str(raw)
+    assert "[log" not in str(raw)
     assert model.leaderboard_["score"].median() < 0.9 * raw.leaderboard_["score"].median()
     path = tmp_path / "model.safetensors"
     model.save(path)
     loaded = uncertain.load(path)
     assert_array_equal(loaded.predict_proba(test), model.predict_proba(test))
-    assert str(loaded).splitlines()[1:] == str(model).splitlines()[1:]
+    assert str(loaded).splitlines()[:-1] == str(model).splitlines()[:-1]
 
 
 def test_methods_with_coefficients_keep_the_units_of_the_table_unless_asked() -> None:
     table = catalogue(150).drop("distance")
     plain = uncertain.fit(table, target="kind", method="gsu")
-    assert plain.coef_.shape == (1, 2) and "log scale" not in str(plain)
+    assert plain.coef_.shape == (1, 2) and "[log" not in str(plain)
     asked = uncertain.fit(table, target="kind", method="gsu", transform={"flux": "log"})
     assert asked.score(table) > plain.score(table)
     with pytest.raises(AttributeError, match="transform=None"):
@@ -144,14 +144,9 @@ def test_methods_with_coefficients_keep_the_units_of_the_table_unless_asked() ->
 
 
 @pytest.mark.usefixtures("few_trees")
-def test_re_measured_learners_take_them_too_and_the_line_of_code_repeats_it() -> None:
-    table = catalogue(120).drop("distance")
-    model = uncertain.fit(table, target="kind", method="remeasured")
+def test_re_measured_learners_take_them_too() -> None:
+    model = uncertain.fit(catalogue(120).drop("distance"), target="kind", method="remeasured")
     assert "log" in model.pipeline_.named_steps
-    report = model.report(table, folds=2, repeats=1)
-    line = next(line for line in report.codes.values() if "remeasured" in line)
-    again = eval(line, {"uncertain": uncertain, "table": table})
-    assert again.pipeline_["log"].softening_.tolist() == model.pipeline_["log"].softening_.tolist()
 
 
 @pytest.mark.usefixtures("few_trees")
@@ -182,4 +177,4 @@ def test_memory_and_rows_in_memory_choose_the_same_logarithms() -> None:
     table = catalogue(160).drop("distance")
     in_file = uncertain.fit(table, target="kind", memory="200MB")
     in_memory = uncertain.fit(table, target="kind")
-    assert ("log scale  flux" in str(in_file)) and ("log scale  flux" in str(in_memory))
+    assert ("[log: flux" in str(in_file)) and ("[log: flux" in str(in_memory))

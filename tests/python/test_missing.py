@@ -131,7 +131,7 @@ def test_rows_without_a_target_are_left_out_and_counted(kind: str) -> None:
     model = uncertain.fit(KINDS[kind](table | {"kind": some}), "kind", method="gsu")
     rest = uncertain.fit(KINDS[kind]({k: v[kept] for k, v in table.items()}), "kind", method="gsu")
     assert_array_equal(model.coef_, rest.coef_)
-    assert re.search(r"^missing    3 rows without kind left out$", str(model), re.MULTILINE)
+    assert re.search(r"^left out         3 rows without kind$", str(model), re.MULTILINE)
     with pytest.raises(NullError, match="kind: row 2 has no label"):
         uncertain.fit(KINDS[kind](table | {"kind": some}), "kind", method="gsu", on_missing="error")
     broken = table | {"flux_err": np.where(np.arange(N) == 7, -2.0, numbers()["flux_err"]), "kind": some}
@@ -159,7 +159,7 @@ def test_targets_given_as_values_and_all_that_stands_beside_them() -> None:
         target_std=y_std[~gone], **options,
     )  # fmt: skip
     assert_array_equal(model.coef_, rest.coef_)
-    assert "30 rows without prediction left out" in str(model)
+    assert "30 rows without prediction" in str(model)
     with pytest.raises(UncertainError, match="no row has a value"):
         uncertain.fit(pl.DataFrame(rows), np.full(N, np.nan), task="regression", method="mixture")
 
@@ -176,7 +176,7 @@ def test_huber_takes_rows_without_a_target_as_unlabelled() -> None:
     table = numbers(60)
     some = [None if row % 3 == 0 else label for row, label in enumerate(table["kind"].tolist())]
     model = uncertain.fit(pl.DataFrame(table | {"kind": some}), "kind", method="huber")
-    assert "left out" not in str(model) and "from 60 rows" in str(model)
+    assert "left out" not in str(model) and ", 60 rows" in str(model)
 
 
 def test_error_bars_of_targets_get_sizes() -> None:
@@ -302,7 +302,9 @@ def test_rows_in_a_file_have_the_same_model_of_sizes(large: tuple[Path, pl.DataF
     there = uncertain.fit(path, "kind", memory="100MB", **options)
     assert there.pipeline_[0].unknown_ == here.pipeline_[0].unknown_
     assert_array_equal(there.coef_, here.coef_)
-    assert "2 rows without kind left out; 6 values unknown (color 4, flux 2); 25 error bars" in str(there)
+    assert "6 values unknown (color 4, flux 2); 25 error bars" in str(there) and "2 rows without kind" in str(
+        there
+    )
 
 
 @pytest.mark.filterwarnings("ignore:taken for missing")

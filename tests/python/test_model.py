@@ -21,14 +21,14 @@ def test_repr_says_what_was_chosen(model: uncertain.Model) -> None:
     for piece in (
         "GSUClassifier",
         "60 rows",
-        "u, v",
-        "std = u_err, v_err",
-        "'high', 'low'",
+        "u (u_err), v (v_err)",
+        "one standard deviation each",
+        "high, low",
         "converged",
         "GaussianScaler",
     ):
         assert piece in text
-    assert "id" in text.split("ignored")[1].splitlines()[0]
+    assert "id" in text.split("left out")[1].splitlines()[0]
 
 
 def test_column_order_and_other_columns_do_not_matter(model: uncertain.Model) -> None:

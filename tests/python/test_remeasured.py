@@ -212,7 +212,7 @@ def test_from_a_table() -> None:
     columns = {f"x{j}": X.means[:, j] for j in range(3)} | {f"x{j}_err": std[:, j] for j in range(3)}
     table = pl.DataFrame(columns | {"label": y, "height": X.means.sum(axis=1) + 0.5})
     model = uncertain.fit(table.drop("height"), method="remeasured")
-    assert model.score(table) > 0.9 and "meaning    measurement" in str(model)
+    assert model.score(table) > 0.9 and "measurement errors" in str(model)
     assert [name for name, _ in model.pipeline_.steps] == ["gaussians", "scale", "classify"]
     heights = {"table": table.drop("label"), "target": "height", "method": "remeasured"}
     height = uncertain.fit(**heights, estimator=LinearRegression())

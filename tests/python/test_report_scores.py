@@ -130,7 +130,7 @@ def test_a_remeasured_model_is_reported_as_one_of_measurement(target: str) -> No
     table = catalogue(90, target=target)
     model = uncertain.fit(table, target=target, method="remeasured", n_trees=3, error_columns="errors")
     report = model.report(table, folds=2, repeats=1)
-    assert "measurement: each row is a noisy reading" in repr(model)
+    assert "measurement errors" in repr(model)
     assert "measurement" in report.board.names and "spread" not in report.board.names
 
 

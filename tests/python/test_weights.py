@@ -82,11 +82,11 @@ def test_values_frames_and_files(tmp_path: Path) -> None:
     table = spoilt(up_or_down(120, 0, 0.3))
     weights = table["importance"]
     named = uncertain.fit(table.drop("height"), sample_weight="importance", method="gsu")
-    assert "weights    importance" in repr(named)
+    assert "weights          importance" in repr(named)
     for given in (weights, weights.to_list(), weights.to_numpy(), pd.Series(weights.to_numpy())):
         model = uncertain.fit(table.drop("height", "importance"), sample_weight=given, method="gsu")
         assert_allclose(model.predict_proba(table)["up"], named.predict_proba(table)["up"], rtol=1e-9)
-        assert "weights    given as values" in repr(model)
+        assert "weights          given as values" in repr(model)
     frame = uncertain.fit(table.drop("height").to_pandas(), sample_weight="importance", method="gsu")
     assert_allclose(frame.pipeline_[-1].coef_, named.pipeline_[-1].coef_, rtol=1e-9)
     named.save(tmp_path / "model")
@@ -98,7 +98,7 @@ def test_values_frames_and_files(tmp_path: Path) -> None:
     array = uncertain.fit(
         X, target=table["label"].to_list(), sample_weight=weights, meaning="spread", method="gsu"
     )
-    assert "weights    given as values" in repr(array)
+    assert "weights          given as values" in repr(array)
 
 
 def test_the_scatter_of_a_regression_counts_them() -> None:

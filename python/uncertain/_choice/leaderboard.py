@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,7 @@ MEANS_ONLY = "means only"
 """The meaning of error bars for a member that drops them."""
 RACED = "left the race, clearly behind, after"
 """How the note of a candidate begins that did not do all folds."""
-LABELS = {"log_loss": "log loss", "rmse": "root mean square error"}
+LABELS = {"log_loss": "log loss", "rmse": "rms error"}
 
 
 @dataclass(frozen=True)
@@ -99,52 +100,57 @@ class Leaderboard:
         schema = {name: polars.String if name in text else polars.Float64 for name in columns}
         return BoardFrame(columns, schema=schema)
 
-    def lines(self) -> list[str]:
-        """What `print(model)` says of it."""
+    def lines(self) -> list[tuple[str, str]]:
+        """Return labels and texts of lines for `print(model)`."""
         if not self.n_rows:
-            return [
-                f"chosen     {self.chosen}, by rule" + "".join(f": {e.note}" for e in self.entries if e.note)
-            ]
+            notes = "".join(f": {entry.note}" for entry in self.entries if entry.note)
+            return [("model", f"{self.chosen}, by rule{notes}")]
         tried = sum(
             np.isfinite(e.score)
             and (not e.note or (e.note.startswith(RACED) and e.meaning != MEANS_ONLY))
             and e.method != AVERAGE
             for e in self.entries
         )
-        own = next((e for e in self.entries if e.text == self.chosen), self.entries[0])
-        groups = "" if self.n_groups is None else f" of {self.n_groups:,} groups"
+        chosen = next((e for e in self.entries if e.text == self.chosen), self.entries[0])
         equal = f", {self.n_together:,} with others that equal them" if self.n_together else ""
         equal += f", {self.n_apart:,} of large sets of equal rows one by one" if self.n_apart else ""
         errors = "" if self.noise is None else f", errors x {self.noise[0]:g} to {self.noise[1]:g}"
+        held_out = f" (held out, {self.n_rows:,} rows{equal}, {self.folds} fits each{errors})"
         shares = [e for e in self.entries if e.weight is not None and 0.0 < e.weight < 1.0]
-        who = f"{self.chosen} of {len(shares)}" if shares else self.chosen
-        found = [
-            f"chosen     {who} of {tried} candidates",
-            *(f"           {entry.weight:.2f} {entry.text}" for entry in shares),
-            f"held out   {LABELS[self.measure]} {_pm(own.score, own.score_se)} "
-            f"({self.n_rows:,} rows{groups}{equal}, {self.folds} fits each{errors})",
+        model = self.chosen
+        if shares:
+            model += ": " + ", ".join(f"{e.weight:.2f} {e.text}" for e in shares)
+        (label, score), *more = self._scores(chosen)
+        lines = [
+            (label, ", ".join([score, *map(" ".join, more)]) + held_out),
+            ("without errors", self._without(chosen, shares)),
+            ("model", f"{model}; best of {tried} candidates"),
         ]
         late = sum("time_limit" in e.note for e in self.entries)
         if late:
-            found.append(f"stopped    time_limit left out {late} candidates; another run may differ")
-        if any(e.meaning == MEANS_ONLY for e in (own, *shares)):
-            compared = [e for e in self.entries if np.isfinite(e.score) and e.method != AVERAGE]
-            knowing = any(e.meaning != MEANS_ONLY for e in compared)
-            why = (
-                "none: the means alone do better than every candidate that knows the errors"
-                if knowing
-                else "not known: candidates that know the errors are beyond the budget of a choice"
-            )
-            found.append(f"gain       {why}")
-        elif np.isfinite(self.gain):
-            better = "better" if self.gain >= 0 else "worse"
-            found.append(
-                f"gain       {_pm(abs(self.gain), self.gain_se)} {better} than the means alone "
-                f"({self.without})"
-            )
+            lines.append(("stopped", f"time_limit left out {late} candidates; another run may differ"))
         if self.worth:
-            found.append(f"left out   {self.worth.removeprefix('; ')}")
-        return found
+            lines.append(("left out", self.worth.removeprefix("; ")))
+        return lines
+
+    def _scores(self, entry: Entry) -> list[tuple[str, str]]:
+        """Return the accuracy, if there is one, and the loss of held-out rows, with their names."""
+        loss = LABELS[self.measure], _pm(entry.score, entry.score_se)
+        return [("accuracy", f"{entry.accuracy:.2f}"), loss] if np.isfinite(entry.accuracy) else [loss]
+
+    def _without(self, chosen: Entry, shares: Sequence[Entry]) -> str:
+        """Return what error bars gain."""
+        if any(e.meaning == MEANS_ONLY for e in (chosen, *shares)):
+            compared = [e for e in self.entries if np.isfinite(e.score) and e.method != AVERAGE]
+            if any(e.meaning != MEANS_ONLY for e in compared):
+                return "this model: candidates with error bars are not better"
+            return "this model: candidates with error bars are beyond the budget of a choice"
+        if not np.isfinite(self.gain):
+            return ""
+        best = next((e for e in self.entries if e.text == self.without), None)
+        scores = "" if best is None else ", ".join(map(" ".join, self._scores(best))) + ": "
+        verb = "gain" if self.gain >= 0 else "cost"
+        return f"{scores}error bars {verb} {_pm(abs(self.gain), self.gain_se)}"
 
     @property
     def worth(self) -> str:
@@ -164,4 +170,4 @@ def _known(value: object) -> object:
 def _pm(value: float, se: float) -> str:
     """A value and its standard error, to two digits of the latter."""
     places = min(max(1 - int(np.floor(np.log10(se))), 0), 6) if se > 0 else 4
-    return f"{value:.{places}f} +- {se:.{places}f}"
+    return f"{value:.{places}f} ± {se:.{places}f}"

@@ -65,6 +65,10 @@ class Metadata(StepNames, frozen=True, kw_only=True):
     """By `Columns.to_dict`."""
     calibration: Calibration = Calibration()
     leaderboard: Leaderboard | None = None
+    n_rows: int | None = None
+    """Rows of the fit."""
+    n_left_out: int = 0
+    """Rows that had no target."""
     categories: dict[str, list[str | bool | int | float | None]] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
     unknown: Unknown = Unknown()

@@ -939,13 +939,15 @@ class Model:
     @property
     def _metadata(self) -> Metadata:
         return Metadata(
-            columns=self.columns_.to_dict(), calibration=self._calibration, leaderboard=self._leaderboard
-        )
+            columns=self.columns_.to_dict(), calibration=self._calibration, leaderboard=self._leaderboard,
+            n_rows=self._n_rows, n_left_out=self._n_left_out,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return model_text(
-            self._reader, self.residual_std_, self._leaderboard, self._n_rows, self._seconds, self._n_left_out
-        )
+            self._reader, self.residual_std_, self._leaderboard,
+            n_rows=self._n_rows, n_left_out=self._n_left_out, seconds=self._seconds,
+        )  # fmt: skip
 
 
 def _in_kind(
@@ -987,5 +989,8 @@ def _from_bytes(data: bytes) -> Model:
     return _assembled(*from_bytes(data))
 
 
-def _assembled(pipeline: Pipeline, columns: Columns, metadata: Metadata) -> Model:
-    return Model(pipeline, columns, metadata.calibration, leaderboard=metadata.leaderboard)
+def _assembled(pipeline: Pipeline, columns: Columns, about: Metadata) -> Model:
+    return Model(
+        pipeline, columns, about.calibration,
+        n_rows=about.n_rows, n_left_out=about.n_left_out, leaderboard=about.leaderboard,
+    )  # fmt: skip

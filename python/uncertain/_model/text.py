@@ -1,69 +1,118 @@
-"""What ``print(model)`` shows: rows, seconds, columns, the meaning of error bars, classes, steps, the fit."""
+"""The text of ``print(model)``: the data, held-out scores, the model, its columns, what was missing."""
 
 from __future__ import annotations
 
 from .._choice.leaderboard import Leaderboard
-from .._columns.columns import listing
+from .._columns.columns import Columns, listing, visible
 from ..preprocessing import AsGaussians
 from .coefficients import logarithms
 from .measured import drops_errors, is_measured
 from .reader import Reader
 from .summary import describe_ending
 
-SCATTER = "(held-out residuals beyond error bars, standard deviation)"
-
-DENSITY = "density    of its own for each row, with all its peaks"
+LABEL = 17
+"""Characters of the label of a line."""
+ERROR_BARS = {
+    "std": "one standard deviation each", "var": "variances", "cov": "covariances", "precision": "precisions",
+    "factor": "factors of covariances", "bounds": "lower and upper limits",
+}  # fmt: skip
+SCATTER = "(standard deviation of held-out residuals, error bars subtracted)"
+DENSITY = "estimated per row, may have several peaks"
+BESIDE = ("weights", "offset", "event", "modes", "limits")
+"""Lines of `Columns` that are shown as they are."""
 
 
 def model_text(
     reader: Reader,
     residual_std: float | None,
     leaderboard: Leaderboard | None,
+    *,
     n_rows: int | None,
-    seconds: float | None,
     n_left_out: int,
+    seconds: float | None,
 ) -> str:
-    """All of it, a line each."""
-    last = reader.pipeline[-1]
-    logs = logarithms(reader.pipeline)
-    names = [] if reader.classes is None else list(map(repr, reader.classes.tolist()))
-    classes = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    fitted = describe_ending(last)
-    size = "" if n_rows is None else f" from {n_rows:,} rows in {seconds:.2f} s"
-    lines = [
-        f"Model: {type(last).__name__}{size}",
-        *([] if leaderboard is None else leaderboard.lines()),
-        *str(reader.columns).splitlines(),
-        *_missing_line(reader, n_left_out),
-        *_meaning_line(reader),
-        *([f"log scale  {listing(logs)}"] if logs else []),
-        *([f"classes    {classes}"] if names else []),
-        f"steps      {' -> '.join(type(step).__name__ for _, step in reader.pipeline.steps)}",
-        *([f"fit        {fitted}"] if fitted else []),
-        *([DENSITY] if getattr(last, "_residuals", None) is not None else []),
-        *([] if residual_std is None else [f"scatter    {residual_std:.3g} {SCATTER}"]),
+    """Return the lines; those without a text are left out."""
+    pipeline, columns, last = reader.pipeline, reader.columns, reader.pipeline[-1]
+    first = pipeline[0]
+    unknown = str(first.unknown_) if isinstance(first, AsGaussians) else ""
+    rows_left_out = f"{n_left_out:,} row{'s' * (n_left_out > 1)} without {reader.target_name}"
+    left_out = [
+        *([rows_left_out] if n_left_out else []),
+        *([listing(columns.ignored)] if columns.ignored else []),
     ]
-    return "\n".join(lines)
+    classes = [] if reader.classes is None else [str(label) for label in reader.classes.tolist()]
+    is_average = hasattr(last, "members_")
+    steps = "" if is_average else " -> ".join(type(step).__name__ for _, step in reader.steps.steps)
+    lines = [
+        *([("model", steps)] if leaderboard is None else [*leaderboard.lines(), ("steps", steps)]),
+        ("fit", describe_ending(last)),
+        ("features", _features(columns, logarithms(pipeline))),
+        ("errors", _errors(reader)),
+        *((line[:10].strip(), line[11:]) for line in str(columns).splitlines() if line.startswith(BESIDE)),
+        ("unknown", unknown),
+        ("left out", "; ".join(left_out)),
+        ("classes", listing(classes, 8)),
+        ("density", "" if getattr(last, "_residuals", None) is None else DENSITY),
+        ("scatter", "" if residual_std is None else f"{residual_std:.3g} {SCATTER}"),
+    ]
+    fitted = "" if seconds is None else f"fitted in {seconds:.1f} s; "
+    return "\n".join([
+        _title(reader, leaderboard, n_rows),
+        *(f"{label:<{LABEL}}{visible(text)}" for label, text in lines if text),
+        f"{fitted}next: model.report(table), model.predict(new), model.save(path)",
+    ])  # fmt: skip
 
 
-def _missing_line(reader: Reader, n_left_out: int) -> list[str]:
-    """What was missing in the fit, and what became of it."""
-    first = reader.pipeline[0]
-    counts = str(first.unknown_) if isinstance(first, AsGaussians) else ""
-    what = f"{n_left_out:,} row{'s' * (n_left_out > 1)} without {reader.target_name} left out"
-    texts = [*([what] if n_left_out else []), *([counts] if counts else [])]
-    return [f"missing    {'; '.join(texts)}"] if texts else []
+def _title(reader: Reader, leaderboard: Leaderboard | None, n_rows: int | None) -> str:
+    """Return the task, the target, and how many rows and groups there were."""
+    columns = reader.columns
+    target = "" if columns.target is None else f" of {columns.target}"
+    target += f" in {columns.target_unit}" if columns.target_unit else ""
+    target += f", known to ± {columns.target_std}" if columns.target_std else ""
+    target += f", limits by {columns.target_limit}" if columns.target_limit else ""
+    size = "" if n_rows is None else f", {n_rows:,} rows"
+    if columns.groups is not None:
+        count = "" if leaderboard is None or leaderboard.n_groups is None else f"{leaderboard.n_groups:,} "
+        size += (
+            f", {count}groups ({columns.groups if isinstance(columns.groups, str) else 'given as values'})"
+        )
+    return visible(f"{'Regression' if reader.is_regression else 'Classifier'}{target}{size}")
 
 
-def _meaning_line(reader: Reader) -> list[str]:
-    """How the error bars were understood, where there are some that have a choice."""
-    measured = is_measured(reader.pipeline)
-    if drops_errors(reader.pipeline):
-        return ["meaning    none: the means alone predict better"]
-    members = getattr(reader.pipeline[-1], "members_", ())
+def _features(columns: Columns, logs: dict[str, float]) -> str:
+    """Return the features by kind, with their error columns."""
+    bars = columns.error_bars
+    parts = []
+    if bars:
+        names = [f"{name} ({', '.join(bar.columns)})" for name, bar in bars.items()]
+        parts.append(f"{len(bars)} with errors: {listing(names, 4)}")
+    if columns.mean is not None:
+        parts.append(", errors in ".join([f"lists in {columns.mean}", *columns.lists.values()]))
+    if columns.exact:
+        parts.append(f"{len(columns.exact)} exact: {listing(columns.exact)}")
+    if columns.categorical:
+        parts.append(f"categories: {listing(columns.categorical)}")
+    if columns.draws:
+        parts.append(f"distributions: {listing(columns.draws)}")
+    return "; ".join(parts) + (f" [log: {listing(logs)}]" if logs else "")
+
+
+def _errors(reader: Reader) -> str:
+    """Return the kind of error bars and their meaning."""
+    pipeline, columns = reader.pipeline, reader.columns
+    kinds = ", ".join(text for kind, text in ERROR_BARS.items() if kind in columns.errors)
+    if columns.corr is not None:
+        kinds += ", with correlations"
+    measured = is_measured(pipeline)
+    members = getattr(pipeline[-1], "members_", ())
+    if drops_errors(pipeline):
+        return "not used: the means alone predict better"
     if len({is_measured(member) for member in members}) > 1:
-        return ["meaning    of each member its own"]
-    if reader.columns.features or measured:
-        what = "each row is a noisy reading of true values" if measured else "each row is a population"
-        return [f"meaning    {'measurement' if measured else 'spread'}: {what}"]
-    return ["meaning    spread: each row is a population"] if reader.columns.errors else []
+        meaning = "measurement errors for some members of the average, spread for others"
+    elif measured:
+        meaning = "measurement errors"
+    elif columns.errors or columns.draws:
+        meaning = "spread of populations"
+    else:
+        return "none: rows are exact" if columns.used else ""
+    return f"{kinds}, {meaning}" if kinds else meaning
