@@ -344,7 +344,10 @@ IMPOSSIBLE = np.where(np.eye(3) == 1, 1.0, [[[0.5]], [[-0.9]]])
         (lambda: uncertainty.translation(np.zeros((2, 3, 3)), (1.0, 2.0, 3.0)), "row, column"),
         (lambda: uncertainty.translation(np.full((2, 3, 3), np.nan)), "image 0, row 0, column 0"),
         (lambda: uncertainty.propagate(np.zeros((4, 3)), np.eye(2)), "3 columns, but cov has 2"),
-        (lambda: uncertainty.from_correlations([[0, 0]], [[1, 2]], np.eye(2) * 2), "diagonal must be 1"),
+        (
+            lambda: uncertainty.from_correlations([[0, 0]], [[1, 2]], np.eye(2) / 2),
+            "feature 0 is 0.5; the diagonal is 1",
+        ),
         (lambda: standard_errors([[0.1, -0.1]], 4, "mean"), "row 0, feature 1 is -0.1"),
         (lambda: standard_errors([[0.1, 0.1]], None, "population"), "needs n"),
         (lambda: standard_errors([[0.1, 0.1]], 0, "population"), ">= 1"),

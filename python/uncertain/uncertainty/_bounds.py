@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal, what_is_lost
-from .._data.numbers import first_place, float_array, pair_of_arrays, refuse_not_finite, refuse_where
+from .._data.numbers import first_place, float_array, pair_of_arrays, refuse_not_finite
 from .._data.options import check_option
 from .._data.split_normals import shaped
 from .._data.typing import Floats
 from .._data.warn import warn
 from ..exceptions import ParameterError, ShapeError, UncertainError, UncertainWarning
+from ._linear import correlation_matrices
 
 
 def from_bounds(
@@ -37,16 +38,14 @@ def from_bounds(
         rule = "average":  mean = value,                        std = (a + b) / 2
         rule = "shape":    three or two Gaussian components per cell
 
-    "moments" are those of the split normal distribution, whose most probable value is `value` and whose arms
-    are a and b; "average" is the usual short cut. Equal arms give the same Gaussian by both. Skewness is lost
-    by them: a warning says for how much of the data. "shape" keeps it, in a `MixtureArray`: cells whose arms
-    differ by more than 10 % of their sum become three Gaussian components (two beyond three features),
-    and then of a row the six most skewed cells at most; the others are moments. The total variation left
-    between the split normal distribution and its three (two) components is .004 (.007) for arms 1 : 1.5, .010
-    (.041) for 1 : 3, and .084 (.122) where one arm is zero.
+    "moments" are those of the split normal distribution with the most probable value `value` and the arms a
+    and b. Equal arms give the same Gaussian by all rules. The first two rules lose skewness, and a warning
+    says for how much of the data. "shape" keeps it in a `MixtureArray`: cells whose arms differ by more than
+    10 % of their sum (the six most skewed of a row) become three Gaussian components, or two beyond three
+    features. The components are within a total variation of 0.01 (0.041) of the split normal distribution
+    for arms 1 : 3.
 
-    With `corr` the errors of a row are correlated: "moments" and "average" give Gaussians with these
-    correlations. "shape" is for independent errors.
+    With `corr`, "moments" and "average" give Gaussians with these correlations; "shape" refuses it.
 
     Parameters
     ----------
@@ -100,7 +99,7 @@ def from_bounds(
             f"{place}: expected lower <= value <= upper, got {low[at]}, {middle[at]}, {high[at]}; "
             "for signed offsets pass value + offset"
         )
-    related = None if corr is None else _matrices(corr, *middle.shape)
+    related = None if corr is None else correlation_matrices(corr, *middle.shape)
     if value is None:
         return _gaussians(middle, (high - low) / (2 * k), related)
     below, above = (middle - low) / k, (high - middle) / k
@@ -121,24 +120,3 @@ def _gaussians(mean: Floats, std: Floats, corr: Floats | None) -> GaussianArray:
     if corr is None:
         return GaussianArray(mean, std=std)
     return GaussianArray(mean, cov=std[:, :, None] * corr * std[:, None])
-
-
-def _matrices(corr: ArrayLike, n: int, d: int) -> Floats:
-    """Correlation matrices of all rows."""
-    given = float_array(corr, "corr")
-    axes = ("row", "feature", "feature")[3 - given.ndim if given.ndim == 2 else 0 :]
-    refuse_not_finite(given, "corr", *axes)
-    refuse_where(np.abs(given) > 1, given, "corr", "correlations lie in [-1, 1]", axes=axes)
-    if d == 2 and given.shape in ((), (n,)):
-        numbers = np.broadcast_to(given, (n,))
-        given = np.where(np.eye(2, dtype=bool), 1.0, numbers[:, None, None])
-    elif given.shape not in ((d, d), (n, d, d)):
-        pairs = f", or ({n},) for two features" if d == 2 else ""
-        raise ShapeError(f"corr: expected shape ({n}, {d}, {d}) or ({d}, {d}){pairs}, got {given.shape}")
-    axes = ("row", "feature", "feature")[3 - given.ndim :]
-    refuse_where((given != 1) & np.eye(d, dtype=bool), given, "corr", "the diagonal is 1", axes=axes)
-    refuse_where(given != np.swapaxes(given, -1, -2), given, "corr", "matrices must be symmetric", axes=axes)
-    least = np.linalg.eigvalsh(given)[..., 0]
-    rule = "the smallest eigenvalue: no errors have these correlations, it must be >= 0"
-    refuse_where(least < -1e-8, least, "corr", rule, axes=("row",))
-    return np.asarray(np.broadcast_to(given, (n, d, d)))

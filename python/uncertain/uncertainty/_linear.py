@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
-from .._data.numbers import float_array, pair_of_arrays
+from .._data.numbers import float_array, pair_of_arrays, refuse_not_finite, refuse_where
 from .._data.typing import Floats
-from ..exceptions import ParameterError, ShapeError, UncertainError
+from ..exceptions import ShapeError, UncertainError
+
+ROUNDING = 1e-6
+"""By which correlations may be off, as written to a table."""
 
 
 @overload
@@ -92,7 +95,7 @@ def from_correlations(means: ArrayLike, std: ArrayLike, corr: ArrayLike) -> Gaus
     ----------
     means, std : array-like of shape (n, d)
     corr : array-like of shape (n, d, d), or (d, d) for all rows
-        Symmetric, with ones on the diagonal.
+        Symmetric, with ones on the diagonal; of two features also the numbers themselves.
 
     Returns
     -------
@@ -112,19 +115,31 @@ def from_correlations(means: ArrayLike, std: ArrayLike, corr: ArrayLike) -> Gaus
             [0.4 , 4.  ]]])
     """
     x, s = pair_of_arrays(means, std, ("means", "std"))
-    r = float_array(corr, "corr")
-    n, d = x.shape
-    if r.shape not in ((n, d, d), (d, d)):
-        raise ShapeError(f"corr: expected shape ({n}, {d}, {d}) or ({d}, {d}), got {r.shape}")
-    diagonal = np.diagonal(r, axis1=-2, axis2=-1)
-    wrong = ~(np.abs(diagonal - 1) <= 1e-6)
-    if wrong.any():
-        at = np.argwhere(wrong)[0]
-        raise ParameterError(
-            f"corr: the diagonal must be 1, got {diagonal[tuple(at)]} at {tuple(at.tolist())}; "
-            "pass covariances as GaussianArray(means, cov=...)"
-        )
+    r = correlation_matrices(corr, *x.shape)
     return GaussianArray(x, cov=s[:, :, None] * r * s[:, None, :])
+
+
+def correlation_matrices(corr: ArrayLike, n: int, d: int) -> Floats:
+    """Return checked correlation matrices of all rows; of two features from numbers, too."""
+    given = float_array(corr, "corr")
+    axes = ("row", "feature", "feature")[3 - given.ndim if given.ndim == 2 else 0 :]
+    refuse_not_finite(given, "corr", *axes)
+    refuse_where(np.abs(given) > 1 + ROUNDING, given, "corr", "correlations lie in [-1, 1]", axes=axes)
+    if d == 2 and given.shape in ((), (n,)):
+        numbers = np.broadcast_to(given, (n,))
+        given = np.where(np.eye(2, dtype=bool), 1.0, numbers[:, None, None])
+    elif given.shape not in ((d, d), (n, d, d)):
+        pairs = f", or ({n},) for two features" if d == 2 else ""
+        raise ShapeError(f"corr: expected shape ({n}, {d}, {d}) or ({d}, {d}){pairs}, got {given.shape}")
+    axes = ("row", "feature", "feature")[3 - given.ndim :]
+    off = (np.abs(given - 1) > ROUNDING) & np.eye(d, dtype=bool)
+    refuse_where(off, given, "corr", "the diagonal is 1", axes=axes)
+    off = np.abs(given - np.swapaxes(given, -1, -2)) > ROUNDING
+    refuse_where(off, given, "corr", "matrices must be symmetric", axes=axes)
+    least = np.linalg.eigvalsh(given)[..., 0]
+    rule = "the smallest eigenvalue: no errors have these correlations, it must be >= 0"
+    refuse_where(least < -ROUNDING, least, "corr", rule, axes=("row",))
+    return np.asarray(np.broadcast_to(given, (n, d, d)))
 
 
 def from_uncertainties(values: ArrayLike, *, correlated: bool = False) -> GaussianArray:
