@@ -19,8 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._base.docs import documented
+from ._data.column import read_column
+from ._data.targets import places
 from ._data.typing import Estimator, Floats
-from ._data.validation import RowsLike, codes_among
+from ._data.validation import RowsLike
 from .exceptions import ShapeError, UncertainError
 
 __all__ = ["mpe", "nmc", "nme"]
@@ -37,7 +39,8 @@ def _margins(model: Estimator, X: RowsLike, y: ArrayLike) -> tuple[Floats, Float
     labels = np.asarray(y)
     if labels.shape != mean.shape:
         raise ShapeError(f"y: expected {len(mean)} labels, one per row of X, got shape {labels.shape}")
-    return np.where(codes_among(labels, model.classes_) == 1, mean, -mean), std
+    codes = places(read_column(labels, "y", len(labels), "labels"), model.classes_, "y")
+    return np.where(codes == 1, mean, -mean), std
 
 
 @documented

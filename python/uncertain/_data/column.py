@@ -79,6 +79,17 @@ def as_values(values: object, role: str) -> Values:
     return list(values)
 
 
+def rows_with_value(values: Any) -> Ints | None:
+    """Return the numbers of the rows with a finite number, or text that is not blank; None for all."""
+    column = read_column(as_values(values, "target"), "target", len(values), "targets")
+    there = np.ones(len(values), dtype=bool) if column.missing is None else ~column.missing
+    if column.kind == "floats":
+        there &= np.isfinite(column.array)
+    if column.kind == "strings":
+        there &= np.array([*(text.strip() != "" for text in column.texts), True])[column.array]
+    return None if there.all() else np.flatnonzero(there)
+
+
 def is_missing(value: object) -> bool:
     """None, NaN, or a null of another library, whose comparisons are nulls again."""
     different = value != value

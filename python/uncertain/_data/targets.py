@@ -57,13 +57,14 @@ def targets_from(
     Raises `NullError` for a missing target (unless `partial`) and `UncertainError` for what is neither.
     """
     column = read_column(values, what, n_rows, "targets" if partial or task == "regression" else "labels")
-    present = column.present
+    present = column if column.missing is None else column.present
     if partial and not len(present.array):
         raise UncertainError(f"{what}: no row has a label")
     if _are_quantities(present, task, partial=partial):
         return finite_numbers(column, what, "targets", missing=math.nan if partial else None), True
     if not partial:
-        column.refuse_missing(what, NO_LABEL)
+        if column.missing is not None:
+            column.refuse_missing(what, NO_LABEL)
         return _labels(column, what, task), False
     labels = np.full(n_rows, None, dtype=object)
     labels[slice(None) if column.missing is None else ~column.missing] = _labels(

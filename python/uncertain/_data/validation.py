@@ -224,16 +224,6 @@ def check_targets(y: ArrayLike | None, X: RowsLike, estimator: BaseEstimator) ->
     return labels
 
 
-def codes_among(labels: Labels, classes: Labels) -> Codes:
-    """The places of labels among the classes; UncertainError for one that is none of them."""
-    unknown = ~np.isin(labels, classes)
-    if unknown.any():
-        row = int(np.argmax(unknown))
-        label = labels[row : row + 1].tolist()[0]
-        raise UncertainError(f"y: row {row} is {label!r}, which is not one of {classes.tolist()}")
-    return np.searchsorted(classes, labels).astype(np.uint32)
-
-
 def check_numbers(y: ArrayLike | None, X: RowsLike, estimator: BaseEstimator) -> Floats:
     """y as a 1-D array of finite numbers, one per row of X."""
     return np.ascontiguousarray(one_per_row(y, X, estimator, dtype=np.float64))

@@ -15,6 +15,8 @@ from .._base.classifiers import predicted, target_arguments
 from .._base.convergence import keep_reports, warn_unless_converged
 from .._base.docs import documented
 from .._base.sums import BeyondSums, Need
+from .._data.column import read_column
+from .._data.targets import places
 from .._data.typing import ClassWeight, Floats, Header, Keywords, RandomState
 from .._data.validation import (
     RowsLike,
@@ -22,7 +24,6 @@ from .._data.validation import (
     check_stds,
     check_targets,
     check_weights,
-    codes_among,
 )
 from ..exceptions import ParameterError, UncertainError
 from .linear import Kernelized, LinearClassifier
@@ -191,7 +192,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
         data = check_gaussians(self, X, reset=model is None)
         labels = check_targets(y, X, self)
         self._set_classes(classes, first=model is None)
-        codes = codes_among(labels, self.classes_)
+        codes = places(read_column(labels, "y", len(labels), "labels"), self.classes_, "y").astype(np.uint32)
         weights = check_weights(sample_weight, self.class_weight, classes=self.classes_, codes=codes)
         arguments = {"codes": codes, "n_classes": len(self.classes_), "weights": weights}
         self.kernel_map_ = None

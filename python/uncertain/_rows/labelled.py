@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._data.column import as_values, read_column
+from .._data.column import rows_with_value
 from .._data.typing import ColumnOrValues, Ints, NativeColumn
 from .._tables import Table
 from ..exceptions import UncertainError
@@ -22,7 +22,7 @@ from .source import Source
 def rows_with_target(source: Source, target: ColumnOrValues) -> Ints | None:
     """The numbers of the rows that have one; None for all rows."""
     if not isinstance(target, str):
-        at = _present(target)
+        at = rows_with_value(target)
     else:
         at = None if source.table is None else rows_with(source.table, target)
     if at is not None and not len(at):
@@ -45,18 +45,7 @@ def of_these_rows(source: Source, per_row: PerRow, at: Ints, names: list[str]) -
 
 def rows_with(table: Table, column: str) -> Ints | None:
     """The numbers of the rows that have a value in a column; None if all have."""
-    return _present(table.column(column))
-
-
-def _present(values: NativeColumn) -> Ints | None:
-    """The numbers of the rows with a finite number, or text that is not blank; None for all."""
-    column = read_column(as_values(values, "target"), "target", len(values), "targets")
-    there = np.ones(len(values), dtype=bool) if column.missing is None else ~column.missing
-    if column.kind == "floats":
-        there &= np.isfinite(column.array)
-    if column.kind == "strings":
-        there &= np.array([text.strip() != "" for text in column.texts], dtype=bool)[column.array]
-    return None if there.all() else np.flatnonzero(there)
+    return rows_with_value(table.column(column))
 
 
 def _are_names(values: NativeColumn) -> bool:
