@@ -113,25 +113,20 @@ def groups_of_fit(
         return numbers
     counted: slice | Booleans = slice(None) if weights is None else weights > 0.0
 
-    def refuse(rows_of_class: Ints, single: str, whole: str, way_out: str) -> None:
-        lone = np.flatnonzero(rows_of_class == 1)
-        if lone.size:
-            label = classes[lone[:1]].tolist()[0]
+    places, n_classes = codes[counted], len(classes)
+    faults = [
+        (np.bincount(places, minlength=n_classes), "a single row (of positive weight)", "rows", ""),
+    ]
+    if numbers is not None:
+        of_class = _groups_with(places, numbers[counted], n_classes)
+        faults.append((of_class, "rows in one group only", "groups", " or without groups"))
+    for counts, single, unit, way_out in faults:
+        if (counts == 1).any():
+            label = classes.tolist()[int(np.argmax(counts == 1))]
             raise UncertainError(
-                f"class {label!r} has {single}, and probabilities are calibrated on {whole} that are held "
-                f"out: {way_out}"
+                f"class {label!r} has {single}, and probabilities are calibrated on {unit} that are held "
+                f"out: add {unit} of this class, or fit with probability=False{way_out}"
             )
-
-    refuse(
-        np.bincount(codes[counted], minlength=len(classes)), "a single row (of positive weight)", "rows",
-        "add rows of this class, or fit with probability=False",
-    )  # fmt: skip
-    if numbers is None:
-        return None
-    refuse(
-        _groups_with(codes[counted], numbers[counted], len(classes)), "rows in one group only", "groups",
-        "add groups of this class, or fit with probability=False or without groups",
-    )  # fmt: skip
     return numbers
 
 

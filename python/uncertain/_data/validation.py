@@ -71,27 +71,15 @@ def check_gaussians(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> Ga
     NotFittedError
         If the rows are to be compared with those of a fit, and there is none.
     """
-    if not reset:
-        _require_fit(estimator)
-    if isinstance(X, Incomplete):
-        _refuse_limits(estimator, X.limits)
-        gaps = np.argwhere(X.missing)
-        if len(gaps):
-            name = type(estimator).__name__
-            raise UncertainError(
-                f"X: row {gaps[0][0]}, feature {gaps[0][1]} is missing, and {name} takes no gaps: put a "
-                "GaussianImputer in front of it, or for measurement error a GaussianDenoiser"
-            )
-        X = X.gaussians
-    if isinstance(X, GaussianArray):
-        _check_features(estimator, X, reset=reset)
-        return X._core
-    refuse_nested_tables(X)
-    mask = find_mask(X)
-    if mask is not None:
-        refuse_masked(mask, "X")
-    points = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C")
-    return Gaussians(Rows.from_numpy(points, *points.shape))
+    core, missing, limits = _readings(estimator, X, reset=reset, gaps=False)
+    _refuse_limits(estimator, limits)
+    if missing is not None and missing.any():
+        row, feature = np.argwhere(missing)[0]
+        raise UncertainError(
+            f"X: row {row}, feature {feature} is missing, and {type(estimator).__name__} takes no gaps: put "
+            "a GaussianImputer in front of it, or for measurement error a GaussianDenoiser"
+        )
+    return core
 
 
 def check_rows(
@@ -123,22 +111,30 @@ def check_readings(
     estimator: BaseEstimator, X: RowsLike, *, reset: bool
 ) -> tuple[Gaussians, Booleans | None, Limits | None]:
     """As `check_rows` for one that takes limits as well: rows, gaps and limits, None where there are none."""
+    return _readings(estimator, X, reset=reset, gaps=True)
+
+
+def _readings(
+    estimator: BaseEstimator, X: RowsLike, *, reset: bool, gaps: bool
+) -> tuple[Gaussians, Booleans | None, Limits | None]:
     if not reset:
         _require_fit(estimator)
     if isinstance(X, Incomplete):
         _check_features(estimator, X.gaussians, reset=reset)
-        limits = X.limits if X.limits is not None and X.limits.any() else None
-        return X.gaussians._core, X.missing, limits
+        return X.gaussians._core, X.missing, X.limits if X.limits is not None and X.limits.any() else None
     if isinstance(X, GaussianArray):
-        return check_gaussians(estimator, X, reset=reset), None, None
+        _check_features(estimator, X, reset=reset)
+        return X._core, None, None
     refuse_nested_tables(X)
-    if find_mask(X) is not None:
+    mask = find_mask(X)
+    if mask is not None:
+        if not gaps:
+            refuse_masked(mask, "X")
         X = gaps_as_nan(X, "X")
-    points = validate_data(
-        estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
-    )
-    missing = np.isnan(points)
-    if not missing.any():
+    finite = "allow-nan" if gaps else True
+    points = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=finite)
+    missing = np.isnan(points) if gaps else None
+    if missing is None or not missing.any():
         return Gaussians(Rows.from_numpy(points, *points.shape)), None, None
     return Incomplete.from_arrays(points).gaussians._core, missing, None
 
@@ -215,13 +211,6 @@ def check_labels(y: ArrayLike | Coded | None, X: RowsLike, estimator: BaseEstima
             f"y holds only one class ({classes.tolist()[0]!r}); a classifier needs at least two classes"
         )
     return classes, codes
-
-
-def check_targets(y: ArrayLike | None, X: RowsLike, estimator: BaseEstimator) -> Labels:
-    """y as a 1-D array of labels, one per row of X."""
-    labels = one_per_row(y, X, estimator)
-    check_classification_targets(labels)
-    return labels
 
 
 def check_numbers(y: ArrayLike | None, X: RowsLike, estimator: BaseEstimator) -> Floats:

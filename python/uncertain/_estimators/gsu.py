@@ -22,8 +22,8 @@ from .._data.validation import (
     RowsLike,
     check_gaussians,
     check_stds,
-    check_targets,
     check_weights,
+    one_per_row,
 )
 from ..exceptions import ParameterError, UncertainError
 from .linear import Kernelized, LinearClassifier
@@ -190,7 +190,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
         parameters = self._parameters(solver="sgd")
         model = getattr(self, "_model", None)
         data = check_gaussians(self, X, reset=model is None)
-        labels = check_targets(y, X, self)
+        labels = one_per_row(y, X, self)
         self._set_classes(classes, first=model is None)
         codes = places(read_column(labels, "y", len(labels), "labels"), self.classes_, "y").astype(np.uint32)
         weights = check_weights(sample_weight, self.class_weight, classes=self.classes_, codes=codes)

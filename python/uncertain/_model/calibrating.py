@@ -18,6 +18,7 @@ from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._base.folds import Fold, split
+from .._data.column import read_column
 from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.typing import Booleans, Floats, Ints
 from .._errors.sizes import ErrorSizes
@@ -101,11 +102,8 @@ def _labelled(training: TrainingRows) -> Booleans:
     if training.y_limit is not None:
         return np.asarray(training.y_limit == 0)
     labels = training.y[:]
-    if labels.dtype.kind == "f":
-        return ~np.isnan(labels)
-    if labels.dtype.kind != "O":
-        return np.ones(len(labels), dtype=bool)
-    return np.array([label is not None for label in labels.tolist()])
+    missing = read_column(labels, "target", len(labels), "targets").missing
+    return np.ones(len(labels), dtype=bool) if missing is None else ~missing
 
 
 def _codes(fitted: Pipeline, training: TrainingRows) -> Ints:
