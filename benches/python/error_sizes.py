@@ -15,7 +15,7 @@ from pathlib import Path
 import archive_tables
 import numpy as np
 
-from uncertain.preprocessing._size_model import SizeModel
+from uncertain._tables.size_model import SizeModel
 
 
 def hidden_and_found(table: archive_tables.Table) -> None:

@@ -29,8 +29,8 @@ from uncertain._files.blocks import read_blocks
 from uncertain._files.read import open_files, write_table
 from uncertain._rows.source import Source
 from uncertain._tables import BatchSize
+from uncertain._tables.cleaning import Code, Ends, _is_nines, ends_of
 from uncertain.exceptions import UncertainError
-from uncertain.preprocessing._sentinels import Ends, Sentinel, _is_nines
 
 N = 5000
 
@@ -127,7 +127,7 @@ def test_a_file_that_is_cut_short_is_named(tmp_path: Path) -> None:
         list(table.batches(["a", "label"], BatchSize(500)))
 
 
-def _by_definition(values: np.ndarray) -> list[Sentinel]:
+def _by_definition(values: np.ndarray) -> list[Code]:
     """Codes as they are defined, of all values at once."""
     found, known = [], values[np.isfinite(values)]
     for end in (np.min, np.max):
@@ -140,9 +140,17 @@ def _by_definition(values: np.ndarray) -> list[Sentinel]:
         low, high = float(others.min()), float(others.max())
         distance = low - code if code < low else code - high
         if distance > (0.5 if _is_nines(code) else 5.0) * (high - low) > 0:
-            found.append(Sentinel("c", code, known.size - others.size, low, high))
+            found.append(Code("c", code, known.size - others.size, low, high))
             known = others
     return found
+
+
+def _ends(parts: list[np.ndarray]) -> Ends:
+    """Ends of a column in parts."""
+    ends = Ends()
+    for part in parts:
+        ends = ends.merged(ends_of(pl.DataFrame({"c": part})).get("c", Ends()))
+    return ends
 
 
 @settings(max_examples=300, deadline=None)
@@ -159,18 +167,13 @@ def _by_definition(values: np.ndarray) -> list[Sentinel]:
 )
 def test_codes_are_the_same_however_a_column_is_cut(values: list[float], cuts: list[int]) -> None:
     column = np.asarray(values, dtype=float)
-    ends = Ends("c")
-    for part in np.split(column, sorted(cuts)):
-        ends.add(part)
-    assert ends.codes() == _by_definition(column)
+    assert _ends(np.split(column, sorted(cuts))).codes("c") == _by_definition(column)
 
 
 def test_codes_at_both_ends_of_a_column_in_parts() -> None:
     column = np.r_[np.linspace(0, 1, 20), [-9999.0] * 3, [99.0] * 2]
-    ends = Ends("c")
-    for part in np.split(column, [7, 21, 24]):
-        ends.add(part)
-    assert [(code.value, code.n_rows) for code in ends.codes()] == [(-9999.0, 3), (99.0, 2)]
+    codes = _ends(np.split(column, [7, 21, 24])).codes("c")
+    assert [(code.value, code.n_rows) for code in codes] == [(-9999.0, 3), (99.0, 2)]
 
 
 NARROW = """

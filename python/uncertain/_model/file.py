@@ -28,6 +28,7 @@ from .._choice.leaderboard import Leaderboard
 from .._columns.columns import Columns
 from .._data.typing import Array, Keywords, Label
 from .._estimators.gsu import GSURegressor
+from .._tables.cleaning import Cleaning
 from .._uncertain import (
     Fitted,
     average,
@@ -40,7 +41,6 @@ from .._uncertain import (
 from .._widths.distribution import has_density
 from ..exceptions import ModelFileError
 from ..preprocessing import AsGaussians
-from ..preprocessing._unknown import Unknown
 from .calibrating import Calibration
 from .pipeline_file import (
     StepNames,
@@ -71,7 +71,7 @@ class Metadata(StepNames, frozen=True, kw_only=True):
     """Rows that had no target."""
     categories: dict[str, list[str | bool | int | float | None]] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
-    unknown: Unknown = Unknown()
+    unknown: Cleaning = Cleaning()
 
 
 class FoldModel(StepNames, frozen=True, kw_only=True):

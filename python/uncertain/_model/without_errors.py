@@ -7,7 +7,7 @@ the fit. ``errors="zero"`` says that they are exact.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,10 @@ from .._errors.sizes import ErrorSizes
 from .._tables import Table
 from ..exceptions import ParameterError
 from ..preprocessing import AsGaussians
-from ..preprocessing._bar_sizes import BarSizes
+from ..preprocessing._error_bars import Deviations, read_deviations
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Errors: TypeAlias = Literal["typical", "zero"] | None
 WAYS = (
@@ -42,7 +45,7 @@ def with_stand_ins(
     """The table with columns for those that are absent; `sizes`: where there is no model of them."""
     import polars as pl
 
-    columns, unknown = reading.columns_, reading.unknown_
+    columns = reading.columns_
     table = table.in_units(reading.units_)
     pairs = columns.used - {*columns.needed}
     frame = table.frame([name for name in table.names if name in columns.used])
@@ -53,21 +56,36 @@ def with_stand_ins(
     added = [pl.Series(name, np.zeros(table.n_rows) if name in pairs else nothing) for name in sorted(absent)]
     whole = table.with_columns(frame.with_columns(added))
     if reading.on_missing == "auto":
-        whole = unknown.cleaned(whole, columns)
-    bars = BarSizes.from_table(whole, columns)
+        whole = reading.unknown_.clean(whole, columns).table
+    bars = read_deviations(whole, columns)
     if bars is None:
         kinds = ", ".join(columns.lists)
         raise ParameterError(
             f"errors={errors!r}: error bars of this kind ({kinds}) have no sizes; pass a GaussianArray"
         )
-    std = np.array(bars.std)
-    lacking = [j for j, bar in enumerate(columns.error_bars.values()) if not absent.isdisjoint(bar.columns)]
-    places = lacking if columns.error_bars else list(range(std.shape[1]))
-    std[:, places] = 0.0 if errors == "zero" else _typical(bars, reading, sizes)[:, places]
-    return bars.written(whole, std)
+    std = np.zeros(bars.std.shape) if errors == "zero" else _typical(bars, reading, sizes)
+    kept = whole.frame([name for name in whole.names if name in columns.used])
+    return whole.with_columns(kept.with_columns(_error_columns(columns, bars.values, std, absent)))
 
 
-def _typical(bars: BarSizes, reading: AsGaussians, sizes: ErrorSizes | None) -> Floats:
+def _error_columns(columns: Columns, values: Floats, std: Floats, absent: set[str]) -> list[pl.Series]:
+    """Return the columns of these error bars that are absent."""
+    import polars as pl
+
+    made: dict[str, Floats] = {}
+    for j, bar in enumerate(columns.error_bars.values()):
+        size, value = std[:, j], values[:, j]
+        limits = (value - size, value + size)
+        sizes = limits if bar.kind == "limits" else [size**2 if bar.kind == "var" else size] * 2
+        made |= dict(zip(bar.columns, sizes, strict=False))
+    for kind, name in columns.lists.items():
+        made[name] = std if kind == "std" else std**2
+        if kind == "cov":
+            made[name] = (np.eye(std.shape[1]) * made[name][:, None, :]).reshape(len(std), -1)
+    return [pl.Series(name, numbers) for name, numbers in made.items() if name in absent]
+
+
+def _typical(bars: Deviations, reading: AsGaussians, sizes: ErrorSizes | None) -> Floats:
     if reading.unknown_.sizes is not None:
         return reading.unknown_.sizes.filled(bars.values, bars.std)
     if sizes is None:

@@ -1,7 +1,7 @@
 """A table read in batches by `AsGaussians`: what is learned of all rows, and their Gaussians, in order.
 
 Idea: a table in which nothing is missing is read once. With ``on_missing="auto"`` the first reading takes it
-for one, and counts (`Census`). Where it meets something that is missing, or finds in the end that numbers
+for one, and counts (`Statistics`). Where it meets something that is missing, or finds in the end that numbers
 mean nothing, all rows are counted first and read again. A stream that is there once is read by what its first
 batch says.
 """
@@ -17,6 +17,7 @@ from .._columns.columns import Columns
 from .._data.incomplete import GaussianRows, with_gaps
 from .._data.typing import Ints, Label
 from .._tables import BatchSize, Table
+from .._tables.cleaning import Statistics
 from ..exceptions import (
     ColumnError,
     MissingErrorBarsError,
@@ -27,7 +28,6 @@ from ..exceptions import (
 )
 from ..preprocessing import AsGaussians
 from ..preprocessing._categories import Categories, find_categories, joined_categories
-from ..preprocessing._census import Census
 from .labelled import rows_with
 
 Collected = TypeVar("Collected")
@@ -74,23 +74,20 @@ class BatchReading:
         reading._forget_unknown()
         if reading.on_missing == "auto" and self._table.is_once:
             return collected(self._completed(None))
-        census: list[Census] = []
+        counted: list[Statistics] = []
         try:
-            with reading._strict():
-                answer = collected(self._strict(census))
+            answer = collected(self._strict(counted))
         except INCOMPLETE:
             if reading.on_missing != "auto":
                 raise
-            census = []
+            counted = [self._statistics()]
         else:
-            if not census or not (
-                reading.on_missing == "auto" and census[0].guesses(taken=True).unknown.changes
-            ):
-                for counted in census:
-                    complete = reading._learn(counted)
-                    reading._learn_sizes(counted, reading.columns_, complete=complete)
+            if reading.on_missing != "auto" or not any(each.cleaning().changes for each in counted):
+                for each in counted:
+                    reading._learn(each)
+                    reading._learn_sizes(each, reading.columns_)
                 return answer
-        return collected(self._completed(census[0] if census else self._census()))
+        return collected(self._completed(counted[0]))
 
     def _batches(self) -> Iterator[tuple[Table, int, Ints | None]]:
         """The rows with a target, the number of the first one, and those of the others behind it."""
@@ -103,49 +100,47 @@ class BatchReading:
                 yield kept, first, at
             first += batch.n_rows
 
-    def _census(self) -> Census:
-        """Of all rows."""
-        census: Census | None = None
+    def _statistics(self) -> Statistics:
+        """Return those of all rows."""
+        statistics: Statistics | None = None
         n_rows = 0
         for table, first, at in self._batches():
-            census = Census(self._reading._found(self._whole or table)) if census is None else census
+            if statistics is None:
+                statistics = Statistics(self._reading._found(self._whole or table))
             with numbered(first, at):
-                census.add(table, n_rows)
+                statistics.add(table, n_rows)
             n_rows += table.n_rows
-        assert census is not None
-        return census
+        assert statistics is not None
+        return statistics
 
-    def _strict(self, census: list[Census]) -> Iterator[Batch]:
-        """Batches of which nothing is missing; and the census of all, once they are read."""
+    def _strict(self, counted: list[Statistics]) -> Iterator[Batch]:
+        """Yield batches of which nothing is missing, and count them."""
         reading, n_rows = self._reading, 0
         for table, first, at in self._batches():
             with numbered(first, at):
                 if not n_rows:
-                    census[:] = [Census(reading._found(self._whole or table))]
-                    columns, categories = self._settled(table, census[0].columns)
-                    rows = reading._read_first(table, columns, categories, whole=False)
+                    counted[:] = [Statistics(reading._found(self._whole or table))]
+                    columns, categories = self._settled(table, counted[0].columns)
+                    rows = reading._read_first(table, columns, categories, whole=False, complete=True)
                 else:
-                    rows = reading.transform(table)
-                census[0].add(table, n_rows)
+                    rows = reading._transform(table, complete=True)
+                counted[0].add(table, n_rows)
             n_rows += table.n_rows
             yield Batch(table, rows, first, at)
 
-    def _completed(self, census: Census | None) -> Iterator[Batch]:
-        """Batches whose unknown numbers are completed by what was counted; None: in the first one."""
+    def _completed(self, statistics: Statistics | None) -> Iterator[Batch]:
+        """Yield batches that are cleaned by what was counted; None: in the first one."""
         reading, started = self._reading, False
         for table, first, at in self._batches():
-            with numbered(first, at), reading._counting():
+            with numbered(first, at):
                 if started:
-                    rows = reading.transform(table)
+                    rows = reading._transform(table, counting=True)
                 else:
-                    if census is None:
-                        census = Census(reading._found(table), table=table)
-                    complete = reading._learn(census)
-                    columns, categories = reading._settle(
-                        self._whole or table, self._categories, census.columns
-                    )
-                    reading._learn_sizes(census, columns, complete=complete)
-                    rows = reading._read_first(table, columns, categories, whole=False)
+                    statistics = statistics or Statistics(reading._found(table)).add(table)
+                    reading._learn(statistics)
+                    columns, categories = self._settled(table, statistics.columns)
+                    reading._learn_sizes(statistics, columns)
+                    rows = reading._read_first(table, columns, categories, whole=False, counting=True)
                     started = True
             yield Batch(table, with_gaps(rows), first, at)  # alike in every batch
 

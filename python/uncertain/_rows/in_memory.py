@@ -14,9 +14,10 @@ from .._data.choices import Arms
 from .._data.column import Coded
 from .._data.typing import Floats, Ints, Limits
 from .._data.warn import warn
+from .._tables.cleaning import code_warning, codes_of
+from .._tables.size_model import fill_target_sizes
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
-from ..preprocessing._sentinels import sentinel_warning, sentinels
 from . import of_target
 from .batches import numbered
 from .in_parts import InParts, read_in_parts
@@ -25,7 +26,6 @@ from .left_alone import LeftAlone, read_left_alone
 from .reader import OF_PAIRS, PerRow, Policy, RowReader, Uses, no_target_std
 from .source import Source
 from .store import LocalRows
-from .target_sizes import with_sizes
 from .training import TrainingRows
 
 SHAPED = 3
@@ -74,7 +74,7 @@ class MemoryReader(RowReader):
             self._y, self._regression = source.targets(self.per_row["target"], task, partial=partial)
         if self._regression:
             columns = self.columns
-            if code := sentinel_warning(sentinels(columns.target or "target", self._y)):
+            if code := code_warning(codes_of(columns.target or "target", self._y)):
                 warn(code, UncertainWarning)
             unit = source.unit(columns.target)
             self.columns = columns if unit is None else columns.with_found(target_unit=unit)
@@ -137,7 +137,7 @@ class MemoryReader(RowReader):
                 return InParts(read_in_parts(self.reading, source, sorted(self.columns.used)), known)
         rows = self.reading._fit_columns(source.rows, self.columns)
         if known.y_std is not None and self.policy.on_missing == "auto":
-            y_std = with_sizes(known.y, known.y_std)
+            y_std = fill_target_sizes(known.y, known.y_std)
             known = replace(known, y_std=y_std)
         if pairs is not None and y_std is not None:
             xy_cov = of_target.covariances(source, self.reading, rows, pairs, y_std)

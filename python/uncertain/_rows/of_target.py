@@ -19,7 +19,7 @@ from .._data.typing import Floats, Limits
 from .._data.warn import warn
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
 from ..preprocessing import AsGaussians
-from ..preprocessing._limits import read_flags
+from ..preprocessing._flags import read_flags
 from .source import Source
 
 KINDS = ("corr", "cov")

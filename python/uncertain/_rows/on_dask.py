@@ -131,12 +131,12 @@ class DaskReader(RowReader):
         sample = self._rows.sample()
         self.reading = AsGaussians(columns=self.columns, **self._policy._asdict() | {"arms": "moments"})
         self.n_left_out = self._rows.n_left_out
-        census = self._rows.census(self.columns) if self._policy.on_missing == "auto" else None
+        counted = self._rows.statistics(self.columns) if self._policy.on_missing == "auto" else None
         with sample.with_row_locations():
-            self.reading._fit_columns(sample.source.rows, self.columns, census)
+            self.reading._fit_columns(sample.source.rows, self.columns, counted)
         self._rows.reconcile(self.reading)
         return OnDask(
             self._rows, self.reading, sample,
-            has_gaps=census is not None and census.has_gaps,
+            has_gaps=counted is not None and counted.has_gaps,
             group_bytes=self._group_bytes, verbose=self._verbose,
         )  # fmt: skip

@@ -15,11 +15,11 @@ from .._columns.columns import OF_LAWS, OF_ROWS, Columns
 from .._columns.find import Types, left_out
 from .._data.choices import Arms
 from .._data.warn import warn
+from .._tables.size_model import MISSING_STD
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
 from .left_alone import LeftAlone
 from .store import RowStore
-from .target_sizes import MISSING_STD
 
 PerRow: TypeAlias = dict[str, Any]
 """By role what is known of each row beside its features: the name of a column, or the values themselves."""

@@ -29,17 +29,20 @@ from .._spill import Budget, Spill
 from .._spill._column import Column
 from .._spill._folder import ask_for_space
 from .._tables import BatchSize, Table
+from .._tables.size_model import MISSING_STD, fill_target_sizes, target_sizes
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
 from .batches import Batch, BatchReading, numbered
 from .source import Source
-from .target_sizes import MISSING_STD, with_sizes
 from .training import TrainingRows
 
 DISTINCT = 100_000
 """So many different targets are remembered; of more, the rules only need to know that there are many."""
 FIRST_ROWS = 16_384
 """Rows of a first batch whose lists are of unknown lengths."""
+
+BLOCK = 1 << 20
+"""Rows that are filled at a time."""
 
 
 class Streamed(NamedTuple):
@@ -120,12 +123,22 @@ class _Files:
             own.append(batch.table, kept)
         self.n_rows += batch.table.n_rows
 
+    def _filled(self, y: Floats, y_std: Floats) -> Floats:
+        """Return the standard deviations of targets in a new column, with sizes for NaN."""
+        if not np.isnan(y_std).any():
+            return y_std
+        sizes, column = target_sizes(y, y_std), Column(self._folder)
+        for first in range(0, len(y), BLOCK):
+            part = slice(first, first + BLOCK)
+            column.append(fill_target_sizes(y[part], y_std[part], sizes))
+        return np.asarray(column.mapped()[:, 0])
+
     def finished(self, task: str) -> tuple[bool, TrainingRows]:
         """Are the targets numbers? And what is known of the rows."""
         y, regression = self._target.finished(task)
         y_std = None if self._stds is None else self._stds.finished()
         if y_std is not None and regression:
-            y_std = with_sizes(y, y_std, lambda: Column(self._folder))
+            y_std = self._filled(y, y_std)
         return regression, TrainingRows(
             None,
             y,

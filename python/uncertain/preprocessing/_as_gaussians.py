@@ -8,8 +8,7 @@ called upper and lower are limits or lengths.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -30,24 +29,23 @@ from .._data.typing import Array, Keywords, NativeTable
 from .._data.validation import RowsLike, check_fitted_names
 from .._data.warn import warn
 from .._tables import Table
+from .._tables.cleaning import Cleaning, Statistics
+from .._tables.size_model import SizeModel
 from .._tables.table import as_table
 from ..exceptions import (
     ColumnError,
-    MissingErrorBarsError,
     NotFiniteError,
     NullError,
     ShapeError,
     UncertainWarning,
 )
-from ._arms import settled_arms
 from ._categories import Categories, find_categories, one_hot_names
-from ._census import Census
 from ._distributions import distributions_of
 from ._empty import find_filled
+from ._error_bars import Sizes, read_deviations, settled_arms
 from ._limits import read_with_limits
 from ._pairs import REFUSE, SHRINK
 from ._reading import read_gaussians
-from ._unknown import Unknown
 
 
 @documented
@@ -118,7 +116,6 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     array([0.01, 0.04])
     """
 
-    _counts, _completes = False, True
     _lost: str | None = None
     """What a Gaussian loses of the asymmetric error bars of the fit."""
 
@@ -158,10 +155,16 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def transform(self, X: RowsLike | Table) -> GaussianArray | Incomplete:
         """The rows of a table as Gaussians; arrays and GaussianArrays of d features pass through."""
         check_is_fitted(self, "columns_")
+        return self._transform(X)
+
+    def _transform(
+        self, X: RowsLike | Table, *, counting: bool = False, complete: bool = False
+    ) -> GaussianArray | Incomplete:
+        """`transform` with the options of `_read`."""
         source = _opened(X)
         if self.units_ and isinstance(source, Table):
             source = source.in_units(self.units_)
-        gaussians = self._read(source, self.columns_, self.categories_)
+        gaussians = self._read(source, self.columns_, self.categories_, counting=counting, complete=complete)
         if gaussians.n_features != self.n_features_in_:
             raise ShapeError(
                 f"X has {gaussians.n_features} features, but AsGaussians is expecting {self.n_features_in_} "
@@ -205,86 +208,53 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return self._fit_columns(source, self._found(source))
 
     def _fit_columns(
-        self, source: NativeTable, columns: Columns, census: Census | None = None
+        self, source: NativeTable, columns: Columns, statistics: Statistics | None = None
     ) -> GaussianRows:
-        """The rows of these columns, which are settled; `census`: of all rows, where these are some."""
-        if not isinstance(source, Table):
-            self._forget_unknown()
-            return self._read_first(source, columns, {}, whole=True)
-        return self._fit_to_table(source, columns, census)
-
-    def _fit_to_table(self, source: Table, columns: Columns, census: Census | None) -> GaussianRows:
-        """The rows of these columns, and what a fit leaves behind."""
+        """Fit to the rows of these columns, which are settled; `statistics`: of all rows, where these are
+        some."""
         self._forget_unknown()
-        if census is None:
-            census = Census(columns, table=source)
-        complete = self._learn(census)
-        columns, categories = self._settle(source, columns=columns, complete=complete)
-        if self.on_missing != "auto" or complete:
-            try:
-                with self._strict():
-                    rows = self._read_first(source, columns, categories, whole=True)
-                self._learn_sizes(census, columns, complete=complete)  # of rows that were not refused
-                return rows
-            except (NullError, NotFiniteError, MissingErrorBarsError):
-                if self.on_missing != "auto":
-                    raise
-        self._learn_sizes(census, columns, complete=complete)
-        with self._counting():
-            return self._read_first(source, columns, categories, whole=True)
+        if not isinstance(source, Table):
+            return self._read_first(source, columns, {}, whole=True)
+        statistics = Statistics(columns).add(source) if statistics is None else statistics
+        self._learn(statistics)
+        columns, categories = self._settle(source, columns=columns)
+        if self.on_missing == "auto":
+            self._learn_sizes(statistics, columns)
+        rows = self._read_first(source, columns, categories, whole=True, counting=True)
+        if self.on_missing != "auto":  # after other errors
+            self._learn_sizes(statistics, columns)
+        return rows
 
     def _forget_unknown(self) -> None:
         """Before a fit."""
-        self.unknown_: Unknown = Unknown()
+        self.unknown_: Cleaning = Cleaning()
         self._lost = None
 
-    @contextmanager
-    def _strict(self) -> Iterator[None]:
-        """Tables are taken for complete ones; NullError or NotFiniteError for those that are not."""
-        self._completes = False
-        try:
-            yield
-        finally:
-            del self._completes
-
-    @contextmanager
-    def _counting(self) -> Iterator[None]:
-        """What is missing in the rows that are read meanwhile is counted."""
-        self._counts = True
-        try:
-            yield
-        finally:
-            del self._counts
-
-    def _learn(self, census: Census) -> bool:
-        """What stands for unknown in all rows, with a warning about what is guessed; is nothing missing?"""
+    def _learn(self, statistics: Statistics) -> None:
+        """Learn what stands for unknown, with a warning about what is guessed."""
         taken = self.on_missing == "auto"
-        guesses = census.guesses(taken=taken)
+        if (warning := statistics.warning(taken=taken)) is not None:
+            warn(warning, UncertainWarning)
         if taken:
-            self.unknown_ = guesses.unknown
-        if guesses.warning is not None:
-            warn(guesses.warning, UncertainWarning)
-        return guesses.complete
+            self.unknown_ = statistics.cleaning()
 
-    def _learn_sizes(self, census: Census, columns: Columns, *, complete: bool) -> None:
-        self.unknown_ = census.with_sizes(self.unknown_, columns, complete=complete)
+    def _learn_sizes(self, statistics: Statistics, columns: Columns) -> None:
+        """Learn the sizes of error bars from the sample of rows."""
+        if statistics.sample is not None:
+            sample = self.unknown_.clean(statistics.sample, columns, refuse=False).table
+            bars = read_deviations(sample, columns)
+            if bars is not None:
+                self.unknown_ = replace(self.unknown_, sizes=SizeModel.learn(bars.values, bars.std))
 
     def _settle(
-        self,
-        source: NativeTable,
-        known: Categories | None = None,
-        columns: Columns | None = None,
-        *,
-        complete: bool = False,
+        self, source: NativeTable, known: Categories | None = None, columns: Columns | None = None
     ) -> tuple[Columns, Categories]:
-        """What is learned of columns: their roles, and the categories (`known` where they were collected
-        before). `complete`: is nothing missing?"""
+        """Learn the roles of columns, and the categories (`known` where they were collected before)."""
         columns = self._found(source) if columns is None else columns
         if not isinstance(source, Table):
             return columns, {}
         if any(len(bar.columns) == 2 for bar in columns.error_bars.values()):
-            cleaned = self.on_missing == "auto" and not complete
-            numbers = self.unknown_.cleaned(source, columns) if cleaned else source
+            numbers = self.unknown_.clean(source, columns).table if self.on_missing == "auto" else source
             columns, self._lost = settled_arms(numbers, columns)
             if self._lost is not None and self.arms == "moments":
                 warn(self._lost, UncertainWarning)
@@ -294,10 +264,17 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return columns, known
 
     def _read_first(
-        self, source: NativeTable, columns: Columns, categories: Categories, *, whole: bool
+        self,
+        source: NativeTable,
+        columns: Columns,
+        categories: Categories,
+        *,
+        whole: bool,
+        counting: bool = False,
+        complete: bool = False,
     ) -> GaussianRows:
         """The rows, all of them or the first part, and what a fit leaves behind."""
-        gaussians = self._read(source, columns, categories)
+        gaussians = self._read(source, columns, categories, counting=counting, complete=complete)
         if isinstance(source, Table) and columns.draws:
             columns = columns.with_found(distributions=distributions_of(source, columns.draws))
         values = [*(columns.draws or ()), *columns.scalars, *([] if columns.mean is None else [columns.mean])]
@@ -361,7 +338,17 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             return find_columns(asked, X)
         return complete_columns(asked, X.names) or find_filled(asked, X)
 
-    def _read(self, X: NativeTable, columns: Columns, categories: Categories) -> GaussianRows:
+    def _read(
+        self,
+        X: NativeTable,
+        columns: Columns,
+        categories: Categories,
+        *,
+        counting: bool = False,
+        complete: bool = False,
+    ) -> GaussianRows:
+        """Read rows; `counting`: what is missing, for the record; `complete`: rows of which nothing is
+        missing, or an error."""
         if isinstance(X, (GaussianArray, Incomplete)):
             return X
         if not isinstance(X, Table):
@@ -372,30 +359,42 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             raise ColumnError(
                 "AsGaussians was fitted on an array, so it knows no columns to read from a table"
             )
-        policy = self.on_missing
-        if policy == "auto" and not self._completes:
-            policy = "error"
-        elif policy == "auto":
-            completed = self.unknown_.completed(X, columns)
-            if self._counts:
-                self.unknown_ = self.unknown_.counting(completed)
-            X, policy = completed.table, "impute" if completed.has_gaps or columns.flags else "error"
+        options: Keywords = {
+            "on_missing": self.on_missing, "categories": categories, "handle_unknown": self.handle_unknown,
+            "impossible": REFUSE, "arms": self.arms,
+        }  # fmt: skip
+        if self.on_missing == "auto":
+            options |= {"on_missing": "error", "impossible": SHRINK}
+            if not complete:
+                X, options["on_missing"], options["sizes"] = self._cleaned(X, columns, counting=counting)
         try:
-            read = read_with_limits if columns.flags else read_gaussians
-            return read(
-                X, columns, on_missing=policy, categories=categories, handle_unknown=self.handle_unknown,
-                impossible=SHRINK if self.on_missing == "auto" else REFUSE,
-                arms=self.arms,
-            )  # fmt: skip
+            rows: GaussianRows = (read_with_limits if columns.flags else read_gaussians)(
+                X, columns, **options
+            )
         except (NullError, NotFiniteError) as error:
             if self.on_missing in ("auto", "impute") or not re.search(" is (null|NaN)", str(error)):
                 raise
             raise type(error)(f'{error}; on_missing="auto" takes it for unknown') from None
+        if self.on_missing == "auto" and isinstance(rows, Incomplete) and not columns.flags:
+            return rows if rows.missing.any() else rows.gaussians
+        return rows
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """The named arguments of the constructor, and the roles."""
-        return sorted([*super()._get_param_names(), *OF_FEATURES])
+    def _cleaned(self, table: Table, columns: Columns, *, counting: bool) -> tuple[Table, str, Sizes | None]:
+        """The table with nulls for unknown numbers, the policy for them, and sizes of missing error bars."""
+        table, is_complete = self.unknown_.clean(table, columns)
+        if is_complete:
+            return table, "impute" if columns.flags else "error", None
+        bars = read_deviations(table, columns)
+        exact = (columns.exact if columns.errors else columns.scalars) or ()
+        gaps = {column.name: column.null_count() for column in table.series(exact)}
+        sizes, sized = None, {}
+        if bars is not None:
+            sizes = bars.missing_sizes(self.unknown_.sizes)
+            gaps |= bars.counts(np.isnan(bars.values))
+            sized = bars.n_sized(sizes)
+        if counting:
+            self.unknown_ = self.unknown_.counting(gaps, sized)
+        return table, "impute", sizes
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,7 +1,6 @@
-"""Limits in tables: columns of flags say which values are upper and lower limits.
+"""Rows of a table with limits, which columns of flags mark.
 
-Flags are numbers (-1 upper, 1 lower), booleans (True: upper) or signs ("<", ">"), such as the l_ columns of
-VizieR. A limit needs no error bar; one that is there belongs to the reading that would have been made.
+A limit needs no error bar; one that is there belongs to the reading that would have been made.
 """
 
 from __future__ import annotations
@@ -12,17 +11,15 @@ import numpy as np
 
 from .._columns.columns import Columns
 from .._data.array import GaussianArray
-from .._data.column import is_missing
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, missing_mask
 from .._data.mixture_array import MixtureArray
-from .._data.typing import Booleans, Floats, Limits, Values
+from .._data.typing import Booleans, Floats, Limits
 from .._tables import Table
-from ..exceptions import NullError, UncertainError
+from ..exceptions import NullError
 from ._categories import Categories, one_hot_names
+from ._error_bars import Sizes
+from ._flags import read_flags
 from ._reading import read_gaussians
-
-SIGNS = {"<": -1, "<=": -1, ">": 1, ">=": 1, "=": 0, "": 0}
-"""What strings mean."""
 
 
 def read_with_limits(
@@ -31,12 +28,13 @@ def read_with_limits(
     *,
     on_missing: str = "error",
     categories: Categories | None = None,
+    sizes: Sizes | None = None,
     **options: str,
 ) -> GaussianRows:
     """The Gaussians in the columns, with the limits that columns of flags tell."""
     flags = columns.flags
     policy = "impute" if on_missing == "error" else on_missing
-    rows = read_gaussians(table, columns, on_missing=policy, categories=categories, **options)
+    rows = read_gaussians(table, columns, on_missing=policy, categories=categories, sizes=sizes, **options)
     names = [*columns.scalars]
     names += [name for column, known in (categories or {}).items() for name in one_hot_names(column, known)]
     limits: Limits = np.zeros(rows.shape, dtype=np.int8)
@@ -56,47 +54,6 @@ def read_with_limits(
     if on_missing == "error":
         _refuse_gaps(still, names, columns)
     return Incomplete(_with_means(rows, means, missing & ~still), still, limits)
-
-
-def read_flags(table: Table, column: str) -> Limits:
-    """-1, 0 and 1 from a column of flags."""
-    return flags_from(table.values(column), column)
-
-
-def flags_from(values: Values, column: str) -> Limits:
-    """-1, 0 and 1 from the values of a column, or of a plain array.
-
-    Raises
-    ------
-    UncertainError
-        For anything that is no flag, with its row.
-    """
-    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        known = np.nan_to_num(values.astype(np.float64))
-        wrong = np.flatnonzero(~np.isin(known, (-1.0, 0.0, 1.0)))
-        if wrong.size:
-            raise _no_flag(column, int(wrong[0]), values[wrong[0]])
-        return (-known if values.dtype.kind == "b" else known).astype(np.int8)
-    found = np.zeros(len(values), dtype=np.int8)
-    for row, value in enumerate(values.tolist() if isinstance(values, np.ndarray) else values):
-        if is_missing(value):
-            continue
-        if isinstance(value, str) and value.strip() in SIGNS:
-            found[row] = SIGNS[value.strip()]
-        elif isinstance(value, (bool, np.bool_)):
-            found[row] = -int(value)
-        elif isinstance(value, (int, float, np.number)) and value in (-1, 0, 1):
-            found[row] = int(value)
-        else:
-            raise _no_flag(column, row, value)
-    return found
-
-
-def _no_flag(column: str, row: int, value: object) -> UncertainError:
-    return UncertainError(
-        f"{column}: row {row} is {value!r}; a flag of a limit is -1, '<' or True where the reading is below "
-        "the value, 1 or '>' where it is above, and 0, '=', '', False or null where it is the value"
-    )
 
 
 def _with_means(rows: GaussianRows, means: Floats, bare: Booleans) -> GaussianArray:

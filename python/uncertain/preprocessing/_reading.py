@@ -25,10 +25,10 @@ from .._data.typing import Booleans, Floats, Keywords
 from .._data.units import POWERS
 from .._tables import Block, Table
 from .._uncertain import Gaussians, Rows
-from ..exceptions import ColumnError, NullError, ParameterError, ShapeError
-from ._arms import arm_lengths
+from ..exceptions import ColumnError, MissingErrorBarsError, NullError, ParameterError, ShapeError
 from ._categories import Categories, one_hot
 from ._distributions import read_distributions
+from ._error_bars import Sizes, arm_lengths
 from ._pairs import REFUSE, Pairs, with_pairs
 
 _ZERO = {"std": "zero-elements", "var": "zero-elements", "cov": "zero-rows", "factor": "zero-rows"}
@@ -59,8 +59,12 @@ def read_gaussians(
     handle_unknown: str = "error",
     impossible: str = REFUSE,
     arms: str = "moments",
+    sizes: Sizes | None = None,
 ) -> GaussianRows:
-    """The Gaussians in the columns, of which nothing is left open."""
+    """Read the Gaussians in the columns, of which nothing is left open.
+
+    `sizes` take the place of missing error bars.
+    """
     indicators = one_hot(table, categories, handle_unknown) if categories else None
     parts: list[GaussianRows] = []
     listed = {kind: [column] for kind, column in columns.lists.items()}
@@ -71,7 +75,7 @@ def read_gaussians(
                 'on_missing="point": an exact row has no precision matrix; pass cov, or drop the rows'
             )
         means = features if columns.mean is None else [columns.mean]
-        parts.append(_gaussians(table, means, listed, columns, on_missing, impossible))
+        parts.append(_gaussians(table, means, listed, columns, on_missing, impossible, sizes))
         features = []
     if columns.draws:
         parts += read_distributions(table, columns, on_missing)
@@ -82,9 +86,11 @@ def read_gaussians(
         plain = {bar.kind for bar in bars.values()}
         if len(plain) == 1 and plain <= {"std", "var"} and not points and not indicators:
             own: dict[str, list[str]] = {plain.pop(): [bar.columns[0] for bar in bars.values()]}
-            parts.append(_gaussians(table, list(bars), own, columns, on_missing, impossible))
+            parts.append(_gaussians(table, list(bars), own, columns, on_missing, impossible, sizes))
         else:
-            parts.append(_mixed(table, bars, points, indicators, columns, on_missing, impossible, arms))
+            parts.append(
+                _mixed(table, bars, points, indicators, columns, on_missing, impossible, arms, sizes)
+            )
     return parts[0] if len(parts) == 1 else hstack(parts)
 
 
@@ -100,6 +106,7 @@ def _mixed(
     on_missing: str,
     impossible: str,
     arms: str,
+    sizes: Sizes | None,
 ) -> GaussianRows:
     """Scalar features with error bars of several kinds, exact ones, and categories."""
     policy = Missing.from_option(on_missing)
@@ -112,12 +119,15 @@ def _mixed(
         if bar.kind in ("std", "var"):
             power = 2 if bar.kind == "var" else 1
             error = _numbers(table, bar.columns[0], policy.error_bars, [feature], power)
+            error = error if sizes is None else sizes.put(error, len(values), power)
             what = "variances" if bar.kind == "var" else "standard deviations"
             refuse_where(error < 0, error, bar.columns[0], f"{what} must be >= 0")
             variance = error if bar.kind == "var" else error**2
         else:
             both = table.block(bar.columns, policy.error_bars, like=[feature] * 2).to_numpy()
             below, above = arm_lengths(value, both, feature, bar)
+            if sizes is not None:
+                below, above = sizes.put(below, len(values)), sizes.put(above, len(values))
             lengths[len(values)] = value, below, above
             value, variance = split_normal(value, below, above)
         values.append(value)
@@ -234,22 +244,33 @@ def _gaussians(
     roles: Columns,
     on_missing: str,
     impossible: str,
+    sizes: Sizes | None,
 ) -> GaussianRows:
-    """Means and uncertainty as they lie in the columns, in place where the layout allows."""
+    """Means and uncertainty as they are in the columns, in place where the layout allows."""
     impute = on_missing == "impute"
     asked = [Block(columns, "nan" if impute else "refuse")]
     names: dict[str, list[str]] = {"means": columns}
     for kind, of_kind in errors.items():
         policy = _ZERO[kind] if on_missing == "point" else "refuse-error-bars"
-        if impute and kind in ("std", "var") and "factor" not in errors:
+        if (impute and kind in ("std", "var") and "factor" not in errors) or (
+            kind == "cov" and sizes is not None
+        ):
             policy = "nan"
         like = columns if len(columns) == len(of_kind) else columns[:1]
         asked.append(Block(of_kind, policy, like, POWERS[kind]))
         names["diagonal" if kind == "var" and "factor" in errors else "covariances"] = of_kind
     means, *read = table.blocks(asked)
     rows, n, d = dict(zip(errors, read, strict=True)), means.n_rows, means.width
+    del read
     missing = None
     if impute:
+        if sizes is not None:
+            rows = {
+                kind: Rows.from_numpy(sizes.put_all(kind, own.to_numpy()), n, own.width)
+                for kind, own in rows.items()
+            }
+            if "cov" in rows:
+                _refuse_missing(rows["cov"].to_numpy(), errors["cov"][0])
         means, rows, missing = _gaps(means, rows)
     kinds = {kind: _fit_width(kind, own, n, d, names) for kind, own in rows.items()}
     arguments: Keywords = dict(kinds.values())
@@ -260,6 +281,15 @@ def _gaussians(
     if roles.mean is None:
         core = _related(core, table, columns, roles, names, missing, impossible)
     return _finished(core, missing)
+
+
+def _refuse_missing(numbers: Floats, column: str) -> None:
+    """MissingErrorBarsError for the first row that has no size either."""
+    if len(rows := np.flatnonzero(np.isnan(numbers).any(axis=1))):
+        raise MissingErrorBarsError(
+            f"{column}: row {rows[0]} is null or NaN, and its size cannot be estimated. Drop the row, or "
+            f"leave {column} out."
+        )
 
 
 def _finished(core: Gaussians, missing: Booleans | None) -> GaussianRows:

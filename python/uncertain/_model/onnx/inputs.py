@@ -14,8 +14,8 @@ import numpy as np
 from ..._columns.columns import Columns
 from ..._columns.error_names import ErrorBar
 from ..._data.typing import Floats, Label
+from ..._tables.size_model import SizeModel
 from ...preprocessing import AsGaussians
-from ...preprocessing._size_model import SizeModel
 from .gaussians import Rows
 from .graph import Graph, Value
 from .steps import refuse

@@ -14,11 +14,11 @@ from ..._data.groups import Groups
 from ..._data.incomplete import GaussianRows
 from ..._data.targets import targets_from
 from ..._data.typing import Floats, Ints, Label, Labels, NativeTable
+from ..._tables.cleaning import Statistics
+from ..._tables.size_model import MISSING_STD, MOST_ROWS, fill_target_sizes, target_sizes
 from ...exceptions import UncertainError
 from ...preprocessing import AsGaussians
-from ...preprocessing._census import MOST_ROWS, Census
 from ..source import Source
-from ..target_sizes import MISSING_STD, filled, size_model
 from ..training import TrainingRows
 from .passes import Cluster, Passes
 from .work import (
@@ -130,8 +130,8 @@ class Distributed:
         if roles.target_std is not None:
             y_std = source.target_stds(roles.target_std, MISSING_STD.get(roles.on_missing))
         if y_std is not None and roles.on_missing == "auto":
-            self.roles = replace(roles, target_sizes=(sizes := size_model(y, y_std)))
-            y_std = filled(sizes, y, y_std)
+            self.roles = replace(roles, target_sizes=(sizes := target_sizes(y, y_std)))
+            y_std = fill_target_sizes(y, y_std, sizes)
         return Sample(
             source,
             y=y,
@@ -142,17 +142,17 @@ class Distributed:
             whole=share == 1.0,
         )
 
-    def census(self, columns: Columns) -> Census:
-        """What is missing in all rows."""
+    def statistics(self, columns: Columns) -> Statistics:
+        """Statistics of all rows, by which they are cleaned."""
         rows = [look.n_rows for look in self._looks]
         first = np.cumsum([0, *rows[:-1]]).tolist()
         share = min(1.0, 2.0 * MOST_ROWS / self.n_rows)
         parts = self._cluster.map(
             counted, self._partitions, range(len(rows)), first, columns=columns, share=share
         )
-        whole = Census(columns, share)
+        whole = Statistics(columns, share)
         for part in self._cluster.results(parts, "counting what is missing", object):
-            if isinstance(part, Census):
+            if isinstance(part, Statistics):
                 whole.merge(part)
         return whole
 

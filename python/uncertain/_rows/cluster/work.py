@@ -17,15 +17,14 @@ from ..._data.incomplete import Incomplete, filled_gaussians, vstack
 from ..._data.mixing import GOLDEN, finalised
 from ..._data.targets import places, weights_from
 from ..._data.typing import Array, Codes, Estimator, Floats, Ints, Keywords, Label, NativeColumn, NativeTable
+from ..._tables.cleaning import Statistics
+from ..._tables.size_model import MISSING_STD, SizeModel, fill_target_sizes
 from ..._uncertain import partial_sums
 from ...exceptions import UncertainError
 from ...preprocessing import AsGaussians
 from ...preprocessing._categories import MANY, find_categories
-from ...preprocessing._census import Census
-from ...preprocessing._size_model import SizeModel
 from ..labelled import rows_with
 from ..source import Source
-from ..target_sizes import MISSING_STD, filled
 from .piece import Piece
 
 MANY_LABELS = 1_000
@@ -76,16 +75,14 @@ def labelled(frame: NativeTable, roles: Roles) -> NativeTable:
 
 def counted(
     frame: NativeTable, partition: int, first: int, *, columns: Columns, share: float
-) -> Census | None:
+) -> Statistics | None:
     """What is missing in a partition whose first row has this number in the table; `share`: of the sample."""
     if not len(frame):
         return None
-    census = Census(columns, share)
     with _of(partition):
         source = Source.from_input(frame)
         assert source.table is not None
-        census.add(source.table, first)
-    return census
+        return Statistics(columns, share).add(source.table, first)
 
 
 def seen(frame: NativeTable, roles: Roles) -> Seen:
@@ -176,7 +173,7 @@ def _read(frame: NativeTable, reader: AsGaussians, roles: Roles) -> Piece | None
             missing = MISSING_STD.get(roles.on_missing)
             std = source.target_stds(roles.target_std, missing, unit=roles.target_unit)
             if roles.target_sizes is not None:
-                std = filled(roles.target_sizes, known["targets"], std)
+                std = fill_target_sizes(known["targets"], std, roles.target_sizes)
             known["variances"] = std**2
     else:
         known["codes"] = read_codes(source, roles)

@@ -32,10 +32,16 @@ from typing import Self
 
 import numpy as np
 
+from .._data.mixing import mixed
 from .._data.typing import Booleans, Floats, Ints
+from ..exceptions import NullError
 
 FLOOR = 1e-3
 """Values below this, in units of the feature's median |x|, count as this: zero has no logarithm."""
+MISSING_STD = {"point": 0.0, "auto": np.nan}
+"""By `on_missing` what stands for a missing error bar of a target; others refuse it."""
+MOST_ROWS = 20_000
+"""Rows that a model is learned from at most."""
 RIDGE = 1.0
 """Rows that the shrinkage of coefficients to 0 is worth."""
 PARTNERS = 3
@@ -141,6 +147,23 @@ class SizeModel:
                 log_variance[here] = 2.0 * (usual[rows[here], j] + slope * residual) + smearing
             filled[rows, j] = np.exp(np.clip(log_variance / 2.0, *self.log_size[j]))
         return filled
+
+
+def target_sizes(y: Floats, y_std: Floats) -> SizeModel:
+    """Return the model of sizes of error bars of targets; NullError if there are none."""
+    known = np.flatnonzero(~np.isnan(y_std))
+    if not len(known):
+        raise NullError("target_std: no row has an error bar of its target; leave target_std out")
+    some = known[np.argsort(mixed(known.astype(np.uint64)), kind="stable")[:MOST_ROWS]]
+    return SizeModel.learn(y[some, None], y_std[some, None])
+
+
+def fill_target_sizes(y: Floats, y_std: Floats, model: SizeModel | None = None) -> Floats:
+    """Return the standard deviations of targets, with sizes for NaN."""
+    if not np.isnan(y_std).any():
+        return y_std
+    model = target_sizes(y, y_std) if model is None else model
+    return model.filled(y[:, None], y_std[:, None])[:, 0]
 
 
 def _scale(values: Floats) -> Floats:

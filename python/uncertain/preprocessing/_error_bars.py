@@ -1,0 +1,185 @@
+"""Error bars of a table as standard deviations: two arms or limits of one, and sizes where they are missing.
+
+Error bars are in columns of many kinds: standard deviations, variances, two arms, two limits, and lists of
+deviations, variances or covariances. A model of sizes knows one: a standard deviation for every value, in
+its unit, NaN where it is missing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._columns.columns import Columns, listing
+from .._columns.error_names import ErrorBar
+from .._data.asymmetric import split_normal, what_is_lost
+from .._data.typing import Booleans, Floats, Ints
+from .._data.units import POWERS
+from .._tables import Table
+from .._tables.size_model import SizeModel
+from ..exceptions import UncertainError
+from ._flags import read_flags
+
+
+class Sizes(NamedTuple):
+    """Standard deviations that take the place of missing error bars."""
+
+    rows: Ints
+    """Numbers of the rows in which some are missing, m of them."""
+    std: Floats
+    """(m, d), NaN where the table has an error bar, or no value."""
+
+    def put(self, numbers: Floats, j: int, power: int = 1) -> Floats:
+        """Return the error bars of feature j with these sizes."""
+        filled = numbers.copy()
+        filled[self.rows] = np.where(np.isnan(self.std[:, j]), numbers[self.rows], self.std[:, j] ** power)
+        return filled
+
+    def put_all(self, kind: str, numbers: Floats) -> Floats:
+        """Return lists of error bars of all features with these sizes."""
+        filled, d = numbers.copy(), self.std.shape[1]
+        some = ~np.isnan(self.std).all(axis=1)
+        rows, std = self.rows[some], self.std[some]
+        sizes = std if kind == "std" else std**2
+        if kind == "cov" and numbers.shape[1] == d * d:
+            filled[rows] = (np.eye(d) * np.nan_to_num(sizes)[:, None, :]).reshape(-1, d * d)
+        elif numbers.shape[1] == d:
+            filled[rows] = np.where(np.isnan(std), numbers[rows], sizes)
+        else:  # one for all features of a row
+            variance = np.nanmean(std**2, axis=1, keepdims=True)
+            filled[rows] = np.sqrt(variance) if kind == "std" else variance
+        return filled
+
+
+class Deviations(NamedTuple):
+    """Values and standard deviations of n rows and d features."""
+
+    names: list[str]
+    """Of the features."""
+    values: Floats
+    std: Floats
+    """NaN where it is missing; negative where the column is, which is refused when it is read."""
+    absent: Booleans
+    """Where something of an error bar is missing: one of two arms has the length of the other."""
+
+    def missing_sizes(self, model: SizeModel | None) -> Sizes:
+        """Return sizes for the error bars that are missing beside a value."""
+        absent = self.absent & ~np.isnan(self.values)
+        rows = np.flatnonzero(absent.any(axis=1))
+        std = self.std[rows] if model is None else model.filled(self.values[rows], self.std[rows])
+        return Sizes(rows, np.where(absent[rows], std, np.nan))
+
+    def n_sized(self, sizes: Sizes) -> dict[str, int]:
+        """Return the numbers of these sizes that a model estimated, by feature."""
+        return self.counts(np.isnan(self.std[sizes.rows]) & ~np.isnan(sizes.std))
+
+    def counts(self, where: Booleans) -> dict[str, int]:
+        """Return the numbers of rows by feature, without zeros."""
+        return {name: n for name, n in zip(self.names, where.sum(axis=0).tolist(), strict=True) if n}
+
+
+def read_deviations(table: Table, columns: Columns) -> Deviations | None:
+    """Read all error bars; None without any, and where a column of lists holds no sizes."""
+    bars = columns.error_bars
+    if not bars:
+        return _of_lists(table, columns)
+    values = table.block([*bars]).to_numpy()
+    std, absent = np.empty(values.shape), np.empty(values.shape, dtype=bool)
+    for j, (feature, bar) in enumerate(bars.items()):
+        like, power = [feature] * len(bar.columns), POWERS.get(bar.kind, 1)
+        numbers = table.block(bar.columns, like=like, power=power).to_numpy()
+        absent[:, j] = np.isnan(numbers).any(axis=1)
+        if len(bar.columns) == 1:
+            std[:, j] = _root(numbers[:, 0]) if bar.kind == "var" else numbers[:, 0]
+        else:
+            below, above = arm_lengths(values[:, j], numbers, feature, bar)
+            below, above = np.where(np.isnan(below), above, below), np.where(np.isnan(above), below, above)
+            std[:, j] = np.sqrt(split_normal(values[:, j], below, above)[1])
+        if feature in columns.flags:  # a limit needs no error bar
+            absent[:, j] &= read_flags(table, columns.flags[feature]) == 0
+    return Deviations([*bars], values, std, absent)
+
+
+def _of_lists(table: Table, columns: Columns) -> Deviations | None:
+    """Read one column of lists of error bars."""
+    kind, column = next(iter(columns.lists.items()), ("", ""))
+    if kind not in ("std", "var", "cov") or len(columns.lists) > 1:
+        return None
+    features = [columns.mean] if columns.mean else [*(columns.features or ())]
+    values = table.block(features).to_numpy()
+    numbers = table.block([column], like=features[:1], power=POWERS[kind]).to_numpy()
+    d = values.shape[1]
+    if numbers.shape[1] == d * d and kind == "cov":
+        numbers = np.where(np.isnan(numbers).any(axis=1, keepdims=True), np.nan, numbers[:, :: d + 1])
+    if numbers.shape[1] not in (1, d):
+        return None
+    std = np.broadcast_to(numbers if kind == "std" else _root(numbers), values.shape)
+    names = [f"{columns.mean}[{j}]" for j in range(d)] if columns.mean else features
+    return Deviations(names, values, std, np.isnan(std))
+
+
+def _root(variances: Floats) -> Floats:
+    return np.sign(variances) * np.sqrt(np.abs(variances))
+
+
+def settled_arms(table: Table, columns: Columns) -> tuple[Columns, str | None]:
+    """The columns, where those called upper and lower are what they are by their numbers: limits, or
+    lengths; and what a Gaussian loses of them."""
+    pairs = {feature: bar for feature, bar in columns.error_bars.items() if len(bar.columns) == 2}
+    settled: dict[str, ErrorBar] = {}
+    below: list[Floats] = []
+    above: list[Floats] = []
+    for feature, bar in pairs.items():
+        value = table.block([feature]).to_numpy()[:, 0]
+        arms = table.block(bar.columns, like=[feature] * 2).to_numpy()
+        if bar.kind == "limits" and not _are_limits(value, *arms.T):
+            bar, arms = ErrorBar("arms", bar.columns[::-1]), arms[:, ::-1]
+        settled[feature] = bar
+        arms = np.where(np.isinf(arms), np.nan, arms)  # refused, or unknown, where rows are read
+        lengths = arm_lengths(value, arms, feature, bar)
+        below.append(lengths[0])
+        above.append(lengths[1])
+    what = f"the error bars of {listing(pairs)}"
+    lost = what_is_lost(np.concatenate(below), np.concatenate(above), instead='arms="shape"', what=what)
+    if settled == pairs:
+        return columns, lost
+    return columns.with_bars(columns.error_bars | settled), lost
+
+
+def arm_lengths(value: Floats, arms: Floats, feature: str, bar: ErrorBar) -> tuple[Floats, Floats]:
+    """The lengths of the arms below and above the values, >= 0; NaN stays NaN.
+
+    Arms may have signs (+0.3, -0.2) or none (0.3, 0.2); limits lie on both sides of the value.
+    """
+    first, second = arms[:, 0], arms[:, 1]
+    if bar.kind == "limits":
+        below, above = value - first, second - value
+        wrong = (below < 0) | (above < 0)
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            low, high = bar.columns
+            raise UncertainError(
+                f"{low} and {high}: row {row} is {first[row]} and {second[row]}, and {feature} = "
+                f"{value[row]} lies outside; if they are lengths and not limits, pass "
+                f"std={{{feature!r}: ({high!r}, {low!r})}}"
+            )
+        return below, above
+    swapped = (first < 0) & (second >= 0)
+    above, below = np.where(swapped, second, first), np.abs(np.where(swapped, first, second))
+    wrong = above < 0
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise UncertainError(
+            f"{bar}: row {row} is {first[row]} and {second[row]}; expected the upper and the lower arm of an "
+            "error bar, such as +0.3 and -0.2, or 0.3 and 0.2"
+        )
+    return below, above
+
+
+def _are_limits(value: Floats, low: Floats, high: Floats) -> bool:
+    """Do the values lie between the two columns, or are these lengths? Both are called upper and lower."""
+    known = ~(np.isnan(value) | np.isnan(low) | np.isnan(high))
+    inside = (low <= value) & (value <= high)
+    lengths = (high >= 0) & ((low >= 0).all() | (low <= 0).all())
+    return bool(inside[known].all() or not lengths[known].all())
