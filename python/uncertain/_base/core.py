@@ -12,14 +12,12 @@ Design. A class says of which kind (`_kind`) of the core's models it is, and not
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from functools import cache
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -79,8 +77,8 @@ class Core:
         if "seed" in names and "random_state" in params:
             parameters["seed"] = seed_from(params["random_state"])
         if self._tuned:
-            # A placeholder until one is chosen.
-            parameters[self._penalty] = inspect.signature(type(self)).parameters[self._penalty].default
+            # The default, until one is chosen.
+            parameters[self._penalty] = getattr(type(self), self._penalty)
         return parameters
 
     @property
@@ -107,7 +105,7 @@ class Core:
     @classmethod
     def _arguments(cls, parameters: Keywords) -> Keywords:
         """Arguments of the class from parameters of the core, for a file that was written in Rust."""
-        names = _argument_names(cls)  # type: ignore[arg-type]
+        names = cls.__dataclass_fields__  # type: ignore[attr-defined]
         return {name: value for name, value in parameters.items() if name in names}
 
     def _parameters(self, **changed: object) -> str:
@@ -186,11 +184,6 @@ def feature_names(names: Array | None) -> Iterator[None]:
         if told == str(error):
             raise
         raise type(error)(told) from None
-
-
-@cache
-def _argument_names(cls: type) -> frozenset[str]:
-    return frozenset(inspect.signature(cls).parameters)
 
 
 def core_class(kind: str, *, classifier: bool) -> type[Core]:

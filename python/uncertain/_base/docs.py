@@ -99,32 +99,25 @@ callback : callable, default=None
     Called with a ``Progress(task, iteration, objective, gap)`` per iteration; an exception ends the fit.
 em_tol = tol : float or None, default=None
     EM stops when a step raises the mean log-likelihood per row by no more than this. None is 0.1 / n, but at
-    least 1e-6, for n (effective) rows: a step that raises the log-likelihood of all rows together by a tenth
-    says nothing about the truth. Where noise dominates, EM then stops before the results have settled, and
-    accelerated steps depend on the order of the features; at 1e-9 another order of rows or features changes
-    results by up to 0.0004 (of a standard deviation of the data, or of a probability). Plain EM agrees to
-    rounding.
+    least 1e-6, for n (effective) rows. Where noise dominates, EM then stops before the results have settled:
+    at 1e-9 another order of rows or features changes them by up to 0.0004 (of a standard deviation of the
+    data, or of a probability).
 em_max_iter = max_iter : int, default=1000
     Most passes over the rows after the first one.
 acceleration : "squarem" or None, default="squarem"
-    "squarem" extrapolates pairs of steps (Varadhan and Roland 2008) and keeps an extrapolation only if
-    the likelihood did not fall below the first step's; where noise dominates, EM alone needs several
-    times as many iterations. Where one component explains all rows (of a class) and that takes more than
-    20 passes, L-BFGS goes on with the same sums, on mu and L of T = L L' + reg_covar diag(D): many features
-    then take a quarter of the passes or less. None is plain EM.
+    "squarem" extrapolates pairs of steps (Varadhan and Roland 2008) and keeps an extrapolation only if the
+    likelihood did not fall. Where one component explains all rows (of a class) and that takes more than 20
+    passes, L-BFGS goes on with the same sums, on mu and L of T = L L' + reg_covar diag(D). None is plain EM.
 reg_covar : float, default=1e-6
     Every T is kept at or above ``reg_covar * diag(D)`` in every direction, where D_j is the variance of
-    feature j over the half of the rows with the smallest errors of it. This is a constraint of the fit, not
-    an addition to the diagonal, so the likelihood never falls. With few rows per feature some directions can
-    lose all variance: 0.1 to 0.3 prevents that.
+    feature j over the half of the rows with the smallest errors of it. This is a constraint of the fit: the
+    likelihood never falls. With few rows per feature, 0.1 to 0.3 keeps directions from losing all variance.
 discriminant_reg_covar = reg_covar : float or None, default=None
     Every T is kept at or above ``reg_covar * diag(D)`` in every direction, where D_j is the variance of
-    feature j over the half of the rows with the smallest errors of it. This is a constraint of the fit, not
-    an addition to the diagonal, so the likelihood never falls. None keeps T also above
+    feature j over the half of the rows with the smallest errors of it. None keeps T also above
     ``min(d / n, 0.5) * diag(E)``, E_j the median variance of the errors of feature j and n the rows of one T
-    (of all classes with ``shared_covariance``), and above ``1e-6 * diag(D)``: where the noise of few rows
-    dominates, the most likely T has directions without any variance, and rows with smaller errors would then
-    be infinitely far from all classes. Exact rows have no such floor.
+    (of all classes with ``shared_covariance``), and above ``1e-6 * diag(D)``: the most likely T of few noisy
+    rows has directions without any variance. Exact rows have no such floor.
 max_components : int, default=10
     The most that "auto" tries.
 em_seed = random_state : int, RandomState or None, default=None
@@ -140,8 +133,7 @@ n_copies : int >= 1, default=8
 factors : "auto" or (smallest, largest), default="auto"
     Range of the factors by which errors of copies are multiplied, log-uniform. A quarter of the copies have
     smaller errors than the row, if `smallest` is below 1. "auto" is from 0.1 until the typical error is twice
-    the spread of the data (at most 8). If you know how large tomorrow's errors will be, say so:
-    ``factors=(1, 4)``.
+    the spread of the data (at most 8). Pass ``factors=(1, 4)`` if you know how large new errors will be.
 per_feature : float in [0, 1], default=0.5
     Share of the rows in copies with larger errors in which only some features, a number drawn from 0 to d,
     have the row's factor, and the others 1. Use 0 if the errors of all features grow and shrink together.
@@ -159,9 +151,8 @@ learner_jobs = n_jobs : int or None, default=None
     Passed on to a learner that has it; the default one takes as many threads.
 n_learners : "auto" or int >= 1, default="auto"
     Learners of the default kind, each fitted to copies and with random numbers of its own, all with the same
-    number of trees. The model's score is the mean of theirs (of classes the mean log odds), so that what
-    chance does to one of them averages out. "auto" is 4, and fewer where rows x copies x columns x trees of
-    one are more than 1e8, some three seconds. It is 1 where rows are exact, and for a learner of yours.
+    number of trees; the model's score is the mean of theirs (of classes the mean log odds). "auto" is 4, and
+    fewer for large fits; it is 1 where rows are exact, and for a learner of yours.
 learner_ = estimator_ : fitted estimator
     The learner; of several, one that has the trees of all.
 n_trees_ : int

@@ -33,11 +33,10 @@ class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseE
 
         p(x_i | c) = N(x_i; mu_c, T_c + S_i),    P(c | x_i) proportional to prior_c p(x_i | c)
 
-    The parameters are found by EM (extreme deconvolution, as in `GaussianDenoiser`), the probabilities are
+    The parameters are fitted by EM (extreme deconvolution, as in `GaussianDenoiser`); the probabilities are
     exact under this model and need no calibration. With ``shared_covariance=True`` all T_c are one (linear
     discriminant analysis), else each class has its own (quadratic). With zero covariances these are the
-    classical methods, covariances by maximum likelihood. It remains right where the size of the noise depends
-    on the class, which would mislead a denoiser with one prior for all classes.
+    classical methods by maximum likelihood. The size of the noise may depend on the class.
 
     A missing feature has infinite noise: the densities are those of the features that are present, and a row
     without any gets the priors.
@@ -206,20 +205,16 @@ class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseE
 
             f(z),  z ~ N(x_i, S_i),    f(z) = decision_function of z without noise
 
-        as for the other classifiers. `decision_function` and the probabilities differ: they integrate over
-        the noise, which is part of the densities N(x_i; mu_c, T_c + S_i), so that the score of a row with
-        large errors tends to that of the priors. Here the mean does not, and the standard deviation grows
-        with the noise: it says how far the score of an exact reading may lie from the mean, if that reading
-        is anywhere in N(x_i, S_i). With zero covariances the deviation is 0 and the mean is
-        `decision_function`.
+        as for the other classifiers. `decision_function` and the probabilities integrate over the noise
+        instead, so that the score of a row with large errors tends to that of the priors. Here the mean does
+        not, and the standard deviation grows with the noise. With zero covariances the deviation is 0 and the
+        mean is `decision_function`.
 
         For two classes of one component this has a closed form (a quadratic form of a Gaussian). Otherwise it
         is computed from 4095 fixed points: with ``shared_covariance=True`` of the Gaussian of the components'
-        log densities, else of z, with the means and variances of these log densities exact. On simulated
-        models of 2 to 20 features (``benches/python/score_distribution.py``) the median errors are 0.3 % of
-        the deviation for the mean and 0.5 % for the deviation, and 95 % of the errors are below 2.3 % and 10
-        %. The largest errors are those of log P of a class that is almost certain, whose deviation comes from
-        rare z.
+        log densities, else of z, with the means and variances of these log densities exact. Median errors are
+        0.3 % of the deviation for the mean and 0.5 % for the deviation
+        (``benches/python/score_distribution.py``).
 
         A missing feature stays missing: the score is that of the features that are present.
 

@@ -244,9 +244,8 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
 
     **Refinements.** xi starts as the largest residual of the squared-loss fit. A refinement solves at ``xi -
     delta``, drops the labels with residuals of at least that size, fits the others with squared loss, and
-    takes their largest residual for xi. If that is no smaller than before, it tries ``xi - 2 delta`` and so
-    on. Dropping is a hard decision: with few or no wrong labels it drops the rarest correct ones, and it
-    needs a majority of correct labels.
+    takes their largest residual for xi; if that is no smaller, it tries ``xi - 2 delta`` and so on. With few
+    or no wrong labels it drops the rarest correct ones, and it needs a majority of correct labels.
 
     Parameters
     ----------
@@ -292,13 +291,12 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         Whether the targets are centred by b, the weighted mean of the labels in use; b moves with the labels
         that are dropped. It is not part of the minimisation.
     scale_features : bool or None, default=None
-        Whether every view sees ``x_j / s_j`` in place of ``x_j`` (kernel and graph; for "linear" the penalty
-        is then ``alpha sum_j s_j^2 beta_j^2`` of ``f = beta'x``), s_j the standard deviation of the feature's
-        means over the distinct rows; no origin is moved. None: where the answer would depend on units that
-        nobody chose. "linear" and "quadratic" divide if a spread is below 0.1 or above 10, and warn, for
-        features of a kernel map want False; kernels with ``gamma=None`` divide if spreads differ by more than
-        a factor of 4. So rows behind a scaler keep the formula above, and so do views with a `gamma` or a
-        `graph_gamma`, which are in units of the features.
+        Whether every view divides its features by s_j, the standard deviation of the feature's means over the
+        distinct rows (``scales_``; kernel and graph; the penalty of "linear" is then ``alpha sum_j s_j^2
+        beta_j^2`` of ``f = beta'x``). None: where the answer would depend on units that nobody chose.
+        "linear" and "quadratic" divide if a spread is below 0.1 or above 10, and warn (False is for features
+        of a kernel map); kernels with ``gamma=None`` divide if spreads differ by more than a factor of 4.
+        Views with a `gamma` or a `graph_gamma`, which are in units of the features, do not.
     max_bytes : int, default=None
         Memory a fit may take; a larger one is refused. None: half of what is available.
     {n_jobs}

@@ -63,35 +63,33 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
     Row i is a reading x_i = z_i + e_i, y_i = f(z_i; theta) + N(0, sigma^2) + error, with known covariances
     S_i and C_i of the errors of x and y, and c_i between them. Exact features have S = 0.
 
-    With ``truth="structural"`` the true values z come from a density, a mixture of Gaussians that is learned
-    from the readings of x (extreme deconvolution, as in `GaussianDenoiser`), and theta and sigma maximise the
-    likelihood of y given x, integrated over z:
+    ``truth="structural"`` learns the density of true values z, a mixture of Gaussians, from the readings of x
+    (extreme deconvolution, as in `GaussianDenoiser`) and maximises the likelihood of y given x:
 
     .. code-block:: text
 
         log p(y_i | x_i) = log int N(y_i; f(z) + c'S^-1 (x_i - z), sigma^2 + C - c'S^-1 c) p(z | x_i) dz
 
-    up to three noisy features in a row, by quadrature whose error is in ``integration_error_``. sigma counts
-    the degrees of freedom of the curve: without errors sigma^2 = RSS / (n - p).
+    for up to three noisy features in a row, by quadrature whose error is in ``integration_error_``. sigma
+    counts the degrees of freedom of the curve: without errors sigma^2 = RSS / (n - p).
 
-    With ``truth="functional"`` every z_i is a parameter, too: orthogonal distance regression, what
-    ``scipy.odr`` and ODRPACK do,
+    ``truth="functional"`` is orthogonal distance regression (``scipy.odr``, ODRPACK): every z_i is a
+    parameter, too,
 
     .. code-block:: text
 
         min over theta, z    sum_i (x_i - z_i)'S_i^-1 (x_i - z_i) + (y_i - f(z_i; theta))'C_i^-1 (y_i - ...)
 
-    It has no scatter, and is biased by about f'' S / 2 where the curve bends within the errors of x. With
-    exact x it is weighted least squares.
+    without scatter. It is biased by about f'' S / 2 where the curve bends within the errors of x. With exact
+    x it is weighted least squares.
 
     Parameters
     ----------
     curve : callable
         ``curve(x, params) -> y`` with x of shape (n, d), params of shape (p,) and y of shape (n,), or (n, m)
-        for m outputs. It is called with many points at once, so it must be vectorised, and computes in
-        double precision, for differences of its values are taken.
+        for m outputs. It is called with many points at once, in double precision.
     p0 : array-like of shape (p,), or dict of names and numbers
-        Where the parameters start. A dictionary gives them names; the curve gets an array in its order.
+        Start of the parameters; a dictionary names them, and the curve gets an array in its order.
     jac : callable, default=None
         ``jac(x, params)``: derivatives by the parameters, (n, p) or (n, m, p), or a pair of those and the
         derivatives by x, (n, d) or (n, m, d). None: central differences.
@@ -100,7 +98,7 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
     fixed : list of names or places, default=None
         Parameters that stay at ``p0``.
     truth : {"structural", "functional"}, default="structural"
-        What the true x are: draws from a density, or parameters.
+        True x as draws from a density, or as parameters.
     scatter : bool, default=True
         Whether to fit the intrinsic scatter sigma, one per output (structural only); otherwise it is 0.
     {law_outliers, law_degrees, law_error_scale}
@@ -119,21 +117,20 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
     params_ : ndarray of shape (p,)
         theta.
     param_names_ : list of str
-        Their names, those of ``p0`` if it is a dictionary.
+        Names of the parameters, those of ``p0`` if it is a dictionary.
     covariance_ : ndarray of shape (p, p)
-        Of ``params_``. Structural: the inverse of the observed information (that of theta and sigma
-        together), with the uncertainty of the density of true x carried over; with ``groups``, or weights
-        that differ, the sandwich. Functional: (J'WJ)^-1 as in ODRPACK, times ``residual_variance_`` where no
-        errors of y are given. 0 where fixed, NaN where a bound holds.
+        Covariance of ``params_``. Structural: the inverse of the observed information (of theta and sigma
+        together), with the uncertainty of the density of true x; with ``groups``, or weights that differ, the
+        sandwich. Functional: (J'WJ)^-1 as in ODRPACK, times ``residual_variance_`` where no errors of y are
+        given. 0 where fixed, NaN where a bound holds.
     std_ : ndarray of shape (p,)
-        Standard errors, the square roots of its diagonal; ``coef_std_`` is the same.
+        Standard errors, the square roots of its diagonal; ``coef_std_`` is another name.
     scatter_ : float, or ndarray of shape (m,)
-        sigma; 0 if the error bars explain all of the scatter. ``intrinsic_scatter_`` is the same.
+        sigma; 0 if error bars explain all of the scatter. ``intrinsic_scatter_`` is another name.
     scatter_std_ : float, or ndarray of shape (m,)
         Standard error of sigma, NaN where that is 0.
     loglikelihood_ : float
-        Structural: the sum of log p(y | x). Functional: minus half the sum of squares, and the constants of
-        y.
+        Structural: the sum of log p(y | x). Functional: minus half the sum of squares, and constants of y.
     residual_variance_ : float
         Functional only: the sum of squares over n - p.
     {error_scale_, feature_error_scale_, modes_}

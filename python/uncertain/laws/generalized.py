@@ -74,19 +74,19 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
         y | z ~ p(y | eta),    eta = b + beta'z + offset
         x_i = z_i + e_i,    e_i ~ N(0, S_i),    z ~ sum_k pi_k N(mu_k, T_k)
 
-    Fitted to readings as if they were exact, coefficients are flattened by the noise. Here the likelihood is
-    integrated over the true features. Only eta matters to y, and given a reading it is a mixture of Gaussians
-    in one dimension, so that one-dimensional integrals are all it takes, for any number of features:
+    A fit to readings as if they were exact flattens the coefficients. Here the likelihood is integrated over
+    the true features. Given a reading, eta is a mixture of Gaussians in one dimension, so that
+    one-dimensional integrals suffice for any number of features:
 
     .. code-block:: text
 
         log p(y_i | x_i) = log sum_k w_ik int p(y_i | eta) N(eta; b + beta'm_ik, beta'P_ik beta) d eta
 
-    (w, m, P are the posterior of z_i given x_i.) Two stages: the density of z from the readings alone by EM,
-    as in `GaussianDenoiser`, then b and beta by Newton's method; standard errors count both. With exact
-    features it is the ordinary generalised linear model. A missing feature has infinite noise. A feature may
-    be a limit (`Incomplete` with ``limits``): what its side of the limit leaves of z is then replaced by a
-    Gaussian with the same mean and covariance.
+    with the posterior (w, m, P) of z_i given x_i. The density of z comes from the readings alone by EM, as in
+    `GaussianDenoiser`, then b and beta from Newton's method; standard errors count both. With exact features
+    it is the ordinary generalised linear model. A missing feature has infinite noise. A feature may be a
+    limit (`Incomplete` with ``limits``): the part of z on its side is replaced by a Gaussian with the same
+    mean and covariance.
 
     Parameters
     ----------
@@ -101,19 +101,16 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
         largest likelihood of held-out readings.
     alpha : float >= 0, default=0.0
         Penalty (alpha / 2) ``|beta|^2`` beside the mean negative log-likelihood, with beta per standard
-        deviation of the true features.
-        Where a plane separates classes, it keeps coefficients finite. Standard errors do not count its bias.
+        deviation of the true features. It keeps coefficients finite where a plane separates classes.
+        Standard errors do not count its bias.
     bias_correction : {"errors", "jackknife"} or None, default="errors"
-        What is taken off the bias of maximum likelihood in few rows, to first order. "errors": what the
-        errors of the features add to it, by the formula of Cox and Snell less the same formula for exact
-        features, and a density of z whose variances count degrees of freedom (of one component). What is
-        left is the bias that the same law has between exact features, and with exact features nothing
-        changes. Not where ``alpha`` > 0; with ``modes``, only the density. It costs about as much as some
-        further steps of Newton's method. In the density, rows of ``sample_weight`` w count as Kish's
-        effective number (sum w)^2 / sum w^2: weights say how much a row is worth, not how often it was seen.
-        "jackknife": all of the bias, by ten further fits without a tenth of the rows each; standard errors
-        stay. ``loglikelihood_`` is that of the maximum, and intervals by the profile move with the estimate
-        of "errors".
+        Correction of the first-order bias of maximum likelihood in few rows. "errors": the bias that errors
+        of the features add (the formula of Cox and Snell less that for exact features), and a density of z
+        whose variances count degrees of freedom (of one component); nothing changes with exact features. Not
+        where ``alpha`` > 0; with ``modes``, only the density. Rows of ``sample_weight`` w count in the
+        density as (sum w)^2 / sum w^2 rows (Kish). "jackknife": all of the bias, by ten fits without a tenth
+        of the rows each; standard errors stay. ``loglikelihood_`` is that of the maximum; intervals by the
+        profile move with the estimate of "errors".
     error_scale : {"features"} or None, default=None
         "features": the error bars of each feature are right up to a factor, which is estimated, as in
         `LinearLaw`; one component, and no ``modes``. T then counts no degrees of freedom.

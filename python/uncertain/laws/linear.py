@@ -214,16 +214,15 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
             Covariances of each feature's error with the target's; ignored where a feature is missing.
         {sample_weight}
         y_limit : array-like of shape (n,), default=None
-            -1 where all that is known is that the reading of the target is below `y` (an upper limit, such as
-            y < 3.2), +1 where it is above, 0 where it is `y`. With ``y_std`` 0 the limit applies to the true
-            target. Such rows contribute the probability of their side (truncated moments in EM, as in a tobit
-            model). With one component, s is then that of maximum likelihood, and the standard errors come
-            from the squared gradients of the rows' log-likelihoods.
+            -1 where the reading of the target is below `y` (an upper limit, such as y < 3.2), +1 where it is
+            above, 0 where it is `y`. With ``y_std`` 0 the limit applies to the true target. Such rows
+            contribute the probability of their side (truncated moments in EM, as in a tobit model). With one
+            component, s is then that of maximum likelihood, and standard errors come from the squared
+            gradients of the rows' log-likelihoods.
         y_cov : array-like of shape (n, n), default=None
-            The covariance matrix of all targets' errors, own ones and those that rows share. It becomes a
-            diagonal and as many modes as leave out 1e-6 of it, as by `uncertain.laws.shared_modes`;
-            ``y_cov_loss_`` is what they leave out, and nothing after that is n x n. ``y_std`` is then the
-            part that no other row shares, if it is known.
+            The covariance matrix of all targets' errors, which becomes a diagonal and modes, as by
+            `uncertain.laws.shared_modes`, that leave out ``y_cov_loss_`` of it (at most 1e-6). ``y_std`` is
+            then the part that no other row shares, if it is known.
         modes : array-like of shape (n, k), default=None
             Errors of the target that rows share, such as calibration: row i has the error ``modes[i] @ a``
             with one draw a of k standard normal numbers for all rows. With the shape (n, d, k) the features
