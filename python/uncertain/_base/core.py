@@ -155,6 +155,10 @@ class Core:
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         """Set the attributes from the core's arrays and header; none by default."""
 
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return titles and texts of lines about the fit, for `Model.summary`."""
+        return []
+
     def _steps(self) -> list[Fitted]:
         """The fitted objects for a model file."""
         return [self._model]

@@ -48,6 +48,13 @@ class _Averaged(BaseEstimator):
         average = cls([clone(member) for member in members], np.asarray(weights, dtype=np.float64).tolist())
         return average._keep(list(members))
 
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return the members and their weights, for `Model.summary`."""
+        return [
+            ("member", f"{weight:.2f} " + " -> ".join(type(step).__name__ for _, step in member.steps))
+            for weight, member in zip(self.weights_, self.members_, strict=True)
+        ]
+
     def fit(
         self,
         X: object,

@@ -70,9 +70,11 @@ class ErrorSizes:
         low, high = self.lower * times[0] / MARGIN, self.upper * times[1] * MARGIN
         outside = known & ((std < low) | (std > high))
         n, count = known.sum(axis=0), outside.sum(axis=0)
-        usual = 2 * (1 - QUANTILES[2]) + 2 / (self.n_rows + 1)
         share = count / np.maximum(n, 1)
-        unlike = np.flatnonzero((share >= SHARE) & (binom.sf(count - 1, n, min(usual, 1.0)) < CHANCE))
+        unlike = np.flatnonzero(share >= SHARE)
+        if unlike.size:  # the chance takes longer than all the rest of a prediction of one row
+            usual = min(2 * (1 - QUANTILES[2]) + 2 / (self.n_rows + 1), 1.0)
+            unlike = unlike[binom.sf(count[unlike] - 1, n[unlike], usual) < CHANCE]
         if not unlike.size:
             return None
         order = unlike[np.argsort(-share[unlike], kind="stable")]

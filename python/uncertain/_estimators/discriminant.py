@@ -158,6 +158,10 @@ class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseE
         self.covariances_: Floats = unpacked(arrays["covariances"], d).reshape(n_classes, -1, d, d)
         keep_progress(self, arrays, header["progress"])
 
+    def _facts(self) -> list[tuple[str, str]]:
+        k, m = self.weights_.shape
+        return [("mixture", f"{m} Gaussian{'s' * (m > 1)} in each of {k} classes")]
+
     def predict_log_proba(self, X: RowsLike) -> Floats:
         """Logarithm of :meth:`predict_proba`, exact also where that is 0 in rounding.
 

@@ -19,7 +19,7 @@ from .._base.core import Core, RunParameters
 from .._base.docs import documented
 from .._base.sums import BeyondSums, Need
 from .._data.array import GaussianArray
-from .._data.typing import ClassWeight, Floats, Header, Keywords, RandomState
+from .._data.typing import Array, ClassWeight, Floats, Header, Keywords, RandomState
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Fitted, Gaussians, Rows
 from ..exceptions import ParameterError, UncertainError
@@ -127,6 +127,16 @@ class KernelMachine(RunParameters, Core, BaseEstimator):
         self.support_rows_ = None if rows is None else GaussianArray._from_core(rows)
         if header["basis"] is not None:
             self.sigma_ = header["basis"]["sigma"]
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = [("kernel", self.kernel)] if isinstance(self.kernel, str) else []
+        if hasattr(self, "sigma_"):
+            facts = [("kernel", f"expected RBF, sigma = {self.sigma_:.4g}")]
+        if hasattr(self, "support_"):
+            counts: Array | None = getattr(self, "n_support_", None)
+            classes = "" if counts is None else f" ({', '.join(map(str, counts.tolist()))} of the classes)"
+            facts.append(("support", f"{len(self.support_)} support vectors{classes}"))
+        return facts
 
     def _steps(self) -> list[Fitted]:
         """What a model file holds."""

@@ -100,6 +100,13 @@ class Kernelized(RunParameters, Core):
             map_._learned(counted, self.n_jobs)
         return self._mapped(data)
 
+    def _facts(self) -> list[tuple[str, str]]:
+        map_ = self.kernel_map_
+        if map_ is None:
+            return [("kernel", self.kernel)]
+        width = "" if map_.gamma_ is None else f", gamma = {map_.gamma_:.4g}"
+        return [("kernel", f"{self.kernel}{width}, {map_.rank_} dimensions of its feature space")]
+
     def _mapped(self, data: Gaussians) -> Gaussians:
         """The rows for the linear model."""
         map_ = self.kernel_map_

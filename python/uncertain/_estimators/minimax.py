@@ -89,3 +89,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
         super()._attributes(arrays, header)
         accuracy = arrays["worst_case_accuracy"]
         self.worst_case_accuracy_ = accuracy[0] if len(accuracy) == 1 else accuracy
+
+    def _facts(self) -> list[tuple[str, str]]:
+        accuracies = self._model.arrays()["worst_case_accuracy"]
+        return [("worst case", f"accuracy {', '.join(f'{accuracy:.3f}' for accuracy in accuracies)}")]

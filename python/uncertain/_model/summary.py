@@ -25,8 +25,6 @@ from .._data.incomplete import filled_gaussians
 from .._data.typing import Estimator, Floats, Labels
 from .._held_out.fits import certified_gap
 from ..laws import CurveRegressor, GeneralizedLinearLaw
-from ..laws.law import CoefficientLaw
-from ..laws.linear import GaussianMixtureRegressor
 from ..preprocessing import GaussianScaler
 from .coefficients import feature_names, hyperplanes, law_of, reading_steps
 
@@ -230,50 +228,10 @@ def _facts(last: Estimator, classes: Labels | None) -> tuple[str, ...]:
     facts = []
     if classes is not None:
         facts.append(_line("classes", ", ".join(map(repr, classes.tolist()))))
-    kernel = getattr(last, "kernel", None)
-    if isinstance(kernel, str) and not hasattr(last, "sigma_"):
-        map_ = getattr(last, "kernel_map_", None)
-        gamma = getattr(last if map_ is None else map_, "gamma_", None)
-        width = f", gamma = {gamma:.4g}" if isinstance(gamma, float) else ""
-        space = f", {map_.rank_} dimensions of its feature space" if map_ is not None else ""
-        facts.append(_line("kernel", f"{kernel}{width}{space}"))
-    if hasattr(last, "sigma_"):
-        facts.append(_line("kernel", f"expected RBF, sigma = {last.sigma_:.4g}"))
-    if hasattr(last, "support_"):
-        per_class = getattr(last, "n_support_", None)
-        listed = "" if per_class is None else f" ({', '.join(map(str, per_class.tolist()))} of the classes)"
-        facts.append(_line("support", f"{len(last.support_)} support vectors{listed}"))
-    if hasattr(last, "priors_"):
-        k, m = last.weights_.shape
-        facts.append(_line("mixture", f"{m} Gaussian{'s' * (m > 1)} in each of {k} classes"))
-    if hasattr(last, "members_"):
-        for weight, member in zip(last.weights_, last.members_, strict=True):
-            steps = " -> ".join(type(step).__name__ for _, step in member.steps)
-            facts.append(_line("member", f"{weight:.2f} {steps}"))
-    if hasattr(last, "removed_"):
-        removed = last.removed_ if isinstance(last.removed_, list) else [last.removed_]
-        facts.append(_line("labels", f"{sum(map(len, removed))} dropped as inconsistent with the fit"))
-    if hasattr(last, "worst_case_accuracy_"):
-        accuracy = np.atleast_1d(last.worst_case_accuracy_)
-        facts.append(_line("worst case", f"accuracy {', '.join(f'{a:.3f}' for a in accuracy)}"))
-    if isinstance(last, CoefficientLaw):
-        facts += _beside_coefficients(last)
-        facts += [_line(name, f" {value:.4g} +- {std:.2g}") for name, value, std in last._extras()]
+    facts += [_line(title, text) for title, text in getattr(last, "_facts", list)()]
     if hasattr(last, "status_"):
         facts.append(_line("fit", describe_ending(last)))
     return tuple(facts)
-
-
-def _beside_coefficients(law: CoefficientLaw) -> list[str]:
-    """Lines about a law's other parameters: its scatter, dispersion or shape, thresholds."""
-    found, stds = dict(getattr(law, "extra_", {})), dict(getattr(law, "extra_std_", {}))
-    if isinstance(law, GaussianMixtureRegressor) and hasattr(law, "coef_"):
-        found["scatter"], stds["scatter"] = [law.intrinsic_scatter_], [law.intrinsic_scatter_std_]
-    return [
-        _line(name, f" {value:.4g}" + ("" if np.isnan(std) else f" +- {std:.2g}"))
-        for name, values in found.items()
-        for value, std in zip(values, stds[name], strict=True)
-    ]
 
 
 def describe_ending(last: Estimator) -> str:
@@ -289,4 +247,4 @@ def describe_ending(last: Estimator) -> str:
 
 
 def _line(title: str, text: str) -> str:
-    return f"{title:<11}{text}"
+    return f"{title:<10} {text}"

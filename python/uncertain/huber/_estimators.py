@@ -222,6 +222,11 @@ class AdaptiveHuber(RunParameters, Core, BaseEstimator):
         self.n_iter_ = one_or_array([outcome["steps"] for outcome in outcomes])
         self.status_ = one_or_array([outcome["ending"] for outcome in outcomes])
 
+    def _facts(self) -> list[tuple[str, str]]:
+        removed = self.removed_ if isinstance(self.removed_, list) else [self.removed_]
+        labels = f"{sum(map(len, removed))} dropped as inconsistent with the fit"
+        return [*([("kernel", self.kernel)] if isinstance(self.kernel, str) else []), ("labels", labels)]
+
     def _to_predict(self, X: RowsLike) -> Gaussians:
         check_is_fitted(self, "dual_coef_")
         return self._rows(X, reset=False)

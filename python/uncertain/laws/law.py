@@ -262,6 +262,8 @@ class CoefficientLaw(Law):
     coef_std_: Floats
     intercept_: float
     intercept_std_: float
+    intrinsic_scatter_: float
+    intrinsic_scatter_std_: float
     covariance_: Floats
 
     if TYPE_CHECKING:
@@ -273,6 +275,18 @@ class CoefficientLaw(Law):
     def std_(self) -> Floats:
         """Standard errors of the coefficients, ``coef_std_``: the name that all laws have."""
         return self.coef_std_
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return scatter, dispersion or shape, thresholds, and what else was estimated."""
+        values: dict[str, Sequence[float]] = dict(getattr(self, "extra_", {}))
+        stds: dict[str, Sequence[float]] = dict(getattr(self, "extra_std_", {}))
+        if hasattr(self, "intrinsic_scatter_"):
+            values["scatter"], stds["scatter"] = [self.intrinsic_scatter_], [self.intrinsic_scatter_std_]
+        pairs = [(name, *pair) for name in values for pair in zip(values[name], stds[name], strict=True)]
+        return [
+            (name, f"{value:.4g}" + ("" if np.isnan(std) else f" +- {std:.2g}"))
+            for name, value, std in [*pairs, *self._extras()]
+        ]
 
 
 def extra_arrays(fit: Keywords, outliers: str | None) -> dict[str, Floats]:
