@@ -51,7 +51,7 @@ def model(table: Path) -> Path:
     path = table.with_name("model.safetensors")
     result = run("fit", *GSU, table, "--out", path)
     assert result.exit_code == 0, result.output
-    assert "std = u_err, v_err" in result.output
+    assert "u (u_err), v (v_err)" in result.output
     return path
 
 

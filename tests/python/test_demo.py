@@ -40,7 +40,7 @@ def test_demo_prints_tables_and_writes_the_picture(tmp_path: Path) -> None:
     _run.run(tmp_path / "demo.png", lines.append, splits=1)
     text = "\n".join(lines)
     assert all(text.count(name) == 1 for name in _run.NAMES)
-    assert "std = radius_se, texture_se" in text and "Held-out scores, 5 folds" in text
+    assert "radius (radius_se), texture (texture_se)" in text and "Held-out scores, 5 folds" in text
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -257,7 +257,7 @@ def test_error_bars_of_the_target_are_used_and_are_no_feature(tmp_path: Path) ->
         assert model.pipeline_[-1].n_features_in_ == 2
     assert np.abs(plain.pipeline_[-1].coef_ - direct.coef_).max() > 1e-4
     assert found.columns_.target_std == "y_err" and "y_err" not in found.columns_.ignored
-    assert "known to +- y_err" in repr(found)
+    assert "known to ± y_err" in repr(found)
     path = tmp_path / "model.safetensors"
     found.save(path)
     again = uncertain.load(path)
