@@ -29,7 +29,7 @@ from uncertain._files.blocks import read_blocks
 from uncertain._files.read import open_files, write_table
 from uncertain._rows.source import Source
 from uncertain._tables import BatchSize
-from uncertain._tables.cleaning import Code, Ends, _is_nines, ends_of
+from uncertain._tables.statistics import Code, Ends, _is_nines, ends_of
 from uncertain.exceptions import UncertainError
 
 N = 5000

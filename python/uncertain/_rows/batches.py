@@ -17,7 +17,7 @@ from .._columns.columns import Columns
 from .._data.incomplete import GaussianRows, with_gaps
 from .._data.typing import Ints, Label
 from .._tables import BatchSize, Table
-from .._tables.cleaning import Statistics
+from .._tables.statistics import Statistics
 from ..exceptions import (
     ColumnError,
     MissingErrorBarsError,

@@ -14,8 +14,8 @@ from .._data.choices import Arms
 from .._data.column import Coded
 from .._data.typing import Floats, Ints, Limits
 from .._data.warn import warn
-from .._tables.cleaning import code_warning, codes_of
 from .._tables.size_model import fill_target_sizes
+from .._tables.statistics import code_warning, codes_of
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from . import of_target

@@ -29,8 +29,9 @@ from .._data.typing import Array, Keywords, NativeTable
 from .._data.validation import RowsLike, check_fitted_names
 from .._data.warn import warn
 from .._tables import Table
-from .._tables.cleaning import Cleaning, Statistics
+from .._tables.cleaning import Cleaning
 from .._tables.size_model import SizeModel
+from .._tables.statistics import Statistics
 from .._tables.table import as_table
 from ..exceptions import (
     ColumnError,
@@ -75,13 +76,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         ``rule="shape"``); refused beside correlations and covariances of scalar columns.
     on_missing : {"error", "auto", "point", "impute"}
         "error": a null or NaN is refused. "auto": nulls, NaN, infinities, blanks, codes such as -9999
-        (repeated values far outside the rest of a column) and rare error bars of zero are what they are:
-        unknown. A value without error bar keeps its value and gets a size from a model of sizes, learned from
-        the error bars that are there; a missing value is marked as missing, as by "impute". "point": among
-        the error bars it means an exact value (that element of std and var, the whole row of cov and factor);
-        missing means are refused. "impute": a feature whose mean, std or var is missing is marked as missing,
-        for a `GaussianImputer`, or for a `GaussianDenoiser` or `GaussianDiscriminant`, which take gaps
-        themselves.
+        (repeated values far outside the rest of a column) and rare error bars of zero are unknown. A value
+        without error bar gets one from a model of the sizes of the others; a missing value is marked as
+        missing. "point": a missing error bar means an exact value (that element of std and var, the whole row
+        of cov and factor); missing means are refused. "impute": a feature whose mean, std or var is missing
+        is marked as missing, for a `GaussianImputer`, or for what takes gaps itself.
 
     Attributes
     ----------
@@ -145,26 +144,25 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         UncertainError
             With the column, row number and value: see :mod:`uncertain.exceptions`.
         """
-        self._fit_transform(X)
+        self.fit_transform(X)
         return self
 
     def fit_transform(self, X: RowsLike, y: object = None, **fit_params: Any) -> GaussianArray | Incomplete:
         """`fit` and `transform` in one reading."""
-        return self._fit_transform(X)
+        source = _opened(X)
+        return self._fit_columns(source, self._found(source))
 
     def transform(self, X: RowsLike | Table) -> GaussianArray | Incomplete:
         """The rows of a table as Gaussians; arrays and GaussianArrays of d features pass through."""
         check_is_fitted(self, "columns_")
         return self._transform(X)
 
-    def _transform(
-        self, X: RowsLike | Table, *, counting: bool = False, complete: bool = False
-    ) -> GaussianArray | Incomplete:
+    def _transform(self, X: RowsLike | Table, **how: bool) -> GaussianArray | Incomplete:
         """`transform` with the options of `_read`."""
         source = _opened(X)
         if self.units_ and isinstance(source, Table):
             source = source.in_units(self.units_)
-        gaussians = self._read(source, self.columns_, self.categories_, counting=counting, complete=complete)
+        gaussians = self._read(source, self.columns_, self.categories_, **how)
         if gaussians.n_features != self.n_features_in_:
             raise ShapeError(
                 f"X has {gaussians.n_features} features, but AsGaussians is expecting {self.n_features_in_} "
@@ -203,10 +201,6 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         of_scalars = columns.scalars or columns.categorical or columns.draws
         return names if of_scalars and len(set(names)) == len(names) else None
 
-    def _fit_transform(self, X: RowsLike) -> GaussianRows:
-        source = _opened(X)
-        return self._fit_columns(source, self._found(source))
-
     def _fit_columns(
         self, source: NativeTable, columns: Columns, statistics: Statistics | None = None
     ) -> GaussianRows:
@@ -240,8 +234,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def _learn_sizes(self, statistics: Statistics, columns: Columns) -> None:
         """Learn the sizes of error bars from the sample of rows."""
-        if statistics.sample is not None:
-            sample = self.unknown_.clean(statistics.sample, columns, refuse=False).table
+        if (sample := statistics.sample.table) is not None:
+            sample = self.unknown_.clean(sample, columns, refuse=False).table
             bars = read_deviations(sample, columns)
             if bars is not None:
                 self.unknown_ = replace(self.unknown_, sizes=SizeModel.learn(bars.values, bars.std))
@@ -264,46 +258,31 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return columns, known
 
     def _read_first(
-        self,
-        source: NativeTable,
-        columns: Columns,
-        categories: Categories,
-        *,
-        whole: bool,
-        counting: bool = False,
-        complete: bool = False,
+        self, source: NativeTable, columns: Columns, categories: Categories, *, whole: bool, **how: bool
     ) -> GaussianRows:
-        """The rows, all of them or the first part, and what a fit leaves behind."""
-        gaussians = self._read(source, columns, categories, counting=counting, complete=complete)
-        if isinstance(source, Table) and columns.draws:
-            columns = columns.with_found(distributions=distributions_of(source, columns.draws))
-        values = [*(columns.draws or ()), *columns.scalars, *([] if columns.mean is None else [columns.mean])]
-        units = source.units(values) if isinstance(source, Table) else {}
+        """Read the rows (`whole`: all of them), and set what a fit leaves behind."""
+        gaussians = self._read(source, columns, categories, **how)
+        units: dict[str, str] = {}
+        if isinstance(source, Table):
+            draws = columns.draws or ()
+            if draws:
+                columns = columns.with_found(distributions=distributions_of(source, draws))
+            units = source.units([*draws, *columns.scalars, *filter(None, [columns.mean])])
         self._keep(columns, categories, gaussians.n_features, units)
         if whole and isinstance(source, Table) and isinstance(gaussians, Incomplete):
-            self._refuse_empty(gaussians)
+            empty = self.get_feature_names_out()[gaussians.missing.all(axis=0)].tolist()
+            if empty:
+                raise ColumnError(
+                    f"{listing(empty)}: in every row the value or its error bar is missing; leave such "
+                    f"columns out, or take their values as exact with exact={empty!r}"
+                )
         if not columns.used:
             check_fitted_names(self, gaussians.feature_names, reset=True)
         return gaussians._named(self._names_out())
 
-    def _refuse_empty(self, rows: Incomplete) -> None:
-        """Refuse features of which no row has both value and error bar."""
-        empty = self.get_feature_names_out()[rows.missing.all(axis=0)].tolist()
-        if empty:
-            raise ColumnError(
-                f"{listing(empty)}: in every row the value or its error bar is missing; leave such columns "
-                f"out, or take their values as exact with exact={empty!r}"
-            )
-
-    def _keep(
-        self,
-        columns: Columns,
-        categories: Categories,
-        n_features: int,
-        units: dict[str, str] | None = None,
-    ) -> None:
+    def _keep(self, columns: Columns, categories: Categories, n_features: int, units: dict[str, str]) -> None:
         """Set what a fit leaves behind."""
-        self.units_: dict[str, str] = units or {}
+        self.units_: dict[str, str] = units
         self.columns_: Columns = columns
         self.categories_: Categories = categories
         self.n_features_in_: int = n_features
@@ -386,11 +365,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             return table, "impute" if columns.flags else "error", None
         bars = read_deviations(table, columns)
         exact = (columns.exact if columns.errors else columns.scalars) or ()
-        gaps = {column.name: column.null_count() for column in table.series(exact)}
+        gaps = {column.name: n for column in table.series(exact) if (n := column.null_count())}
         sizes, sized = None, {}
         if bars is not None:
             sizes = bars.missing_sizes(self.unknown_.sizes)
-            gaps |= bars.counts(np.isnan(bars.values))
+            gaps = bars.counts(np.isnan(bars.values)) | gaps
             sized = bars.n_sized(sizes)
         if counting:
             self.unknown_ = self.unknown_.counting(gaps, sized)

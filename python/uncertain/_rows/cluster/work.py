@@ -17,8 +17,8 @@ from ..._data.incomplete import Incomplete, filled_gaussians, vstack
 from ..._data.mixing import GOLDEN, finalised
 from ..._data.targets import places, weights_from
 from ..._data.typing import Array, Codes, Estimator, Floats, Ints, Keywords, Label, NativeColumn, NativeTable
-from ..._tables.cleaning import Statistics
 from ..._tables.size_model import MISSING_STD, SizeModel, fill_target_sizes
+from ..._tables.statistics import Statistics
 from ..._uncertain import partial_sums
 from ...exceptions import UncertainError
 from ...preprocessing import AsGaussians

@@ -1,0 +1,293 @@
+"""Statistics of a table before it is read: codes for missing values, zeros among error bars, a sample.
+
+One pass over the columns in use collects the two ends of each column, where codes such as -9999 are. The
+statistics of parts of a table (batches of a file, partitions of a cluster) merge.
+
+A code is the smallest or largest value of a column, occurs more than once, and is far outside the rest: by
+more than five times the range of all other values, or by half of it for a number of nines. An error bar of
+zero is unknown beside a value that is not zero, where fewer than one in twenty are zero and the others
+positive: archives round small ones to zero or have nothing else to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._columns.columns import Columns, listing
+from .._data.mixing import mixed
+from .._data.typing import Floats
+from .._uncertain import Rows
+from .cleaning import Cleaning
+from .size_model import MOST_ROWS
+from .table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FAR = 5.0
+"""Distance from the other values, in units of their range, that makes any repeated value a code."""
+FAR_NINES = 0.5
+"""Distance that makes a code of a number of nines, such as -9999 and 99.9, which few quantities take."""
+RARE = 0.05
+"""Error bars of zero below this share of all that are not missing are unknown."""
+MOST_NUMBERS = 1 << 20
+"""Numbers of the sample at most, including those in lists."""
+
+
+class Code(NamedTuple):
+    """A number that stands for "missing" in a column."""
+
+    column: str
+    value: float
+    n_rows: int
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.column} is {self.value:g} in {self.n_rows:,} rows (all others lie between {self.low:g} "
+            f"and {self.high:g})"
+        )
+
+
+class End(NamedTuple):
+    """The smallest of some numbers, how often it occurs, and the smallest of the others."""
+
+    value: float = np.inf
+    times: int = 0
+    beside: float = np.inf
+
+    def merged(self, other: End) -> End:
+        """Return the end of both sets of numbers."""
+        value = min(self.value, other.value)
+        larger = [v for end in (self, other) for v in (end.value, end.beside) if v > value]
+        times = sum(end.times for end in (self, other) if end.value == value)
+        return End(value, times, min(larger, default=np.inf))
+
+
+class Ends(NamedTuple):
+    """Statistics of a column, or of a part of it."""
+
+    n: int = 0
+    """Number of finite values."""
+    low: End = End()
+    high: End = End()
+    """The lower end of the values with the opposite sign."""
+    n_missing: int = 0
+    n_zeros: int = 0
+    """Error bars of zero beside values that are not zero."""
+
+    def merged(self, other: Ends) -> Ends:
+        """Return the statistics of both parts of a column."""
+        n, n_missing = self.n + other.n, self.n_missing + other.n_missing
+        low, high = self.low.merged(other.low), self.high.merged(other.high)
+        return Ends(n, low, high, n_missing, self.n_zeros + other.n_zeros)
+
+    def codes(self, column: str) -> list[Code]:
+        """Return the codes at either end of the values."""
+        codes: list[Code] = []
+        n, low, high = self.n, self.low.value, -self.high.value
+        for end, sign in ((self.low, 1.0), (self.high, -1.0)):
+            value, beside = sign * end.value, sign * end.beside
+            if n < 4 or end.times < 2 or n - end.times < 2:
+                continue
+            below, above = (beside, high) if sign > 0 else (low, beside)
+            far = FAR_NINES if _is_nines(value) else FAR
+            if abs(beside - value) > far * (above - below) > 0:
+                codes.append(Code(column, value, end.times, below, above))
+                n, low, high = n - end.times, below, above
+        return codes
+
+    def negative_code(self, column: str) -> Iterator[Code]:
+        """Yield the one negative number of a column of sizes, if it is repeated in less than half of them."""
+        low = self.low
+        if low.value < 0.0 <= low.beside < np.inf and 1 < low.times < self.n / 2:
+            yield Code(column, low.value, low.times, low.beside, -self.high.value)
+
+
+def ends_of(frame: pl.DataFrame, values: Mapping[str, str] | None = None) -> dict[str, Ends]:
+    """Return the statistics of columns of floats; `values`: the column beside each column of error bars."""
+    import polars as pl
+
+    if not frame.width or not frame.height:
+        return {}
+    whole = frame.select(pl.all().is_finite().all()).row(0)
+    finite = frame.with_columns(
+        pl.when(pl.col(name).is_finite()).then(pl.col(name))
+        for name, is_whole in zip(frame.columns, whole, strict=True)
+        if not is_whole
+    )
+    lows, highs = finite.select(pl.all().min()).row(0), finite.select(pl.all().max()).row(0)
+    asked = []
+    for name, low, high in zip(frame.columns, lows, highs, strict=True):
+        column, beside = pl.col(name), pl.col((values or {}).get(name, name))
+        asked += [
+            column.count().alias(f"{name} n"),
+            (column == pl.lit(low)).sum().alias(f"{name} low"),
+            column.filter(column > pl.lit(low)).min().alias(f"{name} above"),
+            (column == pl.lit(high)).sum().alias(f"{name} high"),
+            column.filter(column < pl.lit(high)).max().alias(f"{name} below"),
+            ((column == 0.0) & beside.ne_missing(0.0)).sum().alias(f"{name} zeros"),
+        ]
+    counts = np.asarray(finite.select(asked).row(0), dtype=np.float64).reshape(-1, 6)
+    ends = {}
+    for name, low, high, row in zip(frame.columns, lows, highs, counts, strict=True):
+        n, n_low, n_high, n_zeros = (int(count) for count in row[[0, 1, 3, 5]])
+        above, below = np.where(np.isnan(row[[2, 4]]), np.inf, row[[2, 4]] * [1, -1]).tolist()
+        lower, upper = (End(low, n_low, above), End(-high, n_high, below)) if n else (End(), End())
+        ends[name] = Ends(n, lower, upper, frame.height - n, n_zeros)
+    return ends
+
+
+def codes_of(column: str, values: Floats) -> list[Code]:
+    """Return the codes at either end of a column's values."""
+    import polars as pl
+
+    return find_codes(ends_of(pl.DataFrame([pl.Series(column, values, dtype=pl.Float64)])))
+
+
+def find_codes(ends: Mapping[str, Ends], sizes: Container[str] = ()) -> list[Code]:
+    """Return the codes of all columns; of `sizes` also a negative number that they repeat."""
+    codes = [code for name, own in ends.items() for code in own.codes(name)]
+    known = {(code.column, code.value) for code in codes}
+    negative = [code for name, own in ends.items() if name in sizes for code in own.negative_code(name)]
+    return codes + [code for code in negative if (code.column, code.value) not in known]
+
+
+def code_warning(texts: Iterable[Code | str], *, taken: bool = False) -> str | None:
+    """Return one warning about suspicious numbers, None without any; `taken`: they count as missing."""
+    listed = listing([str(text) for text in texts], 5)
+    if not listed:
+        return None
+    if taken:
+        return (
+            f'taken for missing: {listed}; if these are readings, pass on_missing="error", which '
+            "takes every number as it is"
+        )
+    return (
+        f"looks like a code for missing values: {listed}; turn such numbers into nulls and choose "
+        'what they mean with on_missing="auto" (or "point" for error bars), or drop these rows'
+    )
+
+
+def _is_nines(value: float) -> bool:
+    """Is it made of at least two nines, such as -9999, 99.0 or -99.9?"""
+    digits = f"{abs(value):.10g}".replace(".", "")
+    return len(digits) >= 2 and set(digits) == {"9"}
+
+
+class Statistics:
+    """Statistics of the parts of a table so far, and a sample of its rows."""
+
+    def __init__(self, columns: Columns, share: float = 1.0) -> None:
+        """`share`: of the rows, by their hashes, that may be in the sample."""
+        self.columns = columns
+        self.sample = Sample(share)
+        self._ends: dict[str, Ends] = {}
+        self._kinds = {name: bar.kind for bar in columns.error_bars.values() for name in bar.columns}
+
+    def add(self, table: Table, first: int = 0) -> Self:
+        """Add a part whose first row has this number in the table."""
+        import polars as pl
+
+        columns = self.columns
+        used = sorted(columns.used - {*(columns.categorical or ())})
+        self.sample.add(table, [name for name in used if name in table.names], first)
+        names = dict.fromkeys((*columns.scalars, *self._kinds))
+        numbers = table.numbers([name for name in names if table.types.get(name) == "number"])
+        series = [column if column.dtype.is_float() else column.cast(pl.Float64) for column in numbers]
+        lists = [] if columns.mean is None else [columns.mean]
+        lists += [columns.lists[kind] for kind in ("std", "var") if lists and kind in columns.lists]
+        for name, column in zip(lists, table.numbers(lists), strict=True):
+            matrix = Rows.from_arrow([column], [name], "nan").to_numpy()
+            series += [pl.Series(f"{name}[{j}]", values) for j, values in enumerate(matrix.T)]
+        frame = pl.DataFrame(series)
+        values = {name: feature for feature, bar in columns.error_bars.items() for name in bar.columns}
+        known = {name: feature for name, feature in values.items() if feature in frame.columns}
+        self._merge(ends_of(frame, known))
+        return self
+
+    def merge(self, other: Statistics) -> None:
+        """Add the statistics of other rows of these columns."""
+        self._merge(other._ends)
+        self.sample.merge(other.sample)
+
+    def _merge(self, ends: Mapping[str, Ends]) -> None:
+        for name, own in ends.items():
+            self._ends[name] = self._ends.get(name, Ends()).merged(own)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Is a value missing?"""
+        names = {name for name, own in self._ends.items() if own.n_missing}
+        names |= {code.column for code in find_codes(self._ends)}
+        names |= {name.rpartition("[")[0] for name in names}  # the column of lists
+        return not names.isdisjoint({self.columns.mean, *self.columns.scalars})
+
+    def cleaning(self) -> Cleaning:
+        """Return what is taken for unknown: codes, also negative ones of error columns, and rare zeros."""
+        codes: dict[str, tuple[float, ...]] = {}
+        for code in self._codes(taken=True):
+            codes[code.column] = (*codes.get(code.column, ()), code.value)
+        return Cleaning(codes, tuple(self._rare_zeros()))
+
+    def warning(self, *, taken: bool) -> str | None:
+        """Return the warning about suspicious numbers; `taken`: they count as missing."""
+        zeros = self._rare_zeros() if taken else {}
+        of_zeros = [f"{name} is 0 in {count:,} row{'s' * (count > 1)}" for name, count in zeros.items()]
+        return code_warning([*self._codes(taken=taken), *of_zeros], taken=taken)
+
+    def _codes(self, *, taken: bool) -> list[Code]:
+        sizes = {name for name, kind in self._kinds.items() if kind in ("std", "var")}
+        return find_codes(self._ends, sizes if taken else ())
+
+    def _rare_zeros(self) -> dict[str, int]:
+        """Return the number of zeros of each error column in which they are unknown."""
+        bars = {name: self._ends.get(name, Ends()) for name, kind in self._kinds.items() if kind != "limits"}
+        return {name: own.n_zeros for name, own in bars.items() if 0 < own.n_zeros < RARE * own.n}
+
+
+class Sample:
+    """The rows of the smallest hashes of their numbers, which are the same however a table is cut."""
+
+    def __init__(self, share: float) -> None:
+        self._most = 0
+        self._largest = np.uint64(min(int(share * 2.0**64), 2**64 - 1))
+        self._hashes: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
+        self.table: Table | None = None
+
+    def add(self, table: Table, names: Sequence[str], first: int) -> None:
+        """Add rows of a table, the first of which has this number."""
+        columns = table.series(names)
+        n_rows = len(columns[0]) if columns else 0
+        if not n_rows:
+            return
+        if not self._most:
+            row_bytes = sum(column[:1].estimated_size() for column in columns)
+            self._most = int(min(MOST_ROWS, max(8 * MOST_NUMBERS / max(row_bytes, 8), 1)))
+        hashes = mixed(np.arange(first, first + n_rows, dtype=np.uint64))
+        largest = self._largest
+        if len(self._hashes) == self._most:
+            largest = self._hashes[-1]
+        elif n_rows > self._most:
+            largest = min(largest, np.partition(hashes, self._most - 1)[self._most - 1])
+        rows = np.flatnonzero(hashes <= largest)
+        if len(rows):
+            self._append(hashes[rows], table.rows(names, rows))
+
+    def merge(self, other: Sample) -> None:
+        """Add the sample of other rows."""
+        self._most = self._most or other._most
+        if other.table is not None:
+            self._append(other._hashes, other.table)
+
+    def _append(self, hashes: NDArray[np.uint64], rows: Table) -> None:
+        """Keep the smallest hashes of both, in order."""
+        tables = [rows] if self.table is None else [self.table, rows]
+        hashes = np.concatenate([self._hashes, hashes])
+        order = np.argsort(hashes, kind="stable")[: self._most]
+        self._hashes, self.table = hashes[order], Table.below(tables, order)
