@@ -733,7 +733,7 @@ def test_what_is_not_fitted_on_a_cluster_is_refused(client: Any, frame: pd.DataF
         ({"kernel": "rbf"}, "one memory"),
         ({"class_weight": "balanced"}, "sample_weight"),
         ({"solver": "sgd"}, "auto"),
-        ({"alhpa": 1.0}, "unknown parameter 'alhpa'"),
+        ({"alhpa": 1.0}, "unknown option 'alhpa'; did you mean alpha="),
         ({"target": np.zeros(3)}, "name of a column"),
         ({"groups": [1, 2]}, "name of a column"),
     ):

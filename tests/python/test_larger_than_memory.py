@@ -279,9 +279,7 @@ def test_targets_that_are_none_are_refused(target: Any, words: str) -> None:
         ({"method": "gsu", "alpha": "auto"}, "chooses it on a sample"),
         ({"method": "auto", "effort": "high"}, "averages many fits"),
         ({"method": "gsu", "sample_weight": np.ones(N)}, "must be the name of a column"),
-        ({"method": "gsu", "spill": "/nowhere"}, "is no folder"),
         ({"method": "gsu", "memory": "lots"}, "must be a size"),
-        ({"method": "gsu", "memory": None, "spill": "/tmp"}, "is where the rows go with memory="),
     ],
 )
 def test_what_does_not_reduce_is_refused_with_its_replacement(arguments: dict[str, Any], words: str) -> None:

@@ -173,7 +173,7 @@ def test_roles_of_laws_elsewhere_are_refused(table: pl.DataFrame) -> None:
         ("offset=.*GaussianMixtureRegressor", {"method": "law", "offset": "log_area"}),
         ("y_cov=.*GeneralizedLinearLaw", {"method": "law", "family": "poisson", "y_cov": np.eye(300)}),
         ("no column 'zero_c'", {"method": "law", "modes": ["zero_c"]}),
-        ("modes=.*list of one or more column names", {"method": "law", "modes": "zero_a"}),
+        ("modes=.*list of one or more distinct column names", {"method": "law", "modes": "zero_a"}),
         ("offset: expected 300", {"method": "law", "family": "poisson", "offset": np.zeros(3)}),
         ("memory|one memory", {"method": "law", "modes": ["zero_a"], "memory": "1GB"}),
     ):

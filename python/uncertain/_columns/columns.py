@@ -45,8 +45,8 @@ class Role(NamedTuple):
 
 FORMS = {
     "name": "the name of a column",
-    "names": 'a list of one or more column names, such as {0}=["{1}"]',
-    "exact": 'a list of one or more column names, such as exact=["{1}"], or "all"',
+    "names": 'a list of one or more distinct column names, such as {0}=["{1}"]',
+    "exact": 'a list of one or more distinct column names, such as exact=["{1}"], or "all"',
     "bars": 'the name of a column, a pattern such as "{{}}_err", or a dictionary: each feature must have a '
     "column, or a pair of columns",
     "bounds": 'a pair of patterns, such as ("{{}}_lower", "{{}}_upper"), or a dictionary: each feature must '
