@@ -149,23 +149,3 @@ def test_intervals_are_as_wide_as_they_miss_where_rows_share_errors() -> None:
             pulls.append(1.96 * (low + high - 2 * np.array([1.0, 0.7])) / (high - low))
     assert np.all(np.square(known).mean(axis=0) < 1 + 4 * np.sqrt(2 / 12)), known
     assert np.square(ignored).mean(axis=0)[0] > 1 + 4 * np.sqrt(2 / 12), ignored
-
-
-def test_what_cannot_be_is_refused() -> None:
-    X, t, modes, truth = read(0, 40)
-    y = 1 + truth[:, 0]
-    law = CurveRegressor(straight, [1.0, 1.0])
-    for words, how in (
-        (r"expected the shape \(40, k\)", modes[1:]),
-        ("column 1 is 0", modes * [1, 0, 1]),
-        ("combinations", modes[:, [0, 0]]),
-        (r"modes of features.*slope of the curve.*LinearLaw", modes[:, None]),
-    ):
-        with pytest.raises(UncertainError, match=words):
-            law.fit(X, y, t, modes=how)
-    with pytest.raises(UncertainError, match="functional"):
-        CurveRegressor(straight, [1.0, 1.0], truth="functional").fit(X, y, t, modes=modes)
-    with pytest.raises(UncertainError, match="one output"):
-        CurveRegressor(lambda x, p: np.column_stack([straight(x, p)] * 2), [1.0, 1.0]).fit(
-            X, np.column_stack([y, y]), modes=modes
-        )

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 import uncertain
-from uncertain import GaussianArray, Incomplete, UncertainError
+from uncertain import GaussianArray, Incomplete
 from uncertain.laws import LinearLaw
 
 Floats = Any
@@ -159,40 +159,3 @@ def test_predictions_read_rows_with_the_factors(tmp_path: Any) -> None:
     np.testing.assert_array_equal(
         again.pipeline_[-1].feature_error_scale_, model.pipeline_[-1].feature_error_scale_
     )
-
-
-def test_factors_that_rows_do_not_tell_are_refused() -> None:
-    X, y, t = readings(200, 7)
-    s = np.sqrt(np.einsum("njj->nj", X.covariances()))
-    law = LinearLaw(error_scale="features")
-    for std, words in [
-        (np.full((200, 2), 0.5), r"feature 0: all error bars are about equal.*from_replicates"),
-        (np.c_[s[:, 0], np.full(200, 0.5)], r"feature 1: all error bars are about equal"),
-        (np.c_[s[:, 0], np.zeros(200)], r"feature 1: there are no error bars"),
-    ]:
-        with pytest.raises(UncertainError, match=words):
-            law.fit(GaussianArray(X.means, std=std), y, y_std=t)
-    with pytest.raises(UncertainError, match=r"feature 0: there are no error bars"):
-        law.fit(X.means, y)
-    named = GaussianArray(X.means, std=np.full((200, 2), 0.5), feature_names=["mass", "age"])
-    with pytest.raises(UncertainError, match=r"feature 0 \(mass\)"):
-        law.fit(named, y)
-    # Errors far below the spread of true values.
-    z = np.random.default_rng(1).normal(size=(200, 2))
-    with pytest.raises(UncertainError, match=r"feature 0: (its error bars differ too little|readings with)"):
-        law.fit(GaussianArray(z * (1 + 1e-3 * s), std=1e-3 * s), y, y_std=t)
-    # Readings that scatter less, the larger their error bars.
-    rng = np.random.default_rng(0)
-    std = rng.uniform(0.1, 0.9, (2000, 1))
-    with pytest.raises(UncertainError, match="feature 0: readings with larger error bars scatter no more"):
-        law.fit(GaussianArray(rng.normal(size=(2000, 1)) * (1.2 - std), std=std), rng.normal(size=2000))
-    with pytest.raises(UncertainError, match="modes="):
-        law.fit(X, y, y_std=t, modes=np.ones((200, 1)))
-    with pytest.raises(UncertainError, match="xy_cov="):
-        law.fit(X, y, y_std=t, xy_cov=np.full((200, 2), 0.01))
-    limits = np.zeros((200, 2), dtype=np.int8)
-    limits[3, 0] = 1
-    with pytest.raises(UncertainError, match="limits"):
-        law.fit(Incomplete.from_arrays(X.means, std=s, limits=limits), y, y_std=t)
-    with pytest.raises(UncertainError, match="error_scale"):
-        LinearLaw(error_scale="both").fit(X, y, y_std=0.3)

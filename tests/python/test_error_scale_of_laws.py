@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import minimize
 
 import uncertain
-from uncertain import GaussianArray, UncertainError
+from uncertain import GaussianArray
 from uncertain.laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
 
 Floats = Any
@@ -228,33 +228,3 @@ def test_reports_compare_with_rows_that_have_no_error_bars(asked: Any) -> None:
     model = uncertain.fit(table, target="y", method="law", **asked)
     report = model.report(table, folds=2, repeats=1)
     assert report.error < report.error_means_only
-
-
-def test_what_no_factor_can_be_told_from_is_refused() -> None:
-    X, z, t = readings(200, 7)
-    y = z @ [1.0, -2.0]
-    curve = CurveRegressor(plane, np.zeros(3), error_scale="both")
-    with pytest.raises(UncertainError, match="error bars of the target are about equal"):
-        curve.fit(X, y, y_std=0.3)
-    with pytest.raises(UncertainError, match="no error bars"):
-        curve.fit(X, y)
-    with pytest.raises(UncertainError, match="feature 0: there are no error bars"):
-        curve.fit(X.means, y, y_std=t)
-    with pytest.raises(UncertainError, match="feature 1: all error bars are about equal"):
-        curve.fit(GaussianArray(X.means, std=np.c_[t, np.full(200, 0.5)]), y, y_std=t)
-    with pytest.raises(UncertainError, match="xy_cov="):
-        curve.fit(X, y, y_std=t, xy_cov=np.zeros((200, 2)))
-    with pytest.raises(UncertainError, match=r"error_scale = .*functional"):
-        CurveRegressor(plane, np.zeros(3), truth="functional", error_scale="fit").fit(X, y, y_std=t)
-    with pytest.raises(UncertainError, match=r"n_components = 2"):
-        CurveRegressor(plane, np.zeros(3), n_components=2, error_scale="features").fit(X, y, y_std=t)
-    times = np.exp(0.1 * y)
-    with pytest.raises(UncertainError, match=r"error_scale = .*part of its family"):
-        GeneralizedLinearLaw("gamma", error_scale="fit").fit(X, times)  # type: ignore[arg-type]
-    with pytest.raises(UncertainError, match=r"n_components = 2"):
-        GeneralizedLinearLaw("gamma", n_components=2, error_scale="features").fit(X, times)
-    law = GeneralizedLinearLaw("gamma", error_scale="features")
-    with pytest.raises(UncertainError, match="modes="):
-        law.fit(X, times, modes=np.ones((200, 1)))
-    with pytest.raises(UncertainError, match="feature 0: there are no error bars"):
-        law.fit(X.means, times)

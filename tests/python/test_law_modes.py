@@ -8,7 +8,7 @@ from scipy.special import expit
 from scipy.stats import multivariate_normal
 
 import uncertain
-from uncertain import GaussianArray, Incomplete, UncertainError
+from uncertain import GaussianArray
 from uncertain.laws import GeneralizedLinearLaw, LinearLaw
 
 SLOPES = np.array([1.0, -1.5])
@@ -105,22 +105,3 @@ def test_tables_and_files_hold_modes(tmp_path) -> None:  # type: ignore[no-untyp
     )
     expected = GeneralizedLinearLaw("poisson").fit(X, y, modes=modes)
     np.testing.assert_allclose(both.coef_[0], expected.coef_, rtol=1e-9)
-
-
-def test_modes_that_cannot_be_are_refused() -> None:
-    X, modes, eta = read_by_surveys(0, 60)
-    y = eta > 1
-    gone = np.where(np.arange(60)[:, None] == 3, np.nan, X.means)
-    for words, rows, how, k in (
-        (r"modes: expected the shape \(60, k\)", X, modes[1:, 0], 1),
-        (r"modes: expected the shape .*\(60, 2, k\).*\(60, 3, k\)", X, modes[:, :1], 1),
-        ("modes: row 2, mode 0 is nan", X, np.where(np.arange(60) == 2, np.nan, modes[:, 2].T).T[:, 1:3], 1),
-        ("modes: column 1 is 0 in every row", X, modes[:, 2] * [1, 0, 1, 1], 1),
-        ("modes: columns are combinations", X, modes[:, 2][:, [0, 0]], 1),
-        ("complete rows", Incomplete.from_arrays(gone, std=0.2), modes, 1),
-        ("n_components=1", X, modes, 2),
-    ):
-        with pytest.raises(UncertainError, match=words):
-            GeneralizedLinearLaw(n_components=k, random_state=0).fit(rows, y, modes=how)
-    with pytest.raises(UncertainError, match="jackknife"):
-        GeneralizedLinearLaw(bias_correction="jackknife").fit(X, y, modes=modes[:, 2])

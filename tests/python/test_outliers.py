@@ -8,7 +8,7 @@ from scipy import optimize, special, stats
 
 import uncertain
 from uncertain import GaussianArray, UncertainError
-from uncertain.laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
+from uncertain.laws import CurveRegressor, LinearLaw
 
 Readings = tuple[GaussianArray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -170,21 +170,3 @@ def test_a_saved_law_predicts_the_same(tmp_path: object) -> None:
     np.testing.assert_array_equal(again.predict(table), model.predict(table))
     np.testing.assert_allclose(again.coef_, model.coef_)
     assert np.all(np.abs(model.coef_ - [1, 2]) < 4 * model.coef_std_)
-
-
-def test_what_has_no_outliers_says_so() -> None:
-    X, y, t, _ = readings(100, 8, 0.0)
-    one = X[:, [0]]
-    with pytest.raises(UncertainError, match=r"outliers.*functional"):
-        curve = CurveRegressor(lambda x, p: p[0] * x[:, 0], [1.0], truth="functional", outliers="mixture")
-        curve.fit(one, y, y_std=t)
-    with pytest.raises(UncertainError, match="degrees_of_freedom"):
-        LinearLaw(outliers="mixture", degrees_of_freedom=3.0).fit(X, y)
-    with pytest.raises(UncertainError, match="degrees_of_freedom"):
-        LinearLaw(outliers="student", degrees_of_freedom=0.2).fit(X, y)
-    with pytest.raises(UncertainError, match="n_components"):
-        LinearLaw(2, outliers="student").fit(X, y)
-    with pytest.raises(UncertainError, match="outliers"):
-        LinearLaw(outliers="cauchy").fit(X, y)
-    with pytest.raises(TypeError):
-        GeneralizedLinearLaw(outliers="student")
