@@ -218,9 +218,8 @@ class Model:
 
         Notes
         -----
-        The model keeps models of folds (for 300 rows and more mostly one, of two thirds of the rows), and the
-        scores 1 - P_f(true class) that each gave to the rows it had not seen. A class is in the set unless
-        too few of these m scores are as large as its own, model by model,
+        A class is in the set unless too few of the m scores 1 - P_f(true class), which models of folds gave
+        to rows that they had not seen, are as large as its own,
 
         .. code-block:: text
 
@@ -228,12 +227,11 @@ class Model:
                   or, if there is none, the most probable class
 
         where b is the bin of the row's noise level, the root mean square of its errors in units of the spread
-        of the features. With one fold (split conformal prediction) sets hold the true class with at least the
-        probability `coverage`, over tables and rows that are exchangeable with those of the fit. With several
-        (cross-conformal prediction, CV+) the guarantee is 1 - 2 alpha - sqrt(2 / n), alpha = 1 - coverage.
-        Whole groups stay together, and so do equal rows. If error bars are measurement errors each held-out
-        row counts three times, also as read with errors up to 2.8 and 8 times as large. Coverage is an
-        average over rows of a noise level, not a promise for each class.
+        of the features. With one fold (300 rows and more; split conformal prediction) the guarantee is
+        `coverage`, over tables and rows that are exchangeable with those of the fit. With several (CV+) it is
+        1 - 2 alpha - sqrt(2 / n), alpha = 1 - coverage. Groups stay together, and so do equal rows. If error
+        bars are measurement errors each held-out row counts three times, also as read with errors up to 2.8
+        and 8 times as large. Coverage is an average over rows of a noise level, not over each class.
 
         References
         ----------
@@ -663,25 +661,23 @@ class Model:
     ) -> Any:
         """Rank cells of the table by the expected drop of the loss if they were measured again.
 
-        The gain of cell (i, j) is the mean over further readings of feature j in row i
-
         .. code-block:: text
 
             of classes:   E sum_k p'_k log(p'_k / p_k)    the drop of the log loss
             of numbers:   E (m' - m)^2                    the drop of the squared error
 
-        with the probabilities p (the prediction m) of the row as it is, and p' (m') with the reading added,
-        whose noise is such that the feature is left with the error f s_j. Its true value is drawn from the
-        posterior under the distribution of the model's `GaussianDenoiser` or `GaussianDiscriminant` (else of
-        a denoiser with 3 components that is fitted to these rows). A missing value is measured with the
-        median error of the fit.
+        is the gain of a cell, the mean over a further reading of its feature: p (m) are the probabilities
+        (the prediction) of the row as it is, p' (m') those with the reading, which leaves the feature with
+        the error f s_j. Its true value is drawn from the posterior under the distribution of the model's
+        `GaussianDenoiser` or `GaussianDiscriminant`, else of a denoiser with 3 components that is fitted to
+        these rows. A missing value is measured with the median error of the fit.
 
         Parameters
         ----------
         table : rows, as for `predict`.
-        factor : f, the error after the measurement in units of the present one, 0 <= f < 1.
-        n_draws : number of readings that are drawn for each cell, even; by default 8 to 64. Gains are then
-            known to some ten percent, and ranks better than that.
+        factor : f, 0 <= f < 1.
+        n_draws : even number of readings per cell, by default 8 to 64: gains are then known to some ten
+            percent, ranks better.
         top : number of cells that are returned; None for all.
         random_state : seed of the draws.
 
