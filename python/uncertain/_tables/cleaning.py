@@ -178,10 +178,14 @@ def _with_nulls(frame: pl.DataFrame, rules: Mapping[str, pl.Expr | None]) -> pl.
 
 
 def _lacks(column: pl.Series) -> bool:
-    """Is a number missing?"""
-    if column.null_count() or not column.dtype.is_nested():
-        return column.null_count() > 0
-    return bool(np.isnan(Rows.from_arrow([column], [column.name], "nan").to_numpy().sum(axis=0)).any())
+    """True if a number is missing, in a list, too; lists may differ in length."""
+    import polars as pl
+
+    numbers = column
+    while isinstance(numbers.dtype, (pl.List, pl.Array)) and not numbers.null_count():
+        numbers = numbers.explode()
+    has_nan = numbers is not column and numbers.dtype.is_float() and numbers.is_nan().any()
+    return numbers.null_count() > 0 or has_nan
 
 
 def _sum(counts: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
