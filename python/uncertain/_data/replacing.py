@@ -24,51 +24,29 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     A symbolic link stays one: what it names is replaced. Pipes and devices are written to as they are.
     """
     final = Path(os.path.realpath(path))
-    mode = _mode(final)
-    if mode is not None and not stat.S_ISREG(mode):
+    exists = final.exists()
+    if exists and not final.is_file():
         yield final
         return
+    # The system gives a new file its usual permissions: to ask for them is to change them for other threads.
+    draft = final.with_name(f".{token_hex(8)}{''.join(final.suffixes[-2:])[-ENDING:]}")
     try:
-        draft = _draft_beside(final)
+        os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600 if exists else 0o666))
     except OSError as error:
-        error.filename = os.fspath(path)  # nobody knows the draft
+        error.filename = os.fspath(path)
         raise
     try:
-        usual = stat.S_IMODE(draft.stat().st_mode)
-        draft.chmod(0o600)  # until it is whole, and has its name, nobody else reads it
         yield draft
-        draft.chmod(usual if mode is None else stat.S_IMODE(mode))
+        if exists:
+            draft.chmod(stat.S_IMODE(final.stat().st_mode))
         with draft.open("rb+") as file:
             os.fsync(file.fileno())
         draft.replace(final)
     except BaseException as error:  # Ctrl-C too
         draft.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            if error.errno is None:  # a library's own: a sentence alone, which may name the draft
-                raise OSError(
-                    f"{os.fspath(path)}: {str(error).replace(str(draft), os.fspath(path))}"
-                ) from error
+            if error.errno is None:  # an error of a library, whose sentence may name the draft
+                text = str(error).replace(str(draft), os.fspath(path))
+                raise OSError(f"{os.fspath(path)}: {text}") from error
             error.filename = os.fspath(path)
         raise
-
-
-def _mode(path: Path) -> int | None:
-    try:
-        return path.stat().st_mode
-    except FileNotFoundError:
-        return None
-
-
-def _draft_beside(final: Path) -> Path:
-    """A new, empty file in the same folder, with the permissions that the system gives a new file.
-
-    The system alone knows the process's mask: asking for it means to set it, also for other threads.
-    """
-    ending = "".join(final.suffixes[-2:])[-ENDING:]
-    while True:
-        draft = final.with_name(f".{token_hex(8)}{ending}")
-        try:
-            os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666))
-        except FileExistsError:
-            continue
-        return draft

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .._columns.columns import listing
-from .._data.column import is_missing
+from .._data.column import Column, read_column
 from .._data.typing import Floats, Label
 from .._tables import Table
 from ..exceptions import NullError, UncertainError
@@ -26,18 +26,20 @@ MANY = 100
 
 
 def find_categories(table: Table, columns: Sequence[str], on_missing: str) -> Categories:
-    """The distinct values of each column."""
+    """Return the distinct values of each column."""
     found: Categories = {}
-    for column in columns:
-        values = _values(table, column, on_missing)
-        distinct = set(values)
-        kinds = {type(value) for value in distinct} - {type(None)}
-        if not kinds <= {str, bool, int, float}:
-            strange = next(kind for kind in kinds if kind not in (str, bool, int, float))
-            raise UncertainError(
-                f"{column}: categories must be strings, booleans or numbers, got {strange.__name__}"
+    for name in columns:
+        column = _read(table, name)
+        if on_missing == "error":
+            column.refuse_missing(
+                name,
+                'has no category; with on_missing="point" that is a category of its own, or drop such rows',
             )
-        found[column] = _ordered(column, distinct)
+        if column.kind in ("others", "decimals") and len(column.present.array):
+            strange = type(column.present.array[0]).__name__ if column.kind == "others" else "Decimal"
+            raise UncertainError(f"{name}: categories must be strings, booleans or numbers, got {strange}")
+        distinct = {*column.present.distinct()[0].tolist()}
+        found[name] = _ordered(name, distinct if column.missing is None else {*distinct, None})
     return found
 
 
@@ -63,21 +65,24 @@ def one_hot(table: Table, categories: Categories, unknown: str = "error") -> tup
     `unknown`: a value that is none of the categories is refused, or with "ignore" has zeros everywhere.
     """
     blocks, names = [], []
-    for column, known in categories.items():
+    for name, known in categories.items():
+        column = _read(table, name)
         place = {value: k for k, value in enumerate(known)}
-        values = _values(table, column, "point")
-        codes = np.asarray([place.get(value, -1) for value in values], dtype=np.int64)
+        labels, places = column.distinct()
+        codes = np.asarray([place.get(label, -1) for label in labels.tolist()], dtype=np.int64)[places]
+        if column.missing is not None:
+            codes = np.where(column.missing, place.get(None, -1), codes)
         strange = np.flatnonzero(codes < 0)
         if strange.size and unknown == "error":
             row = int(strange[0])
-            value = "missing" if values[row] is None else repr(values[row])
-            what = NullError if values[row] is None else UncertainError
+            is_missing = column.missing is not None and column.missing[row]
+            what, value = (NullError, "missing") if is_missing else (UncertainError, column.shown(row))
             raise what(
-                f"{column}: row {row} is {value}, which is none of the fitted categories "
+                f"{name}: row {row} is {value}, which is none of the fitted categories "
                 f'({listing([str(v) for v in known])}); handle_unknown="ignore" calls it none of them'
             )
         blocks.append((codes[:, None] == np.arange(len(known))).astype(np.float64))
-        names += one_hot_names(column, known)
+        names += one_hot_names(name, known)
     return np.hstack(blocks), names
 
 
@@ -86,12 +91,6 @@ def one_hot_names(column: str, known: Sequence[Label]) -> list[str]:
     return [f"{column}_{value}" for value in known]
 
 
-def _values(table: Table, column: str, on_missing: str) -> list[Label]:
-    values = [None if is_missing(value) else value for value in table.values(column)]
-    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
-    if on_missing == "error" and None in plain:
-        raise NullError(
-            f'{column}: row {plain.index(None)} has no category; with on_missing="point" that is a category '
-            "of its own, or drop such rows"
-        )
-    return plain
+def _read(table: Table, name: str) -> Column:
+    (series,) = table.series([name])
+    return read_column(series, name, len(series), "categories")

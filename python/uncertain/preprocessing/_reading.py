@@ -16,7 +16,6 @@ from .._columns.columns import Columns, listing
 from .._columns.error_names import ErrorBar
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal
-from .._data.column import is_missing
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, hstack
 from .._data.mixture_array import MixtureArray
 from .._data.numbers import refuse_where
@@ -188,19 +187,22 @@ def _numbers(table: Table, column: str, missing: str, like: Sequence[str] = (), 
 
 
 def _exact(table: Table, column: str, missing: str) -> Floats:
-    """A column of numbers, or of booleans as 0 and 1."""
-    if table.types.get(column) == "other":
-        values = [None if is_missing(value) else value for value in table.values(column)]
-        if any(isinstance(value, str) for value in values):
-            raise ColumnError(
-                f"{column}: exact= takes numbers, and this column holds strings; categorical=[{column!r}] "
-                "makes a feature of zeros and ones for each of its values"
-            )
-        if values and all(value is None or isinstance(value, (bool, np.bool_)) for value in values):
-            if missing == "refuse" and None in values:
-                raise NullError(f"{column}: row {values.index(None)} is null; drop it, or fill it first")
-            return np.asarray([np.nan if value is None else float(value) for value in values])
-    return _numbers(table, column, missing)
+    """Read a column of numbers, or of booleans as 0 and 1."""
+    import polars as pl
+
+    (series,) = table.series([column])
+    is_text, n_nulls = series.dtype in (pl.String, pl.Categorical, pl.Enum), series.null_count()
+    if is_text and n_nulls < len(series):
+        raise ColumnError(
+            f"{column}: exact= takes numbers, and this column holds strings; categorical=[{column!r}] "
+            "makes a feature of zeros and ones for each of its values"
+        )
+    if not is_text and series.dtype != pl.Boolean:
+        return _numbers(table, column, missing)
+    if missing == "refuse" and n_nulls:
+        row = series.is_null().arg_true()[0]
+        raise NullError(f"{column}: row {row} is null; drop it, or fill it first")
+    return np.asarray(series.cast(pl.Float64).to_numpy())
 
 
 def _related(
