@@ -371,7 +371,7 @@ IMPOSSIBLE = np.where(np.eye(3) == 1, 1.0, [[[0.5]], [[-0.9]]])
         (lambda: replicates({}, keep=["z"]), "'z' varies within group g = 'a': 1 in row 0, 2 in row 1"),
         (lambda: replicates({"x": [1.0, None, 2.0]}), "'x', row 1 is null"),
         (lambda: replicates({"x": [1.0, 2.0, float("nan")]}), "'x', row 2: nan"),
-        (lambda: replicates({"g": ["a", None, "a"]}), "'g', row 1 is null"),
+        (lambda: replicates({"g": ["a", None, "a"]}), "'g': row 1 is null"),
         (lambda: replicates({}, of="sum"), "must be 'mean'"),
         (lambda: replicates({}, shrinkage=1.5), r"in \[0, 1\]"),
         (lambda: signals(bands=[(60, 70)]), "fs / 2"),

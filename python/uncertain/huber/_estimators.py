@@ -18,6 +18,7 @@ from .._base.core import Core, RunParameters
 from .._base.docs import documented
 from .._base.sums import BeyondSums, Need
 from .._data.array import GaussianArray
+from .._data.column import read_column
 from .._data.groups import groups_of_fit
 from .._data.numbers import refuse_where
 from .._data.typing import Array, Booleans, Codes, Floats, Header, Keywords, Labels, RandomState
@@ -506,10 +507,8 @@ def partial_labels(
 ) -> tuple[Labels, Booleans]:
     """Labels, and which rows have one; `unlabeled` as the classifier's parameter."""
     labels = one_per_row(y, X, estimator, ensure_all_finite=False)
-    if labels.dtype.kind == "O":
-        labelled = np.array([label is not None and bool(label == label) for label in labels.tolist()])
-    else:
-        labelled = labels == labels
+    missing = read_column(labels, "y", len(labels), "labels").missing
+    labelled = np.ones(len(labels), dtype=bool) if missing is None else ~missing
     if labelled.any():
         # One type for the labels that are there; the others get any of them.
         filled = np.array(labels[labelled].tolist())

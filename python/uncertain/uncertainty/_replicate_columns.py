@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._columns.columns import listing, require
+from .._data.column import read_column
 from .._data.numbers import float_array
 from .._data.typing import Floats, Keywords
 from .._data.warn import warn
@@ -116,12 +117,9 @@ def _group_codes(columns: Sequence[pl.Series]) -> tuple[Codes, Codes]:
     """Number of each row's group, and the first row of every group; groups in sorted order."""
     codes = np.zeros(len(columns[0]), dtype=np.intp)
     for column in columns:
-        gaps = (column.fill_nan(None) if column.dtype.is_float() else column).is_null()
-        if gaps.any():
-            raise NullError(
-                f"column {column.name!r}, row {gaps.arg_max()} is null; every replicate needs its group"
-            )
-        keys, places = np.unique(np.asarray(column.to_list()), return_inverse=True)
+        values = read_column(column, column.name, len(column), "groups")
+        values.refuse_missing(f"column {column.name!r}", "is null; every replicate needs its group")
+        keys, places = values.distinct()
         codes = codes * len(keys) + places
     _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
     return codes, first
