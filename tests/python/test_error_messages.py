@@ -133,7 +133,7 @@ model.save(folder / "none" / "model.safetensors")
     ModelFileError: cannot be written: there is no folder...none; make it first
 (folder / "table.xyz").write_text("a")
 fit(folder / "table.xyz", method="gsu")
-    ParameterError: unknown format '.xyz'; the ending must be one of .parquet
+    ParameterError: table.xyz: unknown format '.xyz'. Pass a table, or a file with one of the endings .parquet
 kernels.probabilistic_rbf(X, max_bytes=1000)
     UncertainError: 40 x 40 rows takes...bytes...1000 are allowed
 """

@@ -17,7 +17,6 @@ LAYERS = (
     {"_spill"},
     {"_columns"},
     {"_tables"},
-    {"_files"},
     {"_base"},
     {"preprocessing", "kernels", "losses", "metrics", "uncertainty", "plot"},
     {"_trees"},

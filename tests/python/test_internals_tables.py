@@ -25,11 +25,11 @@ from numpy.testing import assert_array_equal
 from uncertain._data.groups import groups_from
 from uncertain._data.replacing import replacing
 from uncertain._data.targets import numbers_from, targets_from, weights_from
-from uncertain._files.blocks import read_blocks
-from uncertain._files.read import open_files, write_table
 from uncertain._rows.source import Source
 from uncertain._tables import BatchSize
+from uncertain._tables.files import open_files
 from uncertain._tables.statistics import Code, Ends, _is_nines, ends_of
+from uncertain._tables.writing import write_table
 from uncertain.exceptions import UncertainError
 
 N = 5000
@@ -56,54 +56,24 @@ def _frame(seed: int = 0) -> pl.DataFrame:
 COLUMNS = (["a"], ["b", "a"], ["small", "label", "flag"], ["list", "array"], ["when", "a"], ["kind"])
 
 
-@pytest.mark.parametrize("with_pyarrow", [True, False])
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
 @pytest.mark.parametrize("names", COLUMNS, ids=lambda names: names[0])
 @pytest.mark.parametrize("rows", [333, 1700, 10_000])
-def test_blocks_are_the_rows_in_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], rows: int, with_pyarrow: bool
-) -> None:
-    if with_pyarrow:
-        pytest.importorskip("pyarrow")
-    else:
-        monkeypatch.setattr("uncertain._files.blocks.find_spec", lambda name: None)
-    path = tmp_path / "t.parquet"
+def test_batches_are_the_rows_in_order(tmp_path: Path, names: list[str], rows: int, ending: str) -> None:
+    path = tmp_path / f"t.{ending}"
     frame = _frame()
-    frame.write_parquet(path, row_group_size=1500)
-    scan = pl.scan_parquet(path).select(names)
-    blocks = list(read_blocks(str(path), scan, BatchSize(rows), parquet=True))
-    assert all(0 < block.height <= rows for block in blocks)
-    assert pl.concat(blocks).equals(frame.select(names), null_equal=True)
-    assert blocks[0].schema == scan.collect_schema()
+    write_table(frame, path)
+    size = BatchSize(rows)
+    batches = []
+    for batch in open_files(path).batches(names, size):
+        batches.append(batch.native)
+        size.rows = 400  # whoever reads may change it
+    assert 0 < batches[0].height <= rows and all(0 < batch.height <= 400 for batch in batches[1:])
+    assert pl.concat(batches).equals(frame.select(names), null_equal=True)
 
 
-def test_pyarrow_reads_parquet_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyarrow")
-    path = tmp_path / "t.parquet"
-    frame = _frame()
-    frame.write_parquet(path, row_group_size=1500)
-    monkeypatch.setattr("uncertain._files.blocks._by_polars", lambda *_: pytest.fail("not by pyarrow"))
-    scan = pl.scan_parquet(path).select("a", "label")
-    assert pl.concat(read_blocks(str(path), scan, BatchSize(1000), parquet=True)).height == N
-
-
-def test_blocks_follow_the_size_that_is_asked_for(tmp_path: Path) -> None:
-    path = tmp_path / "t.parquet"
-    _frame().write_parquet(path)
-    size = BatchSize(1000)
-    heights = []
-    for block in read_blocks(str(path), pl.scan_parquet(path).select("a"), size, parquet=True):
-        heights.append(block.height)
-        size.rows = 400
-    assert heights[0] == 1000 and max(heights[1:]) == 400 and sum(heights) == N
-
-
-@pytest.mark.parametrize("with_pyarrow", [True, False])
-def test_folders_of_files_of_other_types(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_pyarrow: bool
-) -> None:
+def test_folders_of_files_of_other_types(tmp_path: Path) -> None:
     """A column named by the folder, and one that is float32 in one file."""
-    if not with_pyarrow:
-        monkeypatch.setattr("uncertain._files.blocks.find_spec", lambda name: None)
     for survey, kind in (("one", pl.Float64), ("two", pl.Float32)):
         folder = tmp_path / "all" / f"survey={survey}"
         folder.mkdir(parents=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +23,7 @@ from numpy.testing import assert_array_equal
 from polars.testing import assert_frame_equal
 
 import uncertain
-from uncertain.exceptions import ColumnError, ParameterError, UncertainError, UncertainWarning
+from uncertain.exceptions import ColumnError, ParameterError, TableError, UncertainError, UncertainWarning
 
 N = 30
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -115,8 +114,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "bars": (".dat", "g|g_err|kind\n20.5|0.1|star\n21.0|0.2|quasar\n"),
     "blanks": (".txt", "   g   g_err  kind\n20.5     0.1  star\n21.0\t0.2 quasar  \n"),
     "comments": (".csv", "# 2026, a list\n#\ng,g_err,kind\n20.5,0.1,star\n# bad night\n21.0,0.2,quasar\n"),
-    "names in a comment": (".dat", "# made by hand\n# g g_err kind\n20.5 0.1 star\n21.0 0.2 quasar\n"),
-    "names in a comment of csv": (".csv", "#g,g_err,kind\n20.5,0.1,star\n21.0,0.2,quasar\n"),
     "comment like a row": (".csv", "# one, two, three\ng,g_err,kind\n20.5,0.1,star\n21.0,0.2,quasar\n"),
     "byte order mark": (".csv", "\ufeffg,g_err,kind\n20.5,0.1,star\n21.0,0.2,quasar\n"),
     "windows": (".csv", "g,g_err,kind\r\n20.5,0.1,star\r\n21.0,0.2,quasar\r\n"),
@@ -138,112 +135,21 @@ def test_separators_within_quotes_do_not_count(tmp_path: Path) -> None:
     texts = {
         "t.csv": ('a,b\n1,"x; y; z"\n', [(1, "x; y; z")]),
         "s.csv": ('a;b\n"1,2,3";4\n5;6\n', [("1,2,3", 4), ("5", 6)]),
-        "o.txt": ("only\n1\n", [(1,)]),
+        "o.csv": ("only\n1\n", [(1,)]),
+        "t.txt": ('a b\n1 "x y"\n', [(1, "x y")]),
     }
     for name, (text, rows) in texts.items():
         (tmp_path / name).write_text(text)
         assert read_table(tmp_path / name).rows() == rows
-    (tmp_path / "t.txt").write_text("a b\n1 2 3\n")  # lines that differ have no blanks between values
-    assert read_table(tmp_path / "t.txt").columns == ["a b"]
-    (tmp_path / "t.txt").write_text('a b\n1 "x"\n')
-    with pytest.raises(UncertainError, match="separate by tabs"):
-        read_table(tmp_path / "t.txt")
 
 
-BOTH = {"flux": "mJy", "err": "uJy"}
-BELOW_NAMES: dict[str, tuple[str, str, dict[str, str]]] = {
-    "units": (".csv", "name,flux,err\n,mJy,uJy\na,1.0,20\nb,2.0,30\n", BOTH),
-    "in brackets": (
-        ".csv",
-        "name;flux;err\n;[mJy];(uJy)\na;1.0;20\nb;2.0;30\n",
-        {"flux": "mJy", "err": "uJy"},
-    ),
-    "after comments": (".csv", "# x\n#\nname,flux,err\n-,mJy,\na,1.0,20\nb,,30\n", {"flux": "mJy"}),
-    "VizieR": (
-        ".tsv",
-        "#Table\nname\tflux\terr\nh:m:s\tmJy\t \n-----\t----\t----\na\t1.0\t20\nb\t2.0\t30\n",
-        {"flux": "mJy"},
-    ),
-    "a ruler alone": (".dat", "name flux err\n---- ---- ---\na 1.0 20\nb 2.0 30\n", {}),
-    "decimal commas": (
-        ".csv",
-        "name;flux;err\n;mJy;uJy\na;1,0;20\nb;2,0;30\n",
-        {"flux": "mJy", "err": "uJy"},
-    ),
-}
-
-
-@pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize("text", BELOW_NAMES)
-def test_units_below_the_names(text: str, compressed: bool, tmp_path: Path) -> None:
-    ending, content, units = BELOW_NAMES[text]
-    path = tmp_path / f"t{ending}{'.gz' if compressed else ''}"
-    path.write_bytes(gzip.compress(content.encode()) if compressed else content.encode())
-    table = open_files(path)
-    assert table.units(["flux", "err"]) == units
-    assert any("second line was read as units: flux in mJy" in note for note in table.notes) == bool(units)
-    assert any("1,5 was read as 1.5" in note for note in table.notes) == (text == "decimal commas")
-    read = read_table(path)
-    assert read["flux"].to_list() == [1.0, None if text == "after comments" else 2.0]
-    assert read["err"].to_list() == [20, 30] and read["name"].to_list() == ["a", "b"]
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "a,b\n1,x\n2,y\n3,z\n",  # values
-        "a,b\nn/a,n/a\n2,1\n3,4\n",
-        "a,b\nunknown,\n2,1\n3,4\n",
-        "a,b\nred,round\nblue,flat\ngreen,flat\n",  # no numbers at all
-        "a,b\nbad,star\n2,quasar\n3,star\n",  # a column of text has no unit
-        "a,b\nkm,5\n2,1\n3,4\n",
-        "a,b\nkm,s\n",  # nothing below
-    ],
-)
-def test_a_second_line_of_values_is_no_line_of_units(content: str, tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text(content)
-    assert open_files(tmp_path / "t.csv").notes == ()
-    assert len(read_table(tmp_path / "t.csv")) == content.count("\n") - 1
-
-
-def test_units_of_text_convert_error_bars_and_are_said(tmp_path: Path) -> None:
-    rows = [f"{k % 5 + 3 * (k % 2)}.5,{100 + k},{'ab'[k % 2]}" for k in range(40)]
-    (tmp_path / "t.csv").write_text("\n".join(["flux,flux_err,label", "Jy,mJy,", *rows]) + "\n")
-    with pytest.warns(
-        UncertainWarning, match=r"t\.csv: its second line was read as units: flux in Jy, flux_err"
-    ):
-        model = uncertain.fit(tmp_path / "t.csv", method="gsu")
-    plain = [f"{k % 5 + 3 * (k % 2)}.5,{(100 + k) / 1000},{'ab'[k % 2]}" for k in range(40)]
-    (tmp_path / "plain.csv").write_text("\n".join(["flux,flux_err,label", *plain]) + "\n")
-    reference = uncertain.fit(tmp_path / "plain.csv", method="gsu")
-    assert model.pipeline_[-1].coef_ == pytest.approx(reference.pipeline_[-1].coef_, rel=1e-12)
-    (tmp_path / "other.csv").write_text("flux,flux_err,label\nJy,Jy,\n1.0,0.1,a\n2.0,0.1,b\n")
-    with pytest.raises(
-        ColumnError, match=r"other\.csv: column 'flux_err' has the unit Jy, but mJy in .*t\.csv"
-    ):
-        open_files([tmp_path / "t.csv", tmp_path / "other.csv"])
-
-
-@pytest.mark.parametrize("compressed", ["", ".gz"])
-@pytest.mark.parametrize(
-    ("header", "names"),
-    [
-        ("x,err,y,err", ["x", "x_err", "y", "y_err"]),
-        ("x,+/-,y,+/-", ["x", "x_err", "y", "y_err"]),
-        ("x,sigma,y,err", ["x", "sigma", "y", "err"]),
-    ],
-)
-def test_error_columns_of_one_name_belong_to_those_in_front(
-    header: str, names: list[str], compressed: str, tmp_path: Path
-) -> None:
-    path = tmp_path / f"t.csv{compressed}"
-    content = f"{header}\n1.0,0.1,2.0,0.2\n3.0,0.3,4.0,0.4\n".encode()
-    path.write_bytes(gzip.compress(content) if compressed else content)
-    table = open_files(path)
-    assert table.names == names and read_table(path).row(1) == (3.0, 0.3, 4.0, 0.4)
-    assert any("called after those in front of them: x_err" in note for note in table.notes) == (
-        "x_err" in names
-    )
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv"])
+def test_a_line_of_more_fields_is_refused_with_its_number(ending: str, tmp_path: Path) -> None:
+    lines = ["# a list", "a,b", *(f"{k},x" for k in range(200)), "1,y,2", "3,z"]
+    text = "\n".join(lines).replace(",", "\t" if ending == ".tsv" else ",").encode()
+    (tmp_path / f"t{ending}").write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
+    with pytest.raises(TableError, match=r"t\.[a-z.]+: .*line 203 has 3 fields, the line of names 2"):
+        read_table(tmp_path / f"t{ending}")
 
 
 def test_many_lines_of_comments(tmp_path: Path) -> None:
@@ -272,12 +178,12 @@ def test_numbers_that_become_fractions_late(tmp_path: Path) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30)
 @given(
     rows=st.lists(st.tuples(st.floats(-1e300, 1e300), st.integers(-9, 9)), min_size=1),
-    separator=st.sampled_from([",", ";", "\t", "|", " ", "   "]),
+    separator=st.sampled_from([",", ";", "\t", "|"]),
 )
 def test_any_numbers_and_separator(rows: list[tuple[float, int]], separator: str, tmp_path: Path) -> None:
     lines = ["# comment", separator.join(["x", "n"]), *(f"{x!r}{separator}{n}" for x, n in rows)]
-    (tmp_path / "t.txt").write_text("\n".join(lines))
-    read = read_table(tmp_path / "t.txt")
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    read = read_table(tmp_path / "t.csv")
     assert read["x"].to_list() == [x for x, _ in rows] and read["n"].to_list() == [n for _, n in rows]
 
 
@@ -348,7 +254,7 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     for name in ("t.xlsx", "t", "t.parquet.gz", "t.gz"):
         with pytest.raises(ParameterError, match=name):
             read_table(tmp_path / name)
-    with pytest.raises(ParameterError, match=r"unknown format '\.doc'; the ending must be one of \.parquet"):
+    with pytest.raises(ParameterError, match=r"unknown format '\.doc'.* endings \.parquet"):
         read_table(tmp_path / "t.doc")
 
 
@@ -473,7 +379,8 @@ def test_without_astropy_the_extra_is_named(
     frame: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "t.fits").touch()
-    monkeypatch.setattr("uncertain._files.astropy.installed", lambda module: False)
+    for module in ("files", "writing"):
+        monkeypatch.setattr(f"uncertain._tables.{module}.installed", lambda module: False)
     for act in (lambda: read_table(tmp_path / "t.fits"), lambda: write_table(frame, tmp_path / "t.ecsv")):
         with pytest.raises(UncertainError, match=r"pip install 'uncertain-learn\[astropy\]'"):
             act()
@@ -499,15 +406,12 @@ def test_a_missing_column_is_named_with_the_file_and_what_the_model_reads(
 
 
 def test_endings_have_readers() -> None:
-    with pytest.raises(ParameterError, match="must be one of") as caught:
+    with pytest.raises(ParameterError, match="one of the endings") as caught:
         read_table("table.unknown")
-    endings = str(caught.value).partition("must be one of ")[2].split(", ")
+    endings = str(caught.value).rstrip(".").partition("one of the endings ")[2].split(", ")
     assert endings == [*(ending for ending in WRITTEN if not ending.endswith(".gz")), ".tbl", ".mrt"]
-    with pytest.raises(ParameterError, match=r"not read here; pass polars.read_excel\('table.xlsx'\)"):
-        read_table("table.xlsx")
     with pytest.raises(ParameterError, match="are read, not written"):
         write_table(pl.DataFrame({"a": [1]}), Path("table.tbl"))
-    assert "astropy" in sys.modules
 
 
 def test_the_command_line_reads_and_writes_them_all(frame: pl.DataFrame, tmp_path: Path) -> None:
@@ -533,14 +437,6 @@ ROWS = [(1.25, 0.5, "QSO"), (2.5, None, "STAR"), (3.75, 0.25, "QSO")]
 NAMES = ["Vmag", "e_Vmag", "Cl"]
 
 
-def vizier(separator: str) -> str:
-    """As VizieR writes it: comments, a blank line, names, units, a ruler, and values padded with blanks."""
-    head = "#\n#   VizieR Astronomical Server\n#    Vmag  (mag)  magnitude\n\n"
-    lines = [NAMES, ["mag", "mag", " "], ["------", "-----", "----"]]
-    lines += [[f"{v:6.3f}", "     " if e is None else f"{e:5.3f}", f"{c:4}"] for v, e, c in ROWS]
-    return head + "\n".join(separator.join(line) for line in lines) + "\n\n"
-
-
 IPAC = (
     "\\fixlen = T\n\\ a comment\n"
     "|   Vmag|  e_Vmag|  Cl|\n| double|  double|char|\n|    mag|     mag|    |\n|   null|    null|null|\n"
@@ -557,7 +453,6 @@ MRT = (
     "  14- 17 A4     ---   Cl      Class\n" + "-" * 80 + "\n"
 ) + "".join(f"{v:6.3f} {'' if e is None else f'{e:.3f}':5} {c:4}\n" for v, e, c in ROWS)
 ARCHIVES = {
-    "asu.tsv": vizier("\t"), "semicolons.tsv": vizier(";"), "bars.txt": vizier("|"),
     "wise.tbl": IPAC, "ipac.txt": IPAC, "t.mrt": MRT, "cds.dat": MRT,
 }  # fmt: skip
 
@@ -568,14 +463,6 @@ def test_text_as_archives_write_it(name: str, tmp_path: Path) -> None:
     table = open_files(tmp_path / name)
     assert table.frame(NAMES).rows() == ROWS
     assert [*table.units(["Vmag", "e_Vmag"]).values()] in ([u.mag, u.mag], ["mag", "mag"])
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16"])
-def test_text_that_is_no_utf_8(encoding: str, tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("Größe,Größe_err,Typ\n1.5,0.1,groß\n2.5,0.2,klein\n", encoding=encoding)
-    table = open_files(tmp_path / "t.csv")
-    assert table.frame(["Größe", "Typ"]).rows() == [(1.5, "groß"), (2.5, "klein")]
-    assert bool(table.notes) == (encoding != "utf-8")
 
 
 @pytest.mark.filterwarnings("ignore:.*columns of two numbers")

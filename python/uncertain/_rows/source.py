@@ -18,9 +18,9 @@ from .._data.targets import numbers_from, targets_from, weights_from
 from .._data.typing import ColumnOrValues, Floats, Labels, NativeColumn, NativeTable, Values
 from .._data.validation import TableLike
 from .._data.warn import warn
-from .._files.paths import Paths
 from .._tables.answers import as_array
 from .._tables.frame import refuse_strange
+from .._tables.paths import Paths
 from .._tables.table import Table, as_table
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
 
@@ -46,7 +46,7 @@ class Source:
         """A table of any library, the path of one, or rows without columns; `notes`: warn of what was decided
         when it was opened."""
         if _are_paths(data):
-            from .._files.read import open_files
+            from .._tables.files import open_files
 
             table: Table | None = open_files(data)
         else:

@@ -69,7 +69,7 @@ def read(path: Paths) -> polars.DataFrame:
     Standard input is written to a file first, so that it is read exactly as that file would be; its format is
     recognised by its first bytes, otherwise it is text.
     """
-    from .._files.read import read_table
+    from .._tables.files import read_table
     from ..exceptions import UncertainError
 
     if path != STANDARD:
@@ -89,8 +89,8 @@ def read(path: Paths) -> polars.DataFrame:
 
 def open_table(path: Paths, model: Model | None = None, errors: Errors = None) -> NativeTable:
     """Open a table that is read by column; for a model, with the columns that it reads."""
-    from .._files.read import open_files
     from .._tables import open_table as open_frame
+    from .._tables.files import open_files
 
     if model is not None:
         return model._reader.opened(read(path) if path == STANDARD else path, errors).table
@@ -110,8 +110,8 @@ def write(
     Formats that are written as a whole (FITS, JSON, and Parquet and Arrow without pyarrow) are collected
     first.
     """
-    from .._files.formats import file_format
-    from .._files.read import write_table
+    from .._tables.paths import file_format
+    from .._tables.writing import write_table
 
     frames = map(answer, _batches(table))
     by_ending = kind is None and path != STANDARD
