@@ -19,7 +19,7 @@ PY_ENV := VIRTUAL_ENV=$(abspath $(VENV))
 CHECK_ENV := PYO3_PYTHON=$(abspath $(BIN)/python)
 
 .PHONY: help demo test install dev lint format typing test-rust test-instruction-sets \
-	test-python golden fuzz sanitize sanitize-python miri bench arena arena-check docs docs-look wheel smoke \
+	test-python golden golden-rust fuzz sanitize sanitize-python miri bench arena arena-check docs docs-look wheel smoke \
 	workflows release-check clean
 
 help: ## list the commands
@@ -96,6 +96,10 @@ test-python: install ## pytest, the README's snippets among it
 golden: install ## predictions of this checkout against those of BASE=commit, to the last bit
 	@test -n "$(BASE)" || { echo "make golden BASE=commit: which commit?" >&2; exit 2; }
 	bash tools/golden.sh $(BASE) $(abspath $(BIN)/python)
+
+golden-rust: ## fits of the Rust crate in this checkout against those of BASE=commit, to the last bit
+	@test -n "$(BASE)" || { echo "make golden-rust BASE=commit: which commit?" >&2; exit 2; }
+	bash tools/golden_rust.sh $(BASE)
 
 FUZZ_SECONDS ?= 600
 fuzz: install ## minutes of fuzzing through Python, and as many of the Rust crate with cargo-fuzz (FUZZ_SECONDS=600)
