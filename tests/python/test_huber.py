@@ -232,14 +232,11 @@ def test_features_of_a_map_approach_the_exact_solution() -> None:
     keywords: dict[str, Any] = {"max_refinements": 0, "threshold": 0.1, "graph": None}
     exact = AdaptiveHuberRegressor(1e-3, gamma=0.5, **keywords).fit(X, y).predict(X)
     errors = []
-    for method, n_components in (("nystroem", 20), ("nystroem", 300), ("random", 50), ("random", 5000)):
-        features = ProbabilisticKernelFeatures(
-            sigma=1.0, n_components=n_components, approximation=method, random_state=0
-        )
+    for n_components in (50, 5000):
+        features = ProbabilisticKernelFeatures(sigma=1.0, n_components=n_components, random_state=0)
         linear = AdaptiveHuberRegressor(1e-3, kernel="linear", scale_features=False, **keywords)
         errors.append(float(np.abs(make_pipeline(features, linear).fit(X, y).predict(X) - exact).max()))
-    assert errors[1] < 1e-6 < 0.1 < errors[0]
-    assert errors[3] < 0.05 < errors[2]
+    assert errors[1] < 0.05 < errors[0]
 
 
 def test_error_bars_count() -> None:

@@ -48,7 +48,6 @@ RANDOM_BY_FEATURE: Exceptions = [
     (RemeasuredRegressor, {}, "copies are drawn row by row, feature by feature"),
 ]
 RANDOM_BY_ROW: Exceptions = [
-    (ProbabilisticKernelFeatures, {"approximation": "nystroem"}, "landmarks are drawn by row number"),
     (RemeasuredClassifier, {}, "copies are drawn row by row, feature by feature"),
     (RemeasuredRegressor, {}, "copies are drawn row by row, feature by feature"),
 ]
@@ -111,8 +110,7 @@ def spreads(X: GaussianArray) -> Any:
 
 def tolerance(subject: Subject, usual: float) -> float:
     """What answers of two fits agree to: the root of the gap at which they stopped, or less."""
-    clarabel = subject.parameters.get("solver") == "clarabel"  # ends where its own steps fail
-    return max(usual, 1e-3) if clarabel else usual
+    return usual
 
 
 @every(RANDOM_BY_ROW)

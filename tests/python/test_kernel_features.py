@@ -50,43 +50,32 @@ def test_more_features_are_closer_to_the_kernel(coupling: Any) -> None:
     X = rows()
     exact = kernels.probabilistic_rbf(X, sigma=1.5, coupling=coupling)
 
-    def error(size: int, approximation: Any) -> float:
-        model = ProbabilisticKernelFeatures(
-            size, approximation=approximation, sigma=1.5, coupling=coupling, random_state=1
-        )
+    def error(size: int) -> float:
+        model = ProbabilisticKernelFeatures(size, sigma=1.5, coupling=coupling, random_state=1)
         z = model.fit_transform(X)
         return float(np.abs(z @ z.T - exact).max())
 
-    assert error(20_000, "random") < 0.05 < error(50, "random")
-    assert error(60, "nystroem") < 1e-9 < error(15, "nystroem")
+    assert error(20_000) < 0.05 < error(50)
 
 
-@pytest.mark.parametrize("approximation", ["random", "nystroem"])
-def test_other_kinds_of_rows_see_the_same_kernel(approximation: Any) -> None:
+def test_other_kinds_of_rows_see_the_same_kernel() -> None:
     X, Z = rows(kind="full"), rows(kind="isotropic")
-    model = ProbabilisticKernelFeatures(
-        4000 if approximation == "random" else 60, approximation=approximation, random_state=0
-    ).fit(X)
+    model = ProbabilisticKernelFeatures(4000, random_state=0).fit(X)
     exact = kernels.probabilistic_rbf(X, Z)
     assert np.abs(model.transform(X) @ model.transform(Z).T - exact).max() < 0.08
 
 
-@pytest.mark.parametrize("approximation", ["random", "nystroem"])
-def test_habits_of_scikit_learn(approximation: Any) -> None:
+def test_habits_of_scikit_learn() -> None:
     X = rows()
-    model = ProbabilisticKernelFeatures(10, approximation=approximation, sigma="median", random_state=0)
+    model = ProbabilisticKernelFeatures(10, sigma="median", random_state=0)
     z = model.fit_transform(X)
-    width = 20 if approximation == "random" else 10
-    assert z.shape == (60, width) and model.sigma_ == kernels.median_distance(X)
+    assert z.shape == (60, 20) and model.sigma_ == kernels.median_distance(X)
     names = model.get_feature_names_out()
-    assert len(names) == width and names[0] == "probabilistickernelfeatures0"
+    assert len(names) == 20 and names[0] == "probabilistickernelfeatures0"
     np.testing.assert_array_equal(clone(model).fit_transform(X), z)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).transform(X), z)
     np.testing.assert_array_equal(clone(model).set_params(n_jobs=2).fit_transform(X), z)
     assert not np.array_equal(clone(model).set_params(random_state=1).fit_transform(X), z)
-    # Refitting as the other kind leaves nothing of the first.
-    other = model.set_params(approximation="nystroem" if approximation == "random" else "random").fit(X)
-    assert hasattr(other, "landmarks_") != hasattr(other, "frequencies_")
     target = X.means[:, 0] ** 2
     pipeline = make_pipeline(ProbabilisticKernelFeatures(200, random_state=0), Ridge(1e-2)).fit(X, target)
     assert pipeline.score(X, target) > 0.9

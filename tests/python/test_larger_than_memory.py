@@ -155,10 +155,6 @@ CASES: dict[str, dict[str, Any]] = {
     "random features": {
         "target": "kind", "method": "kernel", "n_components": 20, "meaning": "spread", "random_state": 0
     },
-    "landmarks": {
-        "target": "kind", "method": "kernel", "n_components": 20, "meaning": "spread",
-        "approximation": "nystroem",
-    },
 }  # fmt: skip
 
 

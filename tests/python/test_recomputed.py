@@ -150,7 +150,7 @@ def test_gsu_regression(loss: Any, max_iter: int | None, t: float) -> None:
 
 @covers(RobustSVC)
 @pytest.mark.parametrize("method", ["usvc", "ausvc", "tsvc", "psvm", "mpsvc"])
-@pytest.mark.parametrize("options", [{}, {"solver": "clarabel"}, {"solver": "auto", "max_iter": 3}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"max_iter": 3}], ids=str)
 def test_robust(method: Any, options: dict[str, Any]) -> None:
     C, radius = 0.5, 1.5
     rows = X
@@ -284,9 +284,8 @@ def dual(K: Floats, y: Floats, box: Floats, epsilon: float | None) -> Floats:
     return np.asarray(found.x[:n] - found.x[n:])
 
 
-@pytest.mark.parametrize("approximation", ["random", "nystroem"])
-def test_kernel_machine_of_features(approximation: Any) -> None:
-    options = {"approximation": approximation, "sigma": 0.8, "random_state": 0}
+def test_kernel_machine_of_features() -> None:
+    options: dict[str, Any] = {"sigma": 0.8, "random_state": 0}
     kept = WEIGHTS > 0
     model = ProbabilisticKernelSVC(2.0, n_components=6, **options).fit(X, CODES, WEIGHTS)
     features = ProbabilisticKernelFeatures(6, **options).fit(X[kept])

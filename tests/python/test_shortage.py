@@ -50,7 +50,6 @@ CALLS = {
     "covariances": ("wide.covariances()", 300),
     "draws": ("noisy.sample(2000, random_state=0)", 400),
     "gram": ("uncertain.kernels.probabilistic_rbf(noisy[:20_000], max_bytes=2**40)", 500),
-    "landmarks": ("uncertain.ProbabilisticKernelFeatures(9000, approximation='nystroem').fit(points)", 2000),
     "map": ("uncertain.KernelMap(max_rank=8000, tol=1e-12).fit(noisy)", 200),
     "huber": ("uncertain.AdaptiveHuberRegressor(graph=None, max_bytes=2**40).fit(many, many[:, 0])", 400),
 }

@@ -36,7 +36,7 @@ const fn subject(kind: &'static str, wants: Wants, params: &'static str) -> Subj
     Subject { kind, params, wants }
 }
 
-const SUBJECTS: [Subject; 29] = [
+const SUBJECTS: [Subject; 27] = [
     subject("gsu", Classes, r#"{"alpha": 0.01, "tol": 1e-9}"#),
     subject("gsu", Classes, r#"{"alpha": 0.01, "tol": 1e-9, "probability": true, "folds": 2}"#),
     subject("gsu-regression", Wants::Targets, r#"{"alpha": 0.01, "tol": 1e-9}"#),
@@ -51,7 +51,6 @@ const SUBJECTS: [Subject; 29] = [
     subject("kernel-svc", Classes, r#"{"tol": 1e-9, "sigma": 1.5}"#),
     subject("kernel-svc", Classes, r#"{"tol": 1e-9, "sigma": 1.5, "coupling": "independent"}"#),
     subject("feature-svc", Classes, r#"{"n_components": 16, "tol": 1e-9}"#),
-    subject("feature-svc", Classes, r#"{"n_components": 16, "tol": 1e-9, "approximation": "nystroem"}"#),
     subject("kernel-svr", Wants::Targets, r#"{"tol": 1e-9, "sigma": 1.5}"#),
     subject("huber", Outputs, "{}"),
     subject("scaler", Nothing, "{}"),
@@ -62,7 +61,6 @@ const SUBJECTS: [Subject; 29] = [
     subject("kernel-map", Nothing, r#"{"kernel": "rbf", "gamma": 0.2}"#),
     subject("kernel-map", Nothing, r#"{"kernel": "quadratic"}"#),
     subject("features", Nothing, r#"{"n_components": 20}"#),
-    subject("features", Nothing, r#"{"n_components": 20, "approximation": "nystroem"}"#),
     subject("denoiser", Nothing, r#"{"tol": 1e-9, "max_iter": 20000}"#),
     subject("imputer", Nothing, r#"{"tol": 1e-9, "max_iter": 20000}"#),
     subject("linear-map", Nothing, "{}"),
@@ -79,8 +77,6 @@ const RANDOM_BY_FEATURE: Exceptions = &[
     ("features", "20}", "frequencies are drawn feature by feature"),
     ("feature-svc", "1e-9}", "frequencies are drawn feature by feature"),
 ];
-const RANDOM_BY_ROW: Exceptions =
-    &[("features", "nystroem", "landmarks are rows"), ("feature-svc", "nystroem", "landmarks are rows")];
 const BY_FOLDS: Exceptions = &[("gsu", "folds", "probabilities come from folds of rows by number")];
 const FROM_ZERO: Exceptions = &[
     ("kernel-map", "quadratic", "(x'z)^2 has an origin"),
@@ -232,7 +228,7 @@ fn every_kind_is_here() {
         let here = SUBJECTS.iter().any(|s| s.kind == *kind) != ELSEWHERE.iter().any(|(other, _)| other == kind);
         assert!(here, "{kind}: add it to SUBJECTS, or to ELSEWHERE with a reason");
     }
-    for table in [RANDOM_BY_FEATURE, RANDOM_BY_ROW, BY_FOLDS, FROM_ZERO, TURNED] {
+    for table in [RANDOM_BY_FEATURE, BY_FOLDS, FROM_ZERO, TURNED] {
         for (kind, part, _) in table {
             assert!(SUBJECTS.iter().any(|s| s.kind == *kind && s.params.contains(part)), "{kind} {part}");
         }
@@ -242,7 +238,7 @@ fn every_kind_is_here() {
 #[test]
 fn the_order_of_rows() {
     let (x, q, order) = (rows(), question(), order(3, N));
-    for subject in every(&[RANDOM_BY_ROW, BY_FOLDS, TURNED]) {
+    for subject in every(&[BY_FOLDS, TURNED]) {
         let expected = subject.answered(&subject.fitted(&x), &q);
         let other = subject.fit(&x.rows(&order).array().unwrap(), &order, None).unwrap();
         agree(subject, &subject.answered(&other, &q), &expected, 1e-5);
@@ -315,7 +311,7 @@ fn a_row_twice_is_weight_two() {
         .collect();
     let twice: Vec<usize> = (0..N).flat_map(|i| vec![i; weights[i] as usize]).collect();
     let mut weighted = 0;
-    for subject in every(&[RANDOM_BY_ROW, BY_FOLDS, TURNED]) {
+    for subject in every(&[BY_FOLDS, TURNED]) {
         let of: Vec<usize> = (0..N).collect();
         let Ok(one) = subject.fit(&x.array().unwrap(), &of, Some(&weights)) else {
             panic!("{subject:?} takes no weights")

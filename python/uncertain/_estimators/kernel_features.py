@@ -9,10 +9,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from .._base.core import Core
 from .._base.docs import documented
-from .._data.array import GaussianArray
 from .._data.typing import Floats, Header, RandomState
 from .._data.validation import RowsLike, check_gaussians
-from .._uncertain import Fitted
 
 __all__ = ["ProbabilisticKernelFeatures"]
 
@@ -22,22 +20,16 @@ class FeatureMap:
 
     frequencies_: Floats
     noise_: Floats | None
-    landmarks_: GaussianArray
-    basis_: Floats
     sigma_: float
 
     def _forget_map(self) -> None:
-        for name in ("frequencies_", "noise_", "landmarks_", "basis_"):
+        for name in ("frequencies_", "noise_"):
             self.__dict__.pop(name, None)
 
-    def _keep_map(self, model: Fitted, arrays: dict[str, Floats], sigma: float) -> None:
-        """Frequencies and noise, or landmarks and their basis; those of an earlier fit go."""
-        self._forget_map()
+    def _keep_map(self, arrays: dict[str, Floats], sigma: float) -> None:
+        """Set frequencies and noise."""
         self.sigma_ = sigma
-        if model.rows is None:
-            self.frequencies_, self.noise_ = arrays["frequencies"], arrays.get("noise")
-        else:
-            self.landmarks_, self.basis_ = GaussianArray._from_core(model.rows), arrays["basis"]
+        self.frequencies_, self.noise_ = arrays["frequencies"], arrays.get("noise")
 
 
 @documented
@@ -54,31 +46,22 @@ class ProbabilisticKernelFeatures(
 
         random, shared:       sqrt(1/R) [cos, sin](w_r'(x + S^(1/2) e_r))
         random, independent:  sqrt(1/R) [cos, sin](w_r'x) exp(-w_r'S w_r / 2)
-        nystroem:             kappa(x, landmarks) V L^(-1/2)
 
-    with w_r ~ N(0, I / sigma^2), e_r ~ N(0, I) and kappa(landmarks, landmarks) = V L V'. Random features are
-    unbiased, with an error of order ``R^(-1/2)``; Nystroem's are exact on the span of the landmarks.
+    with w_r ~ N(0, I / sigma^2) and e_r ~ N(0, I): unbiased, with an error of order ``R^(-1/2)``.
 
     Parameters
     ----------
     n_components : int, default=100
-        Number R of frequencies, each with a cosine and a sine: 2 R features. Or the largest number of
-        landmark rows, with as many features, or fewer where landmarks are nearly equal.
-    approximation : {"random", "nystroem"}, default="random"
-        Random waves, or the exact kernel with rows drawn from the data.
+        Number R of frequencies, each with a cosine and a sine: 2 R features.
     {sigma, coupling}
     random_state : int, RandomState or None, default=None
-        Seed of frequencies or landmarks.
+        Seed of the frequencies.
     {n_jobs}
 
     Attributes
     ----------
     frequencies_, noise_ : ndarray of shape (R, d)
         w_r and e_r of random features; `noise_` is None for the independent coupling.
-    landmarks_ : GaussianArray of m rows
-        The landmarks of Nystroem features.
-    basis_ : ndarray of shape (m, rank)
-        V L^(-1/2).
     sigma_ : float
         The bandwidth used.
     {n_features_in_}
@@ -86,7 +69,6 @@ class ProbabilisticKernelFeatures(
     References
     ----------
     A. Rahimi, B. Recht, Random Features for Large-Scale Kernel Machines, NIPS 2007.
-    C. Williams, M. Seeger, Using the Nystroem Method to Speed Up Kernel Machines, NIPS 2001.
 
     Examples
     --------
@@ -103,14 +85,13 @@ class ProbabilisticKernelFeatures(
 
     n_components: int = 100
     _: KW_ONLY
-    approximation: Literal["random", "nystroem"] = "random"
     sigma: float | Literal["median"] = 1.0
     coupling: Literal["shared", "independent"] = "shared"
     random_state: RandomState = None
     n_jobs: int | None = None
 
     def fit(self, X: RowsLike, y: object = None) -> Self:
-        """Draw frequencies, or landmarks from these rows.
+        """Draw frequencies.
 
         Parameters
         ----------
@@ -130,13 +111,11 @@ class ProbabilisticKernelFeatures(
         return self._keep(self._fitted(parameters, check_gaussians(self, X, reset=True)))
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
-        self._keep_map(self._model, arrays, header["sigma"])
+        self._keep_map(arrays, header["sigma"])
 
     @property
     def _n_features_out(self) -> int:
-        if hasattr(self, "frequencies_"):
-            return 2 * len(self.frequencies_)
-        return int(self.basis_.shape[1])
+        return 2 * len(self.frequencies_)
 
     def transform(self, X: RowsLike) -> Floats:
         """The features of rows.
@@ -149,7 +128,7 @@ class ProbabilisticKernelFeatures(
         Returns
         -------
         ndarray of shape (n, D)
-            D = 2 R (cosines, then sines), or the rank of the landmarks' kernel matrix.
+            D = 2 R: cosines, then sines.
 
         Raises
         ------

@@ -65,7 +65,7 @@ class KernelMachine(RunParameters, Core, BaseEstimator):
                 Need.MEMORY,
                 f"{type(self).__name__} compares rows with one another",
                 'use method="gsu", which is linear; where memory= is enough, n_components= (random features, '
-                'say 500; approximation="nystroem" for landmarks); or fit a sample of the rows',
+                "say 500); or fit a sample of the rows",
             )
             yield from super()._beyond_sums()
         else:
@@ -215,14 +215,12 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         it.
     n_components : int or None, default=None
         None is the exact kernel. Otherwise the number of frequencies of random features (each a cosine and a
-        sine), or the largest number of landmark rows of Nystroem. Up to 2000 frequencies; more are slow.
-    approximation : {"random", "nystroem"}, default="random"
-        Which features, with `n_components`.
+        sine). Up to 2000; more are slow.
     {class_weight}
     probability : bool, default=False
         Whether to fit sigmoids on cross-validated scores, which ``predict_proba`` needs.
     random_state : int, RandomState or None, default=None
-        Seed of the folds of ``probability``, and of frequencies or landmarks.
+        Seed of the folds of ``probability``, and of the frequencies.
     {n_jobs}
     {verbose, callback}
 
@@ -251,7 +249,7 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
     {n_features_in_}
     coef_ : ndarray of shape (K (K - 1) / 2, D)
         With `n_components`, instead of support rows and `dual_coef_`: weights of the features.
-    frequencies_, noise_, landmarks_, basis_
+    frequencies_, noise_
         With `n_components`: as in :class:`uncertain.ProbabilisticKernelFeatures`.
     memory_ : int
         With `n_components`: bytes that the fit took beside the rows, at most.
@@ -274,7 +272,6 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
 
     _: KW_ONLY
     n_components: int | None = None
-    approximation: Literal["random", "nystroem"] = "random"
     class_weight: ClassWeight = None
     probability: bool = False
     random_state: RandomState = None
@@ -333,7 +330,7 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         self.intercept_ = arrays["intercept"]
         if self._model.kind == "feature-svc":
             keep_reports(self, header["fits"])
-            self._keep_map(self._model, arrays, header["sigma"])
+            self._keep_map(arrays, header["sigma"])
             self.coef_, self.memory_ = arrays["coef"], header["memory"]
             return
         super()._attributes(arrays, header)

@@ -48,7 +48,6 @@ class Parameters(TypedDict, total=False):
     C: Any
     acceleration: Any
     alpha: Any
-    approximation: Any
     averaging: Any
     batch_size: Any
     between_alpha: Any

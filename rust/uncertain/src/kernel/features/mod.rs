@@ -1,27 +1,21 @@
 //! Features whose inner products approximate the expected Gaussian kernel: kernel methods in linear time.
 //!
-//! A [`FeatureMap`] turns a Gaussian row into an exact point z with z_i'z_j about kappa_ij, so that any linear
-//! method on z is the kernel method. Two maps:
+//! [`RandomFeatures`] turn a Gaussian row into an exact point z with z_i'z_j about kappa_ij, so that any linear method
+//! on z is the kernel method: waves of random frequencies, unbiased for any rows, with an error of a kernel value of the
+//! order of R^-1/2 for R frequencies, 2 R columns. (A low-rank factor of the exact kernel with exact rows is
+//! [`KernelMap`](crate::transform::KernelMap)'s.)
 //!
-//! - [`RandomFeatures`]: waves of random frequencies, unbiased for any rows; the error of a kernel value is of
-//!   the order of R^-1/2 for R frequencies, 2 R columns.
-//! - [`Nystroem`]: the exact kernel with m landmark rows; exact where the landmarks span the data.
-//!
-//! Rows are [prepared](FeatureMap::prepare) once (symmetric roots of matrices) and computed in
-//! blocks after that, as a [`RowSource`]: nothing ever holds all features unless asked to.
+//! Rows are [prepared](RandomFeatures::prepare) once (symmetric roots of matrices) and computed in blocks after that, as
+//! a [`RowSource`](crate::data::RowSource): nothing ever holds all features unless asked to.
 
 mod averaged;
-mod nystroem;
 mod random;
 mod roots;
 mod state;
 
 pub(crate) use averaged::AveragedRows;
-pub use nystroem::Nystroem;
-pub use random::RandomFeatures;
-pub use state::{Features, Header, Params, ValidParams};
-
-use std::ops::Range;
+pub use random::{FeatureRows, RandomFeatures};
+pub use state::{Features, Params, ValidParams};
 
 use ndarray::Array2;
 
@@ -29,67 +23,9 @@ use crate::control::Control;
 use crate::data::{GaussianArray, MixtureArray, RowSource, Workspace, source};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
-use crate::named::named;
 use crate::parallel;
 
-/// How the kernel is approximated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
-#[strum(serialize_all = "snake_case")]
-#[non_exhaustive]
-pub enum Approximation {
-    /// [`RandomFeatures`].
-    #[default]
-    Random,
-    /// [`Nystroem`].
-    Nystroem,
-}
-
-named!(Approximation, "approximation");
-
-/// A map from Gaussian rows to features.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum FeatureMap {
-    /// Waves of random frequencies.
-    Random(RandomFeatures),
-    /// Kernel values with landmark rows.
-    Nystroem(Nystroem),
-}
-
-impl FeatureMap {
-    /// Dimension of the rows.
-    #[must_use]
-    pub fn n_features(&self) -> usize {
-        match self {
-            Self::Random(map) => map.n_features(),
-            Self::Nystroem(map) => map.n_features(),
-        }
-    }
-
-    /// Number of features made of a row.
-    #[must_use]
-    pub fn n_columns(&self) -> usize {
-        match self {
-            Self::Random(map) => map.n_columns(),
-            Self::Nystroem(map) => map.n_columns(),
-        }
-    }
-
-    /// Everything about these rows that a block of features needs and that is not cheap to compute again.
-    ///
-    /// # Errors
-    /// For another number of features than the map's, and no memory.
-    pub fn prepare(&self, data: &GaussianArray) -> Result<FeatureRows<'_>> {
-        if data.n_features() != self.n_features() {
-            let expected = format!("{} features, as the map was made for", self.n_features());
-            return Err(Error::shape("data", expected, data.n_features()));
-        }
-        Ok(FeatureRows(match self {
-            Self::Random(map) => Prepared::Random(map.prepare(data)?),
-            Self::Nystroem(map) => Prepared::Nystroem(map.prepare(data)?),
-        }))
-    }
-
+impl RandomFeatures {
     /// [`prepare`](Self::prepare) for mixtures.
     pub(crate) fn prepare_mixtures(&self, data: &MixtureArray) -> Result<AveragedRows<'_>> {
         Ok(AveragedRows::new(Box::new(self.prepare(data.components())?), data.clone()))
@@ -101,7 +37,7 @@ impl FeatureMap {
     /// Those of [`prepare`](Self::prepare), phases that overflow, [`Error::Interrupted`].
     ///
     /// ```
-    /// use uncertain::kernel::features::{FeatureMap, RandomFeatures};
+    /// use uncertain::kernel::features::RandomFeatures;
     /// use uncertain::probabilistic_kernel::Coupling;
     /// use uncertain::{Control, Covariances, GaussianArray, Rows};
     ///
@@ -109,7 +45,7 @@ impl FeatureMap {
     /// let means = Rows::from_vec(vec![0.0, 1.0], 1)?;
     /// let errors = Rows::from_vec(vec![1.0, 2.0], 1)?;
     /// let data = GaussianArray::new(means, Covariances::from_std(errors))?;
-    /// let map = FeatureMap::Random(RandomFeatures::new(1, 20_000, 1.0, Coupling::Shared, 0)?);
+    /// let map = RandomFeatures::new(1, 20_000, 1.0, Coupling::Shared, 0)?;
     /// let z = map.transform(&data, &Control::new())?;
     /// // The exact kernel value is sqrt(1/2) exp(-1/4) = 0.5507.
     /// assert!((z.row(0).dot(&z.row(1)) - 0.5507).abs() < 0.02);
@@ -141,46 +77,6 @@ impl FeatureMap {
             Ok(())
         })?;
         Array2::from_shape_vec((n, width), out).map_err(|e| Error::Internal(format!("features: {e}")))
-    }
-}
-
-/// Rows that a map has prepared: blocks of features on demand.
-#[derive(Debug)]
-pub struct FeatureRows<'a>(Prepared<'a>);
-
-#[derive(Debug)]
-enum Prepared<'a> {
-    Random(random::Prepared<'a>),
-    Nystroem(nystroem::Prepared<'a>),
-}
-
-impl RowSource for FeatureRows<'_> {
-    fn n_rows(&self) -> usize {
-        match &self.0 {
-            Prepared::Random(rows) => rows.n_rows(),
-            Prepared::Nystroem(rows) => rows.n_rows(),
-        }
-    }
-
-    fn width(&self) -> usize {
-        match &self.0 {
-            Prepared::Random(rows) => rows.map.n_columns(),
-            Prepared::Nystroem(rows) => rows.map.n_columns(),
-        }
-    }
-
-    fn fill(&self, rows: Range<usize>, workspace: &mut Workspace, out: &mut [f64]) -> Result<()> {
-        match &self.0 {
-            Prepared::Random(prepared) => prepared.fill(rows, workspace, out),
-            Prepared::Nystroem(prepared) => prepared.fill(rows, workspace, out),
-        }
-    }
-
-    fn take(&self, rows: &[usize]) -> Result<Box<dyn RowSource + '_>> {
-        Ok(Box::new(FeatureRows(match &self.0 {
-            Prepared::Random(prepared) => Prepared::Random(prepared.take(rows)?),
-            Prepared::Nystroem(prepared) => Prepared::Nystroem(prepared.take(rows)?),
-        })))
     }
 }
 

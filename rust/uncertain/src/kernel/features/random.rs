@@ -23,12 +23,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::roots;
 use crate::data::covariance::{Factor, Structure, packed_index, packed_len};
-use crate::data::{Covariances, GaussianArray, Workspace};
+use crate::data::{Covariances, GaussianArray, RowSource, Workspace};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::Coupling;
+use crate::linalg::{self, dot};
 use crate::params::{check_at_least_one, check_positive};
 use crate::readable::readable;
-use crate::{linalg, simd};
+use crate::simd;
 
 readable! {
     /// R draws (w_r, e_r).
@@ -104,8 +105,15 @@ impl RandomFeatures {
         2 * self.n_components()
     }
 
-    pub(super) fn prepare(&self, data: &GaussianArray) -> Result<Prepared<'_>> {
+    /// Everything about these rows that a block of features needs and that is not cheap to compute again.
+    ///
+    /// # Errors
+    /// Another number of features than the map's, a bandwidth too small for error bars, no memory.
+    pub fn prepare(&self, data: &GaussianArray) -> Result<FeatureRows<'_>> {
         let d = self.d;
+        if data.n_features() != d {
+            return Err(Error::shape("data", format!("{d} features, as the map was made for"), data.n_features()));
+        }
         let wide = matches!(data.covariances().structure(), Structure::Factor(k) if !roots::is_thin(k, d));
         let rows = match self.noise {
             Some(_) => roots::square_roots(data)?,
@@ -148,7 +156,7 @@ impl RandomFeatures {
                     .into(),
             ));
         }
-        Ok(Prepared { map: self, rows, table: self.transposed(&self.frequencies), spread, same })
+        Ok(FeatureRows { map: self, rows, table: self.transposed(&self.frequencies), spread, same })
     }
 
     /// `width` x R: column r is what `of` writes for (w_r, e_r), or (w_r, w_r) for the independent coupling.
@@ -170,10 +178,6 @@ impl RandomFeatures {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
 /// What a packed triangle A is multiplied with to give w'A e.
 fn symmetric(w: &[f64], e: &[f64], out: &mut [f64]) {
     for i in 0..w.len() {
@@ -182,10 +186,11 @@ fn symmetric(w: &[f64], e: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Rows with roots (shared coupling) or covariances (independent), and the tables for their kind.
+/// Rows that a map has prepared, blocks of features on demand: rows with roots (shared coupling) or covariances
+/// (independent), and the tables for their kind.
 #[derive(Debug)]
-pub(super) struct Prepared<'a> {
-    pub map: &'a RandomFeatures,
+pub struct FeatureRows<'a> {
+    map: &'a RandomFeatures,
     rows: GaussianArray,
     /// d x R, of the means.
     table: Vec<f64>,
@@ -195,17 +200,21 @@ pub(super) struct Prepared<'a> {
     same: Option<Vec<f64>>,
 }
 
-impl Prepared<'_> {
-    pub(super) fn n_rows(&self) -> usize {
+impl RowSource for FeatureRows<'_> {
+    fn n_rows(&self) -> usize {
         self.rows.n_rows()
     }
 
-    pub(super) fn take(&self, rows: &[usize]) -> Result<Self> {
-        let (table, spread, same) = (self.table.clone(), self.spread.clone(), self.same.clone());
-        Ok(Self { map: self.map, rows: self.rows.take(rows)?, table, spread, same })
+    fn width(&self) -> usize {
+        self.map.n_columns()
     }
 
-    pub(super) fn fill(&self, rows: Range<usize>, workspace: &mut Workspace, out: &mut [f64]) -> Result<()> {
+    fn take(&self, rows: &[usize]) -> Result<Box<dyn RowSource + '_>> {
+        let (table, spread, same) = (self.table.clone(), self.spread.clone(), self.same.clone());
+        Ok(Box::new(Self { map: self.map, rows: self.rows.take(rows)?, table, spread, same }))
+    }
+
+    fn fill(&self, rows: Range<usize>, workspace: &mut Workspace, out: &mut [f64]) -> Result<()> {
         let (n, d, size) = (rows.len(), self.map.d, self.map.n_components());
         let shared = self.map.noise.is_some();
         let [numbers, phase, extra, products] = &mut workspace.buffers;
@@ -285,7 +294,7 @@ fn gather(covariances: &Covariances, rows: Range<usize>, d: usize, shared: bool,
 fn thin(
     k: Factor<'_>,
     rows: Range<usize>,
-    prepared: &Prepared<'_>,
+    prepared: &FeatureRows<'_>,
     numbers: &mut Vec<f64>,
     products: &mut Vec<f64>,
     target: &mut [f64],

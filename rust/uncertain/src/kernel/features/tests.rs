@@ -47,7 +47,7 @@ fn gram(data: &GaussianArray, coupling: Coupling) -> Array2<f64> {
 
 const SIGMA: f64 = 1.3;
 
-fn features(map: &FeatureMap, data: &GaussianArray) -> Array2<f64> {
+fn features(map: &RandomFeatures, data: &GaussianArray) -> Array2<f64> {
     map.transform(data, &Control::new()).unwrap()
 }
 
@@ -57,7 +57,7 @@ fn features_are_the_waves_of_their_definition_for_every_kind() {
     let (n, d, r) = (70, 8, 5);
     for coupling in COUPLINGS {
         let random = RandomFeatures::new(d, r, SIGMA, coupling, 3).unwrap();
-        let map = FeatureMap::Random(random.clone());
+        let map = random.clone();
         for (name, data) in every_kind(n, d) {
             let z = features(&map, &data);
             assert_eq!(z.dim(), (n, 2 * r));
@@ -101,7 +101,7 @@ fn inner_products_are_unbiased_and_their_error_falls_as_one_over_the_root() {
                 let (mut squares, mut bias) = (0.0, Array2::<f64>::zeros((n, n)));
                 for seed in 0..seeds {
                     let random = RandomFeatures::new(d, size, SIGMA, coupling, 1000 + seed).unwrap();
-                    let z = features(&FeatureMap::Random(random), &data);
+                    let z = features(&random, &data);
                     let error = z.dot(&z.t()) - &exact;
                     squares += error.iter().map(|e| e * e).sum::<f64>() / (n * n) as f64;
                     bias += &error;
@@ -124,36 +124,13 @@ fn inner_products_are_unbiased_and_their_error_falls_as_one_over_the_root() {
 }
 
 #[test]
-fn landmarks_that_are_all_rows_give_the_exact_kernel_and_few_a_projection() {
-    for coupling in COUPLINGS {
-        for (name, data) in every_kind(90, 8) {
-            let exact = gram(&data, coupling);
-            let fit = |m: usize| {
-                let map = Nystroem::fit(&data, m, SIGMA, coupling, 5, &Control::new()).unwrap();
-                let z = features(&FeatureMap::Nystroem(map), &data);
-                let error = &exact - &z.dot(&z.t());
-                // What a projection leaves out is positive semi-definite: its diagonal is >= 0 and bounds it.
-                assert!(error.diag().iter().all(|e| *e > -1e-9), "{name}");
-                error.iter().fold(0.0f64, |w, e| w.max(e.abs()))
-            };
-            let (few, more, all) = (fit(10), fit(45), fit(90));
-            assert!(all < 1e-9, "{name} {coupling:?}: {all}");
-            assert!(few > more && more > all, "{name} {coupling:?}: {few} {more} {all}");
-        }
-    }
-}
-
-#[test]
 fn blocks_and_chosen_rows_are_those_of_the_whole() {
     let (n, d) = (75, 8);
     for (name, data) in every_kind(n, d) {
         for coupling in COUPLINGS {
-            let maps = [
-                FeatureMap::Random(RandomFeatures::new(d, 7, SIGMA, coupling, 0).unwrap()),
-                FeatureMap::Nystroem(Nystroem::fit(&data, 20, SIGMA, coupling, 0, &Control::new()).unwrap()),
-            ];
-            for map in &maps {
-                let (z, width) = (features(map, &data), map.n_columns());
+            let map = RandomFeatures::new(d, 7, SIGMA, coupling, 0).unwrap();
+            {
+                let (z, width) = (features(&map, &data), map.n_columns());
                 let prepared = map.prepare(&data).unwrap();
                 let mut workspace = Workspace::default();
                 let chosen = [70, 3, 3, 44];
@@ -182,18 +159,6 @@ fn the_seed_decides_and_more_draws_begin_with_the_same() {
     assert_eq!(draw(9, Coupling::Independent, 7).frequencies(), many.frequencies());
     assert_ne!(draw(9, Coupling::Shared, 8), many);
     assert!(many.noise().unwrap().iter().zip(many.frequencies()).all(|(e, w)| e != w));
-    let (_, data) = every_kind(30, 3).remove(3);
-    let map = |seed| Nystroem::fit(&data, 5, 1.0, Coupling::Shared, seed, &Control::new()).unwrap();
-    assert_eq!(map(1).landmarks().means().to_vec(), map(1).landmarks().means().to_vec());
-    assert_ne!(map(1).landmarks().means().to_vec(), map(2).landmarks().means().to_vec());
-}
-
-#[test]
-fn repeated_landmarks_lose_their_columns() {
-    let means = Rows::from_vec([0.0, 1.0, 2.0].repeat(5), 1).unwrap();
-    let data = GaussianArray::points(means).unwrap();
-    let map = Nystroem::fit(&data, 15, 1.0, Coupling::Shared, 0, &Control::new()).unwrap();
-    assert_eq!(map.n_columns(), 3);
 }
 
 #[test]
@@ -204,15 +169,11 @@ fn what_cannot_be_mapped_is_refused() {
     assert!(RandomFeatures::from_parts(2, vec![1.0; 5], None).is_err());
     assert!(RandomFeatures::from_parts(2, vec![1.0; 4], Some(vec![1.0; 2])).is_err());
     assert!(RandomFeatures::from_parts(2, vec![f64::NAN; 4], None).is_err());
-    let map = FeatureMap::Random(RandomFeatures::new(2, 5, 1e-200, Coupling::Shared, 0).unwrap());
+    let map = RandomFeatures::new(2, 5, 1e-200, Coupling::Shared, 0).unwrap();
     let points = |x: f64, d: usize| GaussianArray::points(Rows::from_vec(vec![x; 6], d).unwrap()).unwrap();
     assert!(said(map.transform(&points(1.0, 3), &Control::new())).contains("2 features"));
     assert!(said(map.transform(&points(1e200, 2), &Control::new())).contains("row 0"));
     let stopped = Control::new();
     stopped.stop();
     assert_eq!(map.transform(&points(1.0, 2), &stopped), Err(Error::Interrupted));
-    assert!(Nystroem::fit(&points(1.0, 2), 0, 1.0, Coupling::Shared, 0, &Control::new()).is_err());
-    assert!(Nystroem::fit(&points(1.0, 2), 3, -1.0, Coupling::Shared, 0, &Control::new()).is_err());
-    assert!("fourier".parse::<Approximation>().is_err());
-    assert_eq!("nystroem".parse(), Ok(Approximation::Nystroem));
 }

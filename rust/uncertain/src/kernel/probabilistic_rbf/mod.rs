@@ -20,7 +20,6 @@
 //! error bars are much wider than sigma.
 
 pub(crate) mod bandwidth;
-mod blocks;
 mod distribution;
 mod folded;
 mod form;
@@ -32,7 +31,6 @@ mod spread;
 mod tiles;
 
 pub use bandwidth::{Bandwidth, median_distance};
-pub(crate) use blocks::Blocks;
 pub(crate) use distribution::score_variances;
 pub(crate) use folded::FoldedRows;
 pub use folded::folded;

@@ -67,14 +67,6 @@ impl Side {
         Self { n_rows, rows, packs }
     }
 
-    /// The rows with these numbers.
-    pub(super) fn take(&self, rows: &[usize], form: &Form) -> Self {
-        let width = form.width();
-        Self::from_rows(rows.iter().flat_map(|row| &self.rows[row * width..][..width]).copied().collect(), width)
-    }
-}
-
-impl Side {
     /// Number `k` of a row: its mean in sigmas, then its spread.
     pub(super) fn number(&self, form: &Form, row: usize, k: usize) -> f64 {
         self.rows[row * form.width() + k]

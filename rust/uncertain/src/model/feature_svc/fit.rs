@@ -8,7 +8,7 @@ use crate::control::Control;
 use crate::data::weights::Present;
 use crate::data::{GaussianArray, Labels, MixtureArray, RowSource, Rows, Weights};
 use crate::error::{Error, Result};
-use crate::kernel::features::{Approximation, FeatureMap, Nystroem, RandomFeatures};
+use crate::kernel::features::RandomFeatures;
 use crate::loss::Hinge;
 use crate::model::FitReport;
 use crate::model::folds::Folds;
@@ -36,24 +36,15 @@ impl ValidParams {
         let data = data.into();
         labels.check_rows(data.n_rows())?;
         labels.check_every_class()?;
-        // A row without weight is absent: it must not become a landmark either.
         let rows = Present::new(&data, labels)?;
         parallel::install(self.0.threads, || self.fit_rows(&rows.data, &rows.known, control))?
-    }
-
-    fn map(&self, data: &MixtureArray, sigma: f64, control: &Control) -> Result<FeatureMap> {
-        let (p, data) = (&self.0, data.components());
-        let (d, n, seed) = (data.n_features(), p.n_components, p.options.seed);
-        Ok(match p.approximation {
-            Approximation::Random => FeatureMap::Random(RandomFeatures::new(d, n, sigma, p.coupling, seed)?),
-            Approximation::Nystroem => FeatureMap::Nystroem(Nystroem::fit(data, n, sigma, p.coupling, seed, control)?),
-        })
     }
 
     fn fit_rows(&self, data: &MixtureArray, labels: &Labels, control: &Control) -> Result<Model> {
         let held_out = self.0.calibration.held_out(data, labels, self.0.options.seed)?;
         let sigma = self.0.sigma.resolve_mixtures(data)?;
-        let map = self.map(data, sigma, control)?;
+        let p = &self.0;
+        let map = RandomFeatures::new(data.n_features(), p.n_components, sigma, p.coupling, p.options.seed)?;
         let (source, counted) = (map.prepare_mixtures(data)?, counted(data)?);
         let design = Design { data: &counted, source: &source, labels };
         let apart = held_out.as_ref().map(|held_out| {

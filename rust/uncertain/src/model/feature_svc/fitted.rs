@@ -5,7 +5,7 @@ use ndarray::{Array2, ArrayView2};
 use crate::control::Control;
 use crate::data::{MixtureArray, RowSource, Workspace, source};
 use crate::error::{Error, Result};
-use crate::kernel::features::FeatureMap;
+use crate::kernel::features::RandomFeatures;
 use crate::model::FitReport;
 use crate::model::one_vs_one::{probabilities, votes};
 use crate::model::one_vs_rest::classes;
@@ -17,7 +17,7 @@ use crate::{linalg, parallel};
 #[non_exhaustive]
 pub struct Model {
     /// From rows to features.
-    pub map: FeatureMap,
+    pub map: RandomFeatures,
     /// The bandwidth of the kernel.
     pub sigma: f64,
     /// Weights of the features, one row per pair of classes (0, 1), (0, 2) .. (1, 2) ..
@@ -40,7 +40,7 @@ impl Model {
     /// # Errors
     /// Sizes that do not fit together.
     pub fn from_parts(
-        map: FeatureMap,
+        map: RandomFeatures,
         sigma: f64,
         n_classes: usize,
         coef: Array2<f64>,

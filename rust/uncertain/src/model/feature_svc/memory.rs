@@ -3,8 +3,7 @@
 use crate::data::GaussianArray;
 use crate::data::covariance::packed_len;
 use crate::data::source::block_rows;
-use crate::kernel::features::FeatureMap;
-use crate::kernel::probabilistic_rbf::Coupling;
+use crate::kernel::features::RandomFeatures;
 use crate::objective::dense_parts;
 use crate::{parallel, solver};
 
@@ -14,23 +13,13 @@ const ROW_BYTES: usize = 640;
 const MATRICES: usize = 4;
 
 /// Bytes beside the rows themselves.
-pub(super) fn bytes(map: &FeatureMap, data: &GaussianArray) -> u64 {
+pub(super) fn bytes(map: &RandomFeatures, data: &GaussianArray) -> u64 {
     let (n, d, width) = (data.n_rows(), data.n_features(), map.n_columns());
     let coupled = !data.covariances().structure().is_diagonal();
-    let (prepared, per_block_row, fixed) = match map {
-        FeatureMap::Random(map) => {
-            let matrices = coupled && data.covariances().common().is_none();
-            let spread = if matrices { packed_len(d) } else { d };
-            let numbers = if matrices && map.noise().is_some() { spread } else { 0 };
-            (n * numbers, 3 * width + spread, map.n_components() * (2 * d + spread))
-        }
-        FeatureMap::Nystroem(map) => {
-            let landmarks = map.landmarks().n_rows();
-            let numbers = d + if coupled { d * (d + 1) } else { d };
-            let roots = if map.coupling() == Coupling::Shared { packed_len(d) } else { 0 };
-            ((n + landmarks) * (numbers + roots), width + landmarks, landmarks * landmarks * 3)
-        }
-    };
+    let matrices = coupled && data.covariances().common().is_none();
+    let spread = if matrices { packed_len(d) } else { d };
+    let prepared = if matrices && map.noise().is_some() { n * spread } else { 0 };
+    let (per_block_row, fixed) = (3 * width + spread, map.n_components() * (2 * d + spread));
     let per_block = block_rows(width) * (per_block_row + 2 * width);
     let square = (width + 9) * (width + 9);
     let dense = if solver::holds_matrix(width) { square * (dense_parts(width).min(n / 256 + 1) + MATRICES) } else { 0 };

@@ -1,7 +1,6 @@
 //! Parameters: unchecked, then checked. Only checked ones can fit.
 
 use crate::error::Result;
-use crate::kernel::features::Approximation;
 use crate::kernel::probabilistic_rbf::{Bandwidth, Coupling};
 use crate::model::Calibration;
 use crate::number;
@@ -13,16 +12,14 @@ params! {
         /// Price of the loss, > 0.
         #[serde(rename = "C", with = "number")]
         c: f64 = 1.0,
-        /// How the kernel is approximated.
-        approximation: Approximation = Approximation::Random,
-        /// Frequencies (twice as many features), or landmark rows at most, >= 1.
+        /// Frequencies, >= 1; twice as many features.
         n_components: usize = 500,
         /// Bandwidth of the kernel, > 0, or [`Bandwidth::Median`] of the rows that have weight.
         #[serde(with = "number::median")]
         sigma: Bandwidth as impl Into<Bandwidth> = Bandwidth::Fixed(1.0),
         /// Coupling of the kernel.
         coupling: Coupling = Coupling::Shared,
-        /// How the solver runs; its seed is that of frequencies or landmarks and of the folds.
+        /// How the solver runs; its seed is that of the frequencies and of the folds.
         options: Options = Options::default() => { tol: f64, max_iter: Option<usize>, seed: u64 },
         /// Whether and how probabilities are fitted.
         calibration: Calibration = Calibration::default() => { probability: bool, folds: usize },

@@ -7,14 +7,13 @@ use super::{Model, Params, ValidParams};
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::error::{Error, Result};
-use crate::kernel::features::{FeatureMap, Header as MapHeader};
+use crate::kernel::features::RandomFeatures;
 use crate::model::FitReport;
 use crate::model::platt::Sigmoid;
 use crate::number;
 use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, Training, as_mixtures, header};
 
 header! {
-    map: MapHeader,
     n_classes: usize,
     #[serde(with = "number")]
     sigma: f64,
@@ -32,12 +31,12 @@ impl Fitted for Model {
     }
 
     fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Header {
-        let map = self.map.write(arrays);
+        self.map.write(arrays);
         arrays.matrix("coef", &self.coef);
         arrays.vector("intercept", &self.intercept);
         Sigmoid::write(self.platt.as_deref(), arrays);
         let &Self { n_classes, sigma, memory, .. } = self;
-        Header { map, n_classes, sigma, fits: self.fits.clone(), memory }
+        Header { n_classes, sigma, fits: self.fits.clone(), memory }
     }
 
     fn read(header: Header, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
@@ -45,17 +44,13 @@ impl Fitted for Model {
         if k < 2 || k > pairs + 1 || pairs != k * (k - 1) / 2 {
             return Err(Error::ModelFile(format!("a classifier of {k} classes cannot have {pairs} reports of pairs")));
         }
-        let map = FeatureMap::read(header.map, parts)?;
+        let map = RandomFeatures::read(parts)?;
         let coef = parts.shaped_matrix("coef", [pairs, map.n_columns()])?;
         let intercept = parts.shaped("intercept", &[pairs])?;
         let platt = Sigmoid::read(pairs, parts)?;
         let mut model = Self::from_parts(map, header.sigma, k, coef, intercept, platt)?;
         (model.fits, model.memory) = (header.fits, header.memory);
         Ok(model)
-    }
-
-    fn rows(&self) -> Option<&crate::GaussianArray> {
-        self.map.rows()
     }
 }
 

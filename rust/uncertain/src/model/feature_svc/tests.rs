@@ -5,7 +5,6 @@ use crate::control::Control;
 use crate::data::Labels;
 use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::{Error, Result};
-use crate::kernel::features::{Approximation, FeatureMap};
 use crate::kernel::probabilistic_rbf::{self, Coupling};
 use crate::solver::Status;
 use crate::solver::smo::Dense;
@@ -48,9 +47,9 @@ fn the_optimum_is_that_of_the_dual_solver_on_the_same_features() {
         if k == 3 {
             labels = labels.with_weights((0..150).map(|i| f64::from(i % 4)).collect()).unwrap();
         }
-        for approximation in [Approximation::Random, Approximation::Nystroem] {
+        {
             for coupling in [Coupling::Shared, Coupling::Independent] {
-                let params = Params::new().c(c).n_components(40).approximation(approximation).coupling(coupling);
+                let params = Params::new().c(c).n_components(40).coupling(coupling);
                 let model = fit(params.tol(1e-9), &data, &labels);
                 assert!(model.fits.iter().all(|f| f.status == Status::Converged && f.gap <= 1e-9));
                 let z = model.map.transform(&data, &Control::new()).unwrap();
@@ -63,23 +62,20 @@ fn the_optimum_is_that_of_the_dual_solver_on_the_same_features() {
                 let expected = exact.decision(kernel.select(Axis(1), &columns).view()).unwrap();
                 let scores = model.decision(&data, &Control::new()).unwrap();
                 assert_eq!(scores.dim(), expected.dim());
-                assert!((scores - expected).iter().all(|e| e.abs() < 2e-3), "{k} {c} {approximation:?} {coupling:?}");
+                assert!((scores - expected).iter().all(|e| e.abs() < 2e-3), "{k} {c} {coupling:?}");
             }
         }
     }
 }
 
 #[test]
-fn with_all_rows_as_landmarks_it_is_the_exact_kernel_machine() {
+fn more_features_come_closer_to_the_exact_kernel_machine() {
     let (data, labels) = circle(120, 2);
     let options =
         probabilistic_rbf::RbfOptions { coupling: Coupling::Shared, ..probabilistic_rbf::RbfOptions::new(1.0) };
     let gram = probabilistic_rbf::gram(&data, None, &options, &Control::new()).unwrap();
     let exact = on_gram(&gram, &labels, 1.0);
     let params = Params::new().n_components(120).tol(1e-9);
-    let all = fit(params.clone().approximation(Approximation::Nystroem), &data, &labels);
-    assert!((all.fits[0].objective / exact.fits[0].objective - 1.0).abs() < 1e-6);
-    // Random features come closer as there are more of them.
     let error = |r| {
         (fit(params.clone().n_components(r), &data, &labels).fits[0].objective / exact.fits[0].objective - 1.0).abs()
     };
@@ -108,8 +104,8 @@ fn probabilities_are_calibrated_on_rows_not_seen() {
 #[test]
 fn threads_change_nothing_and_rows_without_weight_are_absent() {
     let (data, labels) = circle(600, 3);
-    for approximation in [Approximation::Random, Approximation::Nystroem] {
-        let params = Params::new().n_components(30).approximation(approximation).probability(true).tol(1e-5);
+    {
+        let params = Params::new().n_components(30).probability(true).tol(1e-5);
         let one = fit(params.clone().threads(Some(1)), &data, &labels);
         let two = fit(params.clone().threads(Some(3)), &data, &labels);
         assert_eq!((&one.coef, &one.intercept, &one.platt), (&two.coef, &two.intercept, &two.platt));
@@ -117,7 +113,7 @@ fn threads_change_nothing_and_rows_without_weight_are_absent() {
         let kept: Vec<usize> = (0..600).filter(|i| i % 5 != 0).collect();
         let weighted = fit(params.clone().c(0.5), &data, &labels.clone().with_weights(weights).unwrap());
         let alone = fit(params, &data.take(&kept).unwrap(), &labels.take(&kept).unwrap());
-        assert!((&weighted.coef - &alone.coef).iter().all(|e| e.abs() < 1e-9), "{approximation:?}");
+        assert!((&weighted.coef - &alone.coef).iter().all(|e| e.abs() < 1e-9), "weights");
     }
 }
 
@@ -125,13 +121,13 @@ fn threads_change_nothing_and_rows_without_weight_are_absent() {
 fn a_model_is_its_numbers() {
     let (data, labels) = circle(60, 3);
     let model = fit(Params::new().n_components(10).probability(true), &data, &labels);
-    let FeatureMap::Random(map) = &model.map else { panic!("random features") };
+    let map = &model.map;
     let map = crate::kernel::features::RandomFeatures::from_parts(
         2,
         map.frequencies().to_vec(),
         map.noise().map(<[f64]>::to_vec),
     );
-    let map = FeatureMap::Random(map.unwrap());
+    let map = map.unwrap();
     let parts = |coef, intercept| Model::from_parts(map.clone(), 1.0, 3, coef, intercept, model.platt.clone());
     let again = parts(model.coef.clone(), model.intercept.clone()).unwrap();
     assert_eq!(again.predict_proba(&data, &Control::new()), model.predict_proba(&data, &Control::new()));
