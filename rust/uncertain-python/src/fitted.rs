@@ -307,7 +307,7 @@ pub(crate) fn fit_transform(
     Ok((step.into(), moved.into()))
 }
 
-/// OwnedRows-out losses along a path of penalties, the strongest first: (losses by penalty and fold, their means, standard
+/// Held-out losses along a path of penalties, the strongest first: (losses by penalty and fold, their means, standard
 /// errors of the difference from the best, number of the one to take).
 #[pyfunction]
 #[pyo3(signature = (kind, params, rows, penalties, *, codes=None, n_classes=0, targets=None, variances=None,

@@ -18,6 +18,16 @@ use faer::{Accum, MatMut, MatRef, Par, Spec};
 
 use crate::error::{Error, Result};
 
+/// a'b, summed in order; [`simd::dot`](crate::simd::dot) is the one for long rows.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The length of x.
+pub(crate) fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
 /// `out += P'Q` in the lower triangle of out (d x d); P and Q are k x d. The rest of out is left alone.
 pub(crate) fn gemm_tn_lower(p: &[f64], q: &[f64], k: usize, d: usize, out: &mut [f64]) {
     if k == 0 {

@@ -7,7 +7,7 @@
 
 use super::Status;
 use crate::error::Result;
-use crate::linalg::{cholesky, cholesky_solve};
+use crate::linalg::{cholesky, cholesky_solve, dot};
 
 /// First and second derivatives at a point.
 #[derive(Clone)]
@@ -143,10 +143,6 @@ fn step(derivatives: &Expansion, scale: &[f64], free: &[usize], lambda: f64) -> 
     let mut out = vec![0.0; p];
     (0..m).for_each(|a| out[free[a]] = s[a] / unit[a]);
     out.iter().all(|x| x.is_finite()).then_some(out)
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 fn quadratic(h: &[f64], s: &[f64]) -> f64 {

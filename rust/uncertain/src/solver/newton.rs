@@ -10,6 +10,7 @@ use super::{Best, Ended, Options, Start, Status, smoothing, zero};
 use crate::control::Control;
 use crate::data::covariance::Structure;
 use crate::error::{Error, Result};
+use crate::linalg::norm;
 use crate::objective::{Derivatives, Evaluation, LinearObjective};
 use crate::simd;
 use crate::sums::RowSums;
@@ -96,10 +97,6 @@ pub(super) fn minimize<R: RowSums>(
         }
     }
     Ok(Ended::Done(best.solution(options.iterations(), Status::MaxIterations)))
-}
-
-fn norm(g: &[f64]) -> f64 {
-    g.iter().map(|g| g * g).sum::<f64>().sqrt()
 }
 
 /// The step within the radius.

@@ -10,6 +10,7 @@
 //! crosses it or meets a direction without curvature.
 
 use crate::error::Result;
+use crate::linalg::dot;
 
 /// A step and what its model promises.
 pub(super) struct TrustStep {
@@ -18,10 +19,6 @@ pub(super) struct TrustStep {
     pub promised: f64,
     /// |p|_M
     pub norm: f64,
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Solve the subproblem; `product(v, out)` is out = H v. Ends when |r|_(1/M) <= `accuracy` |g|_(1/M).

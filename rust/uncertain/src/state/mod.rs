@@ -115,12 +115,20 @@ pub trait Fitted: HasPredictor + Clone + PartialEq + Debug + Send + Sync {
 }
 
 /// A model or transform with the parameters of its fit.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct FittedStep<M: Fitted> {
     /// What was fitted.
     pub model: M,
     /// With what.
     pub params: Valid<M::Params>,
+}
+
+// Derived it would be inlined for all kinds wherever a step is cloned.
+impl<M: Fitted> Clone for FittedStep<M> {
+    #[inline(never)]
+    fn clone(&self) -> Self {
+        Self { model: self.model.clone(), params: self.params.clone() }
+    }
 }
 
 impl<M: Fitted> FittedStep<M> {

@@ -13,13 +13,13 @@
 //! Newton's M = 1 - r'Wf'' + K'K and C = K'J - r'W d(df/dtheta)/dv, which is a third as many steps. Exact x: weighted least squares.
 
 use crate::error::Result;
-use crate::linalg::{cholesky, cholesky_solve};
+use crate::linalg::{cholesky, cholesky_solve, dot};
 use crate::solver::levenberg::{Expansion, Objective};
 
 use super::evaluate::{Beyond, Evaluator};
 use super::modes::{White, settle};
 use super::readings::Reading;
-use super::terms::{self, dot};
+use super::terms;
 
 /// The sum of squares as a function of the parameters that are free. Numbers of all rows are in one list, by row.
 pub(super) struct Functional<'a> {

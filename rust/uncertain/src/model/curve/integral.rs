@@ -11,13 +11,13 @@ use std::f64::consts::SQRT_2;
 
 use crate::deconvolution::log_sum;
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, inverse_lower};
+use crate::linalg::{cholesky, dot, inverse_lower};
 
 use super::evaluate::Evaluator;
 use super::modes::{Mode, White, settle};
 use super::quadrature::{KRONROD, product};
 use super::readings::Reading;
-use super::terms::{Term, dot};
+use super::terms::Term;
 
 /// Panels whose sums differ by less are right.
 const AGREE: f64 = 1e-10;

@@ -4,11 +4,11 @@
 //! W'W is the inverse of the variance of y ([`White`]). All terms that still move are asked for in one batch.
 
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, cholesky_solve, inverse_lower};
+use crate::linalg::{cholesky, cholesky_solve, dot, inverse_lower};
 
 use super::evaluate::Evaluator;
 use super::readings::Reading;
-use super::terms::{Term, dot};
+use super::terms::Term;
 
 /// Steps of Gauss-Newton at most.
 const ROUNDS: usize = 100;

@@ -3,11 +3,12 @@
 use std::f64::consts::{PI, SQRT_2};
 
 use crate::error::{Error, Result};
+use crate::linalg::dot;
 
 use super::evaluate::Evaluator;
 use super::integral::{EXPECTED, REACH};
 use super::quadrature::product;
-use super::terms::{Term, dot};
+use super::terms::Term;
 
 /// Mean and standard deviation of f over the terms of each row: what x alone tells of the true y.
 pub(super) fn over_terms(

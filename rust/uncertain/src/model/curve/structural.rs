@@ -17,7 +17,7 @@
 
 use crate::data::covariance::packed_len;
 use crate::error::Result;
-use crate::linalg::{Eigh, add_outer};
+use crate::linalg::{Eigh, add_outer, dot};
 use crate::model::degrees::Degrees;
 use crate::model::noise::{Noise, Part};
 
@@ -25,7 +25,7 @@ use super::evaluate::Evaluator;
 use super::integral::Integrand;
 use super::modes::White;
 use super::readings::Reading;
-use super::terms::{Term, dot};
+use super::terms::Term;
 use crate::solver::levenberg::{Expansion, Objective};
 
 /// Minus the log-likelihood as a function of the free parameters and the variances sigma^2.

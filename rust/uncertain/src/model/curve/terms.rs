@@ -10,7 +10,7 @@
 
 use crate::deconvolution::{Mixture, log_sum};
 use crate::error::Result;
-use crate::linalg::{cholesky, cholesky_solve, inverse_lower};
+use crate::linalg::{cholesky, cholesky_solve, dot, inverse_lower};
 
 use super::readings::Reading;
 
@@ -151,8 +151,4 @@ fn under(reading: &Reading, mean: &[f64], factor: &[f64], log_root: f64) -> (Ter
     let log_lambda: f64 = (0..k).map(|c| lambda[c * k + c].ln()).sum();
     let term = Term { row: 0, log_weight: 0.0, rank: k, centre, root, shift, slope };
     (term, -0.5 * square - log_root - log_lambda)
-}
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -14,7 +14,7 @@ use crate::data::Covariances;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, cholesky_solve, gemm};
+use crate::linalg::{cholesky, cholesky_solve, dot, gemm};
 
 /// The differences of these components to the first of them, on the features that are there.
 pub(super) struct Differences {
@@ -126,8 +126,4 @@ fn precision(mixture: &Mixture, component: usize, known: &[usize]) -> Result<Vec
         known.iter().zip(&column).for_each(|(&i, c)| out[i * d + j] = *c);
     }
     Ok(out)
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

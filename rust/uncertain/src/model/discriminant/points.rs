@@ -7,6 +7,7 @@
 //! and rather than random draws because those err several times as much in few dimensions, and no less in many.
 //! Rejected: good lattices (as accurate, and a table of numbers for a fixed count of dimensions).
 
+use crate::linalg::dot;
 use crate::special::quantile;
 
 /// Points on either side of the middle.
@@ -44,10 +45,6 @@ pub(super) fn normal_points(dims: usize) -> Vec<f64> {
         }
     }
     out
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 fn primes() -> impl Iterator<Item = u64> {

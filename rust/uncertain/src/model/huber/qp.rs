@@ -19,6 +19,7 @@
 
 use crate::control::Control;
 use crate::error::Result;
+use crate::simd::dot;
 
 use super::bounded;
 pub(super) use super::program::{Point, Problem};
@@ -130,8 +131,4 @@ impl Problem<'_> {
         }
         between(0.5 * (low + high))
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    crate::simd::dot(a, b)
 }

@@ -11,7 +11,7 @@ use crate::control::Control;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::{Mixture, Report};
 use crate::error::{Error, Result};
-use crate::linalg::{add_outer, cholesky, inverse_lower};
+use crate::linalg::{add_outer, cholesky, dot, inverse_lower};
 use crate::model::degrees::Degrees;
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::errors::{SecondStage, two_stages};
@@ -554,9 +554,5 @@ impl Found {
 }
 
 fn along(a: &[f64; NUMBERS], b: &[f64; NUMBERS]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

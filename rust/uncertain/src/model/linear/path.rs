@@ -24,7 +24,7 @@ use crate::state::PenaltyPath;
 /// Probabilities are kept this far from 0, so that one certain mistake is not infinitely bad.
 const LEAST: f64 = 1e-15;
 
-/// HeldOutRows-out log losses of `penalties`, the strongest first; `fit` gets one of them, and where to start.
+/// Held-out log losses of `penalties`, the strongest first; `fit` gets one of them, and where to start.
 ///
 /// # Errors
 /// Those of `fit`; labels that do not fit the data, too few rows or groups of a class.
@@ -116,7 +116,7 @@ fn average_parts(labels: &Labels, probabilities: &mut [f64]) {
     }
 }
 
-/// HeldOutRows-out rows and their scores.
+/// Held-out rows and their scores.
 struct HeldOutRows {
     rows: Vec<usize>,
     means: Vec<f64>,

@@ -18,7 +18,7 @@
 
 use crate::control::Control;
 use crate::error::Result;
-use crate::linalg;
+use crate::linalg::{self, norm};
 use crate::loss::{Certificate, Loss, LossEval, Scores, Smoothness};
 use crate::objective::{Derivatives, LinearObjective, Problem, RowMotion};
 
@@ -192,10 +192,6 @@ fn newton_step(hessian: Vec<f64>, gradient: &[f64]) -> Option<Vec<f64>> {
         }
     }
     None
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 #[cfg(test)]
