@@ -180,7 +180,6 @@ REFUSED: list[tuple[type, dict[str, Any], str]] = [
     (RobustSVC, {"confidence": 0.3}, "confidence = 0.3"),
     (RobustSVC, {"confidence": 1.0, "bound": "chebyshev"}, "confidence = 1"),
     (RobustSVC, {"bound": "markov"}, "gaussian, chebyshev"),
-    (RobustSVC, {"solver": "simplex"}, "auto, clarabel"),
     (RobustSVC, {"max_iter": 0}, "max_iter = 0"),
     (MinimaxProbabilityClassifier, {"ridge": -1.0}, "ridge = -1"),
     (GaussianDiscriminant, {"priors": [1.0]}, "priors"),

@@ -7,8 +7,6 @@ use uncertain::data::covariance::{Full, Isotropic, Layout, Shared};
 use uncertain::loss::{Hinge, Loss, MarginError, WorstCaseHinge};
 use uncertain::objective::{Derivatives, Problem};
 use uncertain::robust::{Bound, Method, Model, Params, Theta};
-#[cfg(feature = "clarabel")]
-use uncertain::solver::fit_clarabel;
 use uncertain::solver::{Options, SolverKind, Status, fit_linear};
 use uncertain::transform::LinearMap;
 use uncertain::{Control, Covariances, GaussianArray, Labels, Names, RowTargets, Rows, Unit, Weights, minimax};
@@ -106,100 +104,6 @@ fn the_cone_programs_optima_are_reached_for_every_kind_radius_and_penalty() {
             assert!((-1e-7..1.1e-6).contains(&excess), "{what}: {excess}");
         }
     }
-}
-
-#[cfg(feature = "clarabel")]
-#[test]
-fn clarabel_reaches_them_too_and_its_multipliers_certify_it() {
-    let golden = golden();
-    for Case { kind, c, radius, objective } in &golden.usvc {
-        let data = golden.data(kind);
-        let (radii, weights) = golden.of(radius);
-        let weights = weights.map(|w| Weights::new(w.to_vec()).unwrap());
-        let total = weights.as_ref().map_or(radii.len() as f64, Weights::total);
-        let loss = &WorstCaseHinge::new(&radii);
-        let problem = Problem {
-            data: &data,
-            targets: (&golden.y).into(),
-            weights: weights.as_ref(),
-            alpha: 1.0 / (c * total),
-            fit_intercept: true,
-            loss,
-        };
-        let s = fit_clarabel(&problem, &Options::default(), &Control::new()).unwrap();
-        let what = format!("{kind} C = {c} radius = {radius}");
-        assert_eq!(s.status, Status::Converged, "{what}, gap {}", s.gap);
-        let excess = s.objective * c * total / objective - 1.0;
-        assert!((-1e-7..1.1e-6).contains(&excess), "{what}: {excess}");
-    }
-}
-
-/// Penalties and radii between and beyond the golden ones, without an intercept and beside a diagonal.
-#[cfg(feature = "clarabel")]
-#[test]
-fn our_optimum_is_clarabels() {
-    use uncertain::robust::Solver;
-    let golden = golden();
-    let labels = golden.labels().with_weights((0..40).map(|i| f64::from(i % 4)).collect()).unwrap();
-    let beside = Covariances::from_factor(rows(&golden.low_rank), 1, Some(rows(&golden.diagonal)), &Names::default());
-    let beside = GaussianArray::new(rows(&golden.x), beside.unwrap()).unwrap();
-    for kind in KINDS.iter().chain(&["beside"]) {
-        let data = if *kind == "beside" { beside.clone() } else { golden.data(kind) };
-        for c in [1e-2, 0.3, 10.0, 1e2] {
-            for (radius, intercept) in [(0.0, true), (0.2, false), (1.7, true), (3.0, false)] {
-                let of = |solver| {
-                    let params = Params::new().c(c).radius(radius).solver(solver).fit_intercept(intercept);
-                    let model = fit(params, &data, &labels).linear;
-                    assert!(intercept || model.intercept[0] == 0.0);
-                    assert!(model.fits[0].gap <= 1e-6, "{kind} {c} {radius} {solver:?}: {:?}", model.fits[0]);
-                    model.fits[0].objective
-                };
-                let (ours, theirs) = (of(Solver::Auto), of(Solver::Clarabel));
-                assert!((ours / theirs - 1.0).abs() < 1e-6, "{kind} {c} {radius}: {ours} {theirs}");
-            }
-        }
-    }
-    // The methods made of such problems.
-    let data = golden.data("full");
-    for method in [Method::Ausvc, Method::Tsvc, Method::Mpsvc] {
-        let of = |solver| fit(Params::new().method(method).solver(solver), &data, &labels).linear.fits[0].objective;
-        let (ours, theirs) = (of(Solver::Auto), of(Solver::Clarabel));
-        assert!((ours / theirs - 1.0).abs() < 1e-4, "{method:?}: {ours} {theirs}");
-    }
-}
-
-#[cfg(feature = "clarabel")]
-#[test]
-fn clarabel_hears_a_stop_and_says_when_it_ends_early() {
-    let golden = golden();
-    let data = golden.data("full");
-    let loss: &dyn Loss = &WorstCaseHinge::new(&golden.radii);
-    let problem =
-        Problem { data: &data, targets: (&golden.y).into(), weights: None, alpha: 1e-2, fit_intercept: true, loss };
-    let few = Options { max_iter: Some(3), ..Options::default() };
-    let early = fit_clarabel(&problem, &few, &Control::new()).unwrap();
-    assert_eq!((early.status, early.iterations), (Status::MaxIterations, 3));
-    let end = fit_clarabel(&problem, &Options::default(), &Control::new()).unwrap();
-    // The gap that is reported is honest: the optimum lies within it.
-    assert!(early.gap > 1e-6 && early.objective * (1.0 - early.gap) <= end.objective);
-    let control = Control::new();
-    let stop = control.clone();
-    let control = control.with_listener(move |progress| {
-        if progress.iteration == 2 {
-            stop.stop()
-        }
-    });
-    assert_eq!(fit_clarabel(&problem, &Options::default(), &control), Err(uncertain::Error::Interrupted));
-    let smooth = Problem { loss: &uncertain::loss::ExpectedHinge, ..problem };
-    let message = fit_clarabel(&smooth, &Options::default(), &Control::new()).unwrap_err().to_string();
-    assert!(message.contains("solver") && message.contains("hinges"), "{message}");
-}
-
-#[cfg(not(feature = "clarabel"))]
-#[test]
-fn without_the_feature_clarabel_is_refused() {
-    let message = Params::new().solver(uncertain::robust::Solver::Clarabel).check().unwrap_err().to_string();
-    assert!(message.contains("feature clarabel"), "{message}");
 }
 
 #[test]

@@ -68,11 +68,6 @@ class RobustSVC(Kernelized, LinearClassifier):
         Lambda of algorithm 3, > 1.
     polish : bool, default=True
         Whether "mpsvc" ends with a descent on its measure, or is the paper's algorithm 3 alone.
-    solver : {"auto", "clarabel"}, default="auto"
-        What solves the convex problems. "auto" is a primal-dual interior-point method in d + 1 unknowns;
-        "clarabel" gives the cone program, row by row, to the solver of that name, which is much slower and
-        needs memory like n d^2; it is meant for comparisons. Its solution is certified by the same gap. It
-        responds to Ctrl-C only between its iterations.
     tol : float, default=1e-6
         Relative duality gap of each convex problem; for "tsvc" and "psvm" also the relative decrease at
         which to stop. Rounds of "ausvc" before the last one, of which only the rows' sides are kept, end at
@@ -149,7 +144,6 @@ class RobustSVC(Kernelized, LinearClassifier):
     theta: Literal["near", "published"] = "near"
     theta_factor: float = 10.0
     polish: bool = True
-    solver: Literal["auto", "clarabel"] = "auto"
     tol: float = 1e-6
     max_iter: int | None = None
     fit_intercept: bool = True

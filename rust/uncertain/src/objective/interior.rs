@@ -147,6 +147,12 @@ impl LinearObjective<'_> {
         Ok((classes, rest.to_vec()))
     }
 
+    /// What the residuals of `terms` add to the right-hand side of [`system`](Self::system) at x.
+    pub(crate) fn pull_back(&self, x: &[f64], terms: &[RowTerms], control: &Control) -> Result<Vec<f64>> {
+        let along = self.covariances().along(&x[..x.len() - 1]);
+        Ok(self.dual_sums(SystemPass { rows: &self.rows, along, terms, matrix: false, sketch: None }, control)?.1)
+    }
+
     /// sum a_i (x_i, 1) over all rows.
     pub(crate) fn combination(&self, a: &[f64], control: &Control) -> Result<Vec<f64>> {
         let d = self.dim() - 1;

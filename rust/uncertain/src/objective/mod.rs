@@ -56,7 +56,7 @@ pub(crate) use row::{RowMotion, RowTerms};
 pub(crate) use sums::ClassSums;
 
 use crate::control::Control;
-use crate::data::{Covariances, RowSource, Weights};
+use crate::data::{Covariances, RowSource};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::sums::{LinearProblem, Request, RowSums};
@@ -197,15 +197,6 @@ impl<'a> LinearObjective<'a> {
             return Err(Error::shape("computed rows", expected, source.n_rows()));
         }
         Ok(Self::new(LocalRows { source: Some(source), ..self.rows }))
-    }
-
-    /// The same with other weights in the units of the problem's: the sums are not normalised anew.
-    pub(crate) fn reweighted<'b>(&self, weights: &'b Weights) -> LinearObjective<'b>
-    where
-        'a: 'b,
-    {
-        let problem = Problem { weights: Some(weights), ..self.rows.problem };
-        LinearObjective::new(LocalRows { problem, source: self.rows.source, scale: self.rows.scale })
     }
 
     /// The computed rows, if there are any.

@@ -15,9 +15,14 @@
 //! duals bound the minimum at every iteration, so the method stops on the same certificate.
 //! The hinge of d + r s (worst case, plain for r = 0) is the same with z = -r and q = r p: its kink in d
 //! is the hinge's, and the cone r s is the spread term.
-//! Source: Ferris, Munson, SIAM J. Optim. 13, 2002, for the hinge; the spread term is ours.
+//!
+//! Mehrotra's method: the step for mu = 0 says how far one may aim and what the products p eta, (1 - p) xi leave over;
+//! the second step, with the same matrix, aims there and makes up for it. Of computed rows, whose passes are dear and whose
+//! matrix is a sketch, mu follows the last step instead.
+//! Sources: Ferris, Munson, SIAM J. Optim. 13, 2002, for the hinge; S. Mehrotra, SIAM J. Optim. 2, 1992; the spread
+//! term is ours.
 //! Rejected: lowering eps in steps of 0.1 with primal Newton (hundreds of iterations, or none that
-//! succeeds, on one exact row in seven).
+//! succeeds, on one exact row in seven); mu by the last step for all rows (15 to 40 iterations where these are 9 to 20).
 
 use super::stop_rule::{StopRule, Verdict};
 use super::trust_region::step;
@@ -47,6 +52,19 @@ const CLIMB: f64 = 3.0;
 const HALVINGS: usize = 20;
 /// Part of the way to the nearest border that a step may go.
 const FRACTION: f64 = 0.99;
+/// Barrier parameter at the start, at least.
+const FIRST_MU: f64 = 0.1;
+
+/// What a step aims at: mu, and the second-order products of the predictor.
+#[derive(Debug, Clone, Copy, Default)]
+struct Aim {
+    mu: f64,
+    p_eta: f64,
+    p_xi: f64,
+}
+
+/// Change of a row's duals, (dp, dxi, deta).
+type Direction = [f64; 3];
 
 /// One row's score and its dual variables.
 #[derive(Debug, Clone, Copy)]
@@ -107,39 +125,54 @@ impl ScoreRow {
         }
     }
 
-    /// d(d)/dp along the row's own equations, and what they lack.
-    fn stiffness(&self, mu: f64, s: f64, z: f64, spread: f64) -> (f64, f64) {
-        let stiffness = self.xi / (1.0 - self.p) + self.eta / self.p + spread;
-        (stiffness, self.d() - s * z - mu / (1.0 - self.p) + mu / self.p)
+    /// The slacks (xi, eta) that the aim asks for.
+    fn slacks(&self, aim: Aim) -> (f64, f64) {
+        ((aim.mu + aim.p_xi) / (1.0 - self.p), (aim.mu - aim.p_eta) / self.p)
     }
 
-    fn terms(&self, mu: f64, epsilon: f64) -> RowTerms {
+    /// d(d)/dp along the row's equations, of which `spread` is the share of s z(p).
+    fn stiffness(&self, spread: f64) -> f64 {
+        self.xi / (1.0 - self.p) + self.eta / self.p + spread
+    }
+
+    /// The row's part of the system with this aim.
+    fn terms(&self, aim: Aim, epsilon: f64) -> RowTerms {
         let s = self.s(epsilon);
         let (z, q, spread) = self.slope(s);
-        let (stiffness, rho) = self.stiffness(mu, s, z, spread);
-        let theta = self.c / stiffness;
-        RowTerms { s, p: self.c * self.p, q: self.c * q, theta, z, residual: theta * rho }
+        let (xi, eta) = self.slacks(aim);
+        let theta = self.c / self.stiffness(spread);
+        RowTerms { s, p: self.c * self.p, q: self.c * q, theta, z, residual: theta * (self.d() - s * z - xi + eta) }
     }
 
-    /// (dp, dxi, deta) for a full step of x.
-    fn direction(&self, mu: f64, epsilon: f64, motion: &RowMotion) -> [f64; 3] {
+    /// What `aim` adds to the residual of [`terms`](Self::terms) for mu = 0.
+    fn shift(&self, aim: Aim, epsilon: f64) -> RowTerms {
         let s = self.s(epsilon);
         let (z, _, spread) = self.slope(s);
-        let (stiffness, rho) = self.stiffness(mu, s, z, spread);
+        let (xi, eta) = self.slacks(aim);
+        RowTerms { s, z, residual: self.c / self.stiffness(spread) * (eta - xi), ..RowTerms::default() }
+    }
+
+    /// The change of the duals for a full step of x.
+    fn direction(&self, aim: Aim, epsilon: f64, motion: &RowMotion) -> Direction {
+        // A row without weight must not shorten the step.
+        if self.c == 0.0 {
+            return [0.0; 3];
+        }
+        let s = self.s(epsilon);
+        let (z, _, spread) = self.slope(s);
+        let (xi, eta) = self.slacks(aim);
         let ds = if s > 0.0 { motion.wsd / s } else { 0.0 };
-        let dp = (-self.y * motion.dm - z * ds + rho) / stiffness;
-        let dxi = (mu + self.xi * dp) / (1.0 - self.p) - self.xi;
-        let deta = (mu - self.eta * dp) / self.p - self.eta;
-        [dp, dxi, deta]
+        let dp = (self.d() - s * z - self.y * motion.dm - z * ds - xi + eta) / self.stiffness(spread);
+        [dp, xi - self.xi + self.xi * dp / (1.0 - self.p), eta - self.eta - self.eta * dp / self.p]
     }
 
     /// The largest step that keeps p in (0, 1) and xi, eta above zero.
-    fn longest(&self, [dp, dxi, deta]: [f64; 3]) -> f64 {
+    fn longest(&self, [dp, dxi, deta]: Direction) -> f64 {
         let until = |value: f64, change: f64| if change < 0.0 { -value / change } else { f64::INFINITY };
         until(self.p, dp).min(until(1.0 - self.p, -dp)).min(until(self.xi, dxi)).min(until(self.eta, deta))
     }
 
-    fn moved(&self, t: f64, motion: &RowMotion, [dp, dxi, deta]: [f64; 3]) -> Self {
+    fn moved(&self, t: f64, motion: &RowMotion, [dp, dxi, deta]: Direction) -> Self {
         Self {
             m: self.m + t * motion.dm,
             v: (self.v + t * (2.0 * motion.wsd + t * motion.dsd)).max(0.0),
@@ -170,34 +203,100 @@ fn value(objective: &LinearObjective<'_>, x: &[f64], rows: &[ScoreRow]) -> f64 {
     objective.penalty(x) + rows.iter().zip(&eval).map(|(row, e)| row.c * e.value).sum::<f64>()
 }
 
-pub(super) fn minimize(
-    objective: &LinearObjective<'_>,
-    mut x: Vec<f64>,
-    mut mu: f64,
-    iterations_before: usize,
-    options: &Options,
-    control: &Control,
-) -> Result<Solution> {
+/// A step of x, the rows' scores along it, and the change of their duals.
+struct Step {
+    x: Vec<f64>,
+    motion: Vec<RowMotion>,
+    duals: Vec<Direction>,
+}
+
+impl Step {
+    /// The part of it that keeps all duals inside their bounds, at most 1.
+    fn longest(&self, rows: &[ScoreRow]) -> f64 {
+        let inside = rows.par_iter().zip(&self.duals).map(|(row, d)| row.longest(*d));
+        (FRACTION * inside.reduce(|| f64::INFINITY, f64::min)).min(1.0)
+    }
+
+    /// The rows at t along it.
+    fn rows(&self, rows: &[ScoreRow], t: f64) -> Vec<ScoreRow> {
+        rows.par_iter().zip(&self.motion).zip(&self.duals).map(|((row, m), d)| row.moved(t, m, *d)).collect()
+    }
+}
+
+/// A Newton system at x, factored; its right-hand side is that of `aim`, one for all rows.
+struct System<'a> {
+    objective: &'a LinearObjective<'a>,
+    rows: &'a [ScoreRow],
+    x: &'a [f64],
+    epsilon: f64,
+    matrix: Factored,
+    rhs: Vec<f64>,
+    control: &'a Control,
+}
+
+impl System<'_> {
+    fn solve(&self, rhs: &[f64], aim: impl Fn(usize) -> Aim + Sync) -> Result<Step> {
+        let x = self.matrix.solve(rhs)?;
+        let motion = self.objective.motion(self.x, &x, self.control)?;
+        let duals = (0..self.rows.len()).into_par_iter();
+        let duals = duals.map(|i| self.rows[i].direction(aim(i), self.epsilon, &motion[i])).collect();
+        Ok(Step { x, motion, duals })
+    }
+
+    /// Mehrotra's predictor for mu = 0 and the step that corrects it, with its mu.
+    fn corrected(&self, open: f64, least_mu: f64) -> Result<(Step, f64)> {
+        let Self { rows, epsilon, .. } = *self;
+        let predictor = self.solve(&self.rhs, |_| Aim::default())?;
+        let ahead = complementarity(&predictor.rows(rows, predictor.longest(rows)));
+        let mu = ((ahead / open).clamp(0.0, 1.0).powi(3) * open).max(least_mu);
+        let aim = |i: usize| {
+            let [dp, dxi, deta] = predictor.duals[i];
+            Aim { mu, p_eta: dp * deta, p_xi: dp * dxi }
+        };
+        let shift: Vec<RowTerms> = (0..rows.len()).into_par_iter().map(|i| rows[i].shift(aim(i), epsilon)).collect();
+        let mut rhs = self.rhs.clone();
+        rhs.iter_mut().zip(self.objective.pull_back(self.x, &shift, self.control)?).for_each(|(r, s)| *r += s);
+        if !self.objective.facts().fit_intercept {
+            rhs[self.x.len() - 1] = 0.0;
+        }
+        Ok((self.solve(&rhs, aim)?, mu))
+    }
+}
+
+/// The rows' scores at x, with duals on the central path of mu there.
+fn central_rows(objective: &LinearObjective<'_>, x: &[f64], mu: f64, control: &Control) -> Result<Vec<ScoreRow>> {
     let (targets, loss) = (objective.problem().targets, objective.problem().loss);
     let dual = |row| {
         loss.dual(row).ok_or_else(|| Error::Internal("an interior-point method for a loss without a dual".into()))
     };
-    let scores = objective.scores(&x, control)?;
-    let mut rows: Vec<ScoreRow> = (0..scores.len())
-        .into_par_iter()
-        .map(|i| Ok(ScoreRow::central(dual(i)?, (targets.at(i), loss.offset(i), objective.weight(i)), scores[i], mu)))
-        .collect::<Result<_>>()?;
+    let scores = objective.scores(x, control)?;
+    let row = |i| Ok(ScoreRow::central(dual(i)?, (targets.at(i), loss.offset(i), objective.weight(i)), scores[i], mu));
+    (0..scores.len()).into_par_iter().map(row).collect()
+}
+
+pub(super) fn minimize(
+    objective: &LinearObjective<'_>,
+    mut x: Vec<f64>,
+    mu: f64,
+    iterations_before: usize,
+    options: &Options,
+    control: &Control,
+) -> Result<Solution> {
+    let computed = objective.source().is_some();
+    let mut mu = if iterations_before == 0 && !computed { mu.max(FIRST_MU) } else { mu };
+    let mut rows = central_rows(objective, &x, mu, control)?;
     let mut here = value(objective, &x, &rows);
     let mut open = complementarity(&rows);
     let mut lags = false;
     let mut watch = StopRule::new(objective, &x, <[f64]>::to_vec, options, control);
     let exact = objective.facts().exact;
-    let mut matrix_rows = if objective.source().is_some() { ROWS_PER_UNKNOWN * x.len() } else { usize::MAX };
+    let mut matrix_rows = if computed { ROWS_PER_UNKNOWN * x.len() } else { usize::MAX };
     let mut iteration = iterations_before;
     let status = loop {
         watch.see(&x, here);
         let epsilon = if exact { 0.0 } else { mu };
-        let terms: Vec<RowTerms> = rows.par_iter().map(|row| row.terms(mu, epsilon)).collect();
+        let aim = if computed { Aim { mu, ..Aim::default() } } else { Aim::default() };
+        let terms: Vec<RowTerms> = rows.par_iter().map(|row| row.terms(aim, epsilon)).collect();
         let NewtonSystem { matrix, bound, rhs } = objective.system(&x, &terms, (matrix_rows, iteration), control)?;
         match watch.verdict(iteration, bound, open)? {
             Verdict::GoOn => {}
@@ -210,34 +309,36 @@ pub(super) fn minimize(
         if watch.is_slow(SLOW) {
             matrix_rows = matrix_rows.saturating_mul(2);
         }
-        let p = Factored::new(matrix, x.len()).solve(&rhs)?;
-        let motion = objective.motion(&x, &p, control)?;
-        let directions: Vec<[f64; 3]> =
-            rows.par_iter().zip(&motion).map(|(row, m)| row.direction(mu, epsilon, m)).collect();
-        let longest =
-            rows.par_iter().zip(&directions).map(|(row, d)| row.longest(*d)).reduce(|| f64::INFINITY, f64::min);
-        let mut t = (FRACTION * longest).min(1.0);
+        let matrix = Factored::new(matrix, x.len());
+        let system = System { objective, rows: &rows, x: &x, epsilon, matrix, rhs, control };
+        // While the bound lags far behind, the equations are not yet solved at this mu: stay.
+        let (step, aimed) = if computed {
+            (system.solve(&system.rhs, |_| aim)?, mu)
+        } else {
+            system.corrected(open, if lags { open } else { 0.0 })?
+        };
+        let mut t = step.longest(&rows);
         // Where many spreads vanish together a full step may climb: shorten it until J does not, up
         // to what the central path itself is above the minimum. No pass over the data is needed.
-        let ceiling = here + CLIMB * open.max(mu);
-        let start = x.clone();
+        let ceiling = here + CLIMB * open.max(aimed);
         for _ in 0..HALVINGS {
-            x = start.iter().zip(&p).map(|(x, p)| x + t * p).collect();
-            let moved: Vec<ScoreRow> =
-                rows.par_iter().zip(&motion).zip(&directions).map(|((row, m), d)| row.moved(t, m, *d)).collect();
-            let there = value(objective, &x, &moved);
+            let moved_x: Vec<f64> = x.iter().zip(&step.x).map(|(x, p)| x + t * p).collect();
+            let moved = step.rows(&rows, t);
+            let there = value(objective, &moved_x, &moved);
             if there <= ceiling {
-                lags = there - bound > LAG * open.max(mu);
-                (rows, here) = (moved, there);
+                lags = there - bound > LAG * open.max(aimed);
+                (x, rows, here) = (moved_x, moved, there);
                 break;
             }
             t *= 0.5;
-            x.copy_from_slice(&start);
         }
         // The rows' mean complementarity; a step that went far deserves a bolder aim.
         open = complementarity(&rows);
-        // While the bound lags far behind, the equations are not yet solved at this mu: stay.
-        mu = if lags { mu } else { open * (1.0 - t).powi(2).clamp(0.05, 0.8) };
+        mu = match computed {
+            false => aimed,
+            true if lags => mu,
+            true => open * (1.0 - t).powi(2).clamp(0.05, 0.8),
+        };
         iteration += 1;
     };
     watch.end(iteration, status)

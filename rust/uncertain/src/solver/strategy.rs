@@ -1,9 +1,8 @@
 //! Which method solves a problem, and which one goes on where that ends short.
 //!
-//! Few rows in many dimensions go to the cone-aware method in their span, exact rows to the one for quadratic
-//! programs, losses with a kink to the interior-point method. Everything else is smooth but for narrow rows: Newton or
-//! L-BFGS begin, and stop when rows are too narrow for smoothing. Few such rows are handled exactly within Newton's
-//! method, many by the interior-point method.
+//! Few rows in many dimensions go to the cone-aware method in their span, losses with a kink and exact rows to the
+//! interior-point method. Everything else is smooth but for narrow rows: Newton or L-BFGS begin, and the interior-point
+//! method goes on when rows are too narrow for smoothing.
 
 use crate::control::Control;
 use crate::data::covariance::Structure;
@@ -12,10 +11,7 @@ use crate::linalg;
 use crate::loss::Smoothness;
 use crate::objective::{Derivatives, LinearObjective};
 
-use super::{
-    Best, Ended, Options, Solution, SolverKind, Start, Status, apex, cone, interior, lbfgs, newton, points, sphere,
-    zero,
-};
+use super::{Best, Ended, Options, Solution, SolverKind, Start, Status, cone, interior, lbfgs, newton, sphere, zero};
 
 /// Iterations of L-BFGS where the Hessian is too large for Newton: they are cheap, and hundreds may be needed.
 const LBFGS_ITERATIONS: usize = 5000;
@@ -71,21 +67,12 @@ pub(super) fn solve(
     let (facts, computed) = (objective.facts(), objective.source().is_some());
     let largest = if computed { interior::LARGEST_COMPUTED } else { interior::LARGEST };
     let hand_over = facts.dim <= largest && facts.loss.dual(0).is_some();
-    let kinked = is_kinked(objective);
-    let solution = if hand_over && facts.exact && !computed {
-        points::minimize(objective, start.x, start.epsilon, options, control)?
-    } else if hand_over && kinked {
+    let solution = if hand_over && is_kinked(objective) {
         // After a sample of computed rows many duals are still near the wrong border: a larger barrier frees them sooner.
         let mu = if computed { start.epsilon.max(COMPUTED_MU) } else { start.epsilon };
         interior::minimize(objective, start.x, mu, 0, options, control)?
     } else {
-        let ended = match smooth(kind, objective, start, hand_over, options, control)? {
-            Ended::Narrow { best, iterations } if apex::fits(objective) => {
-                apex::minimize(objective, best, iterations, options, control)?
-            }
-            ended => ended,
-        };
-        match ended {
+        match smooth(kind, objective, start, hand_over, options, control)? {
             Ended::Done(solution) => return Ok(solution),
             Ended::Narrow { best, iterations } => {
                 let mu = HANDED_OVER * best.objective.min(1.0);
@@ -138,32 +125,18 @@ fn smooth(
 }
 
 /// Where spreads vanish together at the optimum (a few directions per row, more features than rows; or exact features
-/// that separate the classes beside noisy ones) an interior-point method's steps end short. The cone-aware one goes on; for small problems of hinges Clarabel, whose cones are exact
-/// where ours can stall near 1e-5.
+/// that separate the classes beside noisy ones) an interior-point method's steps end short. The cone-aware one goes on.
 fn last_resort(
     objective: &LinearObjective<'_>,
-    mut best: Solution,
+    best: Solution,
     options: &Options,
     control: &Control,
 ) -> Result<Solution> {
-    if cone::fits(objective) {
-        let after = cone::minimize(objective, best.iterations, options, control)?;
-        take_better(&mut best, after);
+    if !cone::fits(objective) {
+        return Ok(best);
     }
-    #[cfg(feature = "clarabel")]
-    if best.gap > options.tol && super::clarabel::is_small(objective) {
-        let after = super::clarabel::minimize(objective, options, control)?;
-        let iterations = best.iterations + after.iterations;
-        take_better(&mut best, Solution { iterations, ..after });
-    }
-    Ok(best)
-}
-
-/// Put the solution with the smaller gap into `best`.
-fn take_better(best: &mut Solution, after: Solution) {
-    if after.gap < best.gap {
-        *best = after;
-    }
+    let after = cone::minimize(objective, best.iterations, options, control)?;
+    Ok(if after.gap < best.gap { after } else { best })
 }
 
 /// From `start` to a local minimum of a function of its direction that need not be convex.

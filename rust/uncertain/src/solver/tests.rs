@@ -105,15 +105,6 @@ fn thin_spreads_are_certified() {
     }
 }
 
-/// Rows that are uncertain in some features only, every fifth not at all.
-fn partly_exact(n: usize, d: usize) -> (GaussianArray, Vec<f64>) {
-    let (data, targets) = thin(n, d);
-    let std = (0..n * d).map(|k| if !(k / d).is_multiple_of(5) && (k % d) % 17 == k / d % 17 { 0.5 } else { 0.0 });
-    let values = Rows::from_vec(std.collect(), d).unwrap();
-    let covariances = Covariances::Diagonal(Diagonal { values, unit: Unit::StandardDeviation });
-    (GaussianArray::new(data.means().clone(), covariances).unwrap(), targets)
-}
-
 /// A matrix per row in place of a factor.
 fn as_matrices(data: &GaussianArray) -> GaussianArray {
     let (n, d) = (data.n_rows(), data.n_features());
@@ -129,10 +120,9 @@ fn as_matrices(data: &GaussianArray) -> GaussianArray {
     GaussianArray::new(data.means().clone(), Covariances::Full(full)).unwrap()
 }
 
-/// Rows that the optimum leaves without spread, among many that it does not: Newton's method with those held apart
-/// against the cone-aware method for all rows.
+/// Rows that the optimum leaves without spread, among many that it does not, against the cone-aware method.
 #[test]
-fn a_few_rows_at_their_tips_are_held_apart() {
+fn a_few_rows_at_their_tips_are_certified() {
     let (data, targets) = thin(400, 40);
     let matrices = as_matrices(&data);
     let weights = Weights::new((0..400).map(|i| f64::from(i % 4)).collect()).unwrap();
@@ -141,7 +131,7 @@ fn a_few_rows_at_their_tips_are_held_apart() {
         for (fit_intercept, weights) in [(true, None), (false, Some(&weights))] {
             let problem = Problem { alpha, fit_intercept, weights, ..problem(&data, &targets) };
             let objective = problem.check().unwrap();
-            assert!(apex::fits(&objective) && !cone::is_thin(&objective));
+            assert!(!cone::is_thin(&objective));
             let reference = cone::minimize(&objective, 0, &options, &control).unwrap();
             assert!(reference.gap <= 1e-7, "{alpha}: {}", reference.gap);
             for data in [&data, &matrices] {
@@ -152,29 +142,6 @@ fn a_few_rows_at_their_tips_are_held_apart() {
                 assert!(s.iterations <= 40, "{alpha}: {}", s.iterations);
             }
         }
-    }
-}
-
-/// The method itself, from a point where nothing is known yet, and where too many rows would be held.
-#[test]
-fn rows_are_held_apart_only_where_they_are_few() {
-    let (options, control) = (Options { tol: 1e-8, ..Options::default() }, Control::new());
-    let begin = |objective: &LinearObjective<'_>, x: Vec<f64>| {
-        let e = objective.evaluate(&x, 0.1, Derivatives::Gradient, &control).unwrap();
-        apex::minimize(objective, Best::new(&x, &e), 0, &options, &control).unwrap()
-    };
-    for (data, targets) in [thin(300, 50), partly_exact(300, 50)] {
-        let problem = Problem { alpha: 1e-2, ..problem(&data, &targets) };
-        let objective = problem.check().unwrap();
-        let reference = fit_linear(&problem, SolverKind::Auto, &options, None, &control).unwrap();
-        let x: Vec<f64> = (0..51).map(|j| 0.3 * f64::from(j).sin()).collect();
-        let Ended::Done(s) = begin(&objective, x) else { panic!("it is solved") };
-        assert_eq!((s.status, reference.status), (Status::Converged, Status::Converged));
-        assert!((s.objective / reference.objective - 1.0).abs() < 2e-8);
-        // At w = 0 no row has spread, and there are too many vectors to hold them all.
-        let x = vec![0.0; 51];
-        let Ended::Narrow { best, .. } = begin(&objective, x.clone()) else { panic!("too many") };
-        assert_eq!(best.x, x);
     }
 }
 
@@ -230,16 +197,23 @@ fn exact_points_take_few_iterations_whatever_their_scale() {
     }
 }
 
-/// The worst case of spreads in few directions, where the cone-aware method stalls between 1e-6 and 1e-3.
-#[cfg(feature = "clarabel")]
+/// The worst case of spreads in few directions, where the cone-aware method can stall between 1e-6 and 1e-3: the gap that it
+/// reports is that of its point and its bound, and so of all its points.
 #[test]
-fn the_worst_case_of_thin_spreads_is_certified() {
+fn the_gap_of_thin_spreads_is_honest() {
     let (data, targets) = thin(30, 60);
     for (c, radius) in [(10.0, 1.0), (10.0, 3.0), (1000.0, 0.3), (1000.0, 3.0)] {
         let loss = &WorstCaseHinge::new(&[radius; 30]);
         let problem = Problem { alpha: 1.0 / (30.0 * c), loss, ..problem(&data, &targets) };
-        let s = fit_linear(&problem, SolverKind::Auto, &Options::default(), None, &Control::new()).unwrap();
-        assert_eq!(s.status, Status::Converged, "{c} {radius}: {} after {}", s.gap, s.iterations);
+        let solve = |max_iter| {
+            let options = Options { max_iter, ..Options::default() };
+            fit_linear(&problem, SolverKind::Auto, &options, None, &Control::new()).unwrap()
+        };
+        let best = solve(None);
+        assert!(best.gap < 1e-3, "{c} {radius}: {}", best.gap);
+        for early in [2, 5, 8].map(|steps| solve(Some(steps))) {
+            assert!(early.objective * (1.0 - early.gap) <= best.objective, "{c} {radius}: {early:?} {best:?}");
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! [`Binary`]: one problem of two classes, and the convex programs that all methods are made of.
 
-use super::{Solver, ValidParams};
+use super::ValidParams;
 use crate::control::Control;
 use crate::data::{GaussianArray, RowTargets, Weights};
 use crate::error::Result;
 use crate::loss::{Loss, MarginError, WorstCaseHinge};
 use crate::model::linear::scores;
 use crate::objective::{Derivatives, Problem};
-use crate::solver::{Options, Solution, SolverKind, WarmStart, fit_clarabel, fit_linear, follow};
+use crate::solver::{Options, Solution, SolverKind, WarmStart, fit_linear, follow};
 
 /// Rows of positive weight with targets -1 and +1.
 #[derive(Debug, Clone, Copy)]
@@ -74,10 +74,7 @@ impl Binary<'_> {
         start: Option<&[f64]>,
     ) -> Result<Solution> {
         let problem = self.problem(data, loss);
-        Ok(self.on_the_scale_of_c(match self.params.0.solver {
-            Solver::Auto => fit_linear(&problem, SolverKind::Auto, options, start, self.control)?,
-            Solver::Clarabel => fit_clarabel(&problem, options, self.control)?,
-        }))
+        Ok(self.on_the_scale_of_c(fit_linear(&problem, SolverKind::Auto, options, start, self.control)?))
     }
 
     fn on_the_scale_of_c(&self, solution: Solution) -> Solution {
@@ -93,7 +90,7 @@ impl Binary<'_> {
     pub(super) fn usvc_near(&self, radii: &[f64], near: &mut Option<WarmStart>, tol: f64) -> Result<Solution> {
         let loss = WorstCaseHinge::new(radii);
         let options = Options { tol, ..self.params.0.options };
-        if let Some(from) = near.as_mut().filter(|_| self.params.0.solver == Solver::Auto) {
+        if let Some(from) = near.as_mut() {
             if let Some(solution) = follow(&self.problem(self.data, &loss), from, &options, self.control)? {
                 return Ok(self.on_the_scale_of_c(solution));
             }

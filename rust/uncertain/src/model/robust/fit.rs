@@ -1,7 +1,7 @@
 //! Fitting: one problem of two classes, or one per class against the rest.
 
 use super::binary::{Binary, Outcome};
-use super::{Method, Solver, ValidParams, adaptive, margin, total};
+use super::{Method, ValidParams, adaptive, margin, total};
 use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, Labels, Weights};
 use crate::error::{Error, Result};
@@ -52,10 +52,8 @@ impl ValidParams {
     /// [`fit`](Self::fit) by passes over rows held by other processes, of USVC. The radii are those of the sample's rows.
     pub(super) fn fit_remote(&self, remote: &RemoteRows<'_>, control: &Control) -> Result<Model> {
         let p = &self.0;
-        if p.method != Method::Usvc || p.solver != Solver::Auto {
-            return Err(Error::Data(
-                "of this family only USVC, by its own solver, is made of sums over the rows".into(),
-            ));
+        if p.method != Method::Usvc {
+            return Err(Error::Data("of this family only USVC is made of sums over the rows".into()));
         }
         let radius = self.radius();
         let loss = RemoteLoss::WorstCase { radius };

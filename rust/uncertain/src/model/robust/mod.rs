@@ -45,5 +45,5 @@ mod state;
 mod total;
 
 pub use fit::Model;
-pub use params::{Method, Params, Solver, Theta, ValidParams};
+pub use params::{Method, Params, Theta, ValidParams};
 pub use radius::Bound;

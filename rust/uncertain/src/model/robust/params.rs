@@ -6,7 +6,7 @@ use crate::model::Calibration;
 use crate::named::named;
 use crate::number;
 use crate::params::{check_not_negative, check_positive, params};
-use crate::solver::{HAS_CLARABEL, Options};
+use crate::solver::Options;
 
 /// The members of the family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -27,20 +27,6 @@ pub enum Method {
 }
 
 named!(Method, "method");
-
-/// What solves the convex problems that the methods are made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
-#[strum(serialize_all = "snake_case")]
-#[non_exhaustive]
-pub enum Solver {
-    /// An interior-point method in d + 1 unknowns.
-    #[default]
-    Auto,
-    /// A general cone solver, to compare with; only in builds with the Cargo feature `clarabel`.
-    Clarabel,
-}
-
-named!(Solver, "solver");
 
 /// How algorithm 3 (MPSVC) changes the weights theta of the rows between its rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -81,8 +67,6 @@ params! {
         theta_factor: f64 = 10.0,
         /// MPSVC: finish with a descent on its measure, or stop where the paper's algorithm does?
         polish: bool = true,
-        /// What solves the convex problems.
-        solver: Solver = Solver::Auto,
         /// Gap and iterations of every convex problem, seed of the folds.
         options: Options = Options::default() => { tol: f64, max_iter: Option<usize>, seed: u64 },
         /// Fit b, or hold it at 0?
@@ -103,10 +87,6 @@ impl Params {
             return Err(Error::parameter("theta_factor", self.theta_factor, "a finite number > 1"));
         }
         self.calibration.check()?;
-        if self.solver == Solver::Clarabel && !HAS_CLARABEL {
-            let expected = "\"auto\": this build is without the Cargo feature clarabel";
-            return Err(Error::parameter("solver", "\"clarabel\"", expected));
-        }
         self.options.check()?;
         self.confidence.map(|confidence| self.bound.radius(confidence)).transpose().map(drop)
     }

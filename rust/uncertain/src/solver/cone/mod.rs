@@ -17,11 +17,10 @@
 //! Rejected: lowering a smoothing slowly (500 iterations ended at gaps of 0.1 to 0.9 on 50 images with
 //! shifts), h kept parallel to F'w (its direction is noise as s -> 0).
 
-mod corner;
 mod reduced;
 mod row;
 
-use row::Local;
+use row::{ConeRow, Local, norm2};
 
 use super::interior::Factored;
 use super::stop_rule::{StopRule, Verdict};
@@ -36,9 +35,7 @@ use crate::parallel;
 use crate::simd;
 use reduced::Reduced;
 
-pub(super) use corner::Corner;
 pub(super) use reduced::{fits, is_thin};
-pub(super) use row::{ConeRow, norm2};
 
 /// The aim is at least this part of the present complementarity.
 const BOLDEST: f64 = 1e-3;

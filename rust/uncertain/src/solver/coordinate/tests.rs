@@ -1,4 +1,4 @@
-use super::super::points;
+use super::super::interior;
 use super::*;
 use crate::data::{Covariances, GaussianArray, Rows, Weights};
 use crate::error::Error;
@@ -23,10 +23,10 @@ fn descended(problem: &Problem<'_>, options: &Options) -> Solution {
 }
 
 /// The same problem by the interior-point method.
-fn by_points(problem: &Problem<'_>, options: &Options) -> f64 {
+fn by_interior(problem: &Problem<'_>, options: &Options) -> f64 {
     let objective = problem.check().unwrap();
     let start = vec![0.0; objective.dim()];
-    points::minimize(&objective, start, 1.0, options, &Control::new()).unwrap().objective
+    interior::minimize(&objective, start, 1.0, 0, options, &Control::new()).unwrap().objective
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn the_optimum_is_that_of_the_interior_point_method() {
                     let found = descended(&problem, &options);
                     let what = format!("{n} x {d} + {offset}, alpha {alpha}, {fit_intercept}, {}", weights.is_some());
                     assert_eq!(found.status, Status::Converged, "{what}: gap {}", found.gap);
-                    let other = by_points(&problem, &options);
+                    let other = by_interior(&problem, &options);
                     assert!((found.objective - other).abs() < 4e-8 * other.max(1e-12), "{what}");
                     // The rows' order is our own: bits do not change from call to call.
                     assert_eq!(found, descended(&problem, &options), "{what}");
@@ -86,7 +86,7 @@ fn a_tube_is_both_its_ends() {
             let offsets = (0..2 * n).map(|k| signs[k] * targets[k % n] - epsilon).collect();
             let ends = TubeEnds::new(offsets);
             let ends = Problem { data: &both, targets: (&signs).into(), alpha: 0.5 * alpha, loss: &ends, ..problem };
-            let other = 2.0 * by_points(&ends, &options);
+            let other = 2.0 * by_interior(&ends, &options);
             // Narrow rows may be left to others, with what was certified until then.
             let what = format!("{n} x {d}, alpha {alpha}: {} of {other}, gap {}", found.objective, found.gap);
             assert!(found.status == Status::Converged || d < 100, "{what}");
