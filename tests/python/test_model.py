@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 from test_fit import N, scalars
 
 import uncertain
-from uncertain.exceptions import UncertainError
+from uncertain.exceptions import UncertainError, UncertainWarning
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +85,14 @@ def test_fit_is_reproducible() -> None:
     table = pl.DataFrame(scalars())
     first, second = (uncertain.fit(table, method="gsu").predict_proba(table) for _ in range(2))
     assert first.equals(second)
+
+
+def test_doubts_are_printed_and_kept(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=60)
+    table = pl.DataFrame({"u": rng.normal(size=60), "u_err": 0.3, "twice": 2.0 * y, "y": y})
+    with pytest.warns(UncertainWarning, match="twice is in a fixed relation to 'y'"):
+        model = uncertain.fit(table, "y", exact=["twice"], method="gsu")
+    model.save(tmp_path / "m")
+    for each in (model, uncertain.load(tmp_path / "m")):
+        assert "\ndoubts           twice is in a fixed relation to 'y'" in repr(each)

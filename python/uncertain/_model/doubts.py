@@ -23,8 +23,8 @@ LOOKED_AT = 5_000
 """Rows that are looked at."""
 
 
-def warn_of_doubts(reader: RowReader, plan: Plan, some: TrainingRows) -> None:
-    """One warning for each thing; none where all is plausible."""
+def warn_of_doubts(reader: RowReader, plan: Plan, some: TrainingRows) -> list[str]:
+    """Warn about each suspicious column, and return the sentences."""
     some = some.sampled(LOOKED_AT)
     rows = gaussian_rows(some.rows)
     of_table = bool(reader.columns.used)
@@ -44,6 +44,7 @@ def warn_of_doubts(reader: RowReader, plan: Plan, some: TrainingRows) -> None:
         sentences += suspected(features, reader.columns.target, y[known], regression=plan.regression)
     for sentence in sentences:
         warn(sentence, UncertainWarning)
+    return sentences
 
 
 def _known(y: Array) -> Booleans:

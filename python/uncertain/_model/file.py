@@ -69,6 +69,8 @@ class Metadata(StepNames, frozen=True, kw_only=True):
     """Rows of the fit."""
     n_left_out: int = 0
     """Rows that had no target."""
+    doubts: list[str] = field(default_factory=list)
+    """Sentences about suspicious columns."""
     categories: dict[str, list[str | bool | int | float | None]] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
     unknown: Cleaning = Cleaning()

@@ -277,12 +277,12 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
         some = rows.sample(REMEMBERED_ROWS)
         pipeline, board, held_out = plan.fit(rows, reader, deadline)
         reader.warn_of_left_out("" if board is None else board.worth)
-        warn_of_doubts(reader, plan, some)
+        doubts = warn_of_doubts(reader, plan, some)
         reading = [] if reader.reading is None else [("gaussians", reader.reading)]
         whole = Pipeline([*reading, *pipeline.steps])
         calibration = calibrate(pipeline, some, held_out)
     return Model(
         whole, reader.settled_columns(), calibration,
         n_rows=len(rows), n_left_out=reader.n_left_out, seconds=time.perf_counter() - start,
-        leaderboard=board,
+        leaderboard=board, doubts=doubts,
     )  # fmt: skip

@@ -108,6 +108,7 @@ class Model:
         n_left_out: int = 0,
         seconds: float | None = None,
         leaderboard: Leaderboard | None = None,
+        doubts: Sequence[str] = (),
     ) -> None:
         self.pipeline_ = pipeline
         self.columns_ = columns
@@ -117,6 +118,7 @@ class Model:
         self._n_left_out = n_left_out
         self._seconds = seconds
         self._leaderboard = leaderboard
+        self._doubts = list(doubts)
         self._reader = Reader(pipeline, columns, self._calibration.sizes)
         self.is_regression_ = self._reader.is_regression
         self.classes_: Any = self._reader.classes  # an array for all who ask a classifier
@@ -936,13 +938,13 @@ class Model:
     def _metadata(self) -> Metadata:
         return Metadata(
             columns=self.columns_.to_dict(), calibration=self._calibration, leaderboard=self._leaderboard,
-            n_rows=self._n_rows, n_left_out=self._n_left_out,
+            n_rows=self._n_rows, n_left_out=self._n_left_out, doubts=self._doubts,
         )  # fmt: skip
 
     def __repr__(self) -> str:
         return model_text(
             self._reader, self.residual_std_, self._leaderboard,
-            n_rows=self._n_rows, n_left_out=self._n_left_out, seconds=self._seconds,
+            n_rows=self._n_rows, n_left_out=self._n_left_out, seconds=self._seconds, doubts=self._doubts,
         )  # fmt: skip
 
 
@@ -989,4 +991,5 @@ def _assembled(pipeline: Pipeline, columns: Columns, about: Metadata) -> Model:
     return Model(
         pipeline, columns, about.calibration,
         n_rows=about.n_rows, n_left_out=about.n_left_out, leaderboard=about.leaderboard,
+        doubts=about.doubts,
     )  # fmt: skip

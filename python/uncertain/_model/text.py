@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .._choice.leaderboard import Leaderboard
 from .._columns.columns import Columns, listing, visible
 from ..preprocessing import AsGaussians
@@ -30,6 +32,7 @@ def model_text(
     n_rows: int | None,
     n_left_out: int,
     seconds: float | None,
+    doubts: Sequence[str],
 ) -> str:
     """Return the lines; those without a text are left out."""
     pipeline, columns, last = reader.pipeline, reader.columns, reader.pipeline[-1]
@@ -51,6 +54,7 @@ def model_text(
         *((line[:10].strip(), line[11:]) for line in str(columns).splitlines() if line.startswith(BESIDE)),
         ("unknown", unknown),
         ("left out", "; ".join(left_out)),
+        *(("" if k else "doubts", sentence) for k, sentence in enumerate(doubts)),
         ("classes", listing(classes, 8)),
         ("density", "" if getattr(last, "_residuals", None) is None else DENSITY),
         ("scatter", "" if residual_std is None else f"{residual_std:.3g} {SCATTER}"),
