@@ -142,7 +142,7 @@ class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseE
         return joint / joint.sum(), self.means_.reshape(-1, d), self.covariances_.reshape(-1, d, d)
 
     def _set(self, mixture: Mixture) -> Self:
-        """As if fitted: known components, of the labels in `classes_`."""
+        """Set known components, without a fit, of the labels in `classes_`."""
         weights, means, covariances = mixture
         self.n_features_in_ = means.shape[1]
         arrays = {"weights": weights, "means": means, "covariances": packed(covariances)}

@@ -139,7 +139,7 @@ class KernelMachine(RunParameters, Core, BaseEstimator):
         return facts
 
     def _steps(self) -> list[Fitted]:
-        """What a model file holds."""
+        """Fitted objects for a model file; an error for other kernels."""
         if self.kernel != "probabilistic":
             raise UncertainError(
                 "the model cannot be saved: a model file holds no kernels but the probabilistic one; "

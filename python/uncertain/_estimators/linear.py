@@ -121,5 +121,5 @@ class Kernelized(RunParameters, Core):
         return super()._keep(model)
 
     def _steps(self) -> list[Fitted]:
-        """What a model file holds: the map, and the linear model."""
+        """Fitted objects for a model file: the map, and the linear model."""
         return [self._model] if self.kernel_map_ is None else [self.kernel_map_._model, self._model]

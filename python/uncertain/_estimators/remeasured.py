@@ -112,7 +112,7 @@ class RemeasuredClassifier(ClassifierMixin, Remeasured):
         groups: ArrayLike | None = None,
         fold: Fold | None = None,
     ) -> int:
-        """What `n_trees="auto"` finds, without the fit to all rows, and a quick learner (`_fit`)."""
+        """Number of trees of ``n_trees="auto"``, without the fit to all rows (see `_fit`)."""
         model = self._fit_classes(X, y, sample_weight, groups, count=True, fold=fold)
         if len(getattr(model.estimator_, "classes_", ())) < len(self.classes_):
             model.estimator_ = None  # the fold has left no row of some class
@@ -217,7 +217,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
         groups: ArrayLike | None = None,
         fold: Fold | None = None,
     ) -> int:
-        """What `n_trees="auto"` finds, without the fit to all rows, and a quick learner (`_fit`)."""
+        """Number of trees of ``n_trees="auto"``, without the fit to all rows (see `_fit`)."""
         y = check_numbers(y, X, self)
         return self._fit(X, y, sample_weight, groups, count=True, fold=fold).n_trees_
 
@@ -259,7 +259,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
         *,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """The same fitted model, which also knows the density: from the rows of its fit, copied again."""
+        """This fitted model with a density, learned from the rows of its fit, copied again."""
         model = copy(self)
         model.set_params(density=True)
         rows, random = model._rows(X, reset=False), generator_from(self.random_state)
@@ -313,7 +313,7 @@ def _predicted(learner: BaseEstimator, table: Floats) -> Floats:
 
 
 def _has_density(model: RemeasuredRegressor) -> bool:
-    """Has it one, or will it have one? AttributeError with the reason if not."""
+    """True if a density is or will be learned; else AttributeError with the reason."""
     if getattr(model, "_residuals", None) is None and not model.density:
         raise AttributeError("RemeasuredRegressor has no density; fit it with density=True")
     return True

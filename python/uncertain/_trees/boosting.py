@@ -224,7 +224,7 @@ class Trees:
         return self.sums(core_rows(points))
 
     def sums(self, rows: CoreRows) -> Floats:
-        """The same of rows that the core has."""
+        """Sums of leaves for rows of the core."""
         return _finite(np.asfortranarray(self._model.decision(rows)))
 
     def __repr__(self) -> str:

@@ -52,20 +52,20 @@ FEW, FEW_OBJECTS = 1_000, 200
 
 
 def sizes() -> list[int]:
-    """Numbers of trees of which losses are known, those of a search the first so many of them."""
-    found = [1]
-    while found[-1] < MOST:
-        found.append(min(MOST, found[-1] + max(1, found[-1] // FINE)))
-    return found
+    """Numbers of trees at which losses are computed."""
+    numbers = [1]
+    while numbers[-1] < MOST:
+        numbers.append(min(MOST, numbers[-1] + max(1, numbers[-1] // FINE)))
+    return numbers
 
 
 def ends(best: int, size: int) -> bool:
-    """Has a search seen enough with so many trees?"""
+    """True if a search may end with `size` trees."""
     return size >= FIRST and (BEYOND * best <= size or size >= MOST)
 
 
 def with_known_columns(rows: Floats) -> Floats:
-    """The columns of a fold, in which those that no row has are constant: histograms need a value."""
+    """Columns of a fold; those that no row has are 0, as histograms need a value."""
     rows[..., np.isnan(rows).all(axis=tuple(range(rows.ndim - 1)))] = 0.0
     return rows
 
@@ -83,8 +83,8 @@ class Curve:
         counts: Floats,
         fold: Fold,
     ) -> None:
-        """Of a learner that is fitted to the copies (copies, n, columns) of the rows that a fold leaves, and
-        asked about those that are `judged`, (copies, n, columns), of the others."""
+        """Fit to the copies (copies, n, columns) of a fold's training rows, judged by `judged` copies of its
+        test rows, (copies, n, columns)."""
         copies, _, columns = table.shape
         self._rows = with_known_columns(table[:, fold.train].reshape(-1, columns))
         self._y = np.tile(y[fold.train], copies)
@@ -129,7 +129,7 @@ class Curve:
         return first_trees(self._learner, size)
 
     def _is_next(self, trees: int) -> bool:
-        """Is the loss of so many the next one?"""
+        """True if the loss of so many trees is the next one."""
         return len(self.losses) < len(self.sizes) and trees == self.sizes[len(self.losses)]
 
     def _append(self, trees: int, answer: Floats) -> None:
@@ -183,7 +183,7 @@ def number_of_trees(
     random: np.random.RandomState,
     fold: Fold | None = None,
 ) -> tuple[int, BaseEstimator | None]:
-    """How many trees to fit to the copies (copies, n, columns) of n rows; 0 for a constant.
+    """Number of trees to fit to the copies (copies, n, columns) of n rows; 0 for a constant.
 
     `learner` is unfitted histogram gradient boosting; its `max_iter` is not looked at. `judged` says which of
     the copies count where rows are held out. `fold` is what is held out where one fold is enough. With the

@@ -59,17 +59,13 @@ from .residuals import ResidualForest
 SMALLEST = 0.1
 """The smallest factor of "auto"."""
 WIDTH = 2.0
-"""How wide the errors of copies become with "auto", in units of the spread of the data. A value with larger
-errors carries almost no information."""
+"""Width of the errors of copies with "auto", in units of the spread of the data."""
 WIDEST = 8.0
-"""The largest factor of "auto". Copies for errors that never occur take from the others: with 16 the log loss
-on TESS' planets is .338 .353 in place of .329 .345 at errors x 2 and 4, and .370 in place of .385 at 8; on
-Kepler's it is .201 .207 in place of .195 .201, and .216 in place of .242."""
+"""The largest factor of "auto". Copies for errors that never occur make others fewer."""
 RATE = 0.05
 """Learning rate of the default learner."""
 SHARE, LEAST = 0.5, 4
-"""Share of the columns that each split of the default learner may look at, and how many at least: copies of
-a row differ in few columns, and trees that see all of them are too much alike."""
+"""Share of the columns, and least number, for each split of the default learner: copies differ in few."""
 DOWNWARDS = 1 / 4
 """The share of copies with smaller errors."""
 MOST_COPIES = 10_000
@@ -79,8 +75,7 @@ SMALL = 4_000_000
 AUTO_LEARNERS = 4
 """Most learners of "auto"."""
 WORK = 400_000_000
-"""Numbers that the trees of all learners of "auto" look at together: some ten seconds of one core. More trees
-than that have one learner."""
+"""Rows x columns x trees of all learners of "auto" together, some ten seconds of one core."""
 MOST_LEARNERS = 1_000
 """More can only be a mistake."""
 BLOCK = 16_384
@@ -171,7 +166,7 @@ class Remeasured(Core, BaseEstimator):
         return self
 
     def _how_many(self, table: Floats) -> int:
-        """Learners; those of the same copies would hardly differ, and constants not at all."""
+        """Number of learners; those of the same copies would hardly differ, and constants not at all."""
         if self.estimator is not None or len(table) == 1 or self.n_trees_ == 0:
             return 1
         if not isinstance(self.n_learners, str):
@@ -182,15 +177,15 @@ class Remeasured(Core, BaseEstimator):
 
     @contextmanager
     def _quiet(self, table: Floats) -> Iterator[None]:
-        """As many threads as the table is worth, and filters of warnings as they were.
+        """Limit threads to what the table is worth, and restore filters of warnings.
 
-        Threads in which scikit-learn finds bins restore filters one after the other, and leave any.
+        Threads in which scikit-learn finds bins restore filters in any order.
         """
         with threadpool_limits(self._threads(table), user_api="openmp"), warnings.catch_warnings():
             yield
 
     def _scaled(self, weights: Floats | None) -> Floats | None:
-        """Weights as the learner gets them: the penalty of the default one's leaves weighs against rows."""
+        """Weights for the learner: of mean 1 for the default one."""
         return _of_mean_one(weights) if self.estimator is None else weights
 
     def _learn_density(
@@ -202,7 +197,7 @@ class Remeasured(Core, BaseEstimator):
         groups: ArrayLike | None,
         random: np.random.RandomState,
     ) -> None:
-        """Of a regression that was asked for one."""
+        """Learn the density of a regression with ``density=True``."""
 
     def _threads(self, table: Floats) -> int | None:
         """Threads of OpenMP, None for all: the default learner has no n_jobs of its own."""
@@ -236,7 +231,7 @@ class Remeasured(Core, BaseEstimator):
         random: np.random.RandomState,
         fold: Fold | None,
     ) -> tuple[int, BaseEstimator | None]:
-        """As many trees as help rows that are held out, or as many as were asked for."""
+        """Number of trees that helps held-out rows, or `n_trees`; and the learner that has counted."""
         if not isinstance(self.n_trees, str):
             return int(self.n_trees), None
         copies, n, _ = table.shape
@@ -288,8 +283,7 @@ class Remeasured(Core, BaseEstimator):
         copies: int,
         random: np.random.RandomState,
     ) -> TruthOfClasses | TruthOfTargets | None:
-        """Where true values are drawn from, if there are copies with smaller errors; `targets` are class
-        codes or numbers."""
+        """Distribution of true values, for copies with smaller errors, from class codes or numbers."""
         if not self._downwards(copies):
             return None
         return self._truth(rows, targets, weights, self.n_components, random)
@@ -386,7 +380,7 @@ class Remeasured(Core, BaseEstimator):
         return columns
 
     def _asked(self, method: str, X: RowsLike) -> Array:
-        """What the learner answers; threads that wait for each other would take longer than few rows do."""
+        """Call a method of the learner; few rows take one thread, which does not wait for others."""
         columns = self._columns(X)
         with threadpool_limits(self._threads(columns), user_api="openmp"):
             return np.asarray(getattr(self.estimator_, method)(columns))
@@ -427,7 +421,7 @@ class Remeasured(Core, BaseEstimator):
         return [fitted(columns.columns, link, self.factors_, arrays)]
 
     def _tree_arrays(self) -> tuple[str, dict[str, Floats]]:
-        """Of the learner, its own or scikit-learn's."""
+        """Link and arrays of the learner's trees."""
         if isinstance(self.estimator_, Trees):
             return self.estimator_._arrays()
         trees = self._flat(self.estimator_)
@@ -440,7 +434,7 @@ class Remeasured(Core, BaseEstimator):
         return trees
 
     def _averaged(self, learners: Sequence[BaseEstimator]) -> BaseEstimator | Trees:
-        """What answers with the mean of their scores: the learner itself, or all trees as one learner's."""
+        """Learner whose scores are the mean of theirs: all trees as those of one learner."""
         if len(learners) == 1:
             return learners[0]
         try:
@@ -454,7 +448,7 @@ class Remeasured(Core, BaseEstimator):
             return learners[0]
 
     def _as_loaded(self, trees: TreeArrays) -> Trees:
-        """What stands for the learner after loading."""
+        """Learner of a model file."""
         classes = getattr(self, "classes_", None)
         return TreesRegressor(*trees) if classes is None else TreesClassifier(*trees, classes)
 
@@ -519,7 +513,7 @@ def _check_count(
 
 
 def _of_mean_one(weights: Floats | None) -> Floats | None:
-    """As the penalty of leaves weighs against rows."""
+    """Weights of mean 1, because the penalty of leaves is per row."""
     if weights is None:
         return None
     weights = weights / weights.max()
@@ -527,7 +521,7 @@ def _of_mean_one(weights: Floats | None) -> Floats | None:
 
 
 def has_method(model: Remeasured, method: str) -> bool:
-    """Has the learner this method? AttributeError with its name if not."""
+    """True if the learner has this method; else AttributeError with its name."""
     # Not by truth: a forest without trees counts them.
     unfitted = model._boosted() if model.estimator is None else model.estimator
     learner = getattr(model, "estimator_", unfitted)

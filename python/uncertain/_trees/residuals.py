@@ -74,23 +74,24 @@ class ResidualForest:
         were made without them."""
         copies, n, _ = table.shape
         counted = np.arange(n) if weights is None else np.flatnonzero(weights > 0.0)
-        some = np.sort(random.permutation(counted)[:MANY_ROWS])
-        columns = _with_prediction(table[:, some].reshape(copies * len(some), -1), predicted[:, some].ravel())
-        r = residuals[:, some].ravel()
-        own = None if weights is None else np.tile(weights[some], copies)
-        edges = _edges(r, min(BINS, max(LEAST_BINS, len(some) // ROWS_PER_BIN)))
+        learned = np.sort(random.permutation(counted)[:MANY_ROWS])
+        points = table[:, learned].reshape(copies * len(learned), -1)
+        columns = _with_prediction(points, predicted[:, learned].ravel())
+        r = residuals[:, learned].ravel()
+        row_weights = None if weights is None else np.tile(weights[learned], copies)
+        edges = _edges(r, min(BINS, max(LEAST_BINS, len(learned) // ROWS_PER_BIN)))
         bins = np.searchsorted(edges, r)
         # scikit-learn's trees have 32 bits: of standardized columns they are enough.
-        known = ~np.isnan(columns)
-        centre = np.where(known, columns, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        scale = feature_spread(columns, known)
+        present = ~np.isnan(columns)
+        centre = np.where(present, columns, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
+        scale = feature_spread(columns, present)
         forest = ExtraTreesClassifier(
             TREES,
-            min_samples_leaf=copies * max(ROWS_PER_LEAF, len(some) // LEAVES),
+            min_samples_leaf=copies * max(ROWS_PER_LEAF, len(learned) // LEAVES),
             max_features=None,
             random_state=random.randint(2**31 - 1),
             n_jobs=n_jobs,
-        ).fit((columns - centre) / scale, bins, own)
+        ).fit((columns - centre) / scale, bins, row_weights)
         trees, shares = _flattened(forest, centre, scale, len(edges) + 1)
         return cls(trees, shares, *_laws(r, bins, edges))
 
@@ -110,14 +111,15 @@ class ResidualForest:
 
     def arrays(self) -> dict[str, Floats]:
         """For a model file."""
-        own = {"shares": self.shares, "means": self.means, "stds": self.stds}
-        return {f"residual_{name}": values for name, values in (self.trees | own).items()}
+        arrays = self.trees | {"shares": self.shares, "means": self.means, "stds": self.stds}
+        return {f"residual_{name}": values for name, values in arrays.items()}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Floats]) -> Self | None:
         """Inverse of `arrays`, None where there are none of it."""
-        found = {name[len("residual_") :]: v for name, v in arrays.items() if name.startswith("residual_")}
-        return cls(found, *(found.pop(name) for name in ("shares", "means", "stds"))) if found else None
+        start = "residual_"
+        trees = {name.removeprefix(start): v for name, v in arrays.items() if name.startswith(start)}
+        return cls(trees, *(trees.pop(name) for name in ("shares", "means", "stds"))) if trees else None
 
 
 def _with_prediction(columns: Floats, predicted: Floats) -> Floats:
@@ -141,9 +143,9 @@ def _laws(r: Floats, bins: np.ndarray, edges: Floats) -> tuple[Floats, Floats]:
     """b and s of every bin."""
     counts = np.bincount(bins, minlength=len(edges) + 1)
     middles = np.concatenate([edges[:1], (edges[1:] + edges[:-1]) / 2.0, edges[-1:]])
-    some = np.maximum(counts, 1)
-    means = np.where(counts > 0, np.bincount(bins, r, len(counts)) / some, middles)
-    squares = np.bincount(bins, (r - means[bins]) ** 2, len(counts)) / some
+    divisors = np.maximum(counts, 1)
+    means = np.where(counts > 0, np.bincount(bins, r, len(counts)) / divisors, middles)
+    squares = np.bincount(bins, (r - means[bins]) ** 2, len(counts)) / divisors
     least = max(1e-9 * float(r.std()), np.finfo(np.float64).tiny)
     widths = np.diff(edges) / 2.0
     inner = widths if len(widths) else np.full(1, least)
@@ -162,8 +164,8 @@ def _flattened(
     value = centre[at] + scale[at] * np.concatenate([tree.threshold for tree in trees])
     value[~split] = np.arange(np.count_nonzero(~split))
     shares = np.zeros((np.count_nonzero(~split), n_bins))
-    own = np.concatenate([tree.value[:, 0, :] for tree in trees])[~split]
-    shares[:, forest.classes_] = own / own.sum(axis=1, keepdims=True)
+    leaves = np.concatenate([tree.value[:, 0, :] for tree in trees])[~split]
+    shares[:, forest.classes_] = leaves / leaves.sum(axis=1, keepdims=True)
     right = np.concatenate([tree.children_right for tree in trees])
     missing = np.concatenate([tree.missing_go_to_left for tree in trees])
     return {

@@ -83,7 +83,7 @@ class View(NamedTuple):
     matrix: Matrix | None
 
     def plain(self) -> Keywords:
-        """As a parameter of the core, which gets the matrix by itself."""
+        """Parameter of the core, which gets the matrix apart."""
         view = self._asdict()
         del view["matrix"]
         return view

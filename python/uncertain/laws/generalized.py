@@ -495,14 +495,14 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
         std, naive_std = standard_errors(self.covariance_), standard_errors(arrays["naive_covariance"])
         self._naive = arrays["naive"], naive_std
         first = 0 if self.family == "ordinal" else 1
-        own = slice(first, first + arrays["means"].shape[1])
-        self.coef_, self.coef_std_ = self._law[own], std[own]
-        self.naive_coef_, self.naive_std_ = arrays["naive"][own], naive_std[own]
+        coefficients = slice(first, first + arrays["means"].shape[1])
+        self.coef_, self.coef_std_ = self._law[coefficients], std[coefficients]
+        self.naive_coef_, self.naive_std_ = arrays["naive"][coefficients], naive_std[coefficients]
         self.intercept_ = float(self._law[0]) if first else 0.0
         self.intercept_std_ = float(std[0]) if first else float("nan")
         extra = EXTRA.get(self.family)
-        self.extra_: dict[str, Floats] = {extra: self._law[own.stop :]} if extra else {}
-        self.extra_std_: dict[str, Floats] = {extra: std[own.stop :]} if extra else {}
+        self.extra_: dict[str, Floats] = {extra: self._law[coefficients.stop :]} if extra else {}
+        self.extra_std_: dict[str, Floats] = {extra: std[coefficients.stop :]} if extra else {}
 
     def _warn_unless_ended(self) -> None:
         name = type(self).__name__
