@@ -14,7 +14,7 @@ import numpy as np
 
 from .._columns.columns import listing
 from .._data.column import Column, read_column
-from .._data.typing import Floats, Label
+from .._data.typing import Codes, Floats, Label
 from .._tables import Table
 from ..exceptions import NullError, UncertainError
 
@@ -35,10 +35,11 @@ def find_categories(table: Table, columns: Sequence[str], on_missing: str) -> Ca
                 name,
                 'has no category; with on_missing="point" that is a category of its own, or drop such rows',
             )
-        if column.kind in ("others", "decimals") and len(column.present.array):
-            strange = type(column.present.array[0]).__name__ if column.kind == "others" else "Decimal"
-            raise UncertainError(f"{name}: categories must be strings, booleans or numbers, got {strange}")
-        distinct = {*column.present.distinct()[0].tolist()}
+        distinct = {*_distinct(column.present)[0]}
+        for kind in {*map(type, distinct)} - {str, bool, int, float}:
+            raise UncertainError(
+                f"{name}: categories must be strings, booleans or numbers, got {kind.__name__}"
+            )
         found[name] = _ordered(name, distinct if column.missing is None else {*distinct, None})
     return found
 
@@ -68,8 +69,8 @@ def one_hot(table: Table, categories: Categories, unknown: str = "error") -> tup
     for name, known in categories.items():
         column = _read(table, name)
         place = {value: k for k, value in enumerate(known)}
-        labels, places = column.distinct()
-        codes = np.asarray([place.get(label, -1) for label in labels.tolist()], dtype=np.int64)[places]
+        labels, places = _distinct(column)
+        codes = np.asarray([place.get(label, -1) for label in labels], dtype=np.int64)[places]
         if column.missing is not None:
             codes = np.where(column.missing, place.get(None, -1), codes)
         strange = np.flatnonzero(codes < 0)
@@ -94,3 +95,14 @@ def one_hot_names(column: str, known: Sequence[Label]) -> list[str]:
 def _read(table: Table, name: str) -> Column:
     (series,) = table.series([name])
     return read_column(series, name, len(series), "categories")
+
+
+def _distinct(column: Column) -> tuple[list[Label], Codes]:
+    """Return the distinct values, which may be of several types, and the place of each row's value."""
+    if column.kind == "others":
+        values = column.array.tolist()
+        labels = [*dict.fromkeys(values)]
+        place = {label: k for k, label in enumerate(labels)}
+        return labels, np.fromiter(map(place.__getitem__, values), np.uint32, len(values))
+    distinct, places = column.distinct()
+    return distinct.tolist(), places
