@@ -283,7 +283,7 @@ pub(super) fn minimize(
     control: &Control,
 ) -> Result<Solution> {
     let computed = objective.source().is_some();
-    let mut mu = if iterations_before == 0 && !computed { mu.max(FIRST_MU) } else { mu };
+    let mut mu = if computed { mu } else { mu.max(FIRST_MU) };
     let mut rows = central_rows(objective, &x, mu, control)?;
     let mut here = value(objective, &x, &rows);
     let mut open = complementarity(&rows);
