@@ -1,6 +1,6 @@
 """Tables of every library: opened once, read in Polars by column, answered in the caller's kind."""
 
 from .frame import BatchSize
-from .table import Block, Table, as_table, open_table
+from .table import Table, as_table, open_table
 
-__all__ = ["BatchSize", "Block", "Table", "as_table", "open_table"]
+__all__ = ["BatchSize", "Table", "as_table", "open_table"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -24,18 +24,6 @@ from .frame import KINDS_OF_TABLES, BatchSize, Frame
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-class Block(NamedTuple):
-    """Columns of numbers that are read side by side, or one column of lists."""
-
-    names: Sequence[str]
-    missing: str = "nan"
-    """What the extension is to do with nulls and NaN."""
-    like: Sequence[str] = ()
-    """Error bars are converted to the units of these columns, one for each."""
-    power: int = 1
-    """Variances are converted to the second power of these."""
 
 
 class Table:
@@ -217,16 +205,13 @@ class Table:
     def block(
         self, names: Sequence[str], missing: str = "nan", *, like: Sequence[str] = (), power: int = 1
     ) -> Rows:
-        """One of `blocks`."""
-        return self.blocks([Block(names, missing, like, power)])[0]
+        """Columns of numbers side by side, or one column of lists, as the extension reads them.
 
-    def blocks(self, asked: Iterable[Block]) -> list[Rows]:
-        """Columns of numbers side by side, as the extension reads them."""
-        read = []
-        for names, missing, like, power in asked:
-            units = self.unit_names(like) if len(like) == len(names) else ()
-            read.append(Rows.from_arrow(self.numbers(names, units, power), list(names), missing))
-        return read
+        `missing`: what is done with nulls and NaN. Error bars get the units of the columns `like`,
+        one for each; variances to their second `power`.
+        """
+        units = self.unit_names(like) if len(like) == len(names) else ()
+        return Rows.from_arrow(self.numbers(names, units, power), list(names), missing)
 
     def numbers(
         self, names: Sequence[str], units: Sequence[str | None] = (), power: int = 1

@@ -22,7 +22,7 @@ from .._data.numbers import refuse_where
 from .._data.split_normals import shaped
 from .._data.typing import Booleans, Floats, Keywords
 from .._data.units import POWERS
-from .._tables import Block, Table
+from .._tables import Table
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, MissingErrorBarsError, NullError, ParameterError, ShapeError
 from ._categories import Categories, one_hot
@@ -250,7 +250,7 @@ def _gaussians(
 ) -> GaussianRows:
     """Means and uncertainty as they are in the columns, in place where the layout allows."""
     impute = on_missing == "impute"
-    asked = [Block(columns, "nan" if impute else "refuse")]
+    means, rows = table.block(columns, "nan" if impute else "refuse"), dict[str, Rows]()
     names: dict[str, list[str]] = {"means": columns}
     for kind, of_kind in errors.items():
         policy = _ZERO[kind] if on_missing == "point" else "refuse-error-bars"
@@ -259,11 +259,9 @@ def _gaussians(
         ):
             policy = "nan"
         like = columns if len(columns) == len(of_kind) else columns[:1]
-        asked.append(Block(of_kind, policy, like, POWERS[kind]))
+        rows[kind] = table.block(of_kind, policy, like=like, power=POWERS[kind])
         names["diagonal" if kind == "var" and "factor" in errors else "covariances"] = of_kind
-    means, *read = table.blocks(asked)
-    rows, n, d = dict(zip(errors, read, strict=True)), means.n_rows, means.width
-    del read
+    n, d = means.n_rows, means.width
     missing = None
     if impute:
         if sizes is not None:
