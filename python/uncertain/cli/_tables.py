@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -179,10 +180,12 @@ def _write_binary(frames: Iterator[polars.DataFrame], file: BinaryIO, kind: str)
     second = next(frames, None)
     if second is None or not installed("pyarrow"):
         frame = first if second is None else _concat([first, second, *frames])
+        data = io.BytesIO()  # Polars has errors of its own for a full disk
         if kind == "parquet":
-            frame.write_parquet(file)
+            frame.write_parquet(data)
         else:
-            frame.write_ipc(file)
+            frame.write_ipc(data)
+        file.write(data.getbuffer())
         return frame.shape
     import pyarrow
     import pyarrow.parquet
