@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         preprocessing as preprocessing,
         uncertainty as uncertainty,
     )
-    from ._columns.columns import Columns as Columns
+    from ._tables.columns import Columns as Columns
     from ._data.array import GaussianArray as GaussianArray
     from ._data.incomplete import Incomplete as Incomplete
     from ._data.mixture_array import MixtureArray as MixtureArray
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 _ORIGINS = {
     name: module
     for module, names in {
-        "_columns.columns": "Columns",
+        "_tables.columns": "Columns",
         "_data.array": "GaussianArray",
         "_data.mixture_array": "MixtureArray",
         "_errors.check": "ErrorCheck check_errors",

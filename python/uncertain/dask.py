@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any, Literal, Unpack
 
-from ._columns.columns import ColumnsLike
 from ._data.choices import Meaning, OnMissing, Task
 from ._data.typing import RandomState
 from ._model.fit import FitOptions, asked_for, fit_rows
 from ._model.model import Model
 from ._model.opened import open_dask_rows
 from ._rows.on_dask import GROUP_BYTES
+from ._tables.columns import ColumnsLike
 
 __all__ = ["fit"]
 

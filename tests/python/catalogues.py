@@ -16,8 +16,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 import uncertain
 from uncertain import GaussianArray, Incomplete
-from uncertain._tables import BatchSize, as_table, open_table
 from uncertain._tables.files import open_files, read_table
+from uncertain._tables.frame import BatchSize
+from uncertain._tables.table import as_table, open_table
 from uncertain._tables.writing import write_table
 from uncertain._uncertain import Fitted, Rows, members_of, read_model, write_model
 

@@ -377,7 +377,7 @@ def test_scores_and_reports_do_not_wait_for_ever(
 
 def test_labels_do_not_pass_through_lists(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     """Strings of NumPy, pyarrow and categories, booleans and integers stay arrays."""
-    from uncertain._tables import Table
+    from uncertain._tables.table import Table
 
     def refuse(*_: Any) -> Any:
         raise AssertionError("a column of Python objects")

@@ -152,7 +152,7 @@ def test_text_is_no_error_bar() -> None:
 
 def test_a_clear_name_comes_before_letters() -> None:
     assert found(columns("mag", "mag_err", "e_mag_bol", "s_mag")).std == {"mag": "mag_err"}
-    with pytest.raises(ColumnError, match=r"'mag' has several error columns .*such as std=\{'mag': '"):
+    with pytest.raises(ColumnError, match=r"several error columns: mag .*such as std=\{'mag': '"):
         found(columns("mag", "mag_err", "sigma_mag"))
 
 

@@ -227,7 +227,7 @@ def drop(*names: str) -> dict[str, Any]:
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "no target column": (scalars(), {"target": "lable"}, "did you mean 'label'"),
     "no error bars": (drop("u_err", "v_err"), {}, "no error bars found among the columns id, u, v"),
-    "two error columns": (scalars() | {"u_se": np.ones(N)}, {}, "several error columns .u_err, u_se"),
+    "two error columns": (scalars() | {"u_se": np.ones(N)}, {}, "several error columns: u .u_err, u_se"),
     "feature without error": (scalars(), {"features": ["u", "id"]}, "'id' has no error column"),
     "pattern finds nothing": (scalars(), {"std": "{}_x"}, "no column has an error column named '{}_x'"),
     "mean and features": (scalars(), {"features": ["u"], "mean": "v"}, "mean= .* or features="),

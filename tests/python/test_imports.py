@@ -15,7 +15,6 @@ LAYERS = (
     {"exceptions", "_uncertain"},
     {"_data"},
     {"_spill"},
-    {"_columns"},
     {"_tables"},
     {"_base"},
     {"preprocessing", "kernels", "losses", "metrics", "uncertainty", "plot"},

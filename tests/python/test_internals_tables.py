@@ -26,8 +26,8 @@ from uncertain._data.groups import groups_from
 from uncertain._data.replacing import replacing
 from uncertain._data.targets import numbers_from, targets_from, weights_from
 from uncertain._rows.source import Source
-from uncertain._tables import BatchSize
 from uncertain._tables.files import open_files
+from uncertain._tables.frame import BatchSize
 from uncertain._tables.statistics import Code, Ends, _is_nines, ends_of
 from uncertain._tables.writing import write_table
 from uncertain.exceptions import UncertainError

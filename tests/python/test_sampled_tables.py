@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score, classification_report, mean_absolute
 import uncertain
 from uncertain._model import drawn, reader
 from uncertain._rows import in_parts
-from uncertain._tables import Table
+from uncertain._tables.table import Table
 from uncertain.cli import main
 from uncertain.exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
 

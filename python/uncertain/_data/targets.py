@@ -102,8 +102,9 @@ def _labels(column: Column, what: str, task: str) -> Array:
         label = labels[:1].tolist()[0]
         raise UncertainError(f"{what}: every label is {label!r}; a classifier needs at least two classes")
     classes = {*column.texts}
-    padded = next((text for text in classes if text != text.strip() and text.strip() in classes), None)
-    if padded is not None:
+    spaced = sorted(text for text in classes if text != text.strip() and text.strip() in classes)
+    if spaced:
+        padded = spaced[0]
         warn(
             f"{what}: the classes {padded.strip()!r} and {padded!r} differ by blanks alone, and are two; "
             "take the blanks away if they are one",

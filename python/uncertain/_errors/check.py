@@ -9,8 +9,6 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from .._columns.columns import ROLES, ColumnRoles, Columns, ColumnsLike
-from .._columns.find import find_columns
 from .._data.array import GaussianArray
 from .._data.choices import ON_MISSING, OnMissing
 from .._data.groups import Groups
@@ -21,6 +19,8 @@ from .._data.typing import ColumnOrValues, Floats
 from .._data.validation import TableLike
 from .._data.warn import warn
 from .._rows.source import Source
+from .._tables.columns import ROLES, ColumnRoles, Columns, ColumnsLike
+from .._tables.find import find_columns
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import find_filled

@@ -25,9 +25,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import minimize
 
-from .._columns.columns import listing
 from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.typing import Booleans, Floats
+from .._tables.columns import listing
 
 BEYOND = 3.0
 """Errors of readings that are this many times the scatter of the values."""

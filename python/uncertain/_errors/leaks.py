@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from .._columns.columns import listing
 from .._data.typing import Array, Booleans, Floats
+from .._tables.columns import listing
 
 FEWEST_ROWS = 20
 """With fewer rows chance makes such features."""

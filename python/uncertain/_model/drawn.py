@@ -26,8 +26,9 @@ from .._report.folds import check_counts
 from .._rows.batches import numbered
 from .._rows.source import Source
 from .._spill import in_parts
-from .._tables import BatchSize, Table
 from .._tables.dask import is_dask
+from .._tables.frame import BatchSize
+from .._tables.table import Table
 from ..exceptions import ParameterError, ShapeError, UncertainError
 from .reader import Reader
 

@@ -25,10 +25,10 @@ from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._choice.leaderboard import Leaderboard
-from .._columns.columns import Columns
 from .._data.typing import Array, Keywords, Label
 from .._estimators.gsu import GSURegressor
 from .._tables.cleaning import Cleaning
+from .._tables.columns import Columns
 from .._uncertain import (
     Fitted,
     average,

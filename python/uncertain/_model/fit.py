@@ -19,13 +19,13 @@ from sklearn.pipeline import Pipeline
 from .._base.deadline import Deadline
 from .._base.progress import shown
 from .._choice.logarithms import Transform
-from .._columns.columns import ROLES, ColumnRoles, Columns, ColumnsLike
 from .._data.choices import Arms, Effort, HandleUnknown, Meaning, MethodName, OnMissing, Task
 from .._data.options import refuse_unknown
 from .._data.typing import ColumnOrValues, Keywords, RandomState
 from .._data.validation import TableLike
 from .._rows.reader import RowReader
 from .._rows.sampled import REMEMBERED_ROWS
+from .._tables.columns import ROLES, ColumnRoles, Columns, ColumnsLike
 from .._tables.dask import is_dask
 from ..exceptions import ParameterError
 from .calibrating import calibrate

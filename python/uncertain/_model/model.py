@@ -21,7 +21,6 @@ from sklearn.pipeline import Pipeline
 from .._base.normal_mixtures import NormalMixtures
 from .._base.progress import shown
 from .._choice.leaderboard import Leaderboard
-from .._columns.columns import Columns
 from .._data.array import GaussianArray
 from .._data.column import as_values, read_column
 from .._data.groups import Groups
@@ -35,6 +34,7 @@ from .._report.pace import Pace, ReportCallback
 from .._report.regression import RegressionReport
 from .._rows.sampled import REMEMBERED_ROWS
 from .._rows.source import Source
+from .._tables.columns import Columns
 from .._tables.dask import is_dask, lazily
 from .._widths.distribution import density_of_rows, has_density, moved
 from .._widths.spread import Spread, left_open, own_law

@@ -7,9 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._columns.columns import Columns
-from .._columns.error_names import OF_POPULATIONS, SPREAD
-from .._columns.find import Types, find_columns
 from .._data.array import GaussianArray
 from .._data.typing import Keywords, NativeTable
 from .._data.validation import TableLike, seed_from
@@ -19,7 +16,10 @@ from .._rows.in_parts import suits_parts
 from .._rows.reader import RowReader, beside_features, refuse_of_laws
 from .._rows.source import Source
 from .._spill import Budget
+from .._tables.columns import Columns
 from .._tables.dask import is_dask
+from .._tables.error_names import OF_POPULATIONS, SPREAD
+from .._tables.find import Types, find_columns
 from ..exceptions import ColumnError, ParameterError
 from ..preprocessing._empty import find_filled
 from .plan import Plan

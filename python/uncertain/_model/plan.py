@@ -23,7 +23,6 @@ from .._choice.methods import AUTO, METHODS, make_estimator
 from .._choice.portfolio import Member, Request
 from .._choice.settings import checked_noise, re_measured_in, settings_of_choice, to_seed
 from .._choice.steps import Softening, steps_with, takes_gaps, takes_shapes
-from .._columns.columns import OF_LAWS, listing
 from .._data.choices import (
     ARMS,
     EFFORTS,
@@ -47,6 +46,7 @@ from .._rows.reader import OF_PAIRS, Policy, RowReader, Uses
 from .._rows.sampled import CHOSEN_ROWS
 from .._rows.store import RowStore, refusal
 from .._rows.training import TrainingRows
+from .._tables.columns import OF_LAWS, listing
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..laws.generalized import CLASSES as OF_CLASSES
 from .densities import with_density

@@ -13,7 +13,6 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
-from .._columns.columns import Columns, listing
 from .._data.array import GaussianArray
 from .._data.column import read_column
 from .._data.groups import Groups
@@ -29,7 +28,9 @@ from .._rows.batches import numbered
 from .._rows.in_parts import is_large
 from .._rows.source import Source
 from .._spill import in_parts
-from .._tables import BatchSize, Table
+from .._tables.columns import Columns, listing
+from .._tables.frame import BatchSize
+from .._tables.table import Table
 from ..exceptions import (
     ErrorSizesWarning,
     ParameterError,

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from sklearn.pipeline import Pipeline
 
 from .._base.normal_mixtures import NormalMixtures
-from .._columns.columns import OF_LAWS, PairsOfTarget
 from .._data.incomplete import GaussianRows
 from .._data.typing import ColumnOrValues, Floats, Ints, Keywords, RandomState
 from .._data.validation import TableLike
@@ -21,6 +20,7 @@ from .._report.pace import Pace
 from .._report.regression import RegressionReport, compare_regressions
 from .._rows.of_target import covariances, limits
 from .._rows.source import Source
+from .._tables.columns import OF_LAWS, PairsOfTarget
 from .._widths.distribution import density_of_rows, from_errors, has_density
 from .._widths.scatter import most_likely_scatter
 from ..exceptions import UncertainError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._choice.leaderboard import Leaderboard
-from .._columns.columns import Columns, listing, visible
+from .._tables.columns import Columns, listing, visible
 from ..preprocessing import AsGaussians
 from .coefficients import logarithms
 from .measured import drops_errors, is_measured

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from .._columns.columns import Columns
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.numbers import gaps_as_nan
 from .._data.typing import Floats
 from .._errors.sizes import ErrorSizes
-from .._tables import Table
+from .._tables.columns import Columns
+from .._tables.table import Table
 from ..exceptions import ParameterError
 from ..preprocessing import AsGaussians
 from ..preprocessing._error_bars import Deviations, read_deviations

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
-from .._columns.columns import Columns
 from .._data.incomplete import GaussianRows, with_gaps
 from .._data.typing import Ints, Label
-from .._tables import BatchSize, Table
+from .._tables.columns import Columns
+from .._tables.frame import BatchSize
 from .._tables.statistics import Statistics
+from .._tables.table import Table
 from ..exceptions import (
     ColumnError,
     MissingErrorBarsError,

@@ -18,9 +18,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from .._base.sums import Need
-from .._columns.columns import Columns, listing
 from .._data.incomplete import GaussianRows, Incomplete
 from .._spill import OF_SEVERAL, Budget, Spill, in_files
+from .._tables.columns import Columns, listing
 from ..exceptions import ParameterError
 from ..preprocessing import AsGaussians
 from .joined import joined, joins

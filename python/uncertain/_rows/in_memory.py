@@ -8,12 +8,12 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from .._columns.columns import OF_LAWS, Columns, PairsOfTarget, listing
-from .._columns.find import exact_candidates
 from .._data.choices import Arms
 from .._data.column import Coded
 from .._data.typing import Floats, Ints, Limits
 from .._data.warn import warn
+from .._tables.columns import OF_LAWS, Columns, PairsOfTarget, listing
+from .._tables.find import exact_candidates
 from .._tables.size_model import fill_target_sizes
 from .._tables.statistics import code_warning, codes_of
 from ..exceptions import ParameterError, UncertainError, UncertainWarning

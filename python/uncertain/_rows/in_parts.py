@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from sklearn.base import BaseEstimator
 
-from .._columns.columns import Columns
 from .._data.incomplete import GaussianRows, Incomplete
 from .._spill import Parts, in_parts
-from .._tables import BatchSize
+from .._tables.columns import Columns
+from .._tables.frame import BatchSize
 from .._uncertain import give_memory_back
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import empty_errors

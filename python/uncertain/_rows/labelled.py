@@ -13,7 +13,7 @@ import numpy as np
 
 from .._data.column import rows_with_value
 from .._data.typing import ColumnOrValues, Ints, NativeColumn
-from .._tables import Table
+from .._tables.table import Table
 from ..exceptions import UncertainError
 from .reader import PerRow
 from .source import Source

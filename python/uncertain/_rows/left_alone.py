@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .._columns.columns import Columns
 from .._data.incomplete import GaussianRows
+from .._tables.columns import Columns
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
 from .source import Source

@@ -12,11 +12,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._columns.columns import Columns, PairsOfTarget, listing, require
 from .._data.incomplete import GaussianRows, filled_gaussians
 from .._data.numbers import float_array, refuse_where
 from .._data.typing import Floats, Limits
 from .._data.warn import warn
+from .._tables.columns import Columns, PairsOfTarget, listing, require
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._flags import read_flags

@@ -10,8 +10,8 @@ from typing import ClassVar
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from .._columns.columns import OF_ROWS, Columns
 from .._data.typing import Floats, NativeTable
+from .._tables.columns import OF_ROWS, Columns
 from ..preprocessing import AsGaussians
 from .cluster.passes import Cluster, Passes
 from .cluster.rows import Distributed, Sample

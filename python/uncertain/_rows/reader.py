@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from .._columns.columns import OF_LAWS, OF_ROWS, Columns
-from .._columns.find import Types, left_out
 from .._data.choices import Arms
 from .._data.warn import warn
+from .._tables.columns import OF_LAWS, OF_ROWS, Columns
+from .._tables.find import Types, left_out
 from .._tables.size_model import MISSING_STD
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians

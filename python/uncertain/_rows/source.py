@@ -10,7 +10,6 @@ from typing import Any, Literal, NoReturn, Self, TypeGuard
 
 import numpy as np
 
-from .._columns.columns import require
 from .._data.column import as_values
 from .._data.groups import Groups, groups_from
 from .._data.numbers import float_array
@@ -19,6 +18,7 @@ from .._data.typing import ColumnOrValues, Floats, Labels, NativeColumn, NativeT
 from .._data.validation import TableLike
 from .._data.warn import warn
 from .._tables.answers import as_array
+from .._tables.columns import require
 from .._tables.frame import refuse_strange
 from .._tables.paths import Paths
 from .._tables.table import Table, as_table

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._columns.columns import Columns
 from .._data.column import Coded, encoded, read_column
 from .._data.groups import Groups, groups_from
 from .._data.targets import (
@@ -28,8 +27,10 @@ from .._data.typing import Array, Floats, Ints, Label, Labels
 from .._spill import Budget, Spill
 from .._spill._column import Column
 from .._spill._folder import ask_for_space
-from .._tables import BatchSize, Table
+from .._tables.columns import Columns
+from .._tables.frame import BatchSize
 from .._tables.size_model import MISSING_STD, fill_target_sizes, target_sizes
+from .._tables.table import Table
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
 from .batches import Batch, BatchReading, numbered

@@ -1,6 +1,1 @@
-"""Tables of every library: opened once, read in Polars by column, answered in the caller's kind."""
-
-from .frame import BatchSize
-from .table import Table, as_table, open_table
-
-__all__ = ["BatchSize", "Table", "as_table", "open_table"]
+"""Tables of every library, read in Polars by column, and the roles of their columns."""

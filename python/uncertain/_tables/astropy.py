@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._columns.columns import listing
-from .._columns.error_names import error_bars
 from .._data.typing import Array, NativeTable
 from ..exceptions import ColumnError
+from .columns import listing
+from .error_names import error_bars
 
 
 def read_hdu(X: Any) -> tuple[NativeTable, tuple[str, ...]]:

@@ -15,13 +15,13 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from .._columns.columns import listing
-from .._columns.error_names import error_bars
 from .._data.arrow_rows import fields_of, struct_type, width_of
 from .._data.arrow_types import metadata_of
 from .._data.typing import ColumnType
 from .._data.units import Unit
 from ..exceptions import ColumnError
+from .columns import listing
+from .error_names import error_bars
 from .frame import FIRST, BatchSize, Frame
 from .text import has_error_bars, read_text
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from .._columns.columns import Columns, listing
 from .._uncertain import Rows
 from ..exceptions import ColumnError
+from .columns import Columns, listing
 from .size_model import SizeModel
 from .table import Table
 

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Literal, NamedTuple, TypeAlias
 
-from .._columns.columns import visible
 from .._data.warn import warn
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
+from .columns import visible
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One path or several; each the name of a file or folder, a pattern with * or an address."""

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._columns.columns import Columns, listing
 from .._data.mixing import mixed
 from .._data.typing import Floats
 from .._uncertain import Rows
 from .cleaning import Cleaning
+from .columns import Columns, listing
 from .size_model import MOST_ROWS
 from .table import Table
 

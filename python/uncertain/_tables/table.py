@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._columns.columns import require
 from .._data.array import GaussianArray
 from .._data.typing import ColumnType, Ints, NativeColumn, NativeTable
 from .._data.units import Unit, as_unit, converted, unit_name
 from .._uncertain import Rows
 from ..exceptions import ColumnError, ShapeError
 from .answers import Columns, answer
+from .columns import require
 from .frame import KINDS_OF_TABLES, BatchSize, Frame
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._base.progress import show_iteration, shown
-from .._columns.columns import ROLES
+from .._tables.columns import ROLES
 from ._group import Commands
 from ._options import (
     choice_options,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from .._data.typing import Keywords
     from .._model.model import Model
-    from .._tables import Table
+    from .._tables.table import Table
 
 __all__ = ["main"]
 
@@ -191,7 +191,7 @@ def predict(
       cat new.parquet | uncertain predict model.safetensors - --format arrow > predictions.arrow
     """
     from .. import load
-    from .._columns.columns import require
+    from .._tables.columns import require
 
     if append and keep:
         raise click.UsageError("--append keeps all columns, --keep some: choose one")

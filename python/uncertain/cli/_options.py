@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .._columns.columns import ROLES
 from .._data.choices import ARMS, EFFORTS, HANDLE_UNKNOWN, MEANINGS, METHOD_NAMES, ON_MISSING, TASKS
+from .._tables.columns import ROLES
 
 if TYPE_CHECKING:
     from .._data.typing import Function

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .._data.typing import NativeTable
     from .._model.model import Model
     from .._model.without_errors import Errors
-    from .._tables import Table
+    from .._tables.table import Table
 
 Paths: TypeAlias = str | list[str]
 
@@ -90,8 +90,8 @@ def read(path: Paths) -> polars.DataFrame:
 
 def open_table(path: Paths, model: Model | None = None, errors: Errors = None) -> NativeTable:
     """Open a table that is read by column; for a model, with the columns that it reads."""
-    from .._tables import open_table as open_frame
     from .._tables.files import open_files
+    from .._tables.table import open_table as open_frame
 
     if model is not None:
         return model._reader.opened(read(path) if path == STANDARD else path, errors).table
@@ -130,7 +130,7 @@ def write(
 
 def _batches(table: Table) -> Iterator[Table]:
     """The table, or all columns of a large file in batches."""
-    from .._tables import BatchSize
+    from .._tables.frame import BatchSize
 
     width = 8 * len(table.names)
     n_rows = table.counted() if table.streams and table.repeats else None

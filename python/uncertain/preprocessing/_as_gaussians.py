@@ -17,8 +17,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
-from .._columns.columns import OF_FEATURES, Columns, ColumnsLike, FeatureRoles, listing
-from .._columns.find import complete_columns, find_columns
 from .._data.array import GaussianArray
 from .._data.choices import ARMS, HANDLE_UNKNOWN, ON_MISSING
 from .._data.features import refuse_names
@@ -28,11 +26,12 @@ from .._data.options import check_options, refuse_unknown
 from .._data.typing import Array, Keywords, NativeTable
 from .._data.validation import RowsLike, check_fitted_names
 from .._data.warn import warn
-from .._tables import Table
 from .._tables.cleaning import Cleaning
+from .._tables.columns import OF_FEATURES, Columns, ColumnsLike, FeatureRoles, listing
+from .._tables.find import complete_columns, find_columns
 from .._tables.size_model import SizeModel
 from .._tables.statistics import Statistics
-from .._tables.table import as_table
+from .._tables.table import Table, as_table
 from ..exceptions import (
     ColumnError,
     NotFiniteError,

@@ -12,10 +12,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .._columns.columns import listing
 from .._data.column import Column, read_column
 from .._data.typing import Codes, Floats, Label
-from .._tables import Table
+from .._tables.columns import listing
+from .._tables.table import Table
 from ..exceptions import NullError, UncertainError
 
 Categories: TypeAlias = dict[str, list[Label]]

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._columns.columns import Columns, listing
 from .._data.array import GaussianArray
 from .._data.arrow_rows import from_column, null_rows, struct_type
 from .._data.draws import Lists, draws_of_column, mixtures_from
 from .._data.features import prefixed_names
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.typing import Booleans
-from .._tables import Table
+from .._tables.columns import Columns, listing
+from .._tables.table import Table
 from ..exceptions import ColumnError
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .._columns.columns import Columns
-from .._columns.find import find_columns
 from .._data.column import is_missing
 from .._data.warn import warn
-from .._tables import Table
+from .._tables.columns import Columns
+from .._tables.find import find_columns
+from .._tables.table import Table
 from ..exceptions import UncertainWarning
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._columns.columns import Columns, listing
-from .._columns.error_names import ErrorBar
 from .._data.asymmetric import split_normal, what_is_lost
 from .._data.typing import Booleans, Floats, Ints
 from .._data.units import POWERS
-from .._tables import Table
+from .._tables.columns import Columns, listing
+from .._tables.error_names import ErrorBar
 from .._tables.size_model import SizeModel
+from .._tables.table import Table
 from ..exceptions import UncertainError
 from ._flags import read_flags
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._data.column import read_column
 from .._data.typing import Limits
-from .._tables import Table
+from .._tables.table import Table
 from ..exceptions import UncertainError
 
 SIGNS = {"<": -1, "<=": -1, ">": 1, ">=": 1, "=": 0, "": 0}

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._columns.columns import Columns
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, missing_mask
 from .._data.mixture_array import MixtureArray
 from .._data.typing import Booleans, Floats, Limits
-from .._tables import Table
+from .._tables.columns import Columns
+from .._tables.table import Table
 from ..exceptions import NullError
 from ._categories import Categories, one_hot_names
 from ._error_bars import Sizes

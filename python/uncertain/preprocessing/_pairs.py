@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._columns.columns import listing
 from .._data.typing import Booleans, Floats, Ints
 from .._data.warn import warn
+from .._tables.columns import listing
 from .._uncertain import Gaussians, Rows
 from ..exceptions import NotPositiveSemiDefiniteError, UncertainError, UncertainWarning
 

@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._columns.columns import Columns, listing
-from .._columns.error_names import ErrorBar
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, hstack
@@ -22,7 +20,9 @@ from .._data.numbers import refuse_where
 from .._data.split_normals import shaped
 from .._data.typing import Booleans, Floats, Keywords
 from .._data.units import POWERS
-from .._tables import Table
+from .._tables.columns import Columns, listing
+from .._tables.error_names import ErrorBar
+from .._tables.table import Table
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, MissingErrorBarsError, NullError, ParameterError, ShapeError
 from ._categories import Categories, one_hot

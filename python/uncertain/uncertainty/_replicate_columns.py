@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._columns.columns import listing, require
 from .._data.column import read_column
 from .._data.numbers import float_array
 from .._data.typing import Floats, Keywords
 from .._data.warn import warn
-from .._tables import Table
+from .._tables.columns import listing, require
+from .._tables.table import Table
 from ..exceptions import (
     ColumnError,
     NotFiniteError,

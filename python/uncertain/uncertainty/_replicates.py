@@ -21,13 +21,13 @@ from typing import Literal, Required, TypeAlias, TypedDict, TypeVar, Unpack, cas
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._columns.error_names import SPREAD
 from .._data.array import GaussianArray
 from .._data.numbers import float_array
 from .._data.options import check_option
 from .._data.typing import ArrowStream, Floats, Ints, Keywords, NativeTable
 from .._data.units import as_unit
-from .._tables import as_table
+from .._tables.error_names import SPREAD
+from .._tables.table import as_table
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError
 from ._replicate_columns import finite, read_replicates
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..._columns.columns import Columns
-from ..._columns.error_names import ErrorBar
 from ..._data.typing import Floats, Label
+from ..._tables.columns import Columns
+from ..._tables.error_names import ErrorBar
 from ..._tables.size_model import SizeModel
 from ...preprocessing import AsGaussians
 from .gaussians import Rows

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..._columns.columns import Columns
 from ..._data.groups import Groups
 from ..._data.incomplete import GaussianRows
 from ..._data.targets import targets_from
 from ..._data.typing import Floats, Ints, Label, Labels, NativeTable
+from ..._tables.columns import Columns
 from ..._tables.size_model import MISSING_STD, MOST_ROWS, fill_target_sizes, target_sizes
 from ..._tables.statistics import Statistics
 from ...exceptions import UncertainError

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._columns.columns import Columns
 from ..._data.column import read_column
 from ..._data.incomplete import Incomplete, filled_gaussians, vstack
 from ..._data.mixing import GOLDEN, finalised
 from ..._data.targets import places, weights_from
 from ..._data.typing import Array, Codes, Estimator, Floats, Ints, Keywords, Label, NativeColumn, NativeTable
+from ..._tables.columns import Columns
 from ..._tables.size_model import MISSING_STD, SizeModel, fill_target_sizes
 from ..._tables.statistics import Statistics
 from ..._uncertain import partial_sums

@@ -317,7 +317,7 @@ class Columns:
             )
         if self.corr and self.lists:
             raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')
-        self._scalar_bars(())
+        self.scalar_bars(())
 
     # -- what was asked for
 
@@ -381,6 +381,11 @@ class Columns:
         """Return the columns with other findings, on which no role depends."""
         return replace(self, found=replace(self.found, **changes))
 
+    def with_ignored(self, names: Iterable[str]) -> Self:
+        """Return the columns of a table with these names, of which those without a role are ignored."""
+        known = self.used | self.beside()
+        return self.with_found(ignored=tuple(name for name in names if name not in known))
+
     ignored = _finding("ignored")
     automatic = _finding("automatic")
     target_unit = _finding("target_unit")
@@ -409,14 +414,14 @@ class Columns:
     def error_bars(self) -> dict[str, ErrorBar]:
         """The error bar of every scalar feature, in their order."""
         features = self.features or ()
-        bars = self._scalar_bars(features)
+        bars = self.scalar_bars(features)
         return {f: bars[f] for f in features if f in bars} | bars
 
     def bars(self) -> dict[str, ErrorBar]:
         """Return the error bar of every scalar feature."""
         return dict(self.error_bars)
 
-    def _scalar_bars(self, features: Iterable[str]) -> dict[str, ErrorBar]:
+    def scalar_bars(self, features: Iterable[str]) -> dict[str, ErrorBar]:
         """Return the error bars that roles give scalar features; patterns give each of `features` one."""
         bars: dict[str, ErrorBar] = {}
         for role, value in self.errors.items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from .._data.options import did_you_mean
 from ..exceptions import ColumnError, ParameterError
@@ -80,16 +80,18 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
         pairs = PairsOfTarget(asked.target_corr, asked.target_cov, named=True)
         return asked.with_found(target_pairs=pairs) if pairs.columns else asked
     target = asked.target
-    asked, target_limit = _limits_of_target(asked, names)
+    flags = _flags(asked, names)
+    target_limit = flags.pop(target, None)
     asked, pairs = _pairs_of_target(asked)
     asked = _with_distributions(asked, table)
     _check_named(asked, names)
     exact = () if asked.exact is None or asked.exact == "all" else tuple(asked.exact)
     categorical, draws = tuple(asked.categorical or ()), tuple(asked.draws or ())
-    flags = _flag_columns(asked.limits, names) | ({target_limit} if target_limit else set())
     parsed = ErrorNames(names)
     readable = [name for name in names if name not in empty]
-    taken = {*empty, *asked.beside(), *exact, *categorical, *draws, *flags}
+    beside = asked.of_kinds("beside")
+    of_rows = [name for value in beside.values() for name in ((value,) if isinstance(value, str) else value)]
+    taken = {*empty, *of_rows, *exact, *categorical, *draws, *flags.values(), target_limit or ""}
     of_target, candidates, bars = parsed.beside_target(target, readable, taken)
     choice = _Choice(asked, parsed, candidates, bars, table.types)
     own = {*categorical, *exact}
@@ -103,10 +105,10 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
         target_stds=tuple(bar.columns[0] for bar in of_target if bar.kind == "std"),
         target_bars=tuple(str(bar) for bar in of_target if bar.kind != "std"),
         unsure=frozenset(bar.columns[0] for bar in by_name if not bar.sure and bar.kind == "std"),
-        target_pairs=pairs if pairs.columns else _pairs_by_name(asked, roles.get("features") or (), names),
+        target_pairs=pairs if pairs.corr or pairs.cov else _pairs_by_name(asked, roles, names),
         empty=frozenset(empty),
     )
-    roles |= asked.of_kinds("beside") | {
+    roles |= beside | {
         "exact": (*roles.get("exact", ()), *exact), "categorical": categorical,
         "draws": (*roles.get("draws", ()), *draws),
     }  # fmt: skip
@@ -115,11 +117,10 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
         more = [n for n in candidates if n not in used and table.types[n] == "number"]
         roles["exact"] = (*roles["exact"], *more)
     scalars = [*roles.get("features", ()), *roles["exact"]]
-    columns = Columns(**roles, limits=limit_columns(asked.limits, scalars, names), found=found)
-    if not columns.used:
+    if not (scalars or roles.get("mean") or roles["draws"] or categorical):
         raise ColumnError(_no_errors(candidates))
-    known = columns.used | columns.beside()
-    return columns.with_found(ignored=tuple(name for name in names if name not in known))
+    columns = Columns(**roles, limits=_limits(asked, flags, scalars, target_limit), found=found)
+    return columns.with_ignored(names)
 
 
 def complete_columns(asked: Columns, names: Sequence[str]) -> Columns | None:
@@ -137,7 +138,7 @@ def complete_columns(asked: Columns, names: Sequence[str]) -> Columns | None:
     features = asked.features or ()
     return replace(
         asked.with_bars(asked.error_bars) if asked.error_bars else asked,
-        limits=limit_columns(asked.limits, asked.scalars, names),
+        limits=_limits(asked, _flags(asked, names), asked.scalars),
         **_pair_roles(asked, features, names),
         found=Found(settled=True),
     )
@@ -183,66 +184,54 @@ def _with_distributions(asked: Columns, table: NamesAndTypes) -> Columns:
 # -- limits, and pairs of columns
 
 
-def _limits_of_target(asked: Columns, names: Sequence[str]) -> tuple[Columns, str | None]:
-    """The roles without the target's part of `limits`, and that."""
-    limits, target = asked.limits, asked.target
-    if limits is None or target is None:
-        return asked, None
+def _flags(asked: Columns, names: Sequence[str]) -> dict[Any, str]:
+    """The columns of flags, by the column whose values they call limits."""
+    limits = asked.limits
     if isinstance(limits, str):
-        column = fill(limits, target)
-        if column not in names:
-            return asked, None
-        rest: Any = limits if any(fill(limits, n) in names for n in names if n != target) else None
-    else:
-        column = limits.get(target, "")
-        rest = {name: flags for name, flags in limits.items() if name != target} or None
-    return replace(asked, limits=rest), require(column, names) if column else None
-
-
-def limit_columns(limits: Any, features: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """Return the column of limit flags of each of these features that has one."""
-    if limits is None:
-        return {}
-    if isinstance(limits, Mapping):
-        for feature, column in limits.items():
-            if feature not in features:
-                raise ColumnError(
-                    f"limits={{{feature!r}: {column!r}}}: {feature!r} is neither the target nor a scalar "
-                    "feature (features= or exact=)"
-                )
+        return {name: fill(limits, name) for name in names if fill(limits, name) in names}
+    if limits:
         require_all(limits.values(), names)
-        return dict(limits)
-    flags = {feature: fill(limits, feature) for feature in features if fill(limits, feature) in names}
-    if not flags:
-        raise ColumnError(f"limits={limits!r}: no column is called so; the features are {listing(features)}")
-    return flags
+    return dict(limits or {})
 
 
-def _flag_columns(limits: Any, names: Iterable[str]) -> set[str]:
-    """The columns that an argument about limits may name."""
-    if isinstance(limits, str):
-        return {fill(limits, name) for name in names} & {*names}
-    return set(limits.values()) if isinstance(limits, Mapping) else set()
+def _limits(
+    asked: Columns, flags: Mapping[Any, str], features: Sequence[str], of_target: str | None = None
+) -> dict[str, str]:
+    """The column of flags of each of these features that has one."""
+    limits = {feature: flags[feature] for feature in features if feature in flags}
+    if isinstance(asked.limits, str) and not (limits or of_target):
+        raise ColumnError(
+            f"limits={asked.limits!r}: no column is called so; the features are {listing(features)}"
+        )
+    for feature in flags if isinstance(asked.limits, Mapping) else ():
+        if feature not in limits:
+            raise ColumnError(
+                f"limits={{{feature!r}: {flags[feature]!r}}}: {feature!r} is neither the target nor a scalar "
+                "feature (features= or exact=)"
+            )
+    return limits
 
 
 def _pairs_of_target(asked: Columns) -> tuple[Columns, PairsOfTarget]:
     """The roles without the pairs of a feature and the target, and these."""
-    of_target: dict[Literal["corr", "cov"], dict[str, str]] = {"corr": {}, "cov": {}}
+    of_target: dict[str, dict[str, str]] = {"corr": {}, "cov": {}}
     rest: Keywords = {}
     for role, columns in of_target.items():
-        pairs, target = asked.pairs(role), asked.target
-        columns.update({a if b == target else b: c for (a, b), c in pairs.items() if target in (a, b)})
-        if columns:
-            rest[role] = {pair: c for pair, c in pairs.items() if target not in pair} or None
-    return replace(asked, **rest), PairsOfTarget(of_target["corr"], of_target["cov"], named=True)
+        pairs, target = getattr(asked, role), asked.target
+        if isinstance(pairs, Mapping) and target is not None:
+            columns.update({a if b == target else b: c for (a, b), c in pairs.items() if target in (a, b)})
+            if columns:
+                rest[role] = {pair: c for pair, c in pairs.items() if target not in pair} or None
+    of_pairs = PairsOfTarget(of_target["corr"], of_target["cov"], named=True)
+    return (replace(asked, **rest) if rest else asked), of_pairs
 
 
-def _pairs_by_name(asked: Columns, features: Sequence[str], names: Sequence[str]) -> PairsOfTarget:
+def _pairs_by_name(asked: Columns, roles: Keywords, names: Sequence[str]) -> PairsOfTarget:
     """The columns that are called like covariances of the target and a feature.
 
     A pattern that the caller gave for pairs of features is looked for first.
     """
-    target = asked.target
+    target, features = asked.target, roles.get("features") or ()
     of_target: dict[str, dict[str, str]] = {"corr": {}, "cov": {}}
     if target is None or not features:
         return PairsOfTarget()
@@ -329,7 +318,8 @@ class _Choice:
 
     def means_and_errors(self, features: Sequence[str] | None) -> Keywords:
         """Return the roles of features, with what the caller left open; `features` are those with errors."""
-        mean, errors, lists = self.asked.mean, self.asked.errors, self.asked.lists
+        mean, errors = self.asked.mean, self.asked.errors
+        lists = {kind: c for kind, c in errors.items() if isinstance(c, str) and "{}" not in c}
         lone = self.asked.exact is not None or bool(self.asked.categorical or self.asked.draws)
         if features is not None and errors and errors.keys() == lists.keys():
             return {"features": features, **errors}
@@ -387,7 +377,7 @@ class _Choice:
             require_all(named, self.names)
             features = [name for name in self.names if name in named]
         assert features is not None
-        bars = {f: bar for f, bar in asked._scalar_bars(features).items() if not searched or self._has(bar)}
+        bars = {f: bar for f, bar in asked.scalar_bars(features).items() if not searched or self._has(bar)}
         require_all((name for feature, bar in bars.items() for name in (feature, *bar.columns)), self.names)
         for feature, bar in bars.items():
             if feature not in features:
@@ -421,7 +411,7 @@ class _Choice:
         if isinstance(cov, str) and len(self.asked.errors) == 1:
             features = [n for n in self.candidates if fill(cov, n, n) in self.candidates] or [*self.known]
         else:
-            bars = self.asked._scalar_bars(self.candidates)
+            bars = self.asked.scalar_bars(self.candidates)
             features = [name for name, bar in bars.items() if self._has(bar)]
         if not features:
             meant = {
@@ -463,25 +453,18 @@ class _Choice:
     def _one_each(self, bars: Mapping[str, Sequence[ErrorBar]]) -> dict[str, ErrorBar]:
         """The only error bar of every feature; one question about all that have several."""
         several = {feature: of_feature for feature, of_feature in bars.items() if len(of_feature) > 1}
-        if len(several) < 2:
-            return {feature: self._one(feature, of_feature) for feature, of_feature in bars.items()}
+        if not several:
+            return {feature: of_feature[0] for feature, of_feature in bars.items()}
         texts = [f"{feature} ({', '.join(map(str, of_feature))})" for feature, of_feature in several.items()]
         answer = roles_of_bars({feature: of_feature[0] for feature, of_feature in several.items()})
-        typed = ", ".join(f"{role}={value!r}" for role, value in answer.items())
+        features = {"features": [*bars]} if len(bars) > 1 else {}
+        typed = ", ".join(f"{role}={value!r}" for role, value in (features | answer).items())
         raise ColumnError(
-            f"columns with several error columns: {listing(texts)}; say which ones to use, such as "
-            f"features={[*bars]!r}, {typed}"
+            f"columns with several error columns: {listing(texts)}; say which to use, such as {typed}"
         )
 
     def _one(self, feature: str, bars: Sequence[ErrorBar]) -> ErrorBar:
-        """The only error bar of a feature."""
-        if len(bars) > 1:
-            [(role, value)] = roles_of_bars({feature: bars[0]}).items()
-            raise ColumnError(
-                f"column {feature!r} has several error columns ({', '.join(map(str, bars))}); "
-                f"say which one to use, such as {role}={value!r}"
-            )
-        return bars[0]
+        return self._one_each({feature: bars})[feature]
 
     def _beside_mean(self, mean: str, required: bool) -> dict[str, str]:
         """The error columns called `cov`, `std`, `var`, ...; none is legal only when `mean` was asked for."""
@@ -552,8 +535,19 @@ def _no_errors(candidates: Sequence[str]) -> str:
     )
 
 
-_INVERSE = re.compile(r"(?i)(?:^|(?<=[_.\- ]))ivar(?=$|[_.\- ])")
-_PER_CENT = re.compile(r"(?i)[_.\- ](?:pct|percent|perc|rel|relative|frac)$")
+_OTHER_FORMS = (
+    (
+        re.compile(r"(?i)(?:^|(?<=[_.\- ]))ivar(?=$|[_.\- ])"),
+        "err",
+        "{0!r} looks like an inverse variance: make {1!r} = 1 / sqrt of it, empty if it is 0",
+    ),
+    (
+        re.compile(r"(?i)(err.*)[_.\- ](?:pct|percent|perc|rel|relative|frac)$"),
+        r"\1",
+        "{0!r} looks like an error relative to its value: make {1!r} = its share of the value",
+    ),
+)
+"""Names of error bars that are not read, the name of what is read in their place, and how to make it."""
 _INTERVAL = re.compile(
     r"(?i)(?P<base>.+?)[_.\- ](?:95_?)?(?:ci|cl|conf|confidence)_?(?:95)?[_.\- ]?(?P<side>low|lower|lo|l)$"
 )
@@ -565,14 +559,10 @@ _MEAN = re.compile(r"(?i)^(?:mean|avg)[_.\- ]|[_.\- ](?:mean|avg)$")
 
 def _hints(names: Sequence[str]) -> Iterator[str]:
     """A sentence for each form of error bars that is not read, and that some of the columns have."""
-    inverse = next((name for name in names if _INVERSE.search(name)), None)
-    if inverse is not None:
-        std = _INVERSE.sub("err", inverse)
-        yield f"{inverse!r} looks like an inverse variance: make {std!r} = 1 / sqrt of it, empty if it is 0"
-    share = next((name for name in names if _PER_CENT.search(name)), None)
-    if share is not None and "err" in share.lower():
-        std = _PER_CENT.sub("", share)
-        yield f"{share!r} looks like an error relative to its value: make {std!r} = its share of the value"
+    for pattern, instead, text in _OTHER_FORMS:
+        name = next((name for name in names if pattern.search(name)), None)
+        if name is not None:
+            yield text.format(name, pattern.sub(instead, name))
     for name in names:
         match = _INTERVAL.fullmatch(name)
         upper = name[: match.start("side")] + _UPPER[match["side"].lower()] if match else ""

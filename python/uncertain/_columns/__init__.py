@@ -1,1 +1,0 @@
-"""Roles of the columns of a table: declared once, found by name once."""
