@@ -171,9 +171,9 @@ html_sidebars = {"index": [], "gallery_pages/index": []}
 
 
 def leave_out_of_search(app: Any) -> list[Any]:
-    """Decisions are for contributors: a search finds the guide. (Sphinx' own mark keeps their titles.)"""
+    """Leave the page for contributors out of the search, which then finds the guide."""
     if indexer := getattr(app.builder, "indexer", None):
-        indexer.prune([name for name in app.env.all_docs if not name.startswith("decisions/")])
+        indexer.prune([name for name in app.env.all_docs if name != "contributing"])
     return []
 
 

@@ -1,7 +1,7 @@
 """Fuzzing below the border, with cargo-fuzz and the nightly compiler: `make fuzz`.
 
     python tools/cargo_fuzz.py [--sanitizer none] SECONDS [TARGET ...]
-    python tools/cargo_fuzz.py --draw docs/decisions/2026-11-23-fuzzing.svg
+    python tools/cargo_fuzz.py --draw EDGES.svg
 
 Builds the targets of fuzz/ with the address sanitizer and debug assertions (in fuzz/target), and runs each
 for its share of the seconds, from fuzz/corpus and from what earlier runs found (in fuzz/target/found). Says

@@ -1,4 +1,4 @@
-"""Processor time of every classifier to fit and to predict: for docs/evidence/speed.md.
+"""Processor time of every classifier to fit and to predict: for docs/guide/all-models.md.
 
 python benches/papers/model_costs.py [--quick]
 """
@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> str:
                 cells.append(fit)
             lines.append([f"`{name}`" if "scikit" not in name else name, *cells, per_row])
     head = ["model", *(f"{n:,} rows, s" for n in sizes), "a prediction, µs"]
-    return page.update("../evidence/speed.md", {"costs": page.table(head, lines)}, quick=quick)
+    return page.update("../guide/all-models.md", {"costs": page.table(head, lines)}, quick=quick)
 
 
 def seconds(model: Any, n: int, means: bool) -> tuple[str, str]:

@@ -52,10 +52,18 @@ def test_the_readme_has_snippets_in_both_languages() -> None:
 def test_every_make_command_that_is_named_exists() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
-    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+    for page in [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]:
         text = page.read_text(encoding="utf-8")
         named = set(re.findall(r"(?:`|^|^\$ )make ([a-z-]+)", text, re.MULTILINE))
         assert named <= targets, (name(page), named - targets)
+
+
+def test_every_file_that_the_architecture_names_exists() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w-]+(?:/[\w-]+)+\.(?:rs|py))`", text)
+    assert len(named) > 40
+    roots = [ROOT, ROOT / "rust/uncertain/src", ROOT / "python/uncertain"]
+    assert not [path for path in named if not any((root / path).is_file() for root in roots)]
 
 
 def test_every_file_and_test_that_the_papers_pages_name_exists() -> None:

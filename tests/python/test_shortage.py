@@ -1,7 +1,7 @@
 """Large allocations that the system refuses are an OutOfMemoryError with their size; the process goes on.
 
 Each call runs in a fork of its own under a hard limit of address space (RLIMIT_AS) that leaves less than
-it needs in one piece. Small allocations do not ask (docs/decisions/2026-11-23-memory.md).
+it needs in one piece. Small allocations do not ask.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ PATH_WORK, LEAST_PATH, MOST_PATH = 2e9, 500, 2e10
 ROWS_OF_CLASS = 100
 """Rows of a path for each of several classes, where that is more than the least. That no plane tells a class
 from all others the solver finds out in 20 to 60 passes, with every penalty; 500, 1,000 and 3,000 rows of six
-classes choose equally well (docs/decisions/2026-11-24-a-cheaper-choice.md)."""
+classes choose equally well (benches/python/path_rows.py)."""
 MOST_ANSWERS = 50_000_000
 """Probabilities of all rows: rows x classes."""
 PASSES_OF_PATH = 13 * 5 * 8

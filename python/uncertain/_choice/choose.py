@@ -12,8 +12,7 @@ up to 6,000 rows where it is better by two standard errors, of numbers both in s
 
 From 1,000 rows on the loss of a row is the mean over readings of it with errors x 1, 2 and 4 (of any number
 of rows, with sizes in the range `noise`): what compares the sizes of errors may be best today, and is useless
-tomorrow. Scores on the leaderboard are those of errors as they are
-(docs/decisions/2026-11-27-errors-of-tomorrow.md).
+tomorrow. Scores on the leaderboard are those of errors as they are.
 
 Members run a race, fold by fold, and leave it when they are clearly behind (`race`).
 
@@ -72,7 +71,7 @@ ENOUGH_ROWS = 20
 """With fewer rows nothing is held out."""
 AVERAGED_ROWS = 1_000
 """Below it an average is made: with 300 rows the one member that was chosen was 0.9 points of accuracy worse
-than the truly best one, an average 0.4 (docs/decisions/2026-11-22-the-choice.md)."""
+than the truly best one, an average 0.4."""
 MOST_AVERAGED = 6_000
 """Up to it one is made where it is clearly better; of more rows each member takes seconds."""
 CLEARLY = 2.0

@@ -45,8 +45,7 @@ are features, too."""
 DISCRIMINANTS = ((True, 1), (True, 2), (False, 1), (True, 4), (False, 2), (False, 4), (False, 8))
 """(one covariance for all, Gaussians per class), the simplest first."""
 EM_TOL = 1e-4
-"""Where EM ends for several Gaussians: held-out losses are those of 1e-6 or better, in a fourth of the time
-(docs/decisions/2026-11-23-one-held-out-engine.md)."""
+"""Where EM ends for several Gaussians: held-out losses as good as those of 1e-6, in a fourth of the time."""
 MIXTURES = (1, 2, 4, 8, 16)
 """Gaussians of features and target together."""
 

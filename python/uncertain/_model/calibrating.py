@@ -52,7 +52,7 @@ LARGER = {
 """Held-out rows are read again with errors larger by factors between these ends. A number is judged in units
 of its own predicted width. A class has no such unit: the rows of the noisiest bin, whose scores a noisy row
 is compared with, are nearly all less noisy than it, unless there are still noisier ones. So each octave up to
-sixteen has a copy of every row (docs/decisions/2026-11-22-conformal.md)."""
+sixteen has a copy of every row."""
 ENOUGH_SCORES = 100, 400
 """Of classes a third of the rows or groups is scored, but no fewer, and no more are needed. The models of
 more folds would make file and answers larger, and where labels are nearly noise, and they disagree, sets that

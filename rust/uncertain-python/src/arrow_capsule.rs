@@ -4,7 +4,7 @@
 //! `arrow-array` has the C structures and their release callbacks; its own stream reader knows record batches alone,
 //! and a column is a stream of arrays of any type. Reading it takes three calls.
 //! Rejected: `pyo3-arrow`, which does the same and brings `arrow-cast` with its two companions, none of it used here: a
-//! third of all that a fresh build compiles (docs/decisions/2026-11-22-build-time.md).
+//! third of all that a fresh build compiles.
 
 use std::ffi::CStr;
 
