@@ -29,6 +29,7 @@ RULES = {
     "SS01": "no summary",
 }
 ALLOWED = {
+    ("uncertain.AsGaussians", "PR02"),  # the fields of Columns are keywords of **roles
     ("uncertain.Incomplete.from_arrays", "PR02"),  # std, var and cov are keywords of **errors
 }
 RUN_IN = re.compile(r"(Parameters|Returns|Raises|Warns|Notes|References|Examples|Attributes) -{3,}")

@@ -95,7 +95,7 @@ def test_a_dictionary_of_single_numbers() -> None:
     listed = {name: [value] for name, value in row.items()}
     assert MODEL.predict(row).shape == (1,)
     assert MODEL.predict_proba(row)["a"].tolist() == MODEL.predict_proba(listed)["a"].tolist()
-    with pytest.raises(ColumnError, match=r"a table of one row is \{'flux_err': \[0.1\]\}"):
+    with pytest.raises(ColumnError, match=r"a table of one row is \{'flux_err': \[0.1\], ...\}"):
         MODEL.predict(listed | {"flux_err": 0.1})
     with pytest.raises(UncertainError, match="two classes"):
         uncertain.fit(row | {"kind": "a"}, target="kind")

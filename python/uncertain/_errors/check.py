@@ -205,10 +205,10 @@ def check_errors(
 
 
 def _sentence(found: Sequence[tuple[str, Found]]) -> str:
+    ranges = [f"{f.intervals[1].lower:.2g} to {f.intervals[1].upper:.2g}" for _, f in found]
     parts = [
-        f"those of {name} are {f.factor:.2g} times as large "
-        f"({f.intervals[1].lower:.2g} to {f.intervals[1].upper:.2g})"
-        for name, f in found[:5]
+        f"those of {name} are {f.factor:.2g} times as large ({interval})"
+        for (name, f), interval in zip(found[:5], ranges, strict=False)
     ]
     more = f" and {len(found) - 5} others" if len(found) > 5 else ""
     return f"Errors are not as large as the error bars say: {'; '.join(parts)}{more}."

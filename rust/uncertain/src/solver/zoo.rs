@@ -1,7 +1,7 @@
 //! What each method can do alone, on a fixed set of problems: every covariance kind, loss, shape and penalty.
 //!
-//! Not a test: it prints one line per problem and method (the page docs/decisions/2026-11-22-solver-zoo.md has the
-//! results). Each method starts at zero, without another one to hand over to, and is stopped after [`SECONDS`] of
+//! Not a test: it prints one line per problem and method (stdout is the
+//! table). Each method starts at zero, without another one to hand over to, and is stopped after [`SECONDS`] of
 //! processor time, which does not depend on what else a machine is doing.
 //!
 //! ```text
