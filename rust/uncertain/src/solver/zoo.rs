@@ -1,8 +1,7 @@
 //! What each method can do alone, on a fixed set of problems: every covariance kind, loss, shape and penalty.
 //!
-//! Not a test: it prints one line per problem and method (stdout is the
-//! table). Each method starts at zero, without another one to hand over to, and is stopped after [`SECONDS`] of
-//! processor time, which does not depend on what else a machine is doing.
+//! Not a test: it prints one line per problem and method. Each method starts at zero, without another one to hand
+//! over to, and is stopped after [`SECONDS`] of processor time, which does not depend on what else a machine is doing.
 //!
 //! ```text
 //! ZOO_KINDS=diagonal,full ZOO_ROWS=300,3000 cargo test --release -p uncertain-learn --lib solver::zoo -- --ignored --nocapture
