@@ -283,13 +283,13 @@ class Columns:
         """The error bars of `features` in their order."""
         if self.features is None:
             raise ParameterError(
-                f"{name}={shown(columns)}: a list of columns needs features= in the same order; or pass a "
-                "dictionary {feature: column}"
+                f"{name}={shown([*columns])}: a list of columns needs features= in the same order. Pass them, "
+                "or a dictionary {feature: column}."
             )
         if len(columns) != len(self.features):
             raise ParameterError(
-                f"{name}={shown(columns)}: a list has one column for each of the {len(self.features)} "
-                "features= in their order; for some of them pass a dictionary {feature: column}"
+                f"{name}={shown([*columns])}: a list names one column for each of the {len(self.features)} "
+                "features=, in their order. For some of them pass a dictionary {feature: column}."
             )
         return self._checked(name, "bars", dict(zip(self.features, columns, strict=True)))
 
