@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 CEILINGS = {
-    "python": 39_740,
+    "python": 39_750,
     "python/uncertain/_base": 1_450,
     "python/uncertain/_choice": 2_500,
     "python/uncertain/_data": 3_360,
@@ -22,7 +22,7 @@ CEILINGS = {
     "python/uncertain/_report": 2_250,
     "python/uncertain/_rows": 2_910,
     "python/uncertain/_spill": 490,
-    "python/uncertain/_tables": 4_490,
+    "python/uncertain/_tables": 4_500,
     "python/uncertain/_trees": 1_230,
     "python/uncertain/_widths": 460,
     "python/uncertain/cli": 810,

@@ -283,8 +283,8 @@ class Columns:
         """The error bars of `features` in their order."""
         if self.features is None:
             raise ParameterError(
-                f"{name}={shown([*columns])}: a list of columns needs features= in the same order. Pass them, "
-                "or a dictionary {feature: column}."
+                f"{name}={shown([*columns])}: a list of columns needs features= in the same order. Pass "
+                "them, or a dictionary {feature: column}."
             )
         if len(columns) != len(self.features):
             raise ParameterError(

@@ -180,6 +180,10 @@ def _is_nines(value: float) -> bool:
     return len(digits) >= 2 and set(digits) == {"9"}
 
 
+COPIED = 4 << 20
+"""Bytes of a column of lists that are copied into columns of their places at a time."""
+
+
 class Statistics:
     """Statistics of the parts of a table so far, and a sample of its rows."""
 
@@ -200,15 +204,18 @@ class Statistics:
         names = dict.fromkeys((*columns.scalars, *self._kinds))
         numbers = table.numbers([name for name in names if table.types.get(name) == "number"])
         series = [column if column.dtype.is_float() else column.cast(pl.Float64) for column in numbers]
-        lists = [] if columns.mean is None else [columns.mean]
-        lists += [columns.lists[kind] for kind in ("std", "var") if lists and kind in columns.lists]
-        for name, column in zip(lists, table.numbers(lists), strict=True):
-            matrix = Rows.from_arrow([column], [name], "nan").to_numpy()
-            series += [pl.Series(f"{name}[{j}]", values) for j, values in enumerate(matrix.T)]
         frame = pl.DataFrame(series)
         values = {name: feature for feature, bar in columns.error_bars.items() for name in bar.columns}
         known = {name: feature for name, feature in values.items() if feature in frame.columns}
         self._merge(ends_of(frame, known))
+        lists = [] if columns.mean is None else [columns.mean]
+        lists += [columns.lists[kind] for kind in ("std", "var") if lists and kind in columns.lists]
+        for name, column in zip(lists, table.numbers(lists), strict=True):
+            places = Rows.from_arrow([column], [name], "nan").to_numpy().T
+            width = max(1, COPIED // (8 * max(1, len(column))))
+            for j in range(0, len(places), width):
+                part = {f"{name}[{j + k}]": values for k, values in enumerate(places[j : j + width])}
+                self._merge(ends_of(pl.DataFrame(part), {}))
         return self
 
     def merge(self, other: Statistics) -> None:
