@@ -6,7 +6,7 @@
 //! [`KernelMap`](crate::transform::KernelMap)'s.)
 //!
 //! Rows are [prepared](RandomFeatures::prepare) once (symmetric roots of matrices) and computed in blocks after that, as
-//! a [`RowSource`](crate::data::RowSource): nothing ever holds all features unless asked to.
+//! a [`RowSource`]: nothing ever holds all features unless asked to.
 
 mod averaged;
 mod random;
