@@ -318,3 +318,14 @@ def test_a_missing_error_bar_may_mean_exact() -> None:
     filled = uncertain.fit(frame, target="y", target_std=np.where(std > 0.5, std, 0.0), method="gsu")
     model = uncertain.fit(gaps, target="y", on_missing="point", method="gsu")
     np.testing.assert_array_equal(model.pipeline_[-1].coef_, filled.pipeline_[-1].coef_)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_weights_count_rows_whose_targets_have_error_bars(loss: Any) -> None:
+    X, y = rows(50)
+    weights = np.arange(50) % 3
+    repeated = np.repeat(np.arange(50), weights)
+    a = GSURegressor(loss=loss, tol=1e-9).fit(X, y, sample_weight=weights, y_std=0.2)
+    b = GSURegressor(loss=loss, tol=1e-9).fit(X[repeated], y[repeated], y_std=0.2)
+    assert_allclose(a.predict(X), b.predict(X), rtol=1e-3, atol=1e-3)
+    assert_allclose(a.objective_, b.objective_, rtol=1e-8)
