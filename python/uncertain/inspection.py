@@ -23,7 +23,7 @@ from ._data.column import as_values
 from ._data.groups import Groups, groups_from
 from ._data.incomplete import GaussianRows, Incomplete, filled_gaussians, hstack, like, missing_mask
 from ._data.numbers import float_array
-from ._data.options import check_option
+from ._data.options import check_option, refuse_if
 from ._data.typing import ColumnOrValues, Estimator, Floats, Ints, Label, Labels, Predictor, RandomState
 from ._data.validation import TableLike
 from ._held_out.means import standard_error
@@ -78,13 +78,12 @@ class Importances:
 
     def __repr__(self) -> str:
         width = max(map(len, self.names))
-        title = f"Drop of the {self.scoring} ({self.score:.4g}) when a feature is permuted"
-        title += " (+- standard error)"
         lines = [
-            f"  {name:<{width}}  {mean:+.4g}" + ("" if np.isnan(se) else f" +- {se:.2g}")
-            for name, mean, se in zip(*self.to_dict().values(), strict=True)
+            f"Drop of the {self.scoring} ({self.score:.4g}) when a feature is permuted (+- standard error)"
         ]
-        return "\n".join([title, *lines])
+        for name, mean, se in zip(*self.to_dict().values(), strict=True):
+            lines.append(f"  {name:<{width}}  {mean:+.4g}" + ("" if np.isnan(se) else f" +- {se:.2g}"))
+        return "\n".join(lines)
 
 
 def permutation_importance(
@@ -238,15 +237,12 @@ def partial_dependence(
     check_counts(grid_resolution=(grid_resolution, 2))
     data = _Inspected.from_arguments(model, X, max_rows=max_rows)
     block = data.block(features)
-    if len(block) > 2:
-        raise ParameterError(f"features: expected one or two, got {len(block)}")
-    if len(data.rows) == 0:
-        raise UncertainError("X: there are no rows to average over")
-    axes = (
-        tuple(_percentile_axis(data, j, grid_resolution, percentiles) for j in block)
-        if grid is None
-        else _given_axes(grid, len(block))
-    )
+    refuse_if(len(block) > 2, f"features: expected one or two, got {len(block)}")
+    refuse_if(len(data.rows) == 0, "X: there are no rows to average over", UncertainError)
+    if grid is None:
+        axes = tuple(_percentile_axis(data, j, grid_resolution, percentiles) for j in block)
+    else:
+        axes = _given_axes(grid, len(block))
     std = _std_of_error(error)
     answer, outputs = _response(data, response)
     points = [answer(_set_to(data.rows, block, np.array(point), std)) for point in product(*axes)]
@@ -286,9 +282,7 @@ class _Inspected:
         """Read a `Model`'s table, or check the rows and targets of an estimator."""
         names: tuple[str, ...] = ()
         if isinstance(model, Model):
-            estimator, rows, truth, codes = model._inspected(
-                X, y, groups, labelled=labelled, max_rows=max_rows
-            )
+            estimator, rows, truth, codes = model._inspected(X, y, groups, labelled, max_rows)
             names = tuple(model.feature_names_)
         else:
             rows = X if isinstance(X, (GaussianArray, Incomplete)) else GaussianArray(X)  # type: ignore[arg-type]
@@ -297,8 +291,10 @@ class _Inspected:
                 if y is None or isinstance(y, str):
                     raise ParameterError("y: pass the targets of the rows; only a Model can read a column")
                 truth = np.asarray(list(as_values(y, "y")))
-                if truth.shape != (len(rows),):
-                    raise ShapeError(f"y: expected {len(rows)} targets, one per row, got {truth.shape}")
+                wrong = truth.shape != (len(rows),)
+                refuse_if(
+                    wrong, f"y: expected {len(rows)} targets, one per row, got {truth.shape}", ShapeError
+                )
             codes = None if groups is None else Groups(groups_from(groups, "groups", len(rows)))
         if len(names) != rows.n_features:
             names = tuple(rows.feature_names or (f"feature {j}" for j in range(rows.n_features)))
@@ -313,8 +309,8 @@ class _Inspected:
         single = isinstance(features, str) or not isinstance(features, Sequence)
         listed = cast(Sequence[Feature], [features] if single else features)
         block = tuple(self._number(feature) for feature in listed)
-        if not block or len(set(block)) < len(block):
-            raise ParameterError(f"features: {features!r}: name at least one feature, and each once")
+        wrong = not block or len(set(block)) < len(block)
+        refuse_if(wrong, f"features: {features!r}: name at least one feature, and each once")
         return block
 
     def _number(self, feature: object) -> int:
@@ -396,8 +392,8 @@ def _row_scores(
     usable = [metric for metric in (OF_NUMBERS if data.is_regression else OF_CLASSES) if metric.sign]
     default = "r2" if data.is_regression else "accuracy"
     _, metric = chosen_metrics((), default if scoring is None else scoring, usable)
-    if metric.needs == "probabilities" and not hasattr(estimator, "predict_proba"):
-        raise ParameterError(f"scoring={metric.name!r}: the model gives no probabilities")
+    without = metric.needs == "probabilities" and not hasattr(estimator, "predict_proba")
+    refuse_if(without, f"scoring={metric.name!r}: the model gives no probabilities")
     needs = {metric.needs}
 
     def score(rows: GaussianRows) -> Floats:
@@ -416,16 +412,16 @@ def _response(data: _Inspected, response: str) -> tuple[Callable[[GaussianRows],
     check_option("response", response, ("auto", "predict_proba", "decision_function", "predict"))
     model = data.estimator
     if data.is_regression:
-        if response not in ("auto", "predict"):
-            raise ParameterError(f"response={response!r}: a regression has predict alone")
+        refuse_if(
+            response not in ("auto", "predict"), f"response={response!r}: a regression has predict alone"
+        )
         return (lambda rows: model.predict(rows)[:, None]), ("prediction",)
-    if response == "predict":
-        raise ParameterError('response="predict": labels have no mean; use "predict_proba"')
-    name = response
-    if response == "auto":
-        name = "predict_proba" if hasattr(model, "predict_proba") else "decision_function"
-    if not hasattr(model, name):
-        raise ParameterError(f"response={response!r}: {type(model).__name__} has no {name} here")
+    labels_only = 'response="predict": labels have no mean; use "predict_proba"'
+    refuse_if(response == "predict", labels_only)
+    usual = "predict_proba" if hasattr(model, "predict_proba") else "decision_function"
+    name = usual if response == "auto" else response
+    missing = f"response={response!r}: {type(model).__name__} has no {name} here"
+    refuse_if(not hasattr(model, name), missing)
     labels = model.classes_.tolist()
     first = 1 if len(labels) == 2 else 0
 
@@ -447,28 +443,27 @@ def _std_of_error(error: object) -> float | None:
 
 def _given_axes(grid: ArrayLike | Sequence[ArrayLike], n_features: int) -> tuple[Floats, ...]:
     arrays = [grid] if n_features == 1 else list(cast(Sequence[ArrayLike], grid))
-    if len(arrays) != n_features:
-        raise ShapeError(f"grid: expected a pair of arrays for two features, got {len(arrays)}")
+    pair = f"grid: expected a pair of arrays for two features, got {len(arrays)}"
+    refuse_if(len(arrays) != n_features, pair, ShapeError)
     axes = tuple(float_array(axis, "grid") for axis in arrays)
     for axis in axes:
-        if axis.ndim != 1 or len(axis) == 0:
-            raise ShapeError(f"grid: expected one list of values per feature, got shape {axis.shape}")
-        if not np.isfinite(axis).all():
-            raise UncertainError("grid: values must be finite")
+        expected = f"grid: expected one list of values per feature, got shape {axis.shape}"
+        refuse_if(axis.ndim != 1 or len(axis) == 0, expected, ShapeError)
+        refuse_if(not np.isfinite(axis).all(), "grid: values must be finite", UncertainError)
     return axes
 
 
 def _percentile_axis(data: _Inspected, j: int, resolution: int, percentiles: tuple[float, float]) -> Floats:
     low, high = percentiles
-    if not 0 <= low < high <= 1:
-        raise ParameterError(f"percentiles={percentiles!r}: must be two increasing numbers in [0, 1]")
+    wrong = not 0 <= low < high <= 1
+    refuse_if(wrong, f"percentiles={percentiles!r}: must be two increasing numbers in [0, 1]")
     means = filled_gaussians(data.rows).means[~missing_mask(data.rows)[:, j], j]
-    if means.size == 0:
-        raise UncertainError(f"feature {data.names[j]!r} is missing in every row: pass grid=")
+    name = f"feature {data.names[j]!r}"
+    refuse_if(means.size == 0, f"{name} is missing in every row: pass grid=", UncertainError)
     distinct: Floats = np.unique(means)
     if len(distinct) <= resolution:
         return distinct
     low, high = np.quantile(means, percentiles)
-    if low == high:
-        raise UncertainError(f"feature {data.names[j]!r}: its percentiles are both {low:g}; pass wider ones")
+    equal = f"{name}: its percentiles are both {low:g}; pass wider ones"
+    refuse_if(low == high, equal, UncertainError)
     return np.linspace(low, high, resolution)

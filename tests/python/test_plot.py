@@ -316,7 +316,7 @@ def test_wrong_calls() -> None:
         (lambda: boundary.from_estimator(two, X[:, :2], cov=[1.0, 2.0]), "matrix of shape"),
         (lambda: boundary.from_estimator(numbers, table), "GSURegressor has no decision_function"),
         (lambda: reliable.from_estimator(classes, X, three), "two classes, got 3"),
-        (lambda: reliable.from_predictions([0, 1], [0.5, 1.5]), r"row 1 is 1\.5, not a probability"),
+        (lambda: reliable.from_predictions([0, 1], [0.5, 1.5]), r"row 1 is 1\.5; not a probability"),
         (lambda: reliable.from_predictions([0, 1], [0.5]), "same shape"),
         (lambda: reliable.from_estimator(bare, table), "GSUClassifier gives no probabilities here"),
         (lambda: reliable.from_estimator(model, table.drop("kind")), "needs the labels"),

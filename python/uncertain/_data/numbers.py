@@ -109,6 +109,12 @@ def pair_of_arrays(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) 
     return a, b
 
 
+def check_shape(values: Array, shape: tuple[int, ...], what: str, content: str) -> None:
+    """Refuse an array of another shape."""
+    if values.shape != shape:
+        raise ShapeError(f"{what}: expected {content}, shape {shape}, got {values.shape}")
+
+
 def first_place(wrong: Booleans, *axes: str) -> tuple[tuple[int, ...], str] | None:
     """The first place that is wrong, as an index and in words ("row 3, feature 0"); None if all is well."""
     places = np.argwhere(wrong)

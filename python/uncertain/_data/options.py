@@ -6,7 +6,13 @@ import difflib
 from collections.abc import Iterable, Sequence
 from numbers import Real
 
-from ..exceptions import ParameterError
+from ..exceptions import ParameterError, UncertainError
+
+
+def refuse_if(wrong: object, message: str, error: type[UncertainError] = ParameterError) -> None:
+    """Raise the error where the condition holds."""
+    if wrong:
+        raise error(message)
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:

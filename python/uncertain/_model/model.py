@@ -879,7 +879,6 @@ class Model:
         table: TableLike,
         y: ColumnOrValues | None,
         groups: ColumnOrValues | bool | None,
-        *,
         labelled: bool,
         max_rows: int | None,
     ) -> Inspected:

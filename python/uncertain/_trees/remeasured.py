@@ -32,7 +32,7 @@ from .._data.array import GaussianArray
 from .._data.groups import groups_from
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.mixture_array import is_mixed
-from .._data.options import check_option
+from .._data.options import check_option, refuse_if
 from .._data.typing import Array, Floats, Keywords, Labels, RandomState
 from .._data.validation import RowsLike, check_rows, check_sample_weight, generator_from
 from .._data.warn import warn
@@ -322,24 +322,22 @@ class Remeasured(Core, BaseEstimator):
             _check_count("n_trees", self.n_trees, 0, or_auto=True)
         if self.n_learners != "auto":
             _check_count("n_learners", self.n_learners, 1, MOST_LEARNERS, or_auto=True)
-        if self.estimator is not None and self.n_trees != "auto":
-            raise ParameterError(
-                f"n_trees = {self.n_trees}: is for the default learner; set it in estimator="
-            )
-        if self.estimator is not None and self.n_learners not in ("auto", 1):
-            raise ParameterError(f"n_learners = {self.n_learners}: is for the default learner")
+        foreign = self.estimator is not None
+        default = "is for the default learner"
+        counted = foreign and self.n_trees != "auto"
+        refuse_if(counted, f"n_trees = {self.n_trees}: {default}; set it in estimator=")
+        several = foreign and self.n_learners not in ("auto", 1)
+        refuse_if(several, f"n_learners = {self.n_learners}: {default}")
         check_option("error_columns", self.error_columns, COLUMNS)
-        share = self.per_feature
-        if not isinstance(share, (int, float, np.number)) or not 0 <= share <= 1:
-            raise ParameterError(f"per_feature = {share!r}: must be a share between 0 and 1")
+        share, number = self.per_feature, (int, float, np.number)
+        outside = not isinstance(share, number) or not 0 <= share <= 1
+        refuse_if(outside, f"per_feature = {share!r}: must be a share between 0 and 1")
         if self.factors != "auto":
             pair = isinstance(self.factors, (tuple, list)) and len(self.factors) == 2
-            pair = pair and all(isinstance(factor, (int, float, np.number)) for factor in self.factors)
-            if not pair or not 0.0 < self.factors[0] <= self.factors[1] < math.inf:
-                raise ParameterError(
-                    f'factors = {self.factors!r}: must be "auto" or the smallest and the largest factor, '
-                    "such as (1, 4)"
-                )
+            pair = pair and all(isinstance(factor, number) for factor in self.factors)
+            outside = not pair or not 0.0 < self.factors[0] <= self.factors[1] < math.inf
+            wanted = '"auto" or the smallest and the largest factor, such as (1, 4)'
+            refuse_if(outside, f"factors = {self.factors!r}: must be {wanted}")
 
     def _range(self, rows: GaussianArray) -> tuple[float, float]:
         """The smallest and the largest factor: until the noise is as wide as the data."""
@@ -440,10 +438,9 @@ class Remeasured(Core, BaseEstimator):
         try:
             return self._as_loaded(mean_trees([self._flat(learner) for learner in learners]))
         except UncertainError as error:  # such as of a scikit-learn that is yet to come
-            several = len(learners)
+            count = len(learners)
             warn(
-                f"one learner answers instead of the mean of {several} (n_learners): {error}",
-                UncertainWarning,
+                f"one learner answers instead of the mean of {count} (n_learners): {error}", UncertainWarning
             )
             return learners[0]
 

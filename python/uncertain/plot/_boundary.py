@@ -16,9 +16,10 @@ from scipy.special import ndtr
 from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
+from .._data.options import refuse_if
 from .._data.typing import ColumnOrValues, Estimator, Floats, Keywords, Label, Labels, Predictor
 from .._data.validation import TableLike
-from ..exceptions import ParameterError, ShapeError
+from ..exceptions import ShapeError
 from ._figure import COLORS, GREY, axes_for, axis_limits, bare, ink, legend
 from ._gaussians import GaussianDisplay
 from ._rows import PlotRows, last_step
@@ -91,9 +92,9 @@ class DecisionBoundaryDisplay:
         rows = PlotRows.from_arguments(estimator, X, y)
         pair = rows.pair(features)
         classifier, data = rows.estimator, rows.rows[:, list(pair)]
-        if not hasattr(classifier, "decision_function"):
-            name = type(last_step(classifier)).__name__
-            raise ParameterError(f"{name} has no decision_function: a boundary is between classes")
+        name = type(last_step(classifier)).__name__
+        no_score = not hasattr(classifier, "decision_function")
+        refuse_if(no_score, f"{name} has no decision_function: a boundary is between classes")
         low, high = axis_limits(data.means)
         xx0, xx1 = np.meshgrid(*(np.linspace(low[k], high[k], resolution) for k in (0, 1)))
         points = np.stack([xx0.ravel(), xx1.ravel()], axis=1)
@@ -110,8 +111,7 @@ class DecisionBoundaryDisplay:
 
     def plot(self, ax: Axes | None = None, *, n_std: float = 1.0) -> Self:
         """Draw on `ax`, or on a new figure."""
-        if not n_std > 0:
-            raise ParameterError(f"n_std = {n_std!r}: must be a number of standard deviations > 0")
+        refuse_if(not n_std > 0, f"n_std = {n_std!r}: must be a number of standard deviations > 0")
         self.ax_ = axes_for(ax)
         self.figure_ = self.ax_.figure
         self.boundary_ = self.band_ = None
@@ -153,10 +153,10 @@ def _scores(
         drawn: Any = places if names is None else GaussianArray(places, feature_names=names)
     else:
         matrix = np.asarray(cov, dtype=np.float64)
-        if matrix.shape not in ((), (2, 2)):
-            raise ShapeError(
-                f"cov: expected a variance or a matrix of shape (2, 2), got shape {matrix.shape}"
-            )
+        wanted = "a variance or a matrix of shape (2, 2)"
+        refuse_if(
+            matrix.shape not in ((), (2, 2)), f"cov: expected {wanted}, got shape {matrix.shape}", ShapeError
+        )
         whole = np.zeros((rows.n_features, rows.n_features))
         whole[np.ix_(pair, pair)] = matrix if matrix.ndim else matrix * np.eye(2)
         drawn = GaussianArray(places, cov=whole, feature_names=names)

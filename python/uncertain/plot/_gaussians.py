@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
+from .._data.numbers import check_shape
 from .._data.typing import ColumnOrValues, Keywords, Label, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ShapeError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def ellipses(
-    data: GaussianArray, *, ax: Axes, n_std: float = 1.0, rows: ArrayLike | None = None, **style: object
+    data: GaussianArray, *, ax: Axes, n_std: float = 1.0, rows: ArrayLike | None = None, **style: Any
 ) -> EllipseCollection:
     """Draw every row's covariance as the ellipse (x - x_i)' S_i^-1 (x - x_i) = n_std^2.
 
@@ -39,15 +40,8 @@ def ellipses(
     values, vectors = np.linalg.eigh(chosen.covariances())
     lengths = 2.0 * n_std * np.sqrt(np.maximum(values, 0.0))
     angles = np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1]))
-    collection = EllipseCollection(
-        lengths[:, 1],
-        lengths[:, 0],
-        angles,
-        units="xy",
-        offsets=chosen.means,
-        offset_transform=ax.transData,
-        **style,
-    )
+    style |= {"units": "xy", "offsets": chosen.means, "offset_transform": ax.transData}
+    collection = EllipseCollection(lengths[:, 1], lengths[:, 0], angles, **style)
     ax.add_collection(collection)
     return collection
 
@@ -82,8 +76,7 @@ class GaussianDisplay:
         _check_two_features(data)
         self.data = data
         self.y = np.zeros(len(data), dtype=int) if y is None else np.asarray(y)
-        if self.y.shape != (len(data),):
-            raise ShapeError(f"y: expected one label per row, shape ({len(data)},), got {self.y.shape}")
+        check_shape(self.y, (len(data),), "y", "one label per row")
         self.labelled = y is not None
 
     @classmethod

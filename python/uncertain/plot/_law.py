@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .._data.array import GaussianArray
+from .._data.numbers import check_shape
+from .._data.options import refuse_if
 from .._data.typing import Booleans, ColumnOrValues, Estimator, Floats, Keywords
 from .._data.validation import RowsLike, TableLike
-from ..exceptions import ParameterError, ShapeError, UncertainError
+from ..exceptions import ShapeError, UncertainError
 from ._figure import COLORS, GREY, bare, ink, legend, new_pair
 from ._gaussians import ellipses
 from ._rows import TableModel, is_model
@@ -94,8 +96,8 @@ class LawDisplay:
         slopes = _derivatives(f, X.means, 1e-5 * np.where(unit > 0, unit, 1.0))
         variance = self.scatter**2 + y_std**2 + np.einsum("ni,nij,nj->n", slopes, S, slopes)
         variance -= 2 * (slopes * xy_cov).sum(axis=1)
-        if not np.all(variance > 0):
-            raise UncertainError("residuals need a scatter or errors of each row; give y_std=")
+        exact = not np.all(variance > 0)
+        refuse_if(exact, "residuals need a scatter or errors of each row; give y_std=", UncertainError)
         self.residuals = (y - predicted) / np.sqrt(variance)
         joint = np.zeros((len(X), 2, 2))
         joint[:, 0, 0], joint[:, 1, 1] = S[:, feature, feature], y_std**2
@@ -142,34 +144,32 @@ class LawDisplay:
             y_std = std_of_table if y_std is None else y_std
             xy_cov = cov_of_table if xy_cov is None else xy_cov
             if isinstance(feature, str):
-                if feature not in names[:-1]:
-                    raise ParameterError(f"feature = {feature!r}: there are {', '.join(names[:-1])}")
+                there = f"there are {', '.join(names[:-1])}"
+                refuse_if(feature not in names[:-1], f"feature = {feature!r}: {there}")
                 feature = int(names.index(feature))
             if 0 <= feature < len(names) - 1:
                 options.setdefault("names", (names[feature], names[-1]))
         law = cast(Estimator, law)
-        if not (hasattr(law, "curve") or hasattr(type(law), "predict_mixture")):
-            raise ParameterError(
-                f"law = {type(law).__name__}: a LinearLaw or a CurveRegressor has numbers that scatter about "
-                "a law; of others draw predictions"
-            )
+        refuse_if(
+            not (hasattr(law, "curve") or hasattr(type(law), "predict_mixture")),
+            f"law = {type(law).__name__}: a LinearLaw or a CurveRegressor has numbers that scatter about a "
+            "law; of others draw predictions",
+        )
         check_is_fitted(law)
-        if np.size(law.scatter_) > 1:
-            raise ShapeError("law: a picture needs a curve of one output")
+        refuse_if(np.size(law.scatter_) > 1, "law: a picture needs a curve of one output", ShapeError)
         rows = X if isinstance(X, GaussianArray) else GaussianArray(np.asarray(X, dtype=np.float64), std=0.0)
         n, d = rows.means.shape
         targets = np.asarray(y, dtype=np.float64)
-        if targets.shape != (n,):
-            raise ShapeError(f"y: expected one number per row, shape ({n},), got {targets.shape}")
-        if not isinstance(feature, int) or not 0 <= feature < d:
-            raise ParameterError(f"feature = {feature!r}: must be the place of one of {d} features")
+        check_shape(targets, (n,), "y", "one number per row")
+        outside = not isinstance(feature, int) or not 0 <= feature < d
+        refuse_if(outside, f"feature = {feature!r}: must be the place of one of {d} features")
         std = np.broadcast_to(np.asarray(0.0 if y_std is None else y_std, dtype=np.float64), (n,))
         cov = np.zeros((n, d)) if xy_cov is None else np.asarray(xy_cov, dtype=np.float64).reshape(n, d)
         if outlier_probability is None:
             outlier_probability = getattr(law, "outlier_probability_", None)
         known = outlier_probability is not None and np.shape(outlier_probability) == (n,)
         outlying = np.asarray(outlier_probability) > 0.5 if known else np.zeros(n, dtype=bool)
-        return cls(law, rows, targets, std, cov, outlying, feature).plot(**options)
+        return cls(law, rows, targets, std, cov, outlying, int(feature)).plot(**options)
 
     def plot(
         self,
@@ -191,19 +191,16 @@ class LawDisplay:
         upper, lower = new_pair() if axes is None else axes
         self.ax_, self.residual_ax_, self.figure_ = upper, lower, upper.figure
         size, front = (1.8, 4) if len(self.x) > MOST_ELLIPSES else (3.5, 2)
-        bands = (
-            (np.hypot(self.law_std, self.scatter), 0.25, "scatter"),
-            (self.law_std, 0.5, "standard error"),
-        )
-        for half, alpha, label in bands:
+        wide = np.hypot(self.law_std, self.scatter)
+        for half, alpha, label in ((wide, 0.25, "scatter"), (self.law_std, 0.5, "standard error")):
             ends = self.law - half, self.law + half
             upper.fill_between(self.grid, *ends, color=GREY, alpha=alpha, lw=0, label=label, zorder=front)
         upper.plot(self.grid, self.law, color=ink(), lw=1.3, label="law", zorder=front)
         kinds = ((~self.outlying, color, "o", "readings"), (self.outlying, COLORS[1], "x", "outliers"))
         for selected, shade, marker, label in kinds:
-            rows = np.flatnonzero(selected)
-            if not rows.size:
+            if not selected.any():
                 continue
+            rows = np.flatnonzero(selected)
             few = rows[:: -(-rows.size // MOST_ELLIPSES)]
             ellipses(self.readings, ax=upper, n_std=n_std, rows=few, facecolors=shade, alpha=0.12)
             style: Keywords = {"color": shade, "ms": size, "alpha": 0.8, "label": label, "zorder": 3}
@@ -228,11 +225,11 @@ def _curve_of(law: Estimator) -> Callable[[Floats, Floats], Floats] | None:
 
 def _derivatives(f: Callable[[Floats], Floats], point: Floats, steps: Floats) -> Floats:
     """Central differences of f along the last axis of `point`, (m, k); 0 where the step is 0."""
-    moves = zip(steps, np.diag(steps), strict=True)
+    scales = np.where(steps > 0, 2 * steps, 1.0)
     return np.column_stack(
         [
-            (f(point + move) - f(point - move)) / (2 * step) if step > 0 else 0.0 * f(point)
-            for step, move in moves
+            (f(point + move) - f(point - move)) / scale
+            for move, scale in zip(np.diag(steps), scales, strict=True)
         ]
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
+from .._data.options import refuse_if
 from .._data.typing import Estimator, Floats
 from ..exceptions import ParameterError
 from ._figure import COLORS, axes_for, bare, ink, legend
@@ -72,18 +73,17 @@ class ProfileDisplay:
         n_points : so many fits, >= 3.
         **options : of `plot`.
         """
-        if not hasattr(law, "_distance"):
-            raise ParameterError(f"law = {type(law).__name__}: profiles are drawn of a CurveRegressor")
+        other = not hasattr(law, "_distance")
+        refuse_if(other, f"law = {type(law).__name__}: profiles are drawn of a CurveRegressor")
         check_is_fitted(law)
         names = list(law.param_names_)
         j = names.index(parameter) if parameter in names else parameter
         if not isinstance(j, int) or not 0 <= j < len(names):
             raise ParameterError(f"parameter = {parameter!r}: there are {', '.join(names)}")
-        if not 0 < level < 1 or n_points < 3:
-            raise ParameterError(f"level = {level!r}, n_points = {n_points!r}: must be in (0, 1), and >= 3")
+        outside = not 0 < level < 1 or n_points < 3
+        refuse_if(outside, f"level = {level!r}, n_points = {n_points!r}: must be in (0, 1), and >= 3")
         std = float(law.std_[j])
-        if not std > 0:
-            raise ParameterError(f"parameter = {names[j]!r}: a fixed or bounded one has no profile")
+        refuse_if(not std > 0, f"parameter = {names[j]!r}: a fixed or bounded one has no profile")
         reach = 1.5 * float(ndtri((1 + level) / 2))
         steps = np.linspace(-reach, reach, n_points)
         values, distance = law.params_[j] + std * steps, law._distance(j)

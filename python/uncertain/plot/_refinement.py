@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from .._data.options import refuse_if
 from .._data.typing import Estimator, Floats, Ints, Keywords, Label, Predictor
-from ..exceptions import ParameterError, ShapeError
+from ..exceptions import ShapeError
 from ._figure import COLORS, GREY, bare, ink, new_pair
 from ._rows import last_step
 
@@ -88,11 +89,11 @@ class RefinementDisplay:
             For a `target` that is needed and missing, not one of the classes, or not needed.
         """
         huber = last_step(estimator)
-        if not hasattr(huber, "max_refinements"):
-            raise ParameterError(
-                f"{type(huber).__name__} has no refinements; AdaptiveHuberRegressor and "
-                'AdaptiveHuberClassifier do (method="huber")'
-            )
+        refuse_if(
+            not hasattr(huber, "max_refinements"),
+            f"{type(huber).__name__} has no refinements; AdaptiveHuberRegressor and AdaptiveHuberClassifier "
+            'do (method="huber")',
+        )
         check_is_fitted(huber, "thresholds_")
         pick = _output(huber, target)
         history, removed = pick(huber.history_), np.asarray(pick(huber.removed_), dtype=np.int64)
@@ -112,17 +113,14 @@ class RefinementDisplay:
             pair: Any = (ax, None)
         else:
             pair = new_pair() if ax is None else ax
-        if len(pair) != 2:
-            raise ShapeError(f"ax: expected one Axes or two, got {len(pair)}")
+        refuse_if(len(pair) != 2, f"ax: expected one Axes or two, got {len(pair)}", ShapeError)
         upper, lower = self.ax_, self.counts_ax_ = pair
         self.figure_ = upper.figure
         steps = np.arange(len(self.thresholds))
-        (self.threshold_line_,) = upper.step(
-            steps, self.thresholds, where="mid", color=ink(), linewidth=1.8, label="threshold", zorder=3
-        )
-        (self.tried_line_,) = upper.plot(
-            steps[1:], self.tried, "_", color=GREY, markersize=11, label="dropped from here on", zorder=2
-        )
+        line: Keywords = {"color": ink(), "lw": 1.8, "label": "threshold", "zorder": 3}
+        (self.threshold_line_,) = upper.step(steps, self.thresholds, where="mid", **line)
+        ticks: Keywords = {"color": GREY, "ms": 11, "label": "dropped from here on", "zorder": 2}
+        (self.tried_line_,) = upper.plot(steps[1:], self.tried, "_", **ticks)
         self._draw_dropped(upper, wrong)
         upper.set(ylabel="|residual|", ylim=(0.0, None), xlim=(-0.6, len(self.thresholds) - 0.4))
         upper.legend(loc="lower left", framealpha=0.92)
@@ -161,9 +159,7 @@ def _output(estimator: Estimator, target: Label) -> Callable[[Any], Any]:
     """Pick the values of one class from an attribute of a model that may have several."""
     classes = list(getattr(estimator, "classes_", ()))
     if len(classes) > 2:
-        if target not in classes:
-            raise ParameterError(f"target = {target!r}: must be one of the classes, {classes}")
+        refuse_if(target not in classes, f"target = {target!r}: must be one of the classes, {classes}")
         return lambda values: values[classes.index(target)]
-    if target is not None:
-        raise ParameterError(f"target = {target!r}: the model has one function only; leave it out")
+    refuse_if(target is not None, f"target = {target!r}: the model has one function only; leave it out")
     return lambda values: values

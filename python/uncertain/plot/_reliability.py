@@ -10,11 +10,11 @@ from scipy.special import xlogy
 from sklearn.calibration import CalibrationDisplay
 
 from .._data.array import GaussianArray
-from .._data.numbers import float_array
-from .._data.options import check_option
+from .._data.numbers import float_array, refuse_where
+from .._data.options import check_option, refuse_if
 from .._data.typing import ColumnOrValues, Estimator, Floats, Ints, Label, Predictor
 from .._data.validation import TableLike
-from ..exceptions import ParameterError, ShapeError, UncertainError
+from ..exceptions import ParameterError, ShapeError
 from ._figure import COLORS, GREY, axes_for, bare
 from ._rows import is_model, last_step
 
@@ -97,19 +97,18 @@ class ReliabilityDisplay(CalibrationDisplay):
         else:  # rows of any kind that the estimator takes
             model, rows, labels = cast(Estimator, estimator), cast(GaussianArray, X), cast(ArrayLike, y)
         shown = name or type(last_step(model)).__name__
-        if not hasattr(model, "predict_proba"):
-            raise ParameterError(f"{shown} gives no probabilities here; fit it with probability=True")
+        plain = not hasattr(model, "predict_proba")
+        refuse_if(plain, f"{shown} gives no probabilities here; fit it with probability=True")
         if labels is None:
             raise ParameterError("y: a reliability diagram needs the labels of the rows")
         classes = np.asarray(model.classes_)
-        if target is None and len(classes) != 2:
-            raise ParameterError(
-                f"a reliability diagram needs two classes, got {len(classes)}: compare one with the rest, "
-                f"such as target={classes[0].item()!r}"
-            )
+        refuse_if(
+            target is None and len(classes) != 2,
+            f"a reliability diagram needs two classes, got {len(classes)}: compare one with the rest, "
+            f"such as target={classes.tolist()[0]!r}",
+        )
         places = np.flatnonzero(classes == (classes[1] if target is None else target))
-        if not places.size:
-            raise ParameterError(f"target = {target!r}: must be one of the classes, {classes.tolist()}")
+        refuse_if(not places.size, f"target = {target!r}: must be one of the classes, {classes.tolist()}")
         prob = np.asarray(model.predict_proba(rows))[:, places[0]]
         label = classes[places[0]]
         display = cls.from_predictions(labels, prob, pos_label=label, name=shown, **options)
@@ -142,12 +141,9 @@ class ReliabilityDisplay(CalibrationDisplay):
         """
         prob, labels = float_array(y_prob, "y_prob"), np.asarray(y_true)
         if prob.ndim != 1 or labels.shape != prob.shape or len(prob) == 0:
-            raise ShapeError(
-                f"y_true and y_prob: expected the same shape (n,), got {labels.shape} and {prob.shape}"
-            )
-        wrong = np.flatnonzero(~((prob >= 0) & (prob <= 1)))
-        if len(wrong):
-            raise UncertainError(f"y_prob: row {wrong[0]} is {prob[wrong[0]]}, not a probability")
+            shapes = f"{labels.shape} and {prob.shape}"
+            raise ShapeError(f"y_true and y_prob: expected the same shape (n,), got {shapes}")
+        refuse_where(~((prob >= 0) & (prob <= 1)), prob, "y_prob", "not a probability")
         y = labels == pos_label
         edges = _bin_edges(prob, n_bins, strategy)
         bins = np.clip(np.searchsorted(edges, prob, side="right") - 1, 0, len(edges) - 2)
@@ -183,8 +179,7 @@ class ReliabilityDisplay(CalibrationDisplay):
 
 
 def _bin_edges(prob: Floats, n_bins: int, strategy: str) -> Floats:
-    if n_bins < 1:
-        raise ParameterError(f"n_bins = {n_bins!r}: must be an integer >= 1")
+    refuse_if(n_bins < 1, f"n_bins = {n_bins!r}: must be an integer >= 1")
     check_option("strategy", strategy, ("quantile", "uniform"))
     if strategy == "uniform":
         return np.linspace(0.0, 1.0, n_bins + 1)

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal, what_is_lost
 from .._data.numbers import first_place, float_array, pair_of_arrays, refuse_not_finite
-from .._data.options import check_option
+from .._data.options import check_option, refuse_if
 from .._data.split_normals import shaped
 from .._data.typing import Floats
 from .._data.warn import warn
-from ..exceptions import ParameterError, ShapeError, UncertainError, UncertainWarning
+from ..exceptions import ShapeError, UncertainError, UncertainWarning
 from ._linear import correlation_matrices
 
 
@@ -84,12 +84,11 @@ def from_bounds(
     array([[[1.]]])
     """
     low, high = pair_of_arrays(lower, upper, ("lower", "upper"))
-    if not (np.isfinite(k) and k > 0):
-        raise ParameterError(f"k = {k!r}: must be a number of standard deviations > 0")
+    positive = np.isfinite(k) and k > 0
+    refuse_if(not positive, f"k = {k!r}: must be a number of standard deviations > 0")
     check_option("rule", rule, ("moments", "average", "shape"))
     middle = (low + high) / 2 if value is None else float_array(value, "value")
-    if middle.shape != low.shape:
-        raise ShapeError(f"value: expected shape {low.shape}, got {middle.shape}")
+    refuse_if(middle.shape != low.shape, f"value: expected shape {low.shape}, got {middle.shape}", ShapeError)
     for name, numbers in (("lower", low), ("upper", high), ("value", middle)):
         refuse_not_finite(numbers, name, "row", "feature")
     outside = first_place((low > middle) | (middle > high), "row", "feature")
@@ -104,8 +103,8 @@ def from_bounds(
         return _gaussians(middle, (high - low) / (2 * k), related)
     below, above = (middle - low) / k, (high - middle) / k
     if rule == "shape":
-        if related is not None and (related != np.eye(middle.shape[1])).any():
-            raise ParameterError('corr: rule="shape" is for independent errors. Use rule="moments".')
+        dependent = related is not None and (related != np.eye(middle.shape[1])).any()
+        refuse_if(dependent, 'corr: rule="shape" is for independent errors. Use rule="moments".')
         return shaped(middle, below, above)
     kept = "mean and variance" if rule == "moments" else "average width"
     if lost := what_is_lost(below, above, kept, instead='rule="shape"'):

@@ -12,9 +12,10 @@ from scipy.special import ndtri
 from .._data.draws import N_COMPONENTS, Lists, fitted_mixtures, lists_from
 from .._data.groups import groups_from
 from .._data.mixture_array import MixtureArray
-from .._data.numbers import first_place, float_array, refuse_not_finite
+from .._data.numbers import first_place, float_array, refuse_not_finite, refuse_where
+from .._data.options import refuse_if
 from .._data.typing import Floats, Ints
-from ..exceptions import ParameterError, ShapeError, UncertainError
+from ..exceptions import ShapeError, UncertainError
 
 Prior: TypeAlias = ArrayLike | Sequence[ArrayLike] | Callable[[Floats], ArrayLike]
 QUANTILES = 512
@@ -130,17 +131,10 @@ def from_quantiles(
     array([[1.08]])
     """
     levels, x = float_array(q, "q"), float_array(values, "values")
-    if (
-        levels.ndim != 1
-        or len(levels) < 2
-        or not np.all((levels > 0) & (levels < 1))
-        or np.any(np.diff(levels) <= 0)
-    ):
-        raise ParameterError(f"q = {levels.tolist()}: must be two or more ascending probabilities in (0, 1)")
-    if x.ndim != 2 or x.shape[1] != len(levels):
-        raise ShapeError(
-            f"values: expected shape (n, {len(levels)}), one column per probability, got {x.shape}"
-        )
+    ascending = levels.ndim == 1 and len(levels) > 1 and np.all(np.diff(levels, prepend=0.0, append=1.0) > 0)
+    wanted = "two or more ascending probabilities in (0, 1)"
+    refuse_if(not ascending, f"q = {levels.tolist()}: must be {wanted}")
+    _check_columns(x, len(levels), "values", "probability")
     refuse_not_finite(x, "values", "row", "quantile")
     found = first_place(np.diff(x, axis=1) < 0, "row", "quantile")
     if found:
@@ -197,16 +191,11 @@ def from_pdf(
     array([0.7, 0.3])
     """
     x, p = float_array(grid, "grid"), float_array(density, "density")
-    if x.ndim != 1 or len(x) < 2 or not np.all(np.diff(x) > 0):
-        raise ShapeError("grid: must be one ascending list of two or more numbers")
-    if p.ndim != 2 or p.shape[1] != len(x):
-        raise ShapeError(
-            f"density: expected shape (n, {len(x)}), one column per value of the grid, got {p.shape}"
-        )
+    ascending = x.ndim == 1 and len(x) > 1 and np.all(np.diff(x) > 0)
+    refuse_if(not ascending, "grid: must be one ascending list of two or more numbers", ShapeError)
+    _check_columns(p, len(x), "density", "value of the grid")
     refuse_not_finite(p, "density", "row", "value")
-    found = first_place(p < 0, "row", "value")
-    if found:
-        raise UncertainError(f"density: {found[1]} is {p[found[0]]}; a density is never negative")
+    refuse_where(p < 0, p, "density", "a density is never negative", axes=("row", "value"))
     empty = np.flatnonzero(~(p > 0).any(axis=1))
     if len(empty):
         raise UncertainError(f"density: row {empty[0]} is zero everywhere; leave the row out")
@@ -216,11 +205,18 @@ def from_pdf(
     return fitted_mixtures(Lists(draws, offsets), weights.ravel(), n_components, "shape", feature_names, None)
 
 
+def _check_columns(values: Floats, n_columns: int, what: str, column: str) -> None:
+    wrong = values.ndim != 2 or values.shape[1] != n_columns
+    expected = f"expected shape (n, {n_columns}), one column per {column}"
+    refuse_if(wrong, f"{what}: {expected}, got {values.shape}", ShapeError)
+
+
 def _order(by: ArrayLike, n: int) -> tuple[Ints, Ints]:
     """The order of draws row by row, and the offsets."""
     keys = np.asarray(by)
-    if keys.shape != (n,):
-        raise ShapeError(f"by: expected {n} values, one per draw, got shape {keys.shape}")
+    refuse_if(
+        keys.shape != (n,), f"by: expected {n} values, one per draw, got shape {keys.shape}", ShapeError
+    )
     codes = groups_from(keys, "by", n)
     order = np.argsort(codes, kind="stable")
     return order, np.concatenate([[0], np.cumsum(np.bincount(codes))]).astype(np.int64)
@@ -229,8 +225,8 @@ def _order(by: ArrayLike, n: int) -> tuple[Ints, Ints]:
 def _grouped(draws: object, by: ArrayLike) -> Lists:
     """Draws below each other, row by row."""
     a = float_array(cast(ArrayLike, draws), "draws")
-    if a.ndim not in (1, 2) or 0 in a.shape:
-        raise ShapeError(f"draws: expected shape (N,) or (N, d) with by=, got {a.shape}")
+    wrong = a.ndim not in (1, 2) or 0 in a.shape
+    refuse_if(wrong, f"draws: expected shape (N,) or (N, d) with by=, got {a.shape}", ShapeError)
     a = a.reshape(len(a), -1)
     order, offsets = _order(by, len(a))
     return Lists(a[order], offsets)
@@ -244,8 +240,8 @@ def _inverse_prior(prior: Prior, values: Floats, offsets: Ints, order: Ints | No
         p = p[order] if len(p) == len(order) else p
     else:
         p = lists_from(np.asarray(prior) if isinstance(prior, np.ndarray) else prior, "prior").values.ravel()
-    if p.shape != (len(values),):
-        raise ShapeError(f"prior: expected {len(values)} densities, one per draw, got {p.shape}")
+    wrong = p.shape != (len(values),)
+    refuse_if(wrong, f"prior: expected {len(values)} densities, one per draw, got {p.shape}", ShapeError)
     bad = np.flatnonzero(~((p > 0) & (p < np.inf)))
     if len(bad):
         row = int(np.searchsorted(offsets, bad[0], side="right")) - 1
@@ -254,10 +250,8 @@ def _inverse_prior(prior: Prior, values: Floats, offsets: Ints, order: Ints | No
             "number > 0 where draws lie: check that it is the one that the draws were made with"
         )
     # Within a row only ratios count.
-    weights = (
-        np.minimum.reduceat(p, offsets[:-1])[np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))] / p
-    )
-    return np.asarray(weights)
+    least = np.minimum.reduceat(p, offsets[:-1])
+    return np.asarray(np.repeat(least, np.diff(offsets)) / p)
 
 
 def _along(z: Floats, nodes: Floats, x: Floats) -> Floats:

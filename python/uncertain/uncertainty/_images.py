@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
 from .._data.numbers import float_array, refuse_not_finite
+from .._data.options import refuse_if
 from .._data.typing import Floats
-from ..exceptions import ParameterError, ShapeError
+from ..exceptions import ShapeError
 
 
 def translation(
@@ -136,15 +137,9 @@ def image_moves(
     along_row, along_col = np.gradient(pixels, axis=(1, 2))
     r = (np.arange(height) - (height - 1) / 2)[:, None]
     c = (np.arange(width) - (width - 1) / 2)[None, :]
-    moves = []
-    if row_sigma > 0:
-        moves.append(row_sigma * along_row)
-    if col_sigma > 0:
-        moves.append(col_sigma * along_col)
-    if turn > 0:
-        moves.append(turn * (c * along_row - r * along_col))
-    if zoom > 0:
-        moves.append(zoom * (r * along_row + c * along_col))
+    across, out = c * along_row - r * along_col, r * along_row + c * along_col
+    sizes = ((row_sigma, along_row), (col_sigma, along_col), (turn, across), (zoom, out))
+    moves = [sigma * move for sigma, move in sizes if sigma > 0]
     means = pixels.reshape(n, height * width)
     if not moves:
         return GaussianArray(means)
@@ -155,30 +150,25 @@ def _pixels(images: ArrayLike, shape: tuple[int, int] | None) -> Floats:
     pixels = float_array(images, "images")
     if shape is not None:
         height, width = shape
-        if pixels.ndim < 2 or pixels[0].size != height * width:
-            raise ShapeError(
-                f"images: expected (n, {height * width}) for shape = ({height}, {width}), got {pixels.shape}"
-            )
+        flat = f"(n, {height * width}) for shape = ({height}, {width})"
+        fits = pixels.ndim >= 2 and pixels[0].size == height * width
+        refuse_if(not fits, f"images: expected {flat}, got {pixels.shape}", ShapeError)
         pixels = pixels.reshape(len(pixels), height, width)
-    if pixels.ndim != 3:
-        raise ShapeError(
-            f"images: expected shape (n, height, width), got {pixels.shape}; for flat images pass "
-            "shape=(height, width)"
-        )
-    if min(pixels.shape[1:]) < 2:
-        raise ShapeError(f"images: a gradient needs at least 2 x 2 pixels, got {pixels.shape[1:]}")
+    hint = f"got {pixels.shape}; for flat images pass shape=(height, width)"
+    refuse_if(pixels.ndim != 3, f"images: expected shape (n, height, width), {hint}", ShapeError)
+    small = min(pixels.shape[1:]) < 2
+    refuse_if(small, f"images: a gradient needs at least 2 x 2 pixels, got {pixels.shape[1:]}", ShapeError)
     refuse_not_finite(pixels, "images", "image", "row", "column")
     return pixels
 
 
 def _pair(value: float | Sequence[float], what: str) -> tuple[float, float]:
-    pair = np.broadcast_to(np.asarray(value, dtype=float), 2) if np.size(value) in (1, 2) else None
-    if pair is None:
-        raise ParameterError(f"{what} = {value!r}: must be a number or (row, column)")
+    refuse_if(np.size(value) not in (1, 2), f"{what} = {value!r}: must be a number or (row, column)")
+    pair = np.broadcast_to(np.asarray(value, dtype=float), 2)
     return _spread(pair[0], what), _spread(pair[1], what)
 
 
 def _spread(value: float, what: str) -> float:
-    if not (np.isfinite(value) and value >= 0):
-        raise ParameterError(f"{what} = {value!r}: must be a finite standard deviation >= 0")
+    wrong = not (np.isfinite(value) and value >= 0)
+    refuse_if(wrong, f"{what} = {value!r}: must be a finite standard deviation >= 0")
     return float(value)

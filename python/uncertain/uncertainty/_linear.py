@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
 from .._data.numbers import float_array, pair_of_arrays, refuse_not_finite, refuse_where
+from .._data.options import refuse_if
 from .._data.typing import Floats
 from ..exceptions import ShapeError, UncertainError
 
@@ -64,14 +65,14 @@ def propagate(
     if isinstance(cov, GaussianArray) and J.ndim == 2 and J.shape[1] == cov.n_features and means is None:
         return cov @ J.T
     S = cov.covariances() if isinstance(cov, GaussianArray) else float_array(cov, "cov")
-    if J.ndim not in (2, 3):
-        raise ShapeError(f"jacobian: expected shape (n, m, d) or (m, d), got {J.shape}")
-    if S.ndim not in (2, 3) or S.shape[-1] != S.shape[-2]:
-        raise ShapeError(f"cov: expected shape (n, d, d) or (d, d), got {S.shape}")
-    if J.shape[-1] != S.shape[-1]:
-        raise ShapeError(f"jacobian has {J.shape[-1]} columns, but cov has {S.shape[-1]} features")
-    if J.ndim == S.ndim == 3 and len(J) != len(S):
-        raise ShapeError(f"jacobian has {len(J)} rows, but cov has {len(S)}")
+    expected = f"jacobian: expected shape (n, m, d) or (m, d), got {J.shape}"
+    refuse_if(J.ndim not in (2, 3), expected, ShapeError)
+    expected = f"cov: expected shape (n, d, d) or (d, d), got {S.shape}"
+    refuse_if(S.ndim not in (2, 3) or S.shape[-1] != S.shape[-2], expected, ShapeError)
+    sizes = f"jacobian has {J.shape[-1]} columns, but cov has {S.shape[-1]} features"
+    refuse_if(J.shape[-1] != S.shape[-1], sizes, ShapeError)
+    sizes = f"jacobian has {len(J)} rows, but cov has {len(S)}"
+    refuse_if(J.ndim == S.ndim == 3 and len(J) != len(S), sizes, ShapeError)
     moved = J @ S @ np.swapaxes(J, -1, -2)
     moved = moved[None] if moved.ndim == 2 else moved
     moved = (moved + np.swapaxes(moved, -1, -2)) / 2  # rounding must not make it asymmetric
@@ -80,9 +81,8 @@ def propagate(
             return moved
         means = (J @ cov.means[..., None])[..., 0]
     values = float_array(means, "means")
-    if values.ndim == 2 and len(moved) == 1 and len(values) != 1:
-        return GaussianArray(values, cov=moved[0])
-    return GaussianArray(values, cov=moved)
+    shared = values.ndim == 2 and len(moved) == 1 and len(values) != 1
+    return GaussianArray(values, cov=moved[0] if shared else moved)
 
 
 def from_correlations(means: ArrayLike, std: ArrayLike, corr: ArrayLike) -> GaussianArray:
@@ -173,10 +173,8 @@ def from_uncertainties(values: ArrayLike, *, correlated: bool = False) -> Gaussi
             [0.02, 0.08]]])
     """
     array = np.asarray(values, dtype=object)
-    if array.ndim != 2:
-        raise ShapeError(f"values: expected shape (n, d), got {array.shape}")
-    means = np.empty(array.shape)
-    std = np.zeros(array.shape)
+    refuse_if(array.ndim != 2, f"values: expected shape (n, d), got {array.shape}", ShapeError)
+    means, std = np.empty(array.shape), np.zeros(array.shape)
     for at, value in np.ndenumerate(array):
         try:
             means[at] = getattr(value, "nominal_value", value)

@@ -15,19 +15,12 @@ from numpy.typing import NDArray
 
 from .._data.column import read_column
 from .._data.numbers import float_array
+from .._data.options import refuse_if
 from .._data.typing import Floats, Keywords
 from .._data.warn import warn
 from .._tables.columns import listing, require
 from .._tables.table import Table
-from ..exceptions import (
-    ColumnError,
-    NotFiniteError,
-    NullError,
-    ParameterError,
-    ShapeError,
-    UncertainError,
-    UncertainWarning,
-)
+from ..exceptions import ColumnError, NotFiniteError, NullError, ShapeError, UncertainError, UncertainWarning
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,11 +68,8 @@ def read_replicates(
             "measurements with features=[...], or drop these columns.",
             UncertainWarning,
         )
-    if not measured:
-        raise ColumnError(
-            f"no column of floats varies within the groups of {', '.join(by)}. Name the measurements with "
-            "features=[...]."
-        )
+    none = f"no column of floats varies within the groups of {', '.join(by)}. Name the measurements with "
+    refuse_if(not measured, f"{none}features=[...].", ColumnError)
     values = np.stack([_numbers(table, name) for name in measured], axis=1)
     describe = [name for name, row in changes.items() if row is None and name not in measured]
     kept = {name: table.take(name, first) for name in (*by, *keep, *describe)}
@@ -88,8 +78,8 @@ def read_replicates(
 
 def finite(values: Floats, names: Sequence[str] | None = None) -> Floats:
     """Return replicates of shape (n, d); the first that is no finite number is an error."""
-    if values.ndim != 2 or values.shape[1] == 0 or len(values) == 0:
-        raise ShapeError(f"replicates: expected shape (n, d) with n, d >= 1, got {values.shape}")
+    wrong = values.ndim != 2 or 0 in values.shape
+    refuse_if(wrong, f"replicates: expected shape (n, d) with n, d >= 1, got {values.shape}", ShapeError)
     bad = np.argwhere(~np.isfinite(values))
     if len(bad):
         i, j = bad[0]
@@ -101,16 +91,14 @@ def finite(values: Floats, names: Sequence[str] | None = None) -> Floats:
 def _check_names(table: Table, roles: Mapping[str, Sequence[str] | None]) -> None:
     role_of: dict[str, str] = {}
     for role, columns in roles.items():
-        if isinstance(columns, str):
-            raise ParameterError(f"{role}={columns!r}: must be a list of column names, [{columns!r}]")
-        if role != "keep" and columns is not None and len(columns) == 0:
-            raise ParameterError(f"{role} = []: name at least one column")
+        one = isinstance(columns, str)
+        refuse_if(one, f"{role}={columns!r}: must be a list of column names, [{columns!r}]")
+        none = role != "keep" and columns is not None and len(columns) == 0
+        refuse_if(none, f"{role} = []: name at least one column")
         for name in columns or ():
             require(name, table.names)
-            if role_of.setdefault(name, role) != role:
-                raise ParameterError(
-                    f"column {name!r} is given as {role_of[name]}= and as {role}=: choose one"
-                )
+            first = role_of.setdefault(name, role)
+            refuse_if(first != role, f"column {name!r} is given as {first}= and as {role}=: choose one")
 
 
 def _group_codes(columns: Sequence[pl.Series]) -> tuple[Codes, Codes]:
@@ -149,6 +137,6 @@ def _numbers(table: Table, name: str) -> Floats:
     if column.dtype.is_decimal():
         column = column.cast(pl.Float64)
     numbers = float_array(column.to_numpy(), f"column {name!r}")
-    if numbers.ndim != 1:
-        raise ShapeError(f"column {name!r}: expected one number per row, got lists of them")
+    lists = f"column {name!r}: expected one number per row, got lists of them"
+    refuse_if(numbers.ndim != 1, lists, ShapeError)
     return numbers

@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._data.array import GaussianArray
-from .._data.numbers import float_array
-from .._data.options import check_option
+from .._data.numbers import check_shape, float_array
+from .._data.options import check_option, refuse_if
 from .._data.typing import ArrowStream, Floats, Ints, Keywords, NativeTable
 from .._data.units import as_unit
 from .._tables.error_names import SPREAD
 from .._tables.table import as_table
-from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError
+from ..exceptions import ColumnError, UncertainError
 from ._replicate_columns import finite, read_replicates
 
 Frame = TypeVar("Frame", bound=ArrowStream)
@@ -164,8 +164,7 @@ def _from_arrays(
 ) -> GaussianArray:
     values = finite(float_array(table, "table"))
     groups = np.asarray(by)
-    if groups.shape != (len(values),):
-        raise ShapeError(f"by: expected one group per row, shape ({len(values)},), got {groups.shape}")
+    check_shape(groups, (len(values),), "by", "one group per row")
     keys, codes = np.unique(groups, return_inverse=True)
     names = [str(key) for key in keys.tolist()]
     return gaussians_of_groups(values, codes, names, of, shrinkage, covariance)[0]
@@ -183,11 +182,9 @@ def _scalars(rows: GaussianArray, features: Sequence[str], ending: str) -> dict[
         corr = np.clip(np.divide(S, scale, where=scale > 0, out=np.zeros_like(S)), -1.0, 1.0)
         pairs = itertools.combinations(range(len(features)), 2)
         made += [(f"{features[j]}_{features[k]}_corr", corr[:, j, k]) for j, k in pairs]
-    twice = [name for name, times in Counter(name for name, _ in made).items() if times > 1]
-    if twice:
-        raise ColumnError(
-            f"two new columns would be called {twice[0]!r}; rename one, or pass columns='lists'"
-        )
+    twice = next((name for name, count in Counter(name for name, _ in made).items() if count > 1), None)
+    advice = "rename one, or pass columns='lists'"
+    refuse_if(twice is not None, f"two new columns would be called {twice!r}; {advice}", ColumnError)
     return dict(made)
 
 
@@ -203,10 +200,8 @@ def _in_units(made: Keywords, units: dict[str, str], ending: str) -> Keywords:
 def _without_clash(kept: Keywords, made: Keywords, lists: Sequence[str] = ()) -> Keywords:
     """Both together; a column of the table and a new one cannot have the same name."""
     both = next((name for name in (*made, *lists) if name in kept), None)
-    if both is not None:
-        raise ColumnError(
-            f"the new column {both!r} would have the name of one of the table; rename or drop that one"
-        )
+    clash = f"the new column {both!r} would have the name of one of the table; rename or drop that one"
+    refuse_if(both is not None, clash, ColumnError)
     return kept | made
 
 
@@ -246,8 +241,8 @@ def gaussians_of_groups(
         if shrinkage != "pooled":
             spread[some] = sums / (rows.shape[1] - 1)
     freedom = len(values) - len(names)
-    if freedom < 1:
-        raise UncertainError("every group has a single replicate: there is no spread to pool")
+    no_spread = "every group has a single replicate: there is no spread to pool"
+    refuse_if(freedom < 1, no_spread, UncertainError)
     if shrinkage == "pooled":
         spread[...] = scatter / freedom
     elif not diagonal:
@@ -308,16 +303,15 @@ def _shrunk(S: Floats, residuals: Floats, unit: Floats, shrinkage: Shrinkage) ->
 
 
 def _check_options(of: object, shrinkage: object, covariance: object) -> None:
-    if of not in ("mean", "population"):
-        raise ParameterError(
-            f"of = {of!r}: must be 'mean' (how well the mean is known) or 'population' (how far one more "
-            "replicate may lie)"
-        )
+    refuse_if(
+        of not in ("mean", "population"),
+        f"of = {of!r}: must be 'mean' (how well the mean is known) or 'population' (how far one more "
+        "replicate may lie)",
+    )
     check_option("covariance", covariance, ("full", "diagonal"))
     if isinstance(shrinkage, (float, int)):
-        if not 0 <= float(shrinkage) <= 1:
-            raise ParameterError(f"shrinkage = {shrinkage!r}: a number must be in [0, 1]")
-    elif shrinkage not in (None, "ledoit-wolf", "oas", "pooled"):
-        raise ParameterError(
-            f"shrinkage = {shrinkage!r}: must be 'ledoit-wolf', 'oas', 'pooled', a number in [0, 1] or None"
-        )
+        outside = not 0 <= float(shrinkage) <= 1
+    else:
+        outside = shrinkage not in (None, "ledoit-wolf", "oas", "pooled")
+    wanted = "'ledoit-wolf', 'oas', 'pooled', a number in [0, 1] or None"
+    refuse_if(outside, f"shrinkage = {shrinkage!r}: must be {wanted}")

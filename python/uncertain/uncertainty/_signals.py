@@ -15,9 +15,9 @@ from scipy.signal import get_window, spectrogram
 
 from .._data.array import GaussianArray
 from .._data.numbers import float_array, refuse_not_finite
-from .._data.options import check_option
+from .._data.options import check_option, refuse_if
 from .._data.typing import Booleans, Floats
-from ..exceptions import ParameterError, ShapeError, UncertainError
+from ..exceptions import ShapeError, UncertainError
 from ._replicates import Shrinkage, gaussians_of_groups
 
 
@@ -90,23 +90,19 @@ def welch(
     x = float_array(signals, "signals")
     if x.ndim == 2:
         x = x[:, None, :]
-    if x.ndim != 3 or 0 in x.shape:
-        raise ShapeError(f"signals: expected shape (n, samples) or (n, channels, samples), got {x.shape}")
+    expected = "expected shape (n, samples) or (n, channels, samples)"
+    refuse_if(x.ndim != 3 or 0 in x.shape, f"signals: {expected}, got {x.shape}", ShapeError)
     refuse_not_finite(x, "signals", "row", "channel", "sample")
-    if not (np.isfinite(fs) and fs > 0):
-        raise ParameterError(f"fs = {fs!r}: must be a number of samples per second > 0")
-    if not 0 <= overlap < 1:
-        raise ParameterError(f"overlap = {overlap!r}: must be in [0, 1)")
-    if not 2 <= nperseg <= x.shape[2]:
-        raise ParameterError(f"nperseg = {nperseg!r}: must be in 2..{x.shape[2]}, the samples of a signal")
+    positive, most = np.isfinite(fs) and fs > 0, x.shape[2]
+    refuse_if(not positive, f"fs = {fs!r}: must be a number of samples per second > 0")
+    refuse_if(not 0 <= overlap < 1, f"overlap = {overlap!r}: must be in [0, 1)")
+    outside = not 2 <= nperseg <= most
+    refuse_if(outside, f"nperseg = {nperseg!r}: must be in 2..{most}, the samples of a signal")
     named = _named(bands)
     hop = max(1, nperseg - int(overlap * nperseg))
     windows = (x.shape[2] - nperseg) // hop + 1
-    if windows < 2:
-        raise UncertainError(
-            f"signals of {x.shape[2]} samples hold one window of nperseg = {nperseg}, and a covariance needs "
-            "at least two: lower nperseg"
-        )
+    single = f"signals of {most} samples hold one window of nperseg = {nperseg}, and a covariance needs at "
+    refuse_if(windows < 2, f"{single}least two: lower nperseg", UncertainError)
     check_option("of", of, ("population", "mean"))
     taper: Floats = get_window(window, nperseg)
     # One-sided densities of every window, (n, channels, frequencies, windows).
@@ -148,18 +144,15 @@ def _named(
     bands: Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]],
 ) -> list[tuple[str, tuple[float, float]]]:
     pairs = list(bands.items() if isinstance(bands, Mapping) else ((f"{b}", b) for b in bands))
-    if not pairs:
-        raise ParameterError("bands is empty: name at least one, such as {'alpha': (8, 13)}")
+    refuse_if(not pairs, "bands is empty: name at least one, such as {'alpha': (8, 13)}")
     return [(name, (float(low), float(high))) for name, (low, high) in pairs]
 
 
 def _frequencies_in(band: tuple[float, float], f: Floats, fs: float, name: str) -> Booleans:
     low, high = band
-    if not 0 <= low < high <= fs / 2:
-        raise ParameterError(f"band {name}: expected 0 <= low < high <= fs / 2 = {fs / 2:g}, got {band}")
+    outside = not 0 <= low < high <= fs / 2
+    refuse_if(outside, f"band {name}: expected 0 <= low < high <= fs / 2 = {fs / 2:g}, got {band}")
     mask: Booleans = (low <= f) & ((f < high) | ((f == high) & (high == fs / 2)))
-    if not mask.any():
-        raise ParameterError(
-            f"band {name} = {band} holds no frequency: they are {f[1]:g} Hz apart; raise nperseg"
-        )
+    apart = f"they are {f[1]:g} Hz apart; raise nperseg"
+    refuse_if(not mask.any(), f"band {name} = {band} holds no frequency: {apart}")
     return mask

@@ -67,9 +67,8 @@ def from_standard_errors(
     if rule == "gsu-paper":
         largest = s.max(axis=0, initial=0.0)
         span = np.ptp(x, axis=0) if len(x) else largest
-        return GaussianArray(
-            x, var=s * np.divide(0.8 * span, largest, out=np.zeros_like(span), where=largest > 0)
-        )
+        scale = np.divide(0.8 * span, largest, out=np.zeros_like(span), where=largest > 0)
+        return GaussianArray(x, var=s * scale)
     if n is None:
         raise ParameterError(f"rule = {rule!r} needs n, the number of observations behind every mean")
     count = float_array(n, "n")
