@@ -9,6 +9,7 @@ import numpy as np
 
 from ..exceptions import ParameterError, ShapeError, UncertainError
 from .numbers import row_numbers
+from .options import refuse_if
 from .typing import Ints
 from .warn import warn
 
@@ -32,19 +33,15 @@ def checked_names(names: Iterable[str] | None, d: int, what: str = "feature_name
     """`names` of d features: unique strings; None are none."""
     if names is None:
         return None
-    if isinstance(names, str):
-        raise ParameterError(f"{what}={names!r}: expected a list of {d} names, got one string")
-    if not isinstance(names, Iterable):
-        raise ParameterError(f"{what}={names!r}: expected a list of {d} names")
+    expected = f"{what}={names!r:.200}: expected a list of {d} names"
+    refuse_if(isinstance(names, str), f"{expected}, got one string")
+    refuse_if(not isinstance(names, Iterable), expected)
     listed = list(names)
     wrong = next((name for name in listed if not isinstance(name, str)), None)
-    if wrong is not None:
-        raise ParameterError(f"{what}: names are strings, got {wrong!r} ({type(wrong).__name__})")
-    if len(listed) != d:
-        raise ShapeError(f"{what}: expected {d} names, one per feature, got {len(listed)}")
+    refuse_if(wrong is not None, f"{what}: names are strings, got {wrong!r} ({type(wrong).__name__})")
+    refuse_if(len(listed) != d, f"{what}: expected {d} names, one per feature, got {len(listed)}", ShapeError)
     twice = _repeated(listed)
-    if twice is not None:
-        raise ParameterError(f"{what}: {twice!r} names two features; names must differ")
+    refuse_if(twice is not None, f"{what}: {twice!r} names two features; names must differ")
     return tuple(str(name) for name in listed)
 
 
@@ -113,11 +110,8 @@ def joined_names(all_names: Sequence[Names | None]) -> Names | None:
             return None
         joined += names
     twice = _repeated(joined)
-    if twice is not None:
-        raise ParameterError(
-            f"hstack: two arrays have a feature {twice!r}; pass a dictionary {{prefix: array}} to tell them "
-            "apart"
-        )
+    advice = "pass a dictionary {prefix: array} to tell them apart"
+    refuse_if(twice is not None, f"hstack: two arrays have a feature {twice!r}; {advice}")
     return tuple(joined)
 
 
@@ -125,16 +119,15 @@ def prefixed_names(pieces: Mapping[str, HasFeatures]) -> Names:
     """Names of the features of arrays in a dictionary: its key for one feature, else the key in front."""
     joined: list[str] = []
     for key, piece in pieces.items():
-        if not isinstance(key, str):
-            raise ParameterError(f"hstack: the keys of the dictionary are names, got {key!r}")
+        wrong = not isinstance(key, str)
+        refuse_if(wrong, f"hstack: the keys of the dictionary are names, got {key!r}")
         d, names = piece.n_features, piece.feature_names
         if d == 1:
             joined.append(key)
         else:
             joined += [f"{key}_{name}" for name in names] if names else [f"{key}{j}" for j in range(d)]
     twice = _repeated(joined)
-    if twice is not None:
-        raise ParameterError(f"hstack: two features would be called {twice!r}; choose other keys")
+    refuse_if(twice is not None, f"hstack: two features would be called {twice!r}; choose other keys")
     return tuple(joined)
 
 
@@ -150,10 +143,8 @@ def refuse_names(kind: str, fitted: Names | None, names: Names | None) -> None:
         return
     new = [name for name in names if name not in fitted]
     lost = [name for name in fitted if name not in names]
-    differ = [
-        *([f"{listing(new)} unseen at fit time"] if new else []),
-        *([f"{listing(lost)} missing"] if lost else []),
-    ]
+    differ = [f"{listing(new)} unseen at fit time"] if new else []
+    differ += [f"{listing(lost)} missing"] if lost else []
     raise UncertainError(
         f"X: the feature names should match those that {kind} was fitted with: "
         f"{'; '.join(differ) or 'the order is another one'}. Select them by X[:, names] with names = "

@@ -38,9 +38,8 @@ def check_options(**values: tuple[object, Sequence[str]]) -> None:
 
 def check_option(name: str, value: object, options: Sequence[str]) -> None:
     """Refuse a value that is none of the options."""
-    if not (isinstance(value, str) and value in options):
-        listed = ", ".join(f'"{option}"' for option in options)
-        raise ParameterError(f"{name}={value!r}: must be one of {listed}")
+    listed = ", ".join(f'"{option}"' for option in options)
+    refuse_if(not (isinstance(value, str) and value in options), f"{name}={value!r}: must be one of {listed}")
 
 
 def refuse_unknown(options: Iterable[str], known: Iterable[str], others: Iterable[str] = ()) -> None:

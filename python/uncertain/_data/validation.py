@@ -27,6 +27,7 @@ from .column import Coded, encoded
 from .features import Names, refuse_names
 from .incomplete import Incomplete
 from .numbers import find_mask, gaps_as_nan, refuse_masked, refuse_where
+from .options import refuse_if
 from .targets import MANY_CLASSES
 from .typing import (
     ArrowStream,
@@ -321,10 +322,8 @@ def check_weights(
         per_class = np.zeros_like(totals)
         np.divide(totals.sum() / len(classes), totals, out=per_class, where=totals > 0.0)
         return weights * per_class[codes]
-    if not isinstance(class_weight, dict):
-        raise ParameterError(
-            f"class_weight = {class_weight!r}: must be 'balanced', None or a dictionary {{label: weight}}"
-        )
+    wanted = "'balanced', None or a dictionary {label: weight}"
+    refuse_if(not isinstance(class_weight, dict), f"class_weight = {class_weight!r}: must be {wanted}")
     try:
         by_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
     except ValueError as error:  # names labels that are not there
@@ -333,8 +332,8 @@ def check_weights(
         per_class = np.asarray(by_class, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         per_class = np.array([np.nan])
-    if not np.all(per_class >= 0):
-        raise ParameterError(f"class_weight = {class_weight!r}: weights must be numbers >= 0")
+    wrong = not np.all(per_class >= 0)
+    refuse_if(wrong, f"class_weight = {class_weight!r}: weights must be numbers >= 0")
     product: Floats = weights * per_class[codes]
     return product
 
