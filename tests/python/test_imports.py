@@ -28,6 +28,7 @@ LAYERS = (
     {"_errors"},
     {"_widths"},
     {"_choice"},
+    {"_onnx"},
     {"_model"},
     {"inspection", "dask", "demo"},
     {"__init__"},

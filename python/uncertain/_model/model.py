@@ -28,6 +28,7 @@ from .._data.incomplete import GaussianRows
 from .._data.targets import finite_numbers, places
 from .._data.typing import Array, ColumnOrValues, Floats, Labels, NativeTable, RandomState
 from .._data.validation import TableLike
+from .._onnx.export import write_onnx
 from .._report.classes import Report
 from .._report.huber import HuberReport
 from .._report.pace import Pace, ReportCallback
@@ -46,7 +47,6 @@ from .cross_conformal import CrossConformal, class_shares, set_lists
 from .drawn import some_rows
 from .file import Metadata, from_bytes, read, to_bytes, write
 from .grid import checked_grid, checked_levels, grid_around, warn_of_narrow
-from .onnx.export import write_onnx
 from .reader import Answer, Reader
 from .report import ReportOptions, about_target, report
 from .summary import Summary, summarised

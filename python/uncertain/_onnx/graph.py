@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...exceptions import UncertainError
+from ..exceptions import UncertainError
 
 OPSET, TREES_OPSET, IR = 19, 5, 10
 """Versions of the operators: the oldest with strings in Equal, the first with trees of float64."""
@@ -90,16 +90,18 @@ class Graph:
     def input(self, name: str, shape: Sequence[int] = (), dtype: str = "DOUBLE") -> Value:
         """A column: one number per row, or an array of this shape."""
         if name not in self.known:
-            kind = getattr(self.onnx.TensorProto, dtype)
-            self.inputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["rows", *shape]))
+            self.inputs.append(self._described(name, shape, dtype))
             self.known[name] = Value(self, name)
         return self.known[name]
 
     def output(self, name: str, value: Value, shape: Sequence[int] = (), dtype: str = "DOUBLE") -> None:
         """An answer."""
         self.nodes.append(self.onnx.helper.make_node("Identity", [value.name], [name]))
+        self.outputs.append(self._described(name, shape, dtype))
+
+    def _described(self, name: str, shape: Sequence[int], dtype: str) -> Proto:
         kind = getattr(self.onnx.TensorProto, dtype)
-        self.outputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["rows", *shape]))
+        return self.onnx.helper.make_tensor_value_info(name, kind, ["rows", *shape])
 
     def constant(self, value: ArrayLike, *, whole: bool = False) -> Value:
         """A tensor of numbers, truth values or texts; single numbers are float64 unless they are `whole`."""
@@ -121,8 +123,7 @@ class Graph:
         names = [(o if isinstance(o, Value) else self.constant(o)).name for o in operands]
         self.count += 1
         result = f"uncertain/{self.count}"
-        node = self.onnx.helper.make_node(kind, names, [result], domain=domain, **attributes)
-        self.nodes.append(node)
+        self.nodes.append(self.onnx.helper.make_node(kind, names, [result], domain=domain, **attributes))
         return Value(self, result)
 
     def where(self, condition: Value, yes: Operand, no: Operand) -> Value:
@@ -152,9 +153,7 @@ class Graph:
 def _imported() -> Proto:
     try:
         import onnx
-        import onnx.checker
-        import onnx.helper
-        import onnx.numpy_helper
+        from onnx import checker, helper, numpy_helper  # noqa: F401
     except ImportError:
         raise UncertainError('to_onnx needs the package onnx: pip install "uncertain-learn[onnx]"') from None
     return onnx

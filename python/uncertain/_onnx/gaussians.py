@@ -14,11 +14,13 @@ functions, Wilmott Magazine 2005): runtimes have no Erf of float64.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
 
-from ..._data.typing import Floats
+from .._data.typing import Floats
 from .graph import Graph, Value
 
 SWITCH = 3.0
@@ -46,7 +48,7 @@ class Rows:
 
     @property
     def exact(self) -> bool:
-        """Have all rows no error bars?"""
+        """True if no row has error bars."""
         return self.std is None and self.cov is None
 
     def variances(self) -> Value:
@@ -128,7 +130,7 @@ def readings(rows: Rows, mixture: Mixture) -> Readings:
         total = total * pairs + ((1.0 - present).expand(2) * np.eye(d)).expand(1)
         count = present.sum(1, keep=True)
     scale = (total * np.eye(d)).sum(3).apply("Sqrt")  # (rows, K, d)
-    inverse, log_determinant = _swept(g, total / (scale.expand(2) * scale.expand(3)), d)
+    inverse, log_determinant = _swept(total / (scale.expand(2) * scale.expand(3)), d)
     inverse = inverse / (scale.expand(2) * scale.expand(3))
     log_determinant = log_determinant + 2.0 * scale.apply("Log").sum(2)
     if present is not None:
@@ -138,23 +140,21 @@ def readings(rows: Rows, mixture: Mixture) -> Readings:
     return Readings(log_density + np.log(mixture.weights), residual, inverse)
 
 
-def _swept(g: Graph, matrices: Value, d: int) -> tuple[Value, Value]:
+def _swept(matrices: Value, d: int) -> tuple[Value, Value]:
     """Inverses and logarithms of determinants of correlation matrices (rows, K, d, d).
 
     The sweep of pivot p is A - u u' / a_pp - 2 e_p e_p' with u = A e_p - e_p; d of them give -A^-1.
     """
-    log_determinant: Value | None = None
+    logs = []
     for p in range(d):
         unit = np.zeros(d)
         unit[p] = 1.0
         column = matrices.take(p, 3)
         pivot = column.take(p, 2)
-        log = pivot.apply("Log")
-        log_determinant = log if log_determinant is None else log_determinant + log
+        logs.append(pivot.apply("Log"))
         u = column - unit
         matrices = matrices - u.expand(3) * u.expand(2) / pivot.expand(2, 3) - 2.0 * np.outer(unit, unit)
-    assert log_determinant is not None
-    return -matrices, log_determinant
+    return -matrices, reduce(add, logs)
 
 
 def posterior(rows: Rows, mixture: Mixture) -> tuple[Value, Value, Value]:
@@ -194,11 +194,6 @@ def normal_cdf(x: Value) -> Value:
     """Phi(x)."""
     g = x.graph
     size = g.op("Min", x.apply("Abs"), FARTHEST)
-    top: Value | float = TOP[0]
-    for c in TOP[1:]:
-        top = top * size + c
-    bottom: Value | float = BOTTOM[0]
-    for c in BOTTOM[1:]:
-        bottom = bottom * size + c
+    top, bottom = (reduce(lambda total, c: total * size + c, factors) for factors in (TOP, BOTTOM))
     tail = (-0.5 * size * size).apply("Exp") * top / bottom
     return g.where(x > 0.0, 1.0 - tail, tail)

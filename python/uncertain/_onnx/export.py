@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.pipeline import Pipeline
 
-from ..._base.core import Core
-from ..._choice.average import AveragedClassifier, AveragedRegressor
-from ..._data.typing import Floats, Labels
-from ..._estimators.gsu import GSURegressor
-from ..._widths.spread import MANY, Spread
-from ...preprocessing import AsGaussians, GaussianCollapser, GaussianDenoiser
+from .._base.core import Core
+from .._choice.average import AveragedClassifier, AveragedRegressor
+from .._data.typing import Floats, Labels
+from .._estimators.gsu import GSURegressor
+from .._widths.spread import MANY, Spread
+from ..preprocessing import AsGaussians, GaussianCollapser, GaussianDenoiser
 from .gaussians import Rows
 from .graph import Graph, Value
 from .inputs import read_inputs
-from .steps import ANSWERS, MOVES, Answer, Step, refuse
+from .steps import ANSWERS, MOVES, Answer, Step, of_shares, refuse
 
 
 class Opened(NamedTuple):
@@ -49,13 +52,11 @@ def write_onnx(
     else:
         _number(g, opened, spread, target)
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in properties.items()}
-    model = g.model(texts)
-    g.onnx.save_model(model, os.fspath(path))
+    g.onnx.save_model(g.model(texts), os.fspath(path))
 
 
 def _classes(g: Graph, answer: Answer, classes: Labels) -> None:
     """``label``, and ``probabilities`` in the order of the classes."""
-    assert answer.code is not None
     texts = classes.dtype.kind not in "iub"
     names = [str(label) for label in classes.tolist()] if texts else [int(c) for c in classes.tolist()]
     table = np.array(names, dtype=object if texts else np.int64)
@@ -67,7 +68,6 @@ def _classes(g: Graph, answer: Answer, classes: Labels) -> None:
 
 def _number(g: Graph, opened: Opened, spread: Spread | None, target: str) -> None:
     """The number by the name of the target, and its whole standard deviation as ``<target>_std``."""
-    assert opened.answer.number is not None
     g.output(target, opened.answer.number)
     if spread is not None and opened.parts is not None:
         variance = (opened.parts @ spread.slopes[:, None]).take(0, 1) + spread.base
@@ -79,38 +79,29 @@ def _opened(pipeline: Pipeline, rows: Rows, spread: Spread | None) -> Opened:
     front, denoised = rows, False
     for _, step in pipeline.steps[:-1]:
         denoised = denoised or isinstance(step, GaussianDenoiser)
-        collapses = denoised and isinstance(step, GaussianCollapser)
-        before = front
-        if front is rows:
-            rows = _moved(step, rows)
-            front = before if collapses else rows
-        else:
-            rows = _moved(step, rows)
-            front = front if collapses else _moved(step, front)
+        moved = _moved(step, rows)
+        if not (denoised and isinstance(step, GaussianCollapser)):
+            front = moved if front is rows else _moved(step, front)
+        rows = moved
     last = pipeline.steps[-1][1]
     if isinstance(last, (AveragedClassifier, AveragedRegressor)):
         return _average(last, rows, spread)
-    step = _read(last)[-1]
+    *earlier, step = _read(last)
     if step.kind not in ANSWERS:
         refuse(f"{step.name} ({step.kind}) has no translation")
-    for earlier in _read(last)[:-1]:
-        refuse(f"{step.name} with {earlier.kind!r} in front (kernel=) has no translation")
+    if earlier:
+        refuse(f"{step.name} with {earlier[0].kind!r} in front (kernel=) has no translation")
     answer = ANSWERS[step.kind](rows, step)
     if answer.number is None:
         return Opened(answer, None)
     if isinstance(last, GSURegressor):
-        return Opened(answer, _variance(ANSWERS[step.kind](front, step)).expand(1))
+        return Opened(answer, ANSWERS[step.kind](front, step).variance.expand(1))
     if answer.variance is not None:
         return Opened(answer, answer.variance.expand(1))
     widths = None if spread is None else spread.widths
     if widths is None or not len(widths):
         return Opened(answer, None)
     return Opened(answer, _learner_parts(front, widths, denoised=denoised))
-
-
-def _variance(answer: Answer) -> Value:
-    assert answer.variance is not None
-    return answer.variance
 
 
 def _learner_parts(front: Rows, widths: Floats, *, denoised: bool) -> Value:
@@ -128,34 +119,28 @@ def _learner_parts(front: Rows, widths: Floats, *, denoised: bool) -> Value:
 
 def _average(last: AveragedClassifier | AveragedRegressor, rows: Rows, spread: Spread | None) -> Opened:
     """sum_m w_m answer_m; open is what members leave open, and how far apart they are."""
-    g, at, found = rows.graph, 0, []
+    g, at, members = rows.graph, 0, []
     for member in last.members_:
-        count = 0 if spread is None else _n_widths(member)
-        widths = None if spread is None else spread.widths[at : at + count]
-        at += count
-        own = None if spread is None or widths is None else Spread(spread.base, spread.slopes, widths)
-        opened = _opened(member, rows, own)
-        if opened.parts is not None and count > 1 and count <= MANY:
-            assert widths is not None
-            opened = opened._replace(parts=(opened.parts / widths**2).sum(1, keep=True) / float(len(widths)))
-        found.append(opened)
-    weights = last.weights_.tolist()
+        part = spread
+        if spread is not None:
+            part = replace(spread, widths=spread.widths[at : at + _n_widths(member)])
+            at += len(part.widths)
+        opened = _opened(member, rows, part)
+        if part is not None and opened.parts is not None and 1 < len(part.widths) <= MANY:
+            mean = (opened.parts / part.widths**2).sum(1, keep=True) / float(len(part.widths))
+            opened = opened._replace(parts=mean)
+        members.append(opened)
     if isinstance(last, AveragedClassifier):
-        shares: Value | None = None
-        for weight, opened in zip(weights, found, strict=True):
-            assert opened.answer.shares is not None
-            part = weight * opened.answer.shares
-            shares = part if shares is None else shares + part
-        assert shares is not None
-        return Opened(Answer(shares=shares, code=g.op("ArgMax", shares, axis=1, keepdims=0)), None)
-    numbers = g.join([one.answer.number.expand(1) for one in found if one.answer.number is not None], 1)
-    mean = numbers @ np.array(weights)[:, None]
-    apart = numbers - mean
-    answer = Answer(number=mean.take(0, 1))
-    if any(one.parts is None for one in found):
+        weighted = zip(last.weights_.tolist(), members, strict=True)
+        return Opened(of_shares(reduce(add, [weight * one.answer.shares for weight, one in weighted])), None)
+    weights = last.weights_[:, None]
+    numbers = g.join([one.answer.number.expand(1) for one in members], 1)
+    mean = numbers @ weights
+    apart, answer = numbers - mean, Answer(number=mean.take(0, 1))
+    parts = [one.parts for one in members if one.parts is not None]
+    if len(parts) < len(members):
         return Opened(answer, None)
-    parts = [one.parts for one in found if one.parts is not None]
-    return Opened(answer, g.join([*parts, (apart * apart) @ np.array(weights)[:, None]], 1))
+    return Opened(answer, g.join([*parts, (apart * apart) @ weights], 1))
 
 
 def _n_widths(member: Pipeline) -> int:

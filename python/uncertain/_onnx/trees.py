@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._data.typing import Floats
+from .._data.typing import Floats
 from .graph import Graph, Value
 
 LEQ = 0

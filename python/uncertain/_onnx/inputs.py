@@ -8,14 +8,16 @@ refuse a row: a negative error bar makes the answer NaN, and an unknown category
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
 import numpy as np
 
-from ..._data.typing import Floats, Label
-from ..._tables.columns import Columns
-from ..._tables.error_names import ErrorBar
-from ..._tables.size_model import SizeModel
-from ...preprocessing import AsGaussians
+from .._data.typing import Floats, Label
+from .._tables.columns import Columns
+from .._tables.error_names import ErrorBar
+from .._tables.size_model import SizeModel
+from ..preprocessing import AsGaussians
 from .gaussians import Rows
 from .graph import Graph, Value
 from .steps import refuse
@@ -42,30 +44,25 @@ def read_inputs(g: Graph, reading: AsGaussians | None, d: int) -> Rows:
             value = g.where(value.apply("IsInf"), np.nan, value)
         return value
 
+    def bar_of(name: str, value: Value) -> Value:
+        size = number(name)
+        if auto and name in unknown.zeros:
+            return g.where(g.op("Equal", size, 0.0) & ~g.op("Equal", value, 0.0), np.nan, size)
+        return size
+
     values: list[Value] = []
     bars: list[tuple[Value, ...]] = []
     for feature, bar in columns.error_bars.items():
-        value = number(feature)
-        own = [number(name) for name in bar.columns]
-        for k, name in enumerate(bar.columns):
-            if auto and name in unknown.zeros:
-                zero = g.op("Equal", own[k], 0.0) & ~g.op("Equal", value, 0.0)
-                own[k] = g.where(zero, np.nan, own[k])
-        values.append(value)
-        bars.append(tuple(own))
+        values.append(number(feature))
+        bars.append(tuple(bar_of(name, values[-1]) for name in bar.columns))
     kinds = [*columns.error_bars.values()]
     if values and auto and unknown.sizes is not None:
         bars = _filled(g, unknown.sizes, values, bars, kinds)
-    means, deviations = [], []
-    for value, columns_of_bar, bar in zip(values, bars, kinds, strict=True):
-        mean, deviation = _gaussian(g, value, columns_of_bar, bar)
-        means.append(mean.expand(1))
-        deviations.append(deviation.expand(1))
+    pairs = [_gaussian(g, *each) for each in zip(values, bars, kinds, strict=True)]
+    deviations = [deviation.expand(1) for _, deviation in pairs]
     exact = [*(columns.exact or ())] if columns.error_bars else [*columns.scalars]
-    points = [number(name) for name in exact]
-    means += [point.expand(1) for point in points]
-    for name, known in reading.categories_.items():
-        means.append(_zeros_and_ones(g, name, known))
+    means = [mean.expand(1) for mean in (*(mean for mean, _ in pairs), *map(number, exact))]
+    means += [_zeros_and_ones(g, *category) for category in reading.categories_.items()]
     mean = g.join(means, 1)
     std: Value | None = None
     if deviations:
@@ -132,16 +129,12 @@ def _gaussian(g: Graph, value: Value, own: tuple[Value, ...], bar: ErrorBar) -> 
 
 def _zeros_and_ones(g: Graph, name: str, known: Sequence[Label]) -> Value:
     """A column of zeros and ones for each category, (rows, categories)."""
-    if not known or not (
-        all(isinstance(value, str) for value in known)
-        or all(isinstance(value, int) and not isinstance(value, bool) for value in known)
-    ):
+    if {type(value) for value in known} not in ({str}, {int}):
         refuse(f"the categories of {name!r} are neither all texts nor all integers")
     texts = isinstance(known[0], str)
     column = g.input(name, dtype="STRING" if texts else "INT64")
     values = np.array(known, dtype=object if texts else np.int64)
-    hits = g.op("Equal", column.expand(1), values[None, :])
-    return hits.numbers()
+    return g.op("Equal", column.expand(1), values[None, :]).numbers()
 
 
 def _filled(
@@ -158,15 +151,12 @@ def _filled(
             std.append(own[0].apply("Sqrt") if bar.kind == "var" else own[0])
             continue
         below, above = _arms(g, value, own, bar)
-        below, above = (
-            g.where(below.apply("IsNaN"), above, below),
-            g.where(above.apply("IsNaN"), below, above),
-        )
-        std.append(_split_deviation(below, above))
+        longer = g.where(below.apply("IsNaN"), above, below), g.where(above.apply("IsNaN"), below, above)
+        std.append(_split_deviation(*longer))
     usual = [_usual(g, value, sizes, j) for j, value in enumerate(values)]
     filled = []
     for j, (value, own, bar) in enumerate(zip(values, bars, kinds, strict=True)):
-        absent = own[0].apply("IsNaN") if len(own) == 1 else own[0].apply("IsNaN") | own[1].apply("IsNaN")
+        absent = reduce(or_, [size.apply("IsNaN") for size in own])
         size = _size(g, j, sizes, values, std, usual)
         if size is None:
             filled.append(own)

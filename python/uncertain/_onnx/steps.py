@@ -14,25 +14,25 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ..._data.typing import Floats, Keywords
-from ..._uncertain import Fitted
-from ...exceptions import UncertainError
-from ...preprocessing._error_columns import TREES
+from .._data.typing import Floats, Keywords
+from .._uncertain import Fitted
+from ..exceptions import UncertainError
+from ..preprocessing._error_columns import TREES
 from .gaussians import Mixture, Rows, expected_sigmoid, one_gaussian, posterior, readings
 from .graph import Graph, Value
 from .trees import powers_of_ten, tree_scores
 
 
 class Answer(NamedTuple):
-    """What the last step says: of classes `shares` and the `code` of the class, or a `number`."""
+    """Values, or None: of classes `shares` and the `code` of the class, of a regression the `number`."""
 
-    number: Value | None = None
+    number: Any = None
     """(rows,)."""
-    variance: Value | None = None
+    variance: Any = None
     """(rows,): of the number, by the method's own law, where it has one."""
-    shares: Value | None = None
+    shares: Any = None
     """(rows, K)."""
-    code: Value | None = None
+    code: Any = None
     """(rows,), int64."""
 
 
@@ -52,9 +52,8 @@ class Step(NamedTuple):
     def read(cls, fitted: Fitted, name: str) -> Step:
         """Parts of a fitted step."""
         params, state = json.loads(fitted.parameters or "null"), json.loads(fitted.header or "null")
-        return cls(
-            fitted.kind, name, fitted.arrays(), params or {}, state or {}, fitted.rows, fitted.n_classes or 0
-        )
+        header = fitted.arrays(), params or {}, state or {}
+        return cls(fitted.kind, name, *header, fitted.rows, fitted.n_classes or 0)
 
 
 def refuse(what: str) -> NoReturn:
@@ -87,11 +86,8 @@ def _log_scaler(rows: Rows, arrays: dict[str, Floats], _: object) -> Rows:
     std = rows.deviations()
     ends = _asinh((rows.mean + std) / width) - _asinh((rows.mean - std) / width)
     small = std <= 1e-4 * (rows.mean.apply("Abs") + width)
-    factor = g.where(
-        small,
-        1.0 / (rows.mean * rows.mean + width**2).apply("Sqrt"),
-        ends / (2.0 * g.where(small, 1.0, std)),
-    )
+    slope = 1.0 / (rows.mean * rows.mean + width**2).apply("Sqrt")
+    factor = g.where(small, slope, ends / (2.0 * g.where(small, 1.0, std)))
     return rows.moved(mean, g.where(g.constant(taken), factor, 1.0))
 
 
@@ -133,12 +129,10 @@ def _linear_map(rows: Rows, arrays: dict[str, Floats], _: object) -> Rows:
     used, k = matrix > 0.0, matrix.shape[1]
     if (matrix >= 0.0).all() and (used.sum(axis=0) == 1).all() and (used.sum(axis=1) <= 1).all():
         picked = used.argmax(axis=0).tolist()
-        of_features = [None if v is None else v.take(picked, 1) for v in (rows.std, rows.cov, rows.gaps)]
-        std, cov, gaps = of_features
+        std, cov, gaps = (None if v is None else v.take(picked, 1) for v in (rows.std, rows.cov, rows.gaps))
         cov = None if cov is None else cov.take(picked, 2)
-        mine = Rows(rows.graph, k, rows.mean.take(picked, 1), std, cov, gaps)
-        factors = matrix.max(axis=0)
-        return mine.moved(mine.mean * factors, factors)
+        rows, factors = Rows(rows.graph, k, rows.mean.take(picked, 1), std, cov, gaps), matrix.max(axis=0)
+        return rows.moved(rows.mean * factors, factors)
     rows = rows.complete()
     cov = None if rows.exact else rows.graph.sums("ji,njk,kl->nil", matrix, rows.covariances(), matrix)
     return Rows(rows.graph, k, rows.mean @ matrix, cov=cov)
@@ -205,10 +199,11 @@ def _discriminant(rows: Rows, step: Step) -> Answer:
     if each > 1:
         parts = [logs.take(range(k * each, (k + 1) * each), 1) for k in range(step.n_classes)]
         logs = g.join([g.op("ReduceLogSumExp", part, np.array([1]), keepdims=1) for part in parts], 1)
-    return _from_shares(g.op("Softmax", logs, axis=1))
+    return of_shares(g.op("Softmax", logs, axis=1))
 
 
-def _from_shares(shares: Value) -> Answer:
+def of_shares(shares: Value) -> Answer:
+    """The most probable class."""
     return Answer(shares=shares, code=shares.graph.op("ArgMax", shares, axis=1, keepdims=0))
 
 
@@ -216,15 +211,11 @@ def _mixture_regression(rows: Rows, step: Step) -> Answer:
     """The mean of the conditional density of the target, and its variance."""
     g = rows.graph
     joint = Mixture.from_arrays(step.arrays)
-    T, cross, own = (
-        joint.covariances[:, :-1, :-1],
-        joint.covariances[:, :-1, -1],
-        joint.covariances[:, -1, -1],
-    )
+    T, cross = joint.covariances[:, :-1, :-1], joint.covariances[:, :-1, -1]
     read = readings(rows, Mixture(joint.weights, joint.means[:, :-1], T))
     along = g.sums("ki,nkij->nkj", cross, read.inverse)
     means = joint.means[:, -1] + (along * read.residual).sum(2)
-    variances = own - (along * cross).sum(2)
+    variances = joint.covariances[:, -1, -1] - (along * cross).sum(2)
     shares = read.log_shares.apply("Exp")
     mean = (shares * means).sum(1, keep=True)
     apart = means - mean
@@ -244,7 +235,7 @@ def _law(rows: Rows, step: Step) -> Answer:
         variance = g.op("Max", g.sums("i,nkij,j->nk", beta, cov, beta), 0.0)
         p = expected_sigmoid((means * beta).sum(2) + law[0], variance.apply("Sqrt"))
         p = (shares * p).sum(1, keep=True)
-    return _from_shares(g.join([1.0 - p, p], 1))
+    return of_shares(g.join([1.0 - p, p], 1))
 
 
 def _trees(rows: Rows, step: Step) -> Answer:
@@ -261,9 +252,9 @@ def _trees(rows: Rows, step: Step) -> Answer:
     scores = tree_scores(g, g.join(columns, 1), powers_of_ten(step.arrays, rows.d))
     if state["link"] == "logit":
         p = scores.apply("Sigmoid")
-        return _from_shares(g.join([1.0 - p, p], 1))
+        return of_shares(g.join([1.0 - p, p], 1))
     if state["link"] == "softmax":
-        return _from_shares(g.op("Softmax", scores, axis=1))
+        return of_shares(g.op("Softmax", scores, axis=1))
     score = scores.take(0, 1)
     return Answer(number=score.apply("Exp") if state["link"] == "log" else score)
 
@@ -278,10 +269,8 @@ def _kernel_classifier(rows: Rows, step: Step) -> Answer:
     if step.n_classes != 2:
         refuse(f"a {step.name} of more than two classes has no translation")
     if not rows.exact or _kind(step) != "zero":
-        refuse(
-            f"the probabilities of a {step.name} for rows with error bars need the variance of its score, "
-            "which ONNX has no operations for"
-        )
+        variance = "the variance of its score, which ONNX has no operations for"
+        refuse(f"the probabilities of a {step.name} for rows with error bars need {variance}")
     scores = _gram(rows.complete(), step) @ step.arrays["dual_coef"].T + step.arrays["intercept"]
     return _from_scores(rows.graph, scores, None, step)
 
@@ -311,8 +300,7 @@ def _gram(rows: Rows, step: Step) -> Value:
     std = np.broadcast_to(np.asarray(std).reshape(-1, np.shape(std)[-1]), z.shape)
     own = rows.deviations().expand(1)
     shared = basis["coupling"] == "shared"
-    wide = (own - std) * (own - std) if shared else own * own + std**2
-    wide = 1.0 + wide * narrow
+    wide = 1.0 + ((own - std) * (own - std) if shared else own * own + std**2) * narrow
     return (-0.5 * (square / wide + wide.apply("Log")).sum(2)).apply("Exp")
 
 
