@@ -14,7 +14,7 @@ from .._data.choices import ON_MISSING, OnMissing
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.numbers import gaps_as_nan
-from .._data.options import check_option, refuse_unknown
+from .._data.options import check_option, refuse_if, refuse_unknown
 from .._data.typing import ColumnOrValues, Floats
 from .._data.validation import TableLike
 from .._data.warn import warn
@@ -66,35 +66,21 @@ class ErrorCheck:
         common = [independent and f.by == "model" and f.factor < 1.0 and f.is_off(TOLERATED) for f in found]
         told = sum(f.by != "" and not f.doubtful for f in found)
         which = "" if told == len(found) else f" of {told} of {len(found)} features"
-        verdict = f"The error bars{which} are as large as the errors, as far as these rows tell."
-        if off:
-            verdict = _sentence(off)
-        elif not told:
-            verdict = "These rows do not tell whether the error bars are right."
-        return cls(
-            tuple(names),
-            np.array([f.factor for f in found]),
-            np.array([f.intervals[0] for f in found]),
-            np.array([f.intervals[1] for f in found]),
-            tuple(f.by for f in found),
-            tuple(COMMON if shared else f.note for f, shared in zip(found, common, strict=True)),
-            n_rows,
-            tuple(name for name, _ in off),
-            verdict,
-        )
+        right = f"The error bars{which} are as large as the errors, as far as these rows tell."
+        unknown = "These rows do not tell whether the error bars are right."
+        factor, *ends = (np.array([(f.factor, *f.intervals)[k] for f in found]) for k in (0, 1, 2))
+        by = tuple(f.by for f in found)
+        notes = tuple(COMMON if shared else f.note for f, shared in zip(found, common, strict=True))
+        verdict = _sentence(off) if off else right if told else unknown
+        wrong = tuple(name for name, _ in off)
+        return cls(tuple(names), factor, ends[0], ends[1], by, notes, n_rows, wrong, verdict)
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Columns "feature", "factor", "lower_68", "upper_68", "lower_95", "upper_95", "by", "note"."""
-        return {
-            "feature": list(self.feature_names),
-            "factor": self.factor.tolist(),
-            "lower_68": self.interval_68[:, 0].tolist(),
-            "upper_68": self.interval_68[:, 1].tolist(),
-            "lower_95": self.interval_95[:, 0].tolist(),
-            "upper_95": self.interval_95[:, 1].tolist(),
-            "by": list(self.by),
-            "note": list(self.notes),
-        }
+        ends = np.column_stack([self.factor, self.interval_68, self.interval_95]).T.tolist()
+        names = ("factor", "lower_68", "upper_68", "lower_95", "upper_95")
+        columns = {"feature": list(self.feature_names), **dict(zip(names, ends, strict=True))}
+        return columns | {"by": list(self.by), "note": list(self.notes)}
 
     def __repr__(self) -> str:
         lines = [("feature", "true / stated", "68 %", "95 %", "by", "")]
@@ -102,12 +88,9 @@ class ErrorCheck:
             low_68, high_68, low_95, high_95 = (f"{end:.3g}" for end in ends)
             known = (f"{factor:.3g}", f"{low_68} to {high_68}", f"{low_95} to {high_95}")
             lines.append((name, *(known if by else ("?", "", "")), by, note))
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        texts = [
-            "  ".join([f"  {name:<{widths[0]}}", *map(str.rjust, cells, widths[1:5]), note]).rstrip()
-            for name, *cells, note in lines
-        ]
-        return "\n".join([self.verdict, "", *texts])
+        first, *widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        rows = ([f"  {name:<{first}}", *map(str.rjust, cells, widths), note] for name, *cells, note in lines)
+        return "\n".join([self.verdict, "", *("  ".join(row).rstrip() for row in rows)])
 
     __str__ = __repr__
 
@@ -187,14 +170,13 @@ def check_errors(
     True
     """
     refuse_unknown(roles, ROLES, inspect.signature(check_errors).parameters)
-    asked, values = Columns.from_arguments(
-        columns, {**roles, "groups": groups, "sample_weight": sample_weight}
-    )
+    beside = {"groups": groups, "sample_weight": sample_weight}
+    asked, values = Columns.from_arguments(columns, {**roles, **beside})
     check_option("on_missing", on_missing, ON_MISSING)
-    if n_components != "auto" and (not isinstance(n_components, int) or n_components < 1):
-        raise ParameterError(f'n_components={n_components!r}: must be an integer >= 1 or "auto"')
+    wrong = n_components != "auto" and (not isinstance(n_components, int) or n_components < 1)
+    refuse_if(wrong, f'n_components={n_components!r}: must be an integer >= 1 or "auto"')
     source = Source.from_input(table)
-    groups, sample_weight = (values.get(role, getattr(asked, role)) for role in ("groups", "sample_weight"))
+    groups, sample_weight = (values.get(role, getattr(asked, role)) for role in beside)
     rows, names = _read(source, asked, on_missing)
     together = None if groups is None else source.groups(groups)
     weights = None if sample_weight is None else source.weights(sample_weight)
@@ -205,11 +187,10 @@ def check_errors(
 
 
 def _sentence(found: Sequence[tuple[str, Found]]) -> str:
-    ranges = [f"{f.intervals[1].lower:.2g} to {f.intervals[1].upper:.2g}" for _, f in found]
-    parts = [
-        f"those of {name} are {f.factor:.2g} times as large ({interval})"
-        for (name, f), interval in zip(found[:5], ranges, strict=False)
-    ]
+    parts = []
+    for name, f in found[:5]:
+        low, high = f.intervals[1]
+        parts.append(f"those of {name} are {f.factor:.2g} times as large ({low:.2g} to {high:.2g})")
     more = f" and {len(found) - 5} others" if len(found) > 5 else ""
     return f"Errors are not as large as the error bars say: {'; '.join(parts)}{more}."
 
@@ -227,10 +208,7 @@ def _found(
     rows = rows[:, noisy]
     found = [None] * len(noisy) if replicates is None else by_replicates(rows, replicates)
     modelled = by_model(rows, **options) if None in found else []
-    return [
-        (names[j], modelled[k] if found[k] is None else found[k])  # type: ignore[misc]
-        for k, j in enumerate(noisy.tolist())
-    ]
+    return [(names[j], found[k] or modelled[k]) for k, j in enumerate(noisy.tolist())]
 
 
 def warn_if_off(
@@ -243,19 +221,15 @@ def warn_if_off(
     # Errors that seem smaller than stated may as well be errors that features have in common.
     larger = [(name, f) for name, f in found if f.is_off(TOLERATED) and f.factor > 1.0]
     if larger:
-        warn(
-            f"{_sentence(larger)} See uncertain.check_errors(table); "
-            "error columns can be multiplied by factors",
-            UncertainWarning,
-        )
+        advice = "See uncertain.check_errors(table); error columns can be multiplied by factors"
+        warn(f"{_sentence(larger)} {advice}", UncertainWarning)
 
 
 def _read(source: Source, asked: Columns, on_missing: str) -> tuple[GaussianRows, list[str]]:
     """The rows with error bars, and the names of their features."""
     if source.table is None:
-        roles = [*asked.of_kinds("values", "error bar", "beside")]
-        if roles:
-            raise ParameterError(f"{roles[0]}= names a column of a table, but these rows have none")
+        for role in asked.of_kinds("values", "error bar", "beside"):
+            raise ParameterError(f"{role}= names a column of a table, but these rows have none")
         data = source.data
         if not isinstance(data, (GaussianArray, Incomplete)):
             data = Incomplete.from_arrays(gaps_as_nan(data, "table"))

@@ -64,9 +64,8 @@ def doubtful_errors(
             large.append(f"{name} ({typical / scatter:.2g} times)")
     sentences = []
     if zero:
-        sentences.append(
-            f"the error bars of {listing(zero)} are zero in every row, so these values are exact"
-        )
+        exact = "are zero in every row, so these values are exact"
+        sentences.append(f"the error bars of {listing(zero)} {exact}")
     if large:
         sentences.append(
             f"the error bars of {listing(large)} are larger than the scatter of all values, which contains "

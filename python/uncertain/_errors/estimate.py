@@ -133,14 +133,9 @@ def by_model(
     read = np.flatnonzero((~np.isnan(std)).sum(axis=0) >= LEAST_ROWS)
     asked = [k for k, j in enumerate(read) if found[j] is None]
     if asked:
-        held_out = _HeldOut(
-            rows[:, read],
-            split(len(rows), np.random.RandomState(random_state), folds=FOLDS, groups=groups),
-            groups,
-            weights,
-            _components(rows[:, read], n_components, weights, random_state),
-            random_state,
-        )
+        folds = split(len(rows), np.random.RandomState(random_state), folds=FOLDS, groups=groups)
+        count = _components(rows[:, read], n_components, weights, random_state)
+        held_out = _HeldOut(rows[:, read], folds, groups, weights, count, random_state)
         for k, profile in held_out.profiles(asked).items():
             found[read[k]] = _told(profile, std[held_out.order, read[k]])
     few = unknown("too few readings for a model of them")
@@ -214,10 +209,9 @@ def _scaled(rows: GaussianRows, factors: Floats) -> GaussianRows:
     """The rows with errors k times as large."""
     gaussians = filled_gaussians(rows)
     if gaussians.kind == "diagonal":
-        moved = GaussianArray(gaussians.means, std=factors * gaussians._deviations())
-    else:
-        moved = GaussianArray(gaussians.means, cov=factors[:, None] * gaussians.covariances() * factors)
-    return like(rows, moved)
+        return like(rows, GaussianArray(gaussians.means, std=factors * gaussians._deviations()))
+    cov = factors[:, None] * gaussians.covariances() * factors
+    return like(rows, GaussianArray(gaussians.means, cov=cov))
 
 
 def _not_told(std: Floats) -> Found | None:
@@ -225,25 +219,18 @@ def _not_told(std: Floats) -> Found | None:
     known = std[~np.isnan(std)]
     if not known.size or not known.any():
         return unknown("no error bars")
-    if np.ptp(known) <= ALIKE * known.max():
-        return unknown(
-            "not identified: all rows have the same error bar, and a larger one with less spread of the true "
-            "values is as likely"
-        )
-    return None
+    if np.ptp(known) > ALIKE * known.max():
+        return None
+    why = "a larger one with less spread of the true values is as likely"
+    return unknown(f"not identified: all rows have the same error bar, and {why}")
 
 
 def _components(
-    rows: GaussianRows,
-    n_components: int | Literal["auto"],
-    weights: Floats | None,
-    random_state: int,
+    rows: GaussianRows, n_components: int | Literal["auto"], weights: Floats | None, random_state: int
 ) -> int:
-    if n_components != "auto":
-        return n_components
     most = max(1, min(5, len(rows) // 200))
-    if most == 1:
-        return 1
+    if n_components != "auto" or most == 1:
+        return 1 if n_components == "auto" else n_components
     denoiser = GaussianDenoiser("auto", max_components=most, tol=1e-4, random_state=random_state)
     return int(_quietly(denoiser, rows, weights).n_components_)
 
@@ -258,9 +245,8 @@ def _told(profile: Profile, std: Floats) -> Found:
     adjustment = profile.adjustment()
     intervals = tuple(profile.interval(level, adjustment) for level in LEVELS)
     if not np.isfinite(intervals[1].upper):
-        return unknown(
-            "not identified: the error bars are too small beside the spread of the values, or too much alike"
-        )
+        why = "the error bars are too small beside the spread of the values, or too much alike"
+        return unknown(f"not identified: {why}")
     if profile.misfit(std[~np.isnan(std)]) < DOUBT:
         note = "doubtful: true values differ between rows with small and large error bars"
         return Found(profile.factor, intervals, "model", note, doubtful=True)

@@ -93,15 +93,8 @@ def features_from(
     start = n_scalars
     for name, count in categories.items():
         block = means[:, start : start + count]
-        features.append(
-            Feature(
-                name,
-                np.argmax(block, axis=1).astype(float),
-                (block != 0.0).any(axis=1),
-                exact=True,
-                categorical=True,
-            )
-        )
+        codes, present = np.argmax(block, axis=1).astype(float), (block != 0.0).any(axis=1)
+        features.append(Feature(name, codes, present, exact=True, categorical=True))
         start += count
     return features
 

@@ -16,6 +16,7 @@ level (Varin, Reid, Firth, An overview of composite likelihood methods, Statisti
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -43,32 +44,22 @@ class Interval(NamedTuple):
 class Profile:
     """L(k) of one feature over rows, `weights` of which sum up."""
 
-    def __init__(
-        self, rows: Conditional, weights: Floats | None = None, clusters: Ints | None = None
-    ) -> None:
-        self.rows = rows
+    def __init__(self, rows: Conditional, weights: Floats | None, clusters: Ints | None) -> None:
+        self.rows, self.clusters = rows, clusters
         self.weights = np.ones(len(rows.reading)) if weights is None else weights
-        self.clusters = clusters
         values = [self.at(k)[0] for k in GRID]
         best = int(np.argmax(values))
         ends = (GRID[max(best - 1, 0)], GRID[min(best + 1, len(GRID) - 1)])
-        found = minimize_scalar(
-            lambda k: -self.at(k)[0], bounds=ends, method="bounded", options={"xatol": 1e-4 * ends[1]}
-        )
-        inner = -float(found.fun) >= values[best]
-        self.factor = float(found.x) if inner else float(GRID[best])
-        self.top = max(-float(found.fun), values[best])
+        k, top = _maximum(lambda k: self.at(k)[0], ends, 1e-4 * ends[1])
+        self.factor = k if top >= values[best] else float(GRID[best])
+        self.top = max(top, values[best])
         self.log_a = self.at(self.factor)[1]
 
     def at(self, k: float) -> tuple[float, float]:
         """L(k), and the log a that it is at."""
-        found = minimize_scalar(
-            lambda log_a: -float(self.weights @ self.rows.log_densities(log_a, k)),
-            bounds=(-9.0, 5.0),
-            method="bounded",
-            options={"xatol": 1e-3},
-        )
-        return -float(found.fun), float(found.x)
+        log_densities = self.rows.log_densities
+        log_a, top = _maximum(lambda a: float(self.weights @ log_densities(a, k)), (-9.0, 5.0), 1e-3)
+        return top, log_a
 
     def adjustment(self) -> float:
         """q = H / G at the maximum, by differences, with k^2 in place of k; at most 1.
@@ -123,3 +114,10 @@ class Profile:
         if above(LARGEST) >= 0.0:
             return Interval(lower, float("inf"))
         return Interval(lower, float(brentq(above, k, LARGEST, xtol=1e-4 * max(k, 1e-2))))
+
+
+def _maximum(f: Callable[[float], float], ends: tuple[float, float], tolerance: float) -> tuple[float, float]:
+    """Place and value of the largest f between `ends`."""
+    options = {"xatol": tolerance}
+    found = minimize_scalar(lambda x: -f(x), bounds=ends, method="bounded", options=options)
+    return float(found.x), -float(found.fun)

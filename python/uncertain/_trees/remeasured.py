@@ -503,10 +503,10 @@ def _check_count(
 ) -> None:
     """Refuse what is no integer of this range."""
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not is_integer or not least <= int(cast(int, value)) <= most:
-        allowed = f"from {least} to {most}" if most < math.inf else f">= {least}"
-        auto = '"auto" or ' if or_auto else ""
-        raise ParameterError(f"{name} = {value!r:.30}: must be {auto}an integer {allowed}")
+    allowed = f"from {least} to {most}" if most < math.inf else f">= {least}"
+    outside = not is_integer or not least <= int(cast(int, value)) <= most
+    auto = '"auto" or ' if or_auto else ""
+    refuse_if(outside, f"{name} = {value!r:.30}: must be {auto}an integer {allowed}")
 
 
 def _of_mean_one(weights: Floats | None) -> Floats | None:

@@ -21,11 +21,12 @@ from .._data.array import GaussianArray
 from .._data.column import read_column
 from .._data.groups import groups_of_fit
 from .._data.numbers import refuse_where
+from .._data.options import refuse_if
 from .._data.typing import Array, Booleans, Codes, Floats, Header, Keywords, Labels, RandomState
 from .._data.validation import RowsLike, check_gaussians, check_sample_weight, one_per_row
 from .._data.warn import warn
 from .._uncertain import Gaussians, Rows
-from ..exceptions import NotFiniteError, ParameterError, UncertainError, UncertainWarning
+from ..exceptions import NotFiniteError, UncertainError, UncertainWarning
 from ._views import (
     FORGOTTEN,
     Columns,
@@ -123,9 +124,13 @@ class AdaptiveHuber(RunParameters, Core, BaseEstimator):
             raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {gram.shape} matrix.")
         return Gaussians(Rows.from_numpy(gram, *gram.shape))
 
+    def _columns(self) -> list[list[int] | None]:
+        """Numbers of each view's features."""
+        return column_groups(self.views, self.n_features_in_, getattr(self, "feature_names_in_", ()))
+
     def _views(self) -> list[View]:
         """The views of rows with ``n_features_in_`` features."""
-        columns = column_groups(self.views, self.n_features_in_, getattr(self, "feature_names_in_", ()))
+        columns = self._columns()
         m = len(columns)
         kernels, gammas = per_view("kernel", self.kernel, m), per_view("gamma", self.gamma, m)
         graphs, weights = per_view("graph", self.graph, m), view_weights(self.view_weights, m)
@@ -140,13 +145,9 @@ class AdaptiveHuber(RunParameters, Core, BaseEstimator):
         ]  # fmt: skip
 
     def _core_parameters(self) -> Keywords:
-        views = [view.plain() for view in self._views()]
-        normalized = self.laplacian != "unnormalized"
-        return super()._core_parameters() | {
-            "views": views,
-            "normalized": normalized,
-            "fit_intercept": bool(self.fit_intercept),
-        }
+        views = {"views": [view.plain() for view in self._views()]}
+        flags = {"normalized": self.laplacian != "unnormalized", "fit_intercept": bool(self.fit_intercept)}
+        return super()._core_parameters() | views | flags
 
     @classmethod
     def _arguments(cls, parameters: Keywords) -> Keywords:
@@ -156,9 +157,7 @@ class AdaptiveHuber(RunParameters, Core, BaseEstimator):
         """Parameters for a model file: views as numbers of columns, no matrices."""
         params: Keywords = self.get_params()
         if self.views is not None:
-            params["views"] = column_groups(
-                self.views, self.n_features_in_, getattr(self, "feature_names_in_", ())
-            )
+            params["views"] = self._columns()
 
         def name(graph: object) -> str | None:
             return graph if graph is None or isinstance(graph, str) else FORGOTTEN
@@ -168,24 +167,17 @@ class AdaptiveHuber(RunParameters, Core, BaseEstimator):
         return params
 
     def _fit(
-        self,
-        rows: Gaussians,
-        targets: Floats,
-        n_classes: int,
-        weights: Floats | None,
-        groups: Codes | None = None,
+        self, rows: Gaussians, targets: Floats, n_classes: int, weights: Floats | None, groups: Codes | None
     ) -> Self:
         """Fit all outputs."""
         graphs = self.graph if isinstance(self.graph, (list, tuple)) else [self.graph]
-        if any(isinstance(graph, str) and graph == FORGOTTEN for graph in graphs):
-            raise ParameterError("graph: a model file holds no matrix of a graph; set graph= to fit again")
+        forgotten = any(isinstance(graph, str) and graph == FORGOTTEN for graph in graphs)
+        refuse_if(forgotten, "graph: a model file holds no matrix of a graph; set graph= to fit again")
         arguments = {"outputs": targets, "n_classes": n_classes, "weights": weights, "groups": groups}
         views = self._views()
         graphs = [view.matrix for view in views]
         self._keep(self._fitted(self._parameters(), rows, graphs=graphs, **arguments))
-        divided = (
-            view.kernel for view, scales in zip(views, self.scales_, strict=True) if scales is not None
-        )
+        divided = [view.kernel for view, s in zip(views, self.scales_, strict=True) if s is not None]
         if self.scale_features is None and any(kernel in PRODUCTS for kernel in divided):
             warn(UNLIKE, UncertainWarning)
         return self
@@ -389,7 +381,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         """
         rows = self._rows(X, reset=True)
         targets = one_per_row(y, X, self, dtype=np.float64, ensure_all_finite="allow-nan")
-        return self._fit(rows, targets[None, :], 0, check_sample_weight(sample_weight, rows.n_rows))
+        return self._fit(rows, targets[None, :], 0, check_sample_weight(sample_weight, rows.n_rows), None)
 
     @overload
     def predict(self, X: RowsLike, return_std: Literal[False] = False) -> Floats: ...
@@ -474,8 +466,9 @@ n_iter_, status_
             raise UncertainError(f"y holds {content}; a classifier needs at least two classes")
         codes = np.zeros(rows.n_rows, dtype=np.uint32)
         codes[counted] = np.searchsorted(classes, labels[counted])
+        weighted = counted.astype(float)
         whole = groups_of_fit(
-            groups, classes=classes, codes=codes, weights=counted.astype(float), folded=bool(self.probability)
+            groups, classes=classes, codes=codes, weights=weighted, folded=bool(self.probability)
         )
         outputs = classes[1:] if len(classes) == 2 else classes
         targets = np.full((len(outputs), rows.n_rows), np.nan)

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._data.options import refuse_if
 from .._data.typing import Floats, Ints, Json, Keywords, Label
 from ..exceptions import ParameterError
 
@@ -38,20 +39,15 @@ def column_groups(views: object, d: int, names: Sequence[str]) -> list[list[int]
         group = [group] if isinstance(group, (int, np.integer, str)) else group
         named = isinstance(group, Iterable) and not isinstance(group, bytes)
         group = list(group) if named else [None]
-        if not all(isinstance(c, (int, np.integer, str)) for c in group):
-            raise ParameterError(
-                f"views = {views!r}: a group holds numbers or names of columns, or is a slice"
-            )
-        unknown = [c for c in group if isinstance(c, str) and c not in places]
-        if unknown:
-            raise ParameterError(f"views: there is no column {unknown[0]!r}")
+        strange = not all(isinstance(c, (int, np.integer, str)) for c in group)
+        refuse_if(strange, f"views = {views!r}: a group holds numbers or names of columns, or is a slice")
+        for c in group:
+            refuse_if(isinstance(c, str) and c not in places, f"views: there is no column {c!r}")
         numbers = [places[c] if isinstance(c, str) else int(c) for c in group]
-        outside = [c for c in numbers if not -d <= c < d]
-        if outside or not numbers:
-            raise ParameterError(f"views = {views!r}: every view needs columns, from 0 to {d - 1}")
+        wrong = not numbers or not all(-d <= c < d for c in numbers)
+        refuse_if(wrong, f"views = {views!r}: every view needs columns, from 0 to {d - 1}")
         groups.append([c % d for c in numbers])
-    if not groups:
-        raise ParameterError("views = []: must be None or at least one group of columns")
+    refuse_if(not groups, "views = []: must be None or at least one group of columns")
     return groups
 
 
@@ -59,8 +55,8 @@ def per_view(name: str, value: object, count: int) -> list[Label]:
     """One value per view: a list of them, or one for all."""
     if not isinstance(value, (list, tuple)):
         return [value] * count
-    if len(value) != count:
-        raise ParameterError(f"{name} = {value!r}: must be one value, or one for each of the {count} views")
+    wanted = f"one value, or one for each of the {count} views"
+    refuse_if(len(value) != count, f"{name} = {value!r}: must be {wanted}")
     return list(value)
 
 
@@ -68,8 +64,8 @@ def view_weights(weights: Sequence[float] | None, count: int) -> list[float]:
     """c of each view."""
     if weights is None:
         return [1.0 / count] * count
-    if not isinstance(weights, (list, tuple, np.ndarray)) or len(weights) != count:
-        raise ParameterError(f"view_weights = {weights!r}: must be one for each of the {count} views")
+    wrong = not isinstance(weights, (list, tuple, np.ndarray)) or len(weights) != count
+    refuse_if(wrong, f"view_weights = {weights!r}: must be one for each of the {count} views")
     return list(weights)
 
 
@@ -102,19 +98,19 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 
 def kernel_parameter(name: object, options: Keywords) -> Json:
     """A kernel as the core's parameters have it."""
-    if not isinstance(name, str) or name not in OPTIONS:
-        names = ", ".join(f'"{one}"' for one in OPTIONS)
-        raise ParameterError(f"kernel = {name!r}: must be one of {names}")
-    used = {option: options[option] for option in OPTIONS[name]}
-    return {name: used} if used else name
+    names = ", ".join(f'"{one}"' for one in OPTIONS)
+    unknown = not isinstance(name, str) or name not in OPTIONS
+    refuse_if(unknown, f"kernel = {name!r}: must be one of {names}")
+    kernel = str(name)
+    used = {option: options[option] for option in OPTIONS[kernel]}
+    return {kernel: used} if used else kernel
 
 
 def graph_parameter(graph: Graph, laplacian: str | None, **options: Json) -> tuple[Json, Matrix | None]:
     """A graph as the core's parameters have it, and its matrix where there is one."""
-    if laplacian not in ("normalized", "unnormalized", None):
-        raise ParameterError(
-            f'laplacian = {laplacian!r}: must be "normalized", "unnormalized" or None (the graph is M itself)'
-        )
+    wanted = '"normalized", "unnormalized" or None (the graph is M itself)'
+    unknown = laplacian not in ("normalized", "unnormalized", None)
+    refuse_if(unknown, f"laplacian = {laplacian!r}: must be {wanted}")
     as_matrix: Json = {FORGOTTEN: {"regulariser": laplacian is None}}
     if graph is None:
         return "none", None
@@ -122,10 +118,8 @@ def graph_parameter(graph: Graph, laplacian: str | None, **options: Json) -> tup
         return as_matrix, _matrix(graph)
     if graph == FORGOTTEN:
         return as_matrix, None
-    if graph not in ("knn", "rbf"):
-        raise ParameterError(f'graph = {graph!r}: must be "knn", "rbf", None or a matrix')
-    if laplacian is None:
-        raise ParameterError("laplacian = None: the graph must then be the matrix M itself")
+    refuse_if(graph not in ("knn", "rbf"), f'graph = {graph!r}: must be "knn", "rbf", None or a matrix')
+    refuse_if(laplacian is None, "laplacian = None: the graph must then be the matrix M itself")
     return {graph: options if graph == "knn" else {"gamma": options["gamma"]}}, None
 
 
@@ -163,16 +157,14 @@ def _named(option: str | Keywords) -> tuple[str, Keywords]:
 def _matrix(graph: ArrayLike) -> Matrix:
     if hasattr(graph, "tocsr"):
         csr = graph.tocsr()
-        if csr.shape[0] != csr.shape[1]:
-            raise ParameterError(f"graph: must be a square matrix, got shape {csr.shape}")
+        refuse_if(csr.shape[0] != csr.shape[1], f"graph: must be a square matrix, got shape {csr.shape}")
         starts, indices = (np.asarray(a, dtype=np.int64) for a in (csr.indptr, csr.indices))
         return starts, indices, np.asarray(csr.data, dtype=np.float64)
     try:
         dense = np.ascontiguousarray(graph, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ParameterError(
-            f'graph = {graph!r:.40}: must be "knn", "rbf", None, a matrix, or a list of these'
-        ) from None
-    if dense.ndim != 2 or dense.shape[0] != dense.shape[1]:
-        raise ParameterError(f"graph: must be a square matrix, got shape {dense.shape}")
+        wanted = '"knn", "rbf", None, a matrix, or a list of these'
+        raise ParameterError(f"graph = {graph!r:.40}: must be {wanted}") from None
+    square = dense.ndim == 2 and dense.shape[0] == dense.shape[1]
+    refuse_if(not square, f"graph: must be a square matrix, got shape {dense.shape}")
     return dense

@@ -17,10 +17,9 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from .._base.docs import documented
 from .._base.gaps import TakesGaps
 from .._data.array import GaussianArray
-from .._data.options import check_option
+from .._data.options import check_option, refuse_if
 from .._data.typing import Array, Booleans, Floats
 from .._data.validation import RowsLike, check_rows
-from ..exceptions import ParameterError
 
 FLOOR = 1e-3
 """Errors below this, in units of the feature's spread, count as this: exact values have it."""
@@ -87,8 +86,8 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
         {Returns: self}
         """
         check_option("columns", self.columns, COLUMNS)
-        if not isinstance(self.floor, (int, float, np.number)) or not 0.0 < self.floor < np.inf:
-            raise ParameterError(f"floor = {self.floor!r}: must be a number > 0")
+        wrong = not isinstance(self.floor, (int, float, np.number)) or not 0.0 < self.floor < np.inf
+        refuse_if(wrong, f"floor = {self.floor!r}: must be a number > 0")
         data, missing = check_rows(self, X, reset=True)
         means = _with_gaps(np.asarray(data.means), missing)
         self.scale_: Floats = feature_spread(means, ~np.isnan(means))
