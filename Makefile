@@ -19,7 +19,7 @@ PY_ENV := VIRTUAL_ENV=$(abspath $(VENV))
 CHECK_ENV := PYO3_PYTHON=$(abspath $(BIN)/python)
 
 .PHONY: help demo test install dev lint format typing test-rust test-instruction-sets \
-	test-python golden golden-rust fuzz sanitize sanitize-python miri bench arena arena-check docs docs-look wheel smoke \
+	test-python relations golden golden-rust fuzz sanitize sanitize-python miri bench arena arena-check docs docs-look wheel smoke \
 	workflows release-check clean
 
 help: ## list the commands
@@ -92,6 +92,9 @@ test-instruction-sets: ## the Rust tests again with the vector kernels of every 
 
 test-python: install ## pytest, the README's snippets among it
 	$(BIN)/pytest -n 2
+
+relations: install ## what must not change an answer (units, weights, order, ...), for every method; `make test` takes a sample
+	RELATIONS=all $(BIN)/pytest -n 2 tests/python/test_relations.py
 
 golden: install ## predictions of this checkout against those of BASE=commit, to the last bit
 	@test -n "$(BASE)" || { echo "make golden BASE=commit: which commit?" >&2; exit 2; }

@@ -119,7 +119,7 @@ if not TYPE_CHECKING:  # which would take any name for a member
 
     def __getattr__(name: str) -> object:
         if name == "__version__":
-            from ._base.version import version
+            from ._data.installed import version
 
             value: object = version()
         elif name in _ORIGINS:

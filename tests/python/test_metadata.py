@@ -40,7 +40,7 @@ def test_versions_agree() -> None:
     assert CARGO["workspace"]["dependencies"]["uncertain-simd"]["version"] == version
     assert f"## [{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     fallback = re.search(
-        r'return "(.*)"', (ROOT / "python/uncertain/_base/version.py").read_text(encoding="utf-8")
+        r'return "(.*)"', (ROOT / "python/uncertain/_data/installed.py").read_text(encoding="utf-8")
     )
     assert fallback and fallback[1] == version
 

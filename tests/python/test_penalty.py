@@ -140,7 +140,7 @@ def test_tables_files_and_groups(tmp_path: Path) -> None:
     ).with_columns(night=pl.int_range(150) // 5)
     model = uncertain.fit(table, target="y", groups="night", alpha="auto", meaning="spread", method="gsu")
     last = model.pipeline_[-1]
-    direct = make_pipeline(GaussianScaler(), GSURegressor("auto"))
+    direct = make_pipeline(GaussianScaler(), GSURegressor("auto", delta=last.delta))
     direct.fit(X, y, gsuregressor__groups=np.arange(150) // 5)
     assert_allclose(last.path_["fold_losses"], direct[-1].path_["fold_losses"], rtol=1e-6)
     assert model.residual_std_ is not None

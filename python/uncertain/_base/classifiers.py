@@ -49,7 +49,7 @@ def class_arguments(
 
     The extension leaves out rows of weight 0.
     """
-    classes, codes = check_labels(y, X, estimator)
+    classes, codes = check_labels(y, X, estimator, sample_weight)
     class_weight = getattr(estimator, "class_weight", None)
     weights = check_weights(sample_weight, class_weight, classes=classes, codes=codes)
     folded = bool(estimator.probability)

@@ -22,6 +22,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils import Tags
 
 from .._data.typing import Array, Floats, Header, Json, Keywords
 from .._data.validation import seed_from
@@ -175,6 +176,15 @@ class Core:
     def _set_names(self, names: Sequence[str]) -> None:
         """Names of features, of a model from a file."""
         self.feature_names_in_ = np.asarray(names, dtype=object)
+
+
+class TakesGaps:
+    """Tells scikit-learn that NaN in an array is a missing feature."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        return tags
 
 
 @contextmanager

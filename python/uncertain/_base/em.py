@@ -18,8 +18,7 @@ from .._data.typing import Floats, Header, Keywords, RandomState
 from .._data.validation import RowsLike
 from .._data.warn import warn
 from ..exceptions import ConvergenceWarning
-from .core import Core, RunParameters
-from .gaps import TakesGaps
+from .core import Core, RunParameters, TakesGaps
 from .penalty import FitRows
 
 Mixture: TypeAlias = tuple[Floats, Floats, Floats]

@@ -9,10 +9,12 @@ itself (benches/python/few_rows.py). C is not: most machines with a C count mist
 
 from __future__ import annotations
 
+import json
 from typing import TypeAlias
 
 import numpy as np
 
+from .._data.targets import target_scale
 from .._data.typing import Booleans, Floats, Keywords, Limits
 from .._uncertain import Gaussians, penalty_path
 from ..exceptions import ParameterError
@@ -32,7 +34,8 @@ PATHS: dict[str, Floats] = {
     "kernel-svc": np.geomspace(1e-3, 1e3, 13),
     "kernel-svr": np.geomspace(1e-3, 1e3, 13),
 }
-"""The penalties tried by kind of model, the strongest first: two per factor of ten."""
+"""The penalties tried by kind of model, the strongest first: two per factor of ten; those beside a sum of
+residuals are for a target of scale 1."""
 
 FEW_ROWS = 300
 """Below it the alpha of the least held-out loss is taken."""
@@ -55,6 +58,10 @@ def choose(
             "number"
         )
     path = PATHS[kind]
+    if kind == "kernel-svr":
+        path = path * target_scale(arguments["targets"], arguments.get("weights"))
+    elif kind == "gsu-regression" and "epsilon_insensitive" in json.loads(parameters)["loss"]:
+        path = path / target_scale(arguments["targets"], arguments.get("weights"))
     path_arguments = {k: v for k, v in arguments.items() if k not in ("online", "before")}
     losses, means, errors, chosen = penalty_path(
         kind, parameters, rows, path.tolist(), report=report, **path_arguments

@@ -186,8 +186,7 @@ def _threads(request: Request) -> int:
 
 def _countable(training: TrainingRows) -> int:
     """Rows, or groups of rows, that can be held out."""
-    counted = np.flatnonzero(training.counts > 0.0)
-    return len(counted) if training.groups is None else 4 * training.groups.take(counted).count
+    return len(training) if training.groups is None else 4 * training.groups.count
 
 
 def _twins(

@@ -57,15 +57,10 @@ class Comparison:
         """The rows and folds of a choice."""
         random = np.random.RandomState(request.random_state)
         training = sample(training, None if request.regression else training.y, MOST_ROWS, random)
-        counted = np.flatnonzero(training.counts > 0.0)
-        folds, used, repeats = plan(len(counted), thorough=request.effort == "high")
-        if training.groups is not None:
-            folds = min(folds, training.groups.take(counted).count)
-        labels = None if request.regression else training.y
-        splits = split(
-            len(training), random, folds=folds, repeats=repeats, classes=labels, groups=training.groups,
-            counted=counted,
-        )  # fmt: skip
+        folds, used, repeats = plan(len(training), thorough=request.effort == "high")
+        groups, labels = training.groups, None if request.regression else training.y
+        folds = folds if groups is None else min(folds, groups.count)
+        splits = split(len(training), random, folds=folds, repeats=repeats, classes=labels, groups=groups)
         # A spread is no noise that another reading could have more of.
         larger = request.noise is None and request.meaning != "spread" and not request.exact
         larger = larger and len(request.rows) >= ENOUGH_ROWS

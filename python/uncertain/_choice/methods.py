@@ -5,7 +5,7 @@ A new method is one row here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sklearn.base import BaseEstimator, clone
@@ -68,21 +68,26 @@ METHODS = {
 
 EVERYWHERE = {"probability": True}
 """Defaults of every estimator that has these parameters."""
-
+IN_UNITS: dict[type[BaseEstimator], tuple[str, ...]] = {
+    GSURegressor: ("delta", "epsilon"),
+    ProbabilisticKernelSVR: ("C", "epsilon"),
+    AdaptiveHuberRegressor: ("delta",),
+}
+"""Parameters in units of the target; their defaults are those of a target of scale 1."""
 
 AUTO = "auto"
 """The method that is a choice among others."""
 
 
 def make_estimator(
-    method: str, *, regression: bool, params: Keywords, random_state: RandomState = 0
+    method: str, *, regression: bool, params: Keywords, random_state: RandomState = 0, scale: float = 1.0
 ) -> BaseEstimator:
-    """The unfitted estimator, its parameters checked by name."""
+    """The unfitted estimator, its parameters checked by name; `scale`: of the target (`target_scale`)."""
     entry = METHODS[method]
     asked_for = [entry.asked_by[name] for name in params if name in entry.asked_by]
     kind = [*asked_for, entry.regressor][0] if regression else entry.classifier
     if kind is None:
-        able = _listed([name for name, m in METHODS.items() if m.regressor])
+        able = ", ".join(f'"{name}"' for name, m in METHODS.items() if m.regressor)
         raise ParameterError(f'method="{method}" is for classes; numbers are predicted by {able}')
     known = set(kind._get_param_names())
     valid = sorted(known - set(entry.fixed))
@@ -110,10 +115,8 @@ def make_estimator(
         )
     usual = EVERYWHERE | {"random_state": random_state}
     everywhere = {name: value for name, value in usual.items() if name in known}
-    of_numbers = entry.of_numbers if regression else {}
+    of_numbers = dict(entry.of_numbers) if regression else {}
+    of_numbers |= {name: getattr(kind, name) * scale for name in IN_UNITS.get(kind, ())}
+    if kind is GSURegressor and params.get("loss") == "epsilon_insensitive":
+        of_numbers["alpha"] = float(GSURegressor.alpha) / scale  # residuals beside a square of coefficients
     return kind(**everywhere | entry.defaults | of_numbers | entry.fixed | params)
-
-
-def _listed(names: Sequence[str]) -> str:
-    quoted = [f'"{name}"' for name in names]
-    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -108,6 +108,8 @@ class Request:
     random_state: int
     settings: Keywords
     """`n_jobs`, and `estimator` for the re-measured member; `verbose` and `callback` hear of the choice."""
+    target_scale: float = 1.0
+    """Unit of the defaults of C, epsilon and delta."""
     limits: bool = False
     """Are features limits?"""
     target_limits: bool = False
@@ -257,8 +259,9 @@ def _trees(asked: Request, n_classes: int) -> Member:
 def _member(asked: Request, method: str, meaning: str, parameters: Keywords | None = None) -> Member:
     parameters = parameters or {}
     estimator = make_estimator(
-        method, regression=asked.regression, params=parameters, random_state=asked.random_state
-    )
+        method, regression=asked.regression, params=parameters, random_state=asked.random_state,
+        scale=asked.target_scale,
+    )  # fmt: skip
     if "n_jobs" in asked.settings and "n_jobs" in estimator.get_params(deep=False):
         estimator.set_params(n_jobs=asked.settings["n_jobs"])
     measured = meaning == "measurement" and not METHODS[method].measurement

@@ -1,9 +1,18 @@
-"""What else is installed."""
+"""The installed version of the package, and what else is installed."""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
+from importlib import metadata
+
+
+def version() -> str:
+    """Version of the package, as users see it."""
+    try:
+        return metadata.version("uncertain-learn")
+    except metadata.PackageNotFoundError:  # run from a source tree that was never installed
+        return "0.1.0"
 
 
 def installed(module: str) -> bool:

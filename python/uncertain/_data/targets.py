@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from decimal import Decimal
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ..exceptions import NullError, UncertainError, UncertainWarning
 from .column import Column, encoded, is_missing, read_column
 from .numbers import refuse_where
-from .typing import Array, Floats, Ints, Labels, Values
+from .typing import Array, Floats, Ints, Label, Labels, Values
 from .warn import warn
 
 MANY_CLASSES = 20
@@ -174,6 +175,13 @@ def places(column: Column, classes: Labels, what: str, *, partial: bool = False)
     return found
 
 
+def warn_of_weightless(what: str, classes: Iterable[Label]) -> None:
+    """Warn of labels that only rows of weight 0 have."""
+    names = ", ".join(map(repr, sorted(classes, key=str)))
+    message = f"{what}: only rows of weight 0 are {names}, so the model does not know such rows"
+    warn(f"{message}. Give some of them a weight > 0 to predict this", UncertainWarning)
+
+
 def weights_from(values: Values, what: str, n_rows: int, *, some: bool = True) -> Floats:
     """Return how much each row counts: finite numbers >= 0, one per row, and with `some` one of them > 0."""
     weights = numbers_from(values, what, n_rows, "weights")
@@ -218,3 +226,17 @@ def finite_numbers(column: Column, what: str, noun: str, *, missing: float | Non
     if missing is not None:
         numbers[gaps] = missing
     return numbers
+
+
+def target_scale(y: Floats, weights: Floats | None = None) -> float:
+    """Return the interquartile range / 1.349: the standard deviation, if targets are normal.
+
+    Where half of them are equal it is 1.2533 * mean abs(y - median), and 1 where all are. NaN do not count.
+    """
+    order = np.argsort(y)[: np.count_nonzero(~np.isnan(y))]
+    values, counts = y[order], np.ones(len(order)) if weights is None else weights[order]
+    total = np.cumsum(counts)
+    low, middle, high = values[np.searchsorted(total, np.array([0.25, 0.5, 0.75]) * total[-1])]
+    if high > low:
+        return float((high - low) / 1.349)
+    return float(1.2533 * np.average(np.abs(values - middle), weights=counts)) or 1.0

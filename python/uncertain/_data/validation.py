@@ -28,7 +28,7 @@ from .features import Names, refuse_names
 from .incomplete import Incomplete
 from .numbers import find_mask, gaps_as_nan, refuse_masked, refuse_where
 from .options import refuse_if
-from .targets import MANY_CLASSES
+from .targets import MANY_CLASSES, warn_of_weightless
 from .typing import (
     ArrowStream,
     Booleans,
@@ -195,8 +195,16 @@ def _columns(X: NativeTable) -> list[tuple[object, bool]]:
     return []
 
 
-def check_labels(y: ArrayLike | Coded | None, X: RowsLike, estimator: BaseEstimator) -> tuple[Labels, Codes]:
-    """(classes, codes): the sorted distinct labels, and for each row the place of its label among them."""
+def check_labels(
+    y: ArrayLike | Coded | None,
+    X: RowsLike,
+    estimator: BaseEstimator,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[Labels, Codes]:
+    """(classes, codes): the sorted distinct labels, and for each row the place of its label among them.
+
+    A label that only rows of weight 0 have is no class; such rows get the code 0.
+    """
     if isinstance(y, Coded):
         check_consistent_length(X, y)
         return y.classes, y.codes
@@ -211,7 +219,13 @@ def check_labels(y: ArrayLike | Coded | None, X: RowsLike, estimator: BaseEstima
         raise UncertainError(
             f"y holds only one class ({classes.tolist()[0]!r}); a classifier needs at least two classes"
         )
-    return classes, codes
+    weights = check_sample_weight(sample_weight, len(codes))
+    counts = None if weights is None else np.bincount(codes, weights > 0.0)
+    if counts is None or counts.all() or np.count_nonzero(counts) < 2:
+        return classes, codes
+    warn_of_weightless("y", classes[counts == 0].tolist())
+    places = np.maximum(np.cumsum(counts > 0) - 1, 0).astype(np.uint32)
+    return classes[counts > 0], np.where(counts[codes] > 0, places[codes], 0).astype(np.uint32)
 
 
 def check_numbers(y: ArrayLike | None, X: RowsLike, estimator: BaseEstimator) -> Floats:

@@ -46,21 +46,19 @@ class ErrorSizes:
             raise ValueError("quantiles of error sizes are not in order")
 
     @classmethod
-    def from_rows(cls, rows: GaussianRows, weights: Floats | None = None) -> Self | None:
-        """Those of rows that count; None if there are none."""
-        counted = np.arange(len(rows)) if weights is None else np.flatnonzero(weights > 0.0)
-        if not len(counted):
-            return None
-        if len(counted) > MOST_ROWS:
-            counted = np.sort(np.random.default_rng(0).permutation(counted)[:MOST_ROWS])
-        std, known = value_sizes(rows[counted])
+    def from_rows(cls, rows: GaussianRows) -> Self:
+        """Those of a sample of the rows."""
+        some = np.arange(len(rows))
+        if len(some) > MOST_ROWS:
+            some = np.sort(np.random.default_rng(0).permutation(some)[:MOST_ROWS])
+        std, known = value_sizes(rows[some])
         std = np.sort(np.where(known, std, np.inf), axis=0)
         last = np.maximum(known.sum(axis=0) - 1, 0)
         lower, middle, upper = (
             np.where(known.any(axis=0), std[np.rint(q * last).astype(int), np.arange(std.shape[1])], 0.0)
             for q in QUANTILES
         )
-        return cls(_rounded(lower), _rounded(middle), _rounded(upper), len(counted))
+        return cls(_rounded(lower), _rounded(middle), _rounded(upper), len(some))
 
     def warning(
         self, rows: GaussianRows, names: Callable[[], Sequence[str]], times: tuple[float, float]

@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from .._base.classifiers import single
-from .._base.core import Core
+from .._base.core import Core, TakesGaps
 from .._base.docs import documented
 from .._base.em import EMParameters, Mixture, keep_progress, packed, unpacked, warn_unless_ended
-from .._base.gaps import TakesGaps
 from .._data.typing import Booleans, Codes, Floats, Header, Keywords, Labels
 from .._data.validation import RowsLike, check_labels, check_readings, check_weights
 from ..exceptions import ParameterError, UncertainError
@@ -115,7 +114,7 @@ class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseE
         parameters = self._parameters()
         rows = check_readings(self, X, reset=True)
         missing = rows[1]
-        classes, codes = check_labels(y, X, self)
+        classes, codes = check_labels(y, X, self, sample_weight)
         weights = check_weights(sample_weight, None, classes=classes, codes=codes)
         if missing is not None:
             counted = slice(None) if weights is None else weights > 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, Self, TypeAlias, overload
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -191,6 +191,10 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
     (:class:`uncertain.ProbabilisticKernelFeatures`): time and memory then grow with the number of rows, not
     with its square. The features are computed in every pass over the rows and never held.
 
+    ``decision_distribution`` is exact. With ``coupling="independent"`` its mean is that of f(x) over x ~
+    N(x_i, S_i), where f is the score of an exact point; with ``"shared"`` one draw moves all rows together,
+    also the support rows. Of more classes there is one score per pair, positive for the first of the two.
+
     Parameters
     ----------
     C : float or "auto", default=1.0
@@ -286,24 +290,7 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         self.classes_ = classes
         self._finished(model, rows)
 
-    @available_if(_with_distribution)  # type: ignore[untyped-decorator]
-    def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of the score under each row's own noise, exactly.
-
-        The kernel is a mean over noise, and so is the score. With ``coupling="independent"`` it is the mean
-        of f(x) over x ~ N(x_i, S_i), where f is the score of an exact point; with ``"shared"`` one draw moves
-        all rows together, also the support rows, so that rows with the same covariance keep their distance.
-        The work is quadratic in the number of support rows.
-
-        {Parameters: X}
-
-        Returns
-        -------
-        mean, std : ndarrays of shape (n,), or (n, K (K - 1) / 2) for more than two classes
-            Of two classes the mean is :meth:`decision_function`; of more there is one score per pair of
-            classes, in the order of ``intercept_``, positive for the first of them.
-        """
-        return super().decision_distribution(X)
+    decision_distribution = available_if(_with_distribution)(ScoreClassifier.decision_distribution)
 
     @property
     def _kind(self) -> str:
@@ -350,11 +337,11 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
     Parameters
     ----------
     C : float or "auto", default=1.0
-        Weight of the loss, > 0. "auto" chooses one of 13 values between 1e-3 and 1e3 by cross-validation in 5
-        folds (of whole ``groups``): the smallest whose held-out mean loss is within one standard error of the
-        best; see ``path_``. Not with a kernel of your own.
+        Weight of the loss, > 0, in units of y. "auto" chooses one of 13 values between 1e-3 and 1e3 times the
+        robust scale of y by cross-validation in 5 folds (of whole ``groups``): the smallest whose held-out
+        mean loss is within one standard error of the best; see ``path_``. Not with a kernel of your own.
     epsilon : float, default=0.1
-        Half the width of the tube without loss, >= 0.
+        Half the width of the tube without loss, >= 0, in units of y.
     kernel, sigma, coupling
         As in :class:`ProbabilisticKernelSVC`.
     tol : float, default=1e-6
@@ -415,18 +402,13 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         model = self._fitted(parameters, data, **target_arguments(self, X, y, sample_weight, groups))
         return self._finished(model, rows)
 
-    @overload
-    def predict(self, X: RowsLike, return_std: Literal[False] = False) -> Floats: ...
-    @overload
-    def predict(self, X: RowsLike, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
-    def predict(self, X: RowsLike, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+    def predict(self, X: RowsLike, return_std: bool = False) -> Any:
         """Predicted targets.
 
         {Parameters: rows_or_kernel}
         return_std : bool, default=False
-            Also return the standard deviations of the predictions under each row's own noise, exactly as in
-            :meth:`ProbabilisticKernelSVC.decision_distribution`; only for ``kernel="probabilistic"``. They
-            exclude the scatter of targets around the fit.
+            Also return the exact standard deviations of the predictions under each row's own noise; only for
+            ``kernel="probabilistic"``. They exclude the scatter of targets around the fit.
 
         Returns
         -------

@@ -25,7 +25,7 @@ from .._data.validation import (
     generator_from,
 )
 from .._trees.number_of_trees import with_known_columns
-from .._trees.remeasured import Remeasured, has_method
+from .._trees.remeasured import Remeasured, has_method, of_mean_one
 from .._trees.residuals import ResidualForest
 from ..exceptions import ParameterError, UncertainError
 from ..preprocessing._readings import TruthOfClasses, TruthOfTargets
@@ -101,7 +101,7 @@ class RemeasuredClassifier(ClassifierMixin, Remeasured):
         groups: ArrayLike | None,
         **counting: Any,
     ) -> Self:
-        self.classes_, codes = check_labels(y, X, self)
+        self.classes_, codes = check_labels(y, X, self, sample_weight)
         return self._fit(X, self.classes_[codes], sample_weight, groups, codes, **counting)
 
     def _count_trees(
@@ -291,8 +291,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
             return
         n, some = len(y), table[::2]
         known = None if groups is None else Groups(groups_from(groups, "groups", n))
-        counted = None if weights is None else np.flatnonzero(weights > 0.0)
-        folds = split(n, random, folds=min(FOLDS, n), groups=known, counted=counted)
+        folds = split(n, random, folds=min(FOLDS, n), groups=known)
         if not folds:
             raise UncertainError("density=True: there are too few rows or groups to hold any out")
         scaled = self._scaled(weights)
@@ -303,7 +302,9 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
             columns = with_known_columns(some[:, fold.train])
             one = self._trained(one, columns, y[fold.train], left)
             predicted[:, fold.test] = _predicted(one, some[:, fold.test])
-        self._residuals = ResidualForest.fit(some, predicted, y - predicted, weights, random, self.n_jobs)
+        self._residuals = ResidualForest.fit(
+            some, predicted, y - predicted, of_mean_one(weights), random, self.n_jobs
+        )
 
 
 def _predicted(learner: BaseEstimator, table: Floats) -> Floats:

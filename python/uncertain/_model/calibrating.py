@@ -81,7 +81,7 @@ def calibrate(fitted: Pipeline, training: TrainingRows, held_out: FoldModels | N
     `held_out` are models of the folds of a choice; without them there are folds of the training rows.
     """
     training = replace(training, rows=gaussian_rows(training.rows))
-    sizes = ErrorSizes.from_rows(training.rows, training.weights)
+    sizes = ErrorSizes.from_rows(training.rows)
     return replace(_held_out_statistics(fitted, training, held_out), sizes=sizes)
 
 
@@ -114,7 +114,7 @@ def _codes(fitted: Pipeline, training: TrainingRows) -> Ints:
 
 def _refit(fitted: Pipeline, training: TrainingRows) -> FoldModels:
     """The pipeline fitted again to the rows that folds leave."""
-    counted = np.flatnonzero(_labelled(training) & (training.counts > 0.0))
+    counted = np.flatnonzero(_labelled(training))
     in_folds = isinstance(fitted[-1], GSURegressor)
     equal = equal_rows(training.rows) if training.groups is None else None
     groups = training.groups if equal is None else equal.groups

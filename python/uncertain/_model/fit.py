@@ -204,6 +204,7 @@ def fit(
     **options
         Fields of `Columns` as shortcuts, such as ``std="{}_err"`` or ``exact=["airmass"]``; parameters of the
         estimator, such as ``alpha=1e-2`` (with "auto" only `n_jobs`, `verbose`, `callback`, `estimator`);
+        `C`, `epsilon` and `delta` are in units of the target, and their defaults grow with its scale;
         ``transform={feature: "log"}`` or None; ``scale=False``; ``arms="moments"`` or "shape" for asymmetric
         errors; ``handle_unknown="ignore"`` for categories that were not in the fit; `y_cov`, the covariance
         matrix of all targets' errors, for lines.
@@ -275,6 +276,7 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
         plan = plan.settled(regression=reader.settle(plan.task, partial=plan.partial))
         rows = reader.read(plan.uses)
         some = rows.sample(REMEMBERED_ROWS)
+        plan = plan.in_units_of(some)
         pipeline, board, held_out = plan.fit(rows, reader, deadline)
         reader.warn_of_left_out("" if board is None else board.worth)
         doubts = warn_of_doubts(reader, plan, some)

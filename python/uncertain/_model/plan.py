@@ -39,6 +39,7 @@ from .._data.choices import (
     Task,
 )
 from .._data.options import check_options
+from .._data.targets import target_scale
 from .._data.typing import Keywords, RandomState
 from .._data.warn import warn
 from .._held_out.fits import FoldModels
@@ -92,6 +93,8 @@ class Plan:
     # What is settled once it is known what the targets are.
     estimator: BaseEstimator | None = None
     """Of a named method, unfitted."""
+    target_scale: float = 1.0
+    """Of the numbers to predict; unit of the defaults of C, epsilon and delta."""
     denoised: bool = False
     """Does a step in front of the named method take off the noise?"""
     uses: Uses = field(default_factory=Uses)
@@ -150,8 +153,9 @@ class Plan:
             uses = Uses('method="auto"', y_std=regression, xy_cov=regression, y_limit=regression)
             return replace(self, regression=regression, uses=uses)
         estimator = make_estimator(
-            self.method, regression=regression, params=self.params, random_state=self.random_state
-        )
+            self.method, regression=regression, params=self.params, random_state=self.random_state,
+            scale=self.target_scale,
+        )  # fmt: skip
         meaning = self.usual if self.meaning == "auto" else self.meaning
         denoised = meaning == "measurement" and not METHODS[self.method].measurement
         uses = Uses(
@@ -165,6 +169,13 @@ class Plan:
             shapes=self.method == "law" and takes_shapes(estimator),
         )
         return replace(self, regression=regression, estimator=estimator, denoised=denoised, uses=uses)
+
+    def in_units_of(self, some: TrainingRows) -> Self:
+        """The plan with defaults in units of the targets of these rows."""
+        if not self.regression:
+            return self
+        scale = target_scale(some.y, some.weights)
+        return replace(self, target_scale=scale).settled(regression=True)
 
     def may_use(self) -> Uses:
         """What the fit can use at most, as long as it is not known whether the targets are numbers."""
@@ -263,7 +274,7 @@ class Plan:
             rows=some.rows, y=some.y, regression=self.regression, meaning=self.meaning, usual=self.usual,
             softening=softening,
             effort=self.effort, scale=self.scale, impute=self._imputes(rows), noise=self.noise,
-            random_state=to_seed(self.random_state), settings=self.params,
+            random_state=to_seed(self.random_state), settings=self.params, target_scale=self.target_scale,
             limits=bool(reader.columns.flags),
             target_limits=some.y_limit is not None, able=None if whole else able,
         )  # fmt: skip
@@ -276,7 +287,7 @@ def _without_single_rows(some: TrainingRows) -> TrainingRows | None:
     catalogue with one strange object would have no model.
     """
     classes, codes = np.unique(some.y[:], return_inverse=True)
-    counts = np.bincount(codes[some.counts > 0.0], minlength=len(classes))
+    counts = np.bincount(codes, minlength=len(classes))
     single = counts == 1
     if not single.any() or (counts > 1).sum() < 2:
         return None

@@ -6,11 +6,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._data.choices import Arms
-from .._data.column import Coded
-from .._data.typing import Floats, Ints, Limits
+from .._data.column import Coded, read_column
+from .._data.targets import warn_of_weightless
+from .._data.typing import Floats, Ints, Label, Limits
 from .._data.warn import warn
 from .._tables.columns import OF_LAWS, Columns, PairsOfTarget, listing
 from .._tables.find import exact_candidates
@@ -68,10 +70,16 @@ class MemoryReader(RowReader):
         if self.per_row["y_cov"] is not None:
             y_cov = of_target.covariance_of_rows(self.per_row["y_cov"], self.source.n_rows)
             self.per_row = self.per_row | {"y_cov": y_cov}
-        self._leave_out(partial=partial)
+        if self.policy.on_missing == "auto" and not partial:
+            at = rows_with_target(self.source, self.per_row["target"])
+            self.n_left_out = 0 if at is None else self.source.n_rows - len(at)
+            self._keep(at)
+        dropped = self._drop_weightless()
         source = self.source
         with self._numbered():
             self._y, self._regression = source.targets(self.per_row["target"], task, partial=partial)
+        if not self._regression and (lost := dropped.difference(self._y.tolist())):
+            warn_of_weightless(self.columns.target or "target", lost)
         if self._regression:
             columns = self.columns
             if code := code_warning(codes_of(columns.target or "target", self._y)):
@@ -80,24 +88,33 @@ class MemoryReader(RowReader):
             self.columns = columns if unit is None else columns.with_found(target_unit=unit)
         return self._regression
 
-    def _leave_out(self, *, partial: bool) -> None:
-        """Rows without a target, where they mean that; `partial`: the method learns from them, too."""
-        if self.policy.on_missing != "auto" or partial:
-            return
-        source = self.source
-        at = rows_with_target(source, self.per_row["target"])
+    def _keep(self, at: Ints | None) -> None:
+        """Drop all rows but these; None for all."""
         if at is None:
             return
         columns, types = self.columns, self.types or {}
-        names = [
-            *columns.used,
-            *columns.beside(),
-            *columns.found.target_stds,
-            *columns.found.target_pairs.columns,
-        ]
-        names += [name for name in types if types[name] == "number"]
-        self.source, self.per_row = of_these_rows(source, self.per_row, at, names)
-        self.n_left_out, self._at, self.in_parts = source.n_rows - len(at), at, False
+        names = [*columns.used, *columns.beside(), *columns.found.target_stds]
+        names += [*columns.found.target_pairs.columns, *(n for n in types if types[n] == "number")]
+        self.source, self.per_row = of_these_rows(self.source, self.per_row, at, names)
+        self._at = at if self._at is None else self._at[at]
+        self.in_parts = False
+
+    def _drop_weightless(self) -> set[Label]:
+        """Drop rows of weight 0, whatever stands in them; the labels of what was dropped."""
+        if (given := self.per_row["sample_weight"]) is None:
+            return set()
+        with self._numbered():
+            counted = self.source.weights(given) > 0.0
+            values = self.source._values(self.per_row["target"], "target")
+        if counted.all():
+            return set()
+        self._keep(np.flatnonzero(counted))
+        column = read_column(*values, "targets")
+        if column.kind == "others":
+            return set()
+        labels, codes = column.distinct()
+        dropped = ~counted if column.missing is None else ~(counted | column.missing)
+        return set(labels[np.unique(codes[dropped])].tolist())
 
     def left_alone(self) -> LeftAlone | None:
         if self.types is None or self.in_parts:
@@ -124,6 +141,8 @@ class MemoryReader(RowReader):
         y_limit = self._y_limit(uses)
         groups = None if per_row["groups"] is None else source.groups(per_row["groups"])
         weights = None if per_row["sample_weight"] is None else source.weights(per_row["sample_weight"])
+        if weights is not None and (weights == 1.0).all():
+            weights = None
         y: Any = Coded.from_labels(self._y) if self.in_parts else self._y
         del self._y  # eight bytes a row
         known = TrainingRows(None, y, weights, groups, y_std, y_limit=y_limit, **self._of_laws(uses))

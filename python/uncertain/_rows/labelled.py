@@ -13,6 +13,7 @@ import numpy as np
 
 from .._data.column import rows_with_value
 from .._data.typing import ColumnOrValues, Ints, NativeColumn
+from .._tables.columns import OF_LAWS
 from .._tables.table import Table
 from ..exceptions import UncertainError
 from .reader import PerRow
@@ -34,7 +35,10 @@ def rows_with_target(source: Source, target: ColumnOrValues) -> Ints | None:
 def of_these_rows(source: Source, per_row: PerRow, at: Ints, names: list[str]) -> tuple[Source, PerRow]:
     """These columns of some rows, and what was given for each of them."""
     y_cov = per_row["y_cov"]
-    per_row = {role: _taken(values, at, source.n_rows) for role, values in per_row.items()}
+    per_row = {
+        role: values if role in OF_LAWS and _are_names(values) else _taken(values, at, source.n_rows)
+        for role, values in per_row.items()
+    }
     if y_cov is not None:
         per_row |= {"y_cov": np.asarray(y_cov)[np.ix_(at, at)]}
     if source.table is None:
@@ -54,7 +58,7 @@ def _are_names(values: NativeColumn) -> bool:
 
 def _taken(values: NativeColumn, at: Ints, n_rows: int) -> Any:
     """Those of some rows; columns stay, and so does what has another length, which is refused later."""
-    if values is None or isinstance(values, str) or len(values) != n_rows or _are_names(values):
+    if values is None or isinstance(values, str) or len(values) != n_rows:
         return values
     if hasattr(values, "iloc"):
         return values.iloc[at]

@@ -194,7 +194,7 @@ def number_of_trees(
     one = len(y) >= FEW and n_objects >= FEW_OBJECTS
     folds = [fold] if one and fold is not None else split(
         len(y), random, folds=FOLDS, classes=y if is_classifier(learner) else None,
-        groups=None if groups is None else Groups(groups), counted=np.flatnonzero(counts > 0.0),
+        groups=None if groups is None else Groups(groups),
     )  # fmt: skip
     folds = folds[:1] if one else folds
     if not folds:

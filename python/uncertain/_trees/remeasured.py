@@ -126,11 +126,16 @@ class Remeasured(Core, BaseEstimator):
         """
         self._check()
         rows = self._rows(X, reset=True)
+        weights = check_sample_weight(sample_weight, len(rows))
+        if weights is not None and not weights.all():
+            counted = np.flatnonzero(weights)
+            groups = None if groups is None else groups_from(groups, "groups", len(rows))[counted]
+            rows, y, weights = rows[counted], y[counted], weights[counted]
+            classes = None if classes is None else classes[counted]
         gaussians = filled_gaussians(rows).collapse("gaussian")
         if isinstance(rows, Incomplete) and rows.missing.all(axis=0).any():
             j = int(rows.missing.all(axis=0).argmax())
             raise UncertainError(f"feature {j} is missing in every row; leave it out")
-        weights = check_sample_weight(sample_weight, len(rows))
         random = generator_from(self.random_state)
         exact = gaussians.kind == "zero" or not gaussians.trace().any()
         floor = TREES if self.estimator is None else FLOOR
@@ -186,7 +191,7 @@ class Remeasured(Core, BaseEstimator):
 
     def _scaled(self, weights: Floats | None) -> Floats | None:
         """Weights for the learner: of mean 1 for the default one."""
-        return _of_mean_one(weights) if self.estimator is None else weights
+        return of_mean_one(weights) if self.estimator is None else weights
 
     def _learn_density(
         self,
@@ -238,7 +243,7 @@ class Remeasured(Core, BaseEstimator):
         codes = None if groups is None else groups_from(groups, "groups", n)
         judged = np.arange(copies) > self._downwards(copies)
         judged[0] = True
-        return number_of_trees(learner, table, y, _of_mean_one(weights), codes, judged, random, fold)
+        return number_of_trees(learner, table, y, of_mean_one(weights), codes, judged, random, fold)
 
     def _set_trees(self, learner: BaseEstimator, table: Floats) -> None:
         """Give the default learner its number of trees."""
@@ -509,7 +514,7 @@ def _check_count(
     refuse_if(outside, f"{name} = {value!r:.30}: must be {auto}an integer {allowed}")
 
 
-def _of_mean_one(weights: Floats | None) -> Floats | None:
+def of_mean_one(weights: Floats | None) -> Floats | None:
     """Weights of mean 1, because the penalty of leaves is per row."""
     if weights is None:
         return None

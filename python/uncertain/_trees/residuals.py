@@ -73,8 +73,7 @@ class ResidualForest:
         """From the columns (copies, n, columns) of n rows, and predictions and residuals (copies, n) that
         were made without them."""
         copies, n, _ = table.shape
-        counted = np.arange(n) if weights is None else np.flatnonzero(weights > 0.0)
-        learned = np.sort(random.permutation(counted)[:MANY_ROWS])
+        learned = np.sort(random.permutation(n)[:MANY_ROWS])
         points = table[:, learned].reshape(copies * len(learned), -1)
         columns = _with_prediction(points, predicted[:, learned].ravel())
         r = residuals[:, learned].ravel()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, NamedTuple, Self, overload
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,7 +38,6 @@ from ._views import (
     graph_parameter,
     kernel_parameter,
     per_view,
-    view_weights,
 )
 
 UNLIKE = (
@@ -133,7 +132,9 @@ class AdaptiveHuber(RunParameters, Core, BaseEstimator):
         columns = self._columns()
         m = len(columns)
         kernels, gammas = per_view("kernel", self.kernel, m), per_view("gamma", self.gamma, m)
-        graphs, weights = per_view("graph", self.graph, m), view_weights(self.view_weights, m)
+        graphs = per_view("graph", self.graph, m)
+        given = np.full(m, 1.0 / m) if self.view_weights is None else self.view_weights
+        weights = per_view("view_weights", np.ravel(given).tolist(), m)
         options = {"degree": self.degree, "coef0": self.coef0, "coupling": self.coupling}
         neighbors = {"count": self.n_neighbors, "gamma": self.graph_gamma}
         return [
@@ -239,6 +240,11 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
     The first sum is over the labelled rows (s_i: weights, W: their sum), K^a the kernel matrix of view a on
     all rows, M^a the Laplacian of a graph on them. One factorisation per view reduces J exactly to a
     box-constrained quadratic program of the labelled rows.
+
+    **Noise of new rows.** The kernel "rbf" is a mean over noise: with ``coupling="independent"`` f is its
+    mean over x ~ N(x_i, S_i), with ``"shared"`` one draw moves all rows together. Standard deviations are
+    exact; for "linear" the variance is w'S_i w. Several views add up where no feature is in two of them
+    and covariances are diagonal; else, and for other kernels, rows must be exact points.
 
     **Refinements.** xi starts as the largest residual of the squared-loss fit. A refinement solves at ``xi -
     delta``, drops the labels with residuals of at least that size, fits the others with squared loss, and
@@ -383,18 +389,13 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         targets = one_per_row(y, X, self, dtype=np.float64, ensure_all_finite="allow-nan")
         return self._fit(rows, targets[None, :], 0, check_sample_weight(sample_weight, rows.n_rows), None)
 
-    @overload
-    def predict(self, X: RowsLike, return_std: Literal[False] = False) -> Floats: ...
-    @overload
-    def predict(self, X: RowsLike, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
-    def predict(self, X: RowsLike, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+    def predict(self, X: RowsLike, return_std: bool = False) -> Any:
         """b + f at new rows.
 
         {Parameters: rows_or_kernel}
         return_std : bool, default=False
             Whether to return the standard deviations of the predictions under each row's own noise, too.
-            They are exact, as in :meth:`AdaptiveHuberClassifier.decision_distribution`, and say nothing about
-            how well f is known.
+            They are exact, and say nothing about how well f is known.
 
         Returns
         -------
@@ -475,24 +476,6 @@ n_iter_, status_
         targets[:, counted] = np.where(labels[counted] == outputs[:, None], 1.0, -1.0)
         self._fit(rows, targets, len(classes), weights, whole)
         self.classes_ = classes
-
-    def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of the scores under each row's own noise, exactly.
-
-        For kernel="rbf" f is a mean over noise: with ``coupling="independent"`` that of f(x) over
-        x ~ N(x_i, S_i), where f is the score of an exact point; with ``"shared"`` one draw moves all rows
-        together, those of the fit too. The work is quadratic in the rows of the fit. For kernel="linear" the
-        variance is w'S_i w. Several views add up where no feature is in two of them and covariances are
-        diagonal; else, and for other kernels, rows must be exact points.
-
-        {Parameters: X}
-
-        Returns
-        -------
-        mean, std : ndarrays of shape (q,), or (q, K) for more than two classes
-            The mean is :meth:`decision_function`.
-        """
-        return super().decision_distribution(X)
 
 
 def partial_labels(

@@ -60,15 +60,6 @@ def per_view(name: str, value: object, count: int) -> list[Label]:
     return list(value)
 
 
-def view_weights(weights: Sequence[float] | None, count: int) -> list[float]:
-    """c of each view."""
-    if weights is None:
-        return [1.0 / count] * count
-    wrong = not isinstance(weights, (list, tuple, np.ndarray)) or len(weights) != count
-    refuse_if(wrong, f"view_weights = {weights!r}: must be one for each of the {count} views")
-    return list(weights)
-
-
 class View(NamedTuple):
     """One view as the core's parameters have it, and the matrix of its graph."""
 

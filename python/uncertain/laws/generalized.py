@@ -255,7 +255,7 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
         arguments: Keywords = {}
         classes = None
         if self._has_classes:
-            classes, codes = check_labels(y, X, self)
+            classes, codes = check_labels(y, X, self, sample_weight)
             if self.family == "binomial" and len(classes) > 2:
                 raise UncertainError(
                     "Only binary classification is supported. The type of the target is multiclass: y has "

@@ -7,9 +7,8 @@ from typing import Literal
 
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
-from .._base.core import Core
+from .._base.core import Core, TakesGaps
 from .._base.docs import documented
-from .._base.gaps import TakesGaps
 from .._data.validation import RowsLike, check_rows
 from ._moves import Moves
 

@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from .._base.core import TakesGaps
 from .._base.docs import documented
-from .._base.gaps import TakesGaps
 from .._data.array import GaussianArray
 from .._data.options import check_option, refuse_if
 from .._data.typing import Array, Booleans, Floats

@@ -9,9 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
-from .._base.core import Core
+from .._base.core import Core, TakesGaps
 from .._base.docs import documented
-from .._base.gaps import TakesGaps
 from .._data.typing import Floats, Header, Keywords
 from .._data.validation import RowsLike, check_rows
 from .._uncertain import fit

@@ -8,9 +8,8 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
-from .._base.core import Core
+from .._base.core import Core, TakesGaps
 from .._base.docs import documented
-from .._base.gaps import TakesGaps
 from .._data.typing import Floats, Header
 from .._data.validation import RowsLike, check_rows, check_sample_weight
 from ._moves import Moves

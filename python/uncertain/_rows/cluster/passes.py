@@ -17,7 +17,7 @@ import distributed
 import numpy as np
 
 from ..._base.progress import say
-from ..._base.version import version
+from ..._data.installed import version
 from ..._data.typing import Floats
 from ...exceptions import ClusterError, ParameterError
 from .work import TimedSums, sums

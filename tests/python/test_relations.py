@@ -1,0 +1,207 @@
+"""What must not change an answer of `uncertain.fit` does not: units of the target, rows of weight 0, ...
+
+`make relations` runs every relation with every subject, `make test` a sample of the pairs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import uncertain
+from uncertain.exceptions import UncertainWarning
+
+ALL = os.environ.get("RELATIONS") == "all"
+SHARE = 4
+"""Without it one in so many pairs is looked at, and the first subject of every relation."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A call of `fit`."""
+
+    method: str
+    target: str
+    options: dict[str, Any] = field(default_factory=dict)
+    name: str = ""
+
+    def fit(self, table: pl.DataFrame, **more: Any) -> uncertain.Model:
+        return uncertain.fit(table, self.target, **{"method": self.method, **self.options, **more})
+
+    def table(self, seed: int = 0) -> pl.DataFrame:
+        errors_of_y = ["y_err"] if self.method in ("gsu", "mixture", "law") and self.target == "y" else []
+        return rows(seed).select(*FEATURES, self.target, *errors_of_y)
+
+    def __str__(self) -> str:
+        return f"{self.name or self.method}:{self.target}"
+
+
+FEATURES = ["a", "a_err", "b", "b_err", "c", "c_err"]
+NEW = ["a", "b", "c"]
+
+
+def rows(seed: int, n: int = 160) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    code = rng.integers(0, 2, n)
+    truth = rng.normal(size=(n, 3)) + np.outer(code, [1.2, -0.8, 0.3])
+    std = rng.uniform(0.1, 1.0, (n, 3))
+    read = truth + std * rng.normal(size=truth.shape)
+    y_err = rng.uniform(0.05, 0.3, n)
+    y = 1.0 + truth @ [2.0, -1.0, 0.5] + np.hypot(0.3, y_err) * rng.normal(size=n)
+    columns = {"kind": np.array(["ape", "bee"])[code], "y": y, "y_err": y_err}
+    for j, name in enumerate(NEW):
+        columns |= {name: read[:, j], f"{name}_err": std[:, j]}
+    return pl.DataFrame(columns)
+
+
+ROBUST = ("usvc", "tsvc", "ausvc", "mpsvc", "psvm")
+TREES = {"n_copies": 2, "n_learners": 1, "n_trees": 20}
+CLASSES = [
+    Subject("gsu", "kind", {"tol": 1e-10}),
+    Subject("gsu", "kind", {"tol": 1e-10, "kernel": "rbf", "gamma": 0.4}, "gsu rbf"),
+    Subject("kernel", "kind", {"tol": 1e-10, "sigma": 1.5}),
+    Subject("discriminant", "kind", {"tol": 1e-10}),
+    Subject("huber", "kind", {"gamma": 0.4}),
+    *(Subject(name, "kind", {"tol": 1e-9}) for name in ROBUST),
+    Subject("minimax", "kind"),
+    Subject("law", "kind"),
+    Subject("remeasured", "kind", TREES),
+]
+NUMBERS = [
+    Subject("gsu", "y", {"tol": 1e-10}),
+    Subject("gsu", "y", {"tol": 1e-10, "kernel": "rbf", "gamma": 0.4}, "gsu rbf"),
+    Subject("gsu", "y", {"tol": 1e-10, "loss": "epsilon_insensitive"}, "gsu tube"),
+    Subject("kernel", "y", {"tol": 1e-10, "sigma": 1.5}),
+    Subject("huber", "y", {"gamma": 0.4}),
+    Subject("mixture", "y", {"tol": 1e-12}),
+    Subject("law", "y"),
+    Subject("remeasured", "y", TREES),
+    Subject("remeasured", "y", TREES | {"density": True}, "remeasured density"),
+]
+
+Answers = dict[str, np.ndarray]
+
+
+def answers(model: uncertain.Model, table: pl.DataFrame) -> Answers:
+    """Everything that a model says of rows, and its coefficients."""
+    found: Answers = {}
+    if model.is_regression_:
+        found["distribution"] = model.predict_distribution(table).to_numpy()
+        found["interval"] = model.predict_interval(table, coverage=0.8).to_numpy()
+    else:
+        found["probabilities"] = model.predict_proba(table).select(sorted(model.classes_)).to_numpy()
+        sets = model.predict_set(table, coverage=0.8).to_list()
+        found["sets"] = np.array([[label in row for label in sorted(model.classes_)] for row in sets], float)
+    for name in ("coef_", "intercept_", "intrinsic_scatter_"):
+        if hasattr(model, name):
+            found[name] = np.atleast_1d(getattr(model, name))
+    return found
+
+
+def scores(model: uncertain.Model, table: pl.DataFrame) -> Answers:
+    """Scores or predictions, which do not depend on folds."""
+    if model.is_regression_:
+        return {"predictions": model.predict(table).to_numpy()}
+    name = "decision_function" if hasattr(model.pipeline_, "decision_function") else "predict_proba"
+    return {name: getattr(model.pipeline_, name)(table)}
+
+
+def assert_same(one: Answers, other: Answers, tolerance: float) -> None:
+    """Each answer agrees to so much of its largest number."""
+    assert one.keys() == other.keys()
+    for name, values in other.items():
+        scale = max(np.abs(values).max(), 1e-300)
+        np.testing.assert_allclose(one[name], values, rtol=0, atol=tolerance * scale, err_msg=name)
+
+
+def pairs(subjects: Iterable[Subject], *without: str) -> pytest.MarkDecorator:
+    """The subjects of a relation: all of them, or the first and some others."""
+    able = [subject for subject in subjects if str(subject) not in without]
+    some = [s for k, s in enumerate(able) if ALL or k % SHARE == 0]
+    return pytest.mark.parametrize("subject", some, ids=str)
+
+
+def in_another_unit(table: pl.DataFrame, factor: float, offset: float = 0.0) -> pl.DataFrame:
+    errors = [pl.col("y_err") * factor] if "y_err" in table.columns else []
+    return table.with_columns(pl.col("y") * factor + offset, *errors)
+
+
+@pairs(NUMBERS)
+@pytest.mark.parametrize(("factor", "offset"), [(1e3, 5e3), (1e-6, 0.0)])
+def test_units_of_the_target(subject: Subject, factor: float, offset: float) -> None:
+    """Metres or millimetres: C, epsilon and delta have defaults in units of the target's scale."""
+    table, new = subject.table(), subject.table(1)
+    model = subject.fit(in_another_unit(table, factor, offset))
+    back = answers(model, new)
+    for name in back:
+        moved = (
+            offset if name in ("interval", "intercept_") else [offset, 0, 0] if name == "distribution" else 0
+        )
+        back[name] = (back[name] - moved) / factor
+    assert_same(back, answers(subject.fit(table), new), 1e-5)
+
+
+def test_parameters_in_units_of_the_target() -> None:
+    subject = NUMBERS[0]
+    table, new = subject.table(), subject.table(1)
+    one = subject.fit(table, delta=0.5)
+    other = subject.fit(in_another_unit(table, 1024.0), delta=512.0)
+    assert (one.pipeline_[-1].delta, other.pipeline_[-1].delta) == (0.5, 512.0)
+    np.testing.assert_allclose(other.predict(new) / 1024.0, one.predict(new), rtol=1e-12)
+    scale = np.subtract(*np.quantile(table["y"], [0.75, 0.25], method="inverted_cdf")) / 1.349
+    np.testing.assert_allclose(subject.fit(table).pipeline_[-1].delta, 1.35 * scale)
+
+
+def without_weight(table: pl.DataFrame) -> pl.Series:
+    return pl.Series((np.arange(len(table)) % 4 != 1) * 1.0)
+
+
+@pairs([*CLASSES, *NUMBERS])
+def test_rows_of_weight_zero_are_absent(subject: Subject) -> None:
+    """Whatever stands in them."""
+    table, new = subject.table(), subject.table(1)
+    w = without_weight(table)
+    nonsense = pl.Series(np.linspace(900.0, 3000.0, len(table)))
+    spoilt = table.with_columns(w=w, a=pl.when(w == 0).then(nonsense).otherwise("a"))
+    absent = subject.fit(table.filter(w > 0))
+    assert_same(answers(subject.fit(spoilt, sample_weight="w"), new), answers(absent, new), 0.0)
+
+
+COUNTING = {"law:kind": {"bias_correction": None}, "kernel:kind": {"sigma": 1.5}}
+"""Options without what says that it counts rows: degrees of freedom, sigmoids with their folds."""
+
+
+@pairs([*CLASSES, *NUMBERS], "remeasured:kind", "remeasured:y", "remeasured density:y", "law:y", "mixture:y")
+def test_integer_weights_are_repeated_rows(subject: Subject) -> None:
+    table, new = subject.table(), subject.table(1)
+    w = 1 + np.arange(len(table)) % 3
+    more = COUNTING.get(str(subject), {})
+    weighted = subject.fit(table.with_columns(w=w), sample_weight="w", **more)
+    repeated = subject.fit(table[np.repeat(np.arange(len(table)), w)], **more)
+    assert_same(scores(weighted, new), scores(repeated, new), 1e-5)
+
+
+@pairs([*CLASSES, *NUMBERS], "kernel:kind", "kernel:y", *(f"{m}:kind" for m in ROBUST))
+def test_weights_times_a_constant(subject: Subject) -> None:
+    """Nothing changes but for machines with a C, whose losses are a sum over the rows."""
+    table, new = subject.table(), subject.table(1)
+    w = 0.5 + np.arange(len(table)) % 5 / 4
+    one, other = (subject.fit(table.with_columns(w=f * w), sample_weight="w") for f in (1.0, 7.0))
+    assert_same(answers(other, new), answers(one, new), 1e-7)
+
+
+@pytest.mark.parametrize("method", ["gsu", "remeasured", "discriminant", "kernel", "auto"])
+def test_a_class_of_weight_zero_is_none(method: str) -> None:
+    table = rows(0)
+    third = np.where(np.arange(len(table)) % 3 == 0, "cat", table["kind"].to_numpy())
+    table = table.select(*FEATURES, kind=third, w=(third != "cat") * 1.0)
+    options = TREES if method == "remeasured" else {"effort": "fast"} if method == "auto" else {}
+    with pytest.warns(UncertainWarning, match="only rows of weight 0 are 'cat'"):
+        model = uncertain.fit(table, "kind", sample_weight="w", method=method, **options)
+    assert model.classes_.tolist() == ["ape", "bee"]
