@@ -11,9 +11,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.typing import NDArray
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, train_test_split
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from uncertain import GaussianArray, GSUClassifier
 from uncertain.exceptions import ParameterError, UncertainError
@@ -92,22 +89,6 @@ def test_class_weight() -> None:
     np.testing.assert_allclose(both.coef_, GSUClassifier().fit(X, y).coef_, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("weights", "words"),
-    [
-        (np.ones(3), "sample_weight"),
-        (np.zeros(150), "non-zero"),
-        (-np.ones(150), "sample_weight"),
-        (np.full(150, np.nan), "sample_weight"),
-    ],
-    ids=["length", "zero", "negative", "nan"],
-)
-def test_bad_sample_weight(weights: Any, words: str) -> None:
-    X, y = rows()
-    with pytest.raises(ValueError, match=words):
-        GSUClassifier().fit(X, y, sample_weight=weights)
-
-
 # ---- probabilities
 
 
@@ -162,33 +143,6 @@ def test_partial_fit_needs_to_know_the_classes() -> None:
         GSUClassifier(class_weight="balanced").partial_fit(X, y, classes=[0, 1, 2])
 
 
-# ---- scikit-learn's tools
-
-
-def test_model_selection_slices_gaussians() -> None:
-    X, y = rows()
-    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
-    assert isinstance(X_test, GaussianArray)
-    assert GSUClassifier().fit(X_train, y_train).score(X_test, y_test) > 0.85
-    assert cross_val_score(GSUClassifier(), X, y, cv=3).min() > 0.85
-    assert cross_val_predict(GSUClassifier(), X, y, cv=3, method="decision_function").shape == y.shape
-    search = GridSearchCV(GSUClassifier(), {"alpha": [1e-4, 1e-2]}, cv=3).fit(X, y)
-    assert search.best_params_["alpha"] in (1e-4, 1e-2)
-    assert search.predict(X).shape == y.shape
-
-
-def test_pipelines() -> None:
-    X, y = rows()
-    to_points = FunctionTransformer(lambda G: np.asarray(G.means))
-    points = make_pipeline(to_points, StandardScaler(), GSUClassifier()).fit(X, y)
-    assert points.score(X, y) > 0.9
-    gaussians = make_pipeline(FunctionTransformer(lambda G: G.collapse("isotropic")), GSUClassifier()).fit(
-        X, y
-    )
-    assert gaussians.predict(X).shape == y.shape
-    assert gaussians[-1].n_features_in_ == 3
-
-
 def test_batches_go_on_after_a_pickle() -> None:
     X, y = rows(3)
     batches = GSUClassifier(random_state=0).partial_fit(X, y, classes=[0, 1, 2])
@@ -196,17 +150,12 @@ def test_batches_go_on_after_a_pickle() -> None:
     np.testing.assert_array_equal(thawed.partial_fit(X, y).coef_, batches.partial_fit(X, y).coef_)
 
 
-def test_feature_names() -> None:
+def test_frames_of_numbers() -> None:
     X, y = rows()
-    frame = pd.DataFrame(np.asarray(X.means), columns=["a", "b", "c"])
-    model = GSUClassifier().fit(frame, y)
-    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(frame[["b", "a", "c"]])
-    assert GSUClassifier().fit(X, y).n_features_in_ == 3
-    np.testing.assert_array_equal(
-        GSUClassifier().fit(pl.DataFrame(frame.to_dict("list")), y).coef_, model.coef_
-    )
+    for frame in (pd.DataFrame, pl.DataFrame):
+        model = GSUClassifier().fit(frame({name: X.means[:, j] for j, name in enumerate("abc")}), y)
+        assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+        np.testing.assert_array_equal(model.coef_, GSUClassifier().fit(X.collapse("zero"), y).coef_)
 
 
 # ---- telling
@@ -235,6 +184,14 @@ def test_data_that_cannot_be_fitted() -> None:
     X, y = rows()
     with pytest.raises(ValueError, match="class"):
         GSUClassifier().fit(X, y, sample_weight=(y == 0).astype(float))
+    nan = np.full(150, np.nan)
+    for weights, words in (
+        (np.ones(3), "sample_weight"),
+        (np.zeros(150), "non-zero"),
+        (nan, "sample_weight"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            GSUClassifier().fit(X, y, sample_weight=weights)
     with pytest.raises(ValueError, match=r"y contains NaN in row \d+; leave out"):
         GSUClassifier().fit(X, np.where(y > 0, np.nan, 1.0))
     with pytest.raises(ValueError, match="continuous"):

@@ -47,10 +47,10 @@ def marks(n: int = N, d: int = 2) -> Array:
     return missing
 
 
-def rows(limited: bool = False, full: bool = True) -> Incomplete:
+def rows(kind: str = "gaps", full: bool = True) -> Incomplete:
     X = mixtures(n=N, full=full)
-    if not limited:
-        return Incomplete(X, marks())
+    if kind != "limits":
+        return Incomplete(X, marks() & (kind == "gaps"))
     limits = np.zeros((N, 2), dtype=np.int8)
     limits[1::6, 0], limits[3::6, 1] = 1, -1
     return Incomplete(X, marks() & (limits == 0), limits)
@@ -90,53 +90,55 @@ def pairs(X: Incomplete, weights: Array, means: Array, covs: Array) -> tuple[Arr
     return total, np.exp(logs - total[of_row])
 
 
-@pytest.mark.parametrize("limited", [False, True])
+KINDS = ("complete", "gaps", "limits")
+
+
+def given(X: Incomplete) -> Any:
+    """Rows as estimators get them."""
+    return X if X.limits is not None or X.missing.any() else X.gaussians
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("k", [1, 2])
-def test_the_denoiser_climbs_the_likelihood_of_pairs_of_what_was_read(k: int, limited: bool) -> None:
-    X = rows(limited)
+def test_the_denoiser_climbs_the_likelihood_of_pairs_of_what_was_read(k: int, kind: str) -> None:
+    whole = rows(kind)
+    X = given(whole)
     denoiser = GaussianDenoiser(k, random_state=0).fit(X)
-    logs, shares = pairs(X, denoiser.weights_, denoiser.means_, denoiser.covariances_)
+    logs, shares = pairs(whole, denoiser.weights_, denoiser.means_, denoiser.covariances_)
     np.testing.assert_allclose(denoiser.score_samples(X), logs, rtol=1e-12)
     # With the penalty of one component, as where rows are Gaussians.
     assert np.all(np.diff(denoiser.log_likelihoods_) > -1e-12)
     moved = denoiser.transform(X)
     assert isinstance(moved, MixtureArray)
     np.testing.assert_allclose(moved.weights, shares, rtol=1e-10)
-    of_row = rows_of(X.gaussians)  # type: ignore[arg-type]
-    parts = Incomplete(
-        X.gaussians.components,  # type: ignore[attr-defined]
-        X.missing[of_row],
-        None if X.limits is None else X.limits[of_row],
-    )
-    alone = denoiser.transform(parts)
+    of_row = rows_of(whole.gaussians)  # type: ignore[arg-type]
+    limits = None if whole.limits is None else whole.limits[of_row]
+    alone = denoiser.transform(Incomplete(whole.gaussians.components, whole.missing[of_row], limits))  # type: ignore[attr-defined]
     np.testing.assert_allclose(moved.components.means, alone.means, rtol=1e-12)
     np.testing.assert_allclose(moved.components.covariances(), alone.covariances(), rtol=1e-12, atol=1e-15)
 
 
-def test_the_distribution_of_two_components_is_a_maximum() -> None:
-    X = rows()
-    denoiser = GaussianDenoiser(2, random_state=0, tol=1e-9, max_iter=5000).fit(X)
+@pytest.mark.parametrize(("kind", "k"), [("complete", 1), ("gaps", 2)])
+def test_the_distribution_is_a_maximum(kind: str, k: int) -> None:
+    whole = rows(kind)
+    denoiser = GaussianDenoiser(k, random_state=0, tol=1e-9, max_iter=5000).fit(given(whole))
     known = denoiser.weights_, denoiser.means_, denoiser.covariances_
-    best = pairs(X, *known)[0].mean()
+    best = pairs(whole, *known)[0].mean()
     assert denoiser.log_likelihoods_[-1] == pytest.approx(best, rel=1e-12)
-    for step in np.eye(4).reshape(4, 2, 2) * 2e-2:
+    for step in np.eye(2 * k).reshape(2 * k, k, 2) * 2e-2:
         for sign in (-1, 1):
-            assert pairs(X, known[0], known[1] + sign * step, known[2])[0].mean() < best
+            assert pairs(whole, known[0], known[1] + sign * step, known[2])[0].mean() < best
     for scale in (0.97, 1.03):
-        assert pairs(X, known[0], known[1], known[2] * scale)[0].mean() < best
+        assert pairs(whole, known[0], known[1], known[2] * scale)[0].mean() < best
 
 
-@pytest.mark.parametrize("limited", [False, True])
-def test_the_discriminant_weighs_components_of_what_was_read(limited: bool) -> None:
-    X, y = rows(limited), labels()
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_discriminant_weighs_components_of_what_was_read(kind: str) -> None:
+    whole, y = rows(kind), labels()
+    X = given(whole)
     model = GaussianDiscriminant(shared_covariance=False).fit(X, y)
-    joint = np.stack(
-        [
-            pairs(X, np.ones(1), model.means_[c], model.covariances_[c])[0] + np.log(model.priors_[c])
-            for c in range(2)
-        ],
-        axis=1,
-    )
+    logs = [pairs(whole, np.ones(1), model.means_[c], model.covariances_[c])[0] for c in range(2)]
+    joint = np.stack(logs, axis=1) + np.log(model.priors_)
     expected = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
     np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), expected, rtol=1e-9, atol=1e-12)
@@ -273,7 +275,7 @@ def test_transforms_pass_gaps_on_and_moments_keep_them() -> None:
 
 
 def test_rows_are_indexed_joined_and_collapsed() -> None:
-    X = rows(limited=True)
+    X = rows("limits")
     part = X[10:20]
     assert isinstance(part.gaussians, MixtureArray) and part.gaussians == X.gaussians[10:20]
     np.testing.assert_array_equal(part.missing, X.missing[10:20])

@@ -241,46 +241,30 @@ def test_kernel_machines(kind: type, coupling: Any, max_iter: int) -> None:
     if max_iter == -1:
         np.testing.assert_allclose(model.objective_, above, rtol=1e-5)
     f = across @ a + model.intercept_[0]
-    np.testing.assert_allclose(
-        model.decision_function(NEW) if is_classifier(model) else model.predict(NEW), f, atol=1e-12
-    )
+    answer = model.decision_function(NEW) if is_classifier(model) else model.predict(NEW)
+    np.testing.assert_allclose(answer, f, atol=1e-12)
 
 
 def dual(K: Floats, y: Floats, box: Floats, epsilon: float | None) -> Floats:
-    """Coefficients of the kernel's columns: max y'b - eps |b|_1 - b'Kb / 2, sum b = 0, in the box."""
-    if epsilon is None:
-        signs = 2.0 * y - 1.0
-        low, high = np.minimum(0, signs * box), np.maximum(0, signs * box)
-        found = minimize(
-            lambda b: (b @ K @ b / 2 - signs @ b, K @ b - signs),
-            np.zeros(len(y)),
-            jac=True,
-            bounds=list(zip(low, high, strict=True)),
-            constraints={"type": "eq", "fun": np.sum, "jac": np.ones_like},
-            method="SLSQP",
-            options={"maxiter": 1000, "ftol": 1e-14},
-        )
-        return np.asarray(found.x)
+    """Coefficients of the kernel's columns: max t'b - eps |b|_1 - b'Kb / 2, sum b = 0, in the box.
+
+    Of a classifier t are the signs, which b has too, and eps is 0. b = u - v.
+    """
     n = len(y)
+    t, eps = (2.0 * y - 1.0, 0.0) if epsilon is None else (y, epsilon)
+    most = [np.where((t * side > 0) | (epsilon is not None), box, 0.0) for side in (1, -1)]
 
     def value(u: Floats) -> tuple[float, Floats]:
         b = u[:n] - u[n:]
-        g = K @ b - y
-        return float(b @ K @ b / 2 - y @ b + epsilon * u.sum()), np.append(g + epsilon, epsilon - g)
+        g = K @ b - t
+        return float(b @ K @ b / 2 - t @ b + eps * u.sum()), np.append(g + eps, eps - g)
 
+    sides = np.repeat([1.0, -1.0], n)
     found = minimize(
-        value,
-        np.zeros(2 * n),
-        jac=True,
-        bounds=[(0, c) for c in np.tile(box, 2)],
-        constraints={
-            "type": "eq",
-            "fun": lambda u: u[:n].sum() - u[n:].sum(),
-            "jac": lambda u: np.repeat([1.0, -1.0], n),
-        },
-        method="SLSQP",
+        value, np.zeros(2 * n), jac=True, bounds=[(0, c) for c in np.concatenate(most)], method="SLSQP",
+        constraints={"type": "eq", "fun": lambda u: sides @ u, "jac": lambda u: sides},
         options={"maxiter": 1000, "ftol": 1e-14},
-    )
+    )  # fmt: skip
     return np.asarray(found.x[:n] - found.x[n:])
 
 
@@ -345,20 +329,11 @@ def test_huber(kind: type, kernel: str, threshold: float | None) -> None:
 def test_discriminant(shared: bool, components: int) -> None:
     model = GaussianDiscriminant(shared, components, random_state=0)
     model = fitted(model, X, CODES, WEIGHTS)
-    of_class = [
-        log_likelihood(X, *parts)
-        for parts in zip(model.weights_, model.means_, model.covariances_, strict=True)
-    ]
-    own = np.choose(CODES, of_class)
+    laws = [*zip(model.weights_, model.means_, model.covariances_, strict=True)]
+    own = np.choose(CODES, [log_likelihood(X, *law) for law in laws])
     np.testing.assert_allclose(model.log_likelihoods_[-1], SHARES @ own, rtol=1e-10)
     np.testing.assert_allclose(model.priors_, [SHARES[k == CODES].sum() for k in (0, 1)], rtol=1e-12)
-    joint = np.log(model.priors_) + np.stack(
-        [
-            log_likelihood(NEW, *parts)
-            for parts in zip(model.weights_, model.means_, model.covariances_, strict=True)
-        ],
-        axis=1,
-    )
+    joint = np.log(model.priors_) + np.stack([log_likelihood(NEW, *law) for law in laws], axis=1)
     p = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
     np.testing.assert_allclose(model.predict_proba(NEW), p, atol=1e-10)
     np.testing.assert_array_equal(model.predict(NEW), model.classes_[p.argmax(axis=1)])
@@ -380,11 +355,8 @@ def test_generalised_law(components: int) -> None:
             logs.append(np.log(share) + log_density(rows.means, mu, V))
             means.append((mu + np.einsum("nij,nj->ni", gain, rows.means - mu)) @ law.coef_)
             variances.append(np.einsum("i,nij,j->n", law.coef_, T - gain @ T, law.coef_))
-        eta = (
-            law.intercept_
-            + np.array(means)[..., None]
-            + np.sqrt(np.maximum(variances, 0.0))[..., None] * nodes
-        )
+        spread = np.sqrt(np.maximum(variances, 0.0))[..., None]
+        eta = law.intercept_ + np.array(means)[..., None] + spread * nodes
         shares = np.exp(np.array(logs) - logsumexp(logs, axis=0))
         found: Floats = np.sum(shares * (expit(eta) @ weights), axis=0) / np.sqrt(2 * np.pi)
         return found
