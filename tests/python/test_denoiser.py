@@ -14,6 +14,8 @@ import pytest
 from catalogues import KINDS, of_kind
 from conftest import random_covariances
 from numpy.testing import assert_allclose, assert_array_equal
+from oracles import log_likelihood, log_mixture
+from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -27,28 +29,20 @@ from uncertain.exceptions import ConvergenceWarning, ParameterError, UncertainEr
 N, D = 120, 3
 
 
-def numpy_em(x: Any, s: Any, mixture: Any, steps: int) -> Any:
+def numpy_em(X: GaussianArray, mixture: Any, steps: int) -> Any:
     """EM as Bovy, Hogg and Roweis write it, on stacks of matrices."""
-    weights, means, covariances = mixture
+    x, s = X.means, X.covariances()
     for _ in range(steps):
-        logs, posts = [], []
-        for w, m, t in zip(weights, means, covariances, strict=True):
+        logs, posts = log_mixture(X, *mixture), []
+        for m, t in zip(*mixture[1:], strict=True):
             gain = t @ np.linalg.inv(t + s)
             posts.append((m + np.einsum("nij,nj->ni", gain, x - m), t - gain @ t))
-            logs.append(
-                [np.log(w) + multivariate_normal.logpdf(a, m, t + b) for a, b in zip(x, s, strict=True)]
-            )
-        q = np.exp(np.transpose(logs) - np.max(logs, axis=0)[:, None])
-        q /= q.sum(axis=1, keepdims=True)
-        weights = q.mean(axis=0)
-        means = np.stack([np.average(b, axis=0, weights=p) for (b, _), p in zip(posts, q.T, strict=True)])
-        covariances = np.stack(
-            [
-                np.average((b - m)[:, :, None] * (b - m)[:, None] + c, axis=0, weights=p)
-                for (b, c), m, p in zip(posts, means, q.T, strict=True)
-            ]
-        )
-    return weights, means, covariances
+        q = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+        means = [np.average(b, axis=0, weights=p) for (b, _), p in zip(posts, q.T, strict=True)]
+        squares = [(b - m)[:, :, None] * (b - m)[:, None] + c for (b, c), m in zip(posts, means, strict=True)]
+        covariances = [np.average(each, axis=0, weights=p) for each, p in zip(squares, q.T, strict=True)]
+        mixture = q.mean(axis=0), np.stack(means), np.stack(covariances)
+    return mixture
 
 
 @pytest.fixture(params=KINDS)
@@ -67,24 +61,14 @@ def test_agrees_with_numpy(readings: GaussianArray, k: int) -> None:
     if last.n_iter_ < 8:
         assert last.status_ == "converged"  # exact rows under one Gaussian: nothing left to do
     start = (first.weights_, first.means_, first.covariances_)
-    weights, means, covariances = numpy_em(readings.means, readings.covariances(), start, 6)
+    weights, means, covariances = numpy_em(readings, start, 6)
     assert_allclose(last.weights_, weights, rtol=1e-8)
     assert_allclose(last.means_, means, rtol=1e-8, atol=1e-8)
     scale = np.sqrt(np.einsum("kii,kjj->kij", covariances, covariances))
     assert np.max(np.abs(last.covariances_ - covariances) / scale) < 1e-8
     assert np.all(np.diff(last.log_likelihoods_) >= 0)
-    mixture = zip(last.weights_, last.means_, last.covariances_, strict=True)
-    logs = [
-        np.log(w)
-        + np.array(
-            [
-                multivariate_normal.logpdf(x, m, t + s)
-                for x, s in zip(readings.means, readings.covariances(), strict=True)
-            ]
-        )
-        for w, m, t in mixture
-    ]
-    assert_allclose(last.score_samples(readings), np.logaddexp.reduce(logs, axis=0), rtol=1e-10)
+    logs = log_likelihood(readings, last.weights_, last.means_, last.covariances_)
+    assert_allclose(last.score_samples(readings), logs, rtol=1e-10)
     assert_allclose(last.score(readings), last.log_likelihoods_[-1], rtol=1e-12)
 
 

@@ -33,19 +33,11 @@ def test_minima_are_those_of_a_convex_solver(problem: dict[str, Any]) -> None:
     weight = np.append(problem["weight"], np.ones(unlabelled))
     for case in problem["cases"]:
         xi = case["xi"]
-        model = AdaptiveHuberRegressor(
-            problem["lambda"],
-            problem["gamma"],
-            max_refinements=0,
-            threshold=xi,
-            kernel=[view["kernel"] for view in views],
-            gamma=0.5,
-            views=[view["columns"] for view in views],
-            view_weights=[view["c"] for view in views],
-            graph=[None if view["M"] is None else np.array(view["M"]) for view in views],
-            laplacian=None,
-            fit_intercept=False,
-        ).fit(x, y, weight)
+        of_views = {"kernel": "kernel", "views": "columns", "view_weights": "c"}
+        options: dict[str, Any] = {name: [view[key] for view in views] for name, key in of_views.items()}
+        options["graph"] = [None if view["M"] is None else np.array(view["M"]) for view in views]
+        options |= {"max_refinements": 0, "threshold": xi, "gamma": 0.5, "laplacian": None}
+        model = AdaptiveHuberRegressor(problem["lambda"], problem["gamma"], **options).fit(x, y, weight)
         assert model.objective_ == pytest.approx(case["objective"], rel=1e-11)
         np.testing.assert_allclose(model.dual_coef_, case["w"], rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(model.predict(x), case["f"], atol=1e-10)
@@ -265,16 +257,15 @@ def test_progress_is_one_report_per_refinement() -> None:
 
 def test_what_cannot_be_used_is_refused() -> None:
     X, y, _ = wave(30)
-    with pytest.raises(UncertainError, match="semi-definite"):
-        AdaptiveHuberRegressor(graph=-np.eye(30), laplacian=None).fit(X, y)
-    asymmetric = np.zeros((30, 30))
-    asymmetric[1, 2] = 1.0
-    with pytest.raises(UncertainError, match="not symmetric"):
-        AdaptiveHuberRegressor(graph=asymmetric).fit(X, y)
-    with pytest.raises(UncertainError, match="label"):
-        AdaptiveHuberRegressor().fit(X, np.full(30, np.nan))
-    with pytest.raises(ValueError, match="square"):
-        AdaptiveHuberRegressor(kernel="precomputed").fit(X, y)
+    cases: list[tuple[dict[str, Any], Any, str]] = [
+        ({"graph": -np.eye(30), "laplacian": None}, y, "semi-definite"),
+        ({"graph": np.eye(30, k=1)}, y, "not symmetric"),
+        ({}, np.full(30, np.nan), "label"),
+        ({"kernel": "precomputed"}, y, "square"),
+    ]
+    for parameters, labels, words in cases:
+        with pytest.raises(ValueError, match=words):
+            AdaptiveHuberRegressor(**parameters).fit(X, labels)
 
 
 def test_units_of_the_targets_do_not_make_it_endless() -> None:

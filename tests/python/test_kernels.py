@@ -4,35 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pytest
 from conftest import random_covariances
-from numpy.typing import NDArray
+from oracles import expected_rbf, roots
 
 from uncertain import GaussianArray, kernels
 from uncertain.exceptions import NotFiniteError, ParameterError, ShapeError, UncertainError
 
-Floats = NDArray[np.float64]
-COUPLINGS: tuple[Literal["shared", "independent"], ...] = ("shared", "independent")
-
-
-def roots(covariances: Floats) -> Floats:
-    values, vectors = np.linalg.eigh(covariances)
-    return (vectors * np.sqrt(values.clip(0))[:, None, :]) @ vectors.transpose(0, 2, 1)
-
-
-def reference(x: GaussianArray, z: GaussianArray, sigma: float, coupling: str) -> Floats:
-    difference = (x.means[:, None] - z.means[None]) / sigma
-    if coupling == "shared":
-        u = (roots(x.covariances())[:, None] - roots(z.covariances())[None]) / sigma
-        m = u @ u
-    else:
-        m = (x.covariances()[:, None] + z.covariances()[None]) / sigma**2
-    m = m + np.eye(x.means.shape[1])
-    form = np.sum(difference * np.linalg.solve(m, difference[..., None])[..., 0], axis=-1)
-    return np.asarray(np.exp(-form / 2) / np.sqrt(np.linalg.det(m)))
+Coupling: TypeAlias = Literal["shared", "independent"]
+COUPLINGS: tuple[Coupling, ...] = ("shared", "independent")
 
 
 def arrays(rng: np.random.Generator, n: int, d: int) -> dict[str, GaussianArray]:
@@ -49,12 +32,12 @@ def arrays(rng: np.random.Generator, n: int, d: int) -> dict[str, GaussianArray]
 
 
 @pytest.mark.parametrize("coupling", COUPLINGS)
-def test_every_pair_of_kinds(rng: np.random.Generator, coupling: Literal["shared", "independent"]) -> None:
+def test_every_pair_of_kinds(rng: np.random.Generator, coupling: Coupling) -> None:
     left, right = arrays(rng, 13, 4), arrays(rng, 9, 4)
     for name, x in left.items():
         symmetric = kernels.probabilistic_rbf(x, sigma=0.8, coupling=coupling)
         np.testing.assert_allclose(
-            symmetric, reference(x, x, 0.8, coupling), atol=1e-12, rtol=0, err_msg=name
+            symmetric, expected_rbf(x, x, 0.8, coupling), atol=1e-12, rtol=0, err_msg=name
         )
         np.testing.assert_array_equal(symmetric, symmetric.T)
         assert np.linalg.eigvalsh(symmetric).min() > -1e-12
@@ -62,7 +45,7 @@ def test_every_pair_of_kinds(rng: np.random.Generator, coupling: Literal["shared
             np.testing.assert_array_equal(np.diag(symmetric), 1.0)
         for other, z in right.items():
             found = kernels.probabilistic_rbf(x, z, sigma=0.8, coupling=coupling)
-            expected = reference(x, z, 0.8, coupling)
+            expected = expected_rbf(x, z, 0.8, coupling)
             np.testing.assert_allclose(found, expected, atol=1e-12, rtol=0, err_msg=f"{name}, {other}")
 
 
@@ -75,7 +58,7 @@ def test_exact_points_give_the_rbf_kernel(rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("coupling", COUPLINGS)
-def test_mean_over_draws(rng: np.random.Generator, coupling: Literal["shared", "independent"]) -> None:
+def test_mean_over_draws(rng: np.random.Generator, coupling: Coupling) -> None:
     x = arrays(rng, 2, 3)["full"]
     a = roots(x.covariances())
     e = rng.normal(size=(2, 200_000, 3))

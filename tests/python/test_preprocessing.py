@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import sklearn
 from catalogues import KINDS, of_kind
-from conftest import random_covariances
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -57,30 +56,6 @@ def test_scaler_on_arrays_is_the_standard_scaler(rng: np.random.Generator) -> No
     assert ours.transform(x).flags.writeable
 
 
-def truncated(cov: np.ndarray, p: float) -> tuple[np.ndarray, np.ndarray]:
-    """The leading eigenpairs of one matrix whose share exceeds p, and the projector on their span."""
-    values, vectors = np.linalg.eigh(cov)
-    values, vectors = values[::-1], vectors[:, ::-1]
-    share = np.cumsum(values) / values.sum()
-    keep = int(np.argmax(share > p)) + 1
-    v = vectors[:, :keep]
-    return (v * values[:keep]) @ v.T, v @ v.T
-
-
-def test_projector_keeps_the_leading_eigenpairs(rng: np.random.Generator) -> None:
-    x, cov = rng.normal(size=(N, D)), random_covariances(rng, N, D)
-    g = GaussianArray(x, cov=cov)
-    for p in (0.3, 0.6, 0.9):
-        wanted = [truncated(s, p) for s in cov]
-        kept = SubspaceProjector(p).fit_transform(g)
-        assert kept.kind == "low-rank"
-        assert_array_equal(kept.means, x)
-        assert_allclose(kept.covariances(), [s for s, _ in wanted], atol=1e-9)
-        both = SubspaceProjector(p, project="both").fit_transform(g)
-        assert_allclose(both.means, [q @ m for (_, q), m in zip(wanted, x, strict=True)], atol=1e-9)
-        assert_allclose(both.covariances(), kept.covariances(), atol=1e-9)
-
-
 def test_projector_with_everything_kept(gaussians: GaussianArray) -> None:
     for project in ("covariance", "both"):
         kept = SubspaceProjector(1.0, project=project).fit_transform(gaussians)  # type: ignore[arg-type]
@@ -102,11 +77,10 @@ def test_parameters_are_checked_in_fit() -> None:
             wrong.fit(x)
 
 
-@pytest.mark.parametrize(
-    "transformer",
-    [GaussianScaler(), SubspaceProjector(0.9), GaussianCollapser()],
-    ids=["scaler", "projector", "collapser"],
-)
+TRANSFORMERS = [GaussianScaler(), SubspaceProjector(0.9), GaussianCollapser()]
+
+
+@pytest.mark.parametrize("transformer", TRANSFORMERS, ids=repr)
 def test_interface(transformer: Any, gaussians: GaussianArray) -> None:
     t = clone(transformer).fit(gaussians)
     assert t.n_features_in_ == D
@@ -120,11 +94,7 @@ def test_interface(transformer: Any, gaussians: GaussianArray) -> None:
     assert isinstance(chain.fit_transform(gaussians), GaussianArray)
 
 
-@pytest.mark.parametrize(
-    "transformer",
-    [GaussianScaler(), SubspaceProjector(0.9), GaussianCollapser()],
-    ids=["scaler", "projector", "collapser"],
-)
+@pytest.mark.parametrize("transformer", TRANSFORMERS, ids=repr)
 def test_set_output_concerns_arrays_only(transformer: Any, gaussians: GaussianArray) -> None:
     import pandas as pd
     import polars as pl

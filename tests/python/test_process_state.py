@@ -141,14 +141,6 @@ def what_is_there() -> Iterator[None]:
     gc.unfreeze()
 
 
-def test_a_trace_is_seen() -> None:
-    left = []
-    with pytest.raises(AssertionError, match="open files"):
-        leaves_no_trace(lambda: left.append(open(os.devnull)))  # noqa: SIM115
-    for file in left:
-        file.close()
-
-
 # -- the package's functions and the verbs of a model
 
 CLASSES = uncertain.fit(TABLE, target="kind", method="gsu")
