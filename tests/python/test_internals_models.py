@@ -11,8 +11,10 @@ import pytest
 import sklearn
 from catalogues import linear
 from numpy.testing import assert_allclose
+from oracles import log_likelihood
 from scipy import stats
 from scipy.integrate import quad
+from scipy.special import logsumexp
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -286,36 +288,22 @@ def test_the_profile_is_the_marginal_likelihood_of_one_feature() -> None:
 
 def test_conditional_laws_are_those_of_the_joint_one() -> None:
     """Against the joint Gaussian density of a row, changed in one error alone."""
-    from scipy.stats import multivariate_normal
-
     from uncertain._errors.conditionals import conditionals
 
     X = readings(30, np.ones(3), 5, corr=0.4)
     denoiser = GaussianDenoiser(2, random_state=0).fit(readings(400, np.ones(3), 6))
     factors = np.array([1.2, 0.7, 1.0])
     laws = conditionals(denoiser, X, factors)
-    S = X.covariances()
+    S, means, T = X.covariances(), denoiser.means_, denoiser.covariances_
     for j, law in enumerate(laws):
-        others = [c for c in range(3) if c != j]
-        k = factors.copy()
-        k[j] = 1.7
-        logs = law.log_densities(0.0, 1.7)
-        for i in range(4):
-            V = denoiser.covariances_ + k[:, None] * S[i] * k
-            joint = [
-                w * multivariate_normal.pdf(X.means[i], m, v)
-                for w, m, v in zip(denoiser.weights_, denoiser.means_, V, strict=True)
-            ]
-            rest = [
-                w * multivariate_normal.pdf(X.means[i, others], m[others], v[np.ix_(others, others)])
-                for w, m, v in zip(denoiser.weights_, denoiser.means_, V, strict=True)
-            ]
-            want = np.log(sum(joint) / sum(rest))
-            # Log weights are known up to a number per row.
-            some = law.log_weights[:, i]
-            top = some.max()
-            got = logs[i] - (top + np.log(np.exp(some - top).sum()))
-            assert got == pytest.approx(want, abs=1e-8)
+        o = [c for c in range(3) if c != j]
+        k = np.where(np.arange(3) == j, 1.7, factors)
+        rows = GaussianArray(X.means, cov=k[:, None] * S * k)
+        others = log_likelihood(rows[:, o], denoiser.weights_, means[:, o], T[:, o][:, :, o])
+        expected = log_likelihood(rows, denoiser.weights_, means, T) - others
+        # Log weights are known up to a number per row.
+        found = law.log_densities(0.0, 1.7) - logsumexp(law.log_weights, axis=0)
+        assert_allclose(found, expected, atol=1e-8)
 
 
 def test_replicates_with_gaps_and_outliers() -> None:
@@ -424,30 +412,25 @@ def test_what_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
             patch.setattr(sklearn, "__version__", version)
             with pytest.raises(UncertainError, match=rf"{version}.*1\.6 to 1\.9.*joblib"):
                 model._steps()
-    predictor = learner._predictors[0][0]
+    predictor, usual = learner._predictors[0][0], learner._raw_predict
     nodes = predictor.nodes
-    renamed = nodes.astype(
-        [("threshold" if n == "num_threshold" else n, nodes.dtype[n]) for n in nodes.dtype.names]
-    )
-    swapped = nodes.copy()
+    names = ["threshold" if n == "num_threshold" else n for n in nodes.dtype.names]
+    renamed = nodes.astype([*zip(names, (nodes.dtype[n] for n in nodes.dtype.names), strict=True)])
+    swapped, strange = nodes.copy(), nodes.copy()
     swapped["left"], swapped["right"] = nodes["right"], nodes["left"]
-    strange = nodes.copy()
     strange["is_categorical"] = 1
-    for other, why in ((renamed, "num_threshold"), (swapped, "another order"), (strange, "by categories")):
+    for target, name, other, why in (
+        (predictor, "nodes", renamed, "num_threshold"),
+        (predictor, "nodes", swapped, "another order"),
+        (predictor, "nodes", strange, "by categories"),
+        # A layout of the same names with another meaning shows in the answers.
+        (learner, "_raw_predict", lambda X: usual(np.nan_to_num(X)), "give other predictions"),
+        (learner, "_baseline_prediction", "none", "could not convert"),
+    ):
         with monkeypatch.context() as patch:
-            patch.setattr(predictor, "nodes", other)
+            patch.setattr(target, name, other)
             with pytest.raises(UncertainError, match=why):
                 model._steps()
-    with monkeypatch.context() as patch:
-        # A layout of the same names with another meaning shows in the answers.
-        usual = learner._raw_predict
-        patch.setattr(learner, "_raw_predict", lambda X: usual(np.nan_to_num(X)))
-        with pytest.raises(UncertainError, match="give other predictions"):
-            model._steps()
-    with monkeypatch.context() as patch:
-        patch.delattr(learner, "_baseline_prediction")
-        with pytest.raises(UncertainError, match="_baseline_prediction"):
-            model._steps()
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 9])
@@ -548,14 +531,9 @@ def test_a_choice_learns_a_density_where_it_is_better_than_a_normal_law(peaks: i
     assert known.conformal is not None
 
 
+IN_FRONT = [("impute", GaussianImputer(random_state=0)), ("scale", GaussianScaler())]
 WITH_GAPS = {
-    "gsu": Pipeline(
-        [
-            ("impute", GaussianImputer(random_state=0)),
-            ("scale", GaussianScaler()),
-            ("classify", GSUClassifier(probability=True, random_state=0)),
-        ]
-    ),
+    "gsu": Pipeline([*IN_FRONT, ("classify", GSUClassifier(probability=True, random_state=0))]),
     "discriminant": Pipeline([("classify", GaussianDiscriminant())]),
     "remeasured": Pipeline([("classify", RemeasuredClassifier(random_state=0, n_trees=20))]),
     "mixture": Pipeline([("regress", GaussianMixtureRegressor(random_state=0))]),

@@ -80,9 +80,8 @@ def hessian(f: Any, p: Array) -> Array:
     for i in range(q):
         for j in range(i + 1):
             a, b = steps[i], steps[j]
-            out[i, j] = out[j, i] = (f(p + a + b) - f(p + a - b) - f(p - a + b) + f(p - a - b)) / (
-                4 * h[i] * h[j]
-            )
+            change = f(p + a + b) - f(p + a - b) - f(p - a + b) + f(p - a - b)
+            out[i, j] = out[j, i] = change / (4 * h[i] * h[j])
     return out
 
 
@@ -268,19 +267,6 @@ def test_slopes_are_unbiased_and_intervals_cover() -> None:
     np.testing.assert_allclose((z < 1.96).mean(0), 0.95, atol=0.033)
 
 
-def test_standard_errors_are_those_of_a_bootstrap() -> None:
-    x, y, C, _ = readings(11, 400)
-    model = fitted(x, y, C)
-    rng = np.random.default_rng(0)
-    draws = []
-    for _ in range(300):
-        i = rng.integers(0, 400, 400)
-        again = fitted(x[i], y[i], C[i])
-        draws.append(np.r_[again.coef_, again.intercept_, again.intrinsic_scatter_])
-    errors = np.r_[model.coef_std_, model.intercept_std_, model.intrinsic_scatter_std_]
-    np.testing.assert_allclose(np.std(draws, axis=0), errors, rtol=0.25)
-
-
 def test_no_scatter_is_zero_with_an_edge() -> None:
     rng = np.random.default_rng(2)
     z = rng.normal(size=300)
@@ -361,26 +347,23 @@ def test_standard_errors_need_rows_that_determine_them() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     x, y, C, _ = readings(10, 20)
-    X, std = GaussianArray(x, cov=C[:, :2, :2]), np.sqrt(C[:, 2, 2])
-    model = GaussianMixtureRegressor()
-    crossed = C[:, :2, 2].copy()
-    with pytest.raises(UncertainError, match=r"y_std: row 3 is -1.0"):
-        model.fit(X, y, np.where(np.arange(20) == 3, -1.0, std))
-    with pytest.raises(UncertainError, match="xy_cov= without y_std="):
-        model.fit(X, y, xy_cov=crossed)
-    with pytest.raises(UncertainError, match=r"xy_cov: expected the shape \(20, 2\), got \(20,\)"):
-        model.fit(X, y, std, crossed[:, 0])
-    crossed[4, 1] = np.nan
-    with pytest.raises(UncertainError, match="xy_cov: row 4, feature 1 is nan"):
-        model.fit(X, y, std, crossed)
-    crossed[4, 1] = 30.0
-    with pytest.raises(UncertainError, match=r"(?s)covariance of X and y.*row 4"):
-        model.fit(X, y, std, crossed)
+    X, std, model = GaussianArray(x, cov=C[:, :2, :2]), np.sqrt(C[:, 2, 2]), GaussianMixtureRegressor()
+    crossed = [
+        np.where(np.arange(40).reshape(20, 2) == 9, value, C[:, :2, 2]) for value in (0.0, np.nan, 30.0)
+    ]
+    for arguments, words in (
+        ((np.where(np.arange(20) == 3, -1.0, std),), r"y_std: row 3 is -1.0"),
+        ((None, crossed[0]), "xy_cov= without y_std="),
+        ((std, crossed[0][:, 0]), r"xy_cov: expected the shape \(20, 2\), got \(20,\)"),
+        ((std, crossed[1]), "xy_cov: row 4, feature 1 is nan"),
+        ((std, crossed[2]), r"(?s)covariance of X and y.*row 4"),
+    ):
+        with pytest.raises(UncertainError, match=words):
+            model.fit(X, y, *arguments)
     model.fit(X, y, std)
-    with pytest.raises(UncertainError, match=r"quantiles = 1.5"):
-        model.predict_quantiles(X, 1.5)
-    with pytest.raises(UncertainError, match="quantiles: expected a number or a list"):
-        model.predict_quantiles(X, [[0.5]])
+    for levels, words in ((1.5, "quantiles = 1.5"), ([[0.5]], "quantiles: expected a number or a list")):
+        with pytest.raises(UncertainError, match=words):
+            model.predict_quantiles(X, levels)
     assert model.predict_quantiles(X, []).shape == (20, 0)
 
 

@@ -166,16 +166,6 @@ def test_rows_that_all_lie_next_to_their_borders_are_no_overflow() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_number_of_threads_changes_no_bit(method: Any, rng: np.random.Generator) -> None:
-    y = np.arange(1_500) % 2
-    X = GaussianArray(y[:, None] + rng.normal(size=(1_500, 6)), std=rng.uniform(0.2, 1.0, (1_500, 6)))
-    one, *others = (RobustSVC(method=method, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 3, 4))
-    for other in others:
-        np.testing.assert_array_equal(other.coef_, one.coef_)
-        np.testing.assert_array_equal(other.intercept_, one.intercept_)
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_more_classes(method: Any) -> None:
     rng = np.random.default_rng(3)
     y = np.repeat(["a", "b", "c"], 20)
