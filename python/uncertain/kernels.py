@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 
 from ._data.array import GaussianArray
 from ._data.numbers import float_array
-from ._data.options import number_or_median
+from ._data.options import number_or_median, refuse_if
 from ._data.typing import Floats, RandomState
 from ._data.validation import RowsLike, refuse_nested_tables, seed_from
 from ._uncertain import Gaussians, Rows, median_pair_distance
 from ._uncertain import probabilistic_rbf as gram
-from .exceptions import ParameterError, ShapeError
+from .exceptions import ShapeError
 
 __all__ = ["median_distance", "probabilistic_rbf"]
 
@@ -87,8 +87,7 @@ def probabilistic_rbf(
     x = _gaussians(X, "X")
     z = None if Z is None else _gaussians(Z, "Z")
     width = number_or_median("sigma", sigma)
-    if max_bytes is not None and max_bytes < 0:
-        raise ParameterError(f"max_bytes = {max_bytes}: must be >= 0")
+    refuse_if(max_bytes is not None and max_bytes < 0, f"max_bytes = {max_bytes}: must be >= 0")
     return gram(
         x,
         z,
@@ -138,6 +137,6 @@ def _gaussians(rows: RowsLike, name: str) -> Gaussians:
         return rows._core
     refuse_nested_tables(rows)
     points = float_array(rows, name)
-    if points.ndim != 2 or points.shape[1] == 0:
-        raise ShapeError(f"{name}: expected an array of shape (n, d) with d >= 1, got {points.shape}")
+    expected = f"{name}: expected an array of shape (n, d) with d >= 1, got {points.shape}"
+    refuse_if(points.ndim != 2 or points.shape[1] == 0, expected, ShapeError)
     return Gaussians(Rows.from_numpy(points, *points.shape), names={"means": [name]})

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from ._base.docs import documented
 from ._data.column import read_column
+from ._data.options import refuse_if
 from ._data.targets import places
 from ._data.typing import Estimator, Floats
 from ._data.validation import RowsLike
@@ -30,15 +31,12 @@ __all__ = ["mpe", "nmc", "nme"]
 
 def _margins(model: Estimator, X: RowsLike, y: ArrayLike) -> tuple[Floats, Floats]:
     """Signed means and standard deviations of the scores."""
-    if len(model.classes_) != 2:
-        raise UncertainError(
-            f"the measures are for two classes, but the model has {len(model.classes_)}: "
-            "evaluate one class against the rest"
-        )
+    several = f"the measures are for two classes, but the model has {len(model.classes_)}"
+    refuse_if(len(model.classes_) != 2, f"{several}: evaluate one class against the rest", UncertainError)
     mean, std = model.decision_distribution(X)
     labels = np.asarray(y)
-    if labels.shape != mean.shape:
-        raise ShapeError(f"y: expected {len(mean)} labels, one per row of X, got shape {labels.shape}")
+    expected = f"y: expected {len(mean)} labels, one per row of X, got shape {labels.shape}"
+    refuse_if(labels.shape != mean.shape, expected, ShapeError)
     codes = places(read_column(labels, "y", len(labels), "labels"), model.classes_, "y")
     return np.where(codes == 1, mean, -mean), std
 

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import Tags
 
+from .._data.options import refuse_if
 from .._data.typing import Array, Floats, Header, Json, Keywords
 from .._data.validation import seed_from
 from .._uncertain import Fitted, check_parameters, fit, parameter_names
@@ -112,8 +113,8 @@ class Core:
     def _parameters(self, **changed: object) -> str:
         """JSON text of the parameters; ParameterError if one is out of range."""
         n_jobs = getattr(self, "n_jobs", None)
-        if not (n_jobs is None or isinstance(n_jobs, Integral)):
-            raise ParameterError(f"n_jobs = {n_jobs!r}: must be an integer or None")
+        wrong = not (n_jobs is None or isinstance(n_jobs, Integral))
+        refuse_if(wrong, f"n_jobs = {n_jobs!r}: must be an integer or None")
         parameters = self._core_parameters() | changed
         for name, value in parameters.items():
             if isinstance(value, int) and not -(2**63) <= value < 2**64:  # numbers that the core cannot read

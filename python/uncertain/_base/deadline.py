@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from math import inf
 from numbers import Real
 
+from .._data.options import refuse_if
 from .._uncertain import stop_after
-from ..exceptions import ParameterError
 
 
 class _Shares(threading.local):
@@ -56,5 +56,5 @@ class Deadline:
 
 def check_limit(seconds: object) -> None:
     """ParameterError for what is no number of seconds."""
-    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0.0 < float(seconds) < inf:
-        raise ParameterError(f"time_limit={seconds!r}: must be a number of seconds > 0")
+    wrong = isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0.0 < float(seconds) < inf
+    refuse_if(wrong, f"time_limit={seconds!r}: must be a number of seconds > 0")

@@ -14,10 +14,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from .._data.options import refuse_if
 from .._data.targets import target_scale
 from .._data.typing import Booleans, Floats, Keywords, Limits
 from .._uncertain import Gaussians, penalty_path
-from ..exceptions import ParameterError
 from .progress import Report
 
 AUTO = "auto"
@@ -43,20 +43,17 @@ FEW_ROWS = 300
 
 def is_auto(name: str, value: object) -> bool:
     """Is the penalty to be chosen? ParameterError for another word."""
-    if isinstance(value, str) and value != AUTO:
-        raise ParameterError(f'{name} = {value!r}: must be a number > 0, or "auto"')
-    return isinstance(value, str)
+    is_word = isinstance(value, str)
+    refuse_if(is_word and value != AUTO, f'{name} = {value!r}: must be a number > 0, or "auto"')
+    return is_word
 
 
 def choose(
     kind: str, name: str, parameters: str, rows: FitRows, report: Report | None, arguments: Keywords
 ) -> tuple[float, dict[str, Floats]]:
     """The penalty of that name, and what an estimator shows of the path as `path_`."""
-    if arguments.get("online"):
-        raise ParameterError(
-            f'{name} = "auto": partial_fit sees one batch at a time and cannot cross-validate: use fit, or a '
-            "number"
-        )
+    online = "partial_fit sees one batch at a time and cannot cross-validate: use fit, or a number"
+    refuse_if(arguments.get("online"), f'{name} = "auto": {online}')
     path = PATHS[kind]
     if kind == "kernel-svr":
         path = path * target_scale(arguments["targets"], arguments.get("weights"))

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from sklearn.utils import check_random_state
 
 from .._uncertain import Gaussians, Mixtures
-from ..exceptions import CovarianceWarning, ParameterError, ShapeError, UnitError
+from ..exceptions import CovarianceWarning, ShapeError, UnitError
 from .arrow_types import ArrowColumn, Metadata, register
 from .features import (
     Names,
@@ -32,7 +32,7 @@ from .features import (
     rows_and_columns,
 )
 from .numbers import float_array, one_kind, row_numbers
-from .options import check_option
+from .options import check_option, refuse_if
 from .shapes import gaussians_from, linear_map
 from .typing import ArrowStream, Floats, RandomState
 from .units import bare, errors_in, find_unit
@@ -114,11 +114,11 @@ class GaussianArray:
     ) -> None:
         unit = find_unit(means)
         x = float_array(bare(means), "means", narrow=True)
-        if x.ndim != 2:
-            hint = "; for one feature pass means.reshape(-1, 1)" if x.ndim == 1 else ""
-            raise ShapeError(f"means: expected an array of shape (n, d), got {x.shape}{hint}")
-        if x.shape[1] == 0:
-            raise ShapeError(f"means: expected at least one feature, got shape {x.shape}")
+        hint = "; for one feature pass means.reshape(-1, 1)" if x.ndim == 1 else ""
+        expected = f"means: expected an array of shape (n, d), got {x.shape}{hint}"
+        refuse_if(x.ndim != 2, expected, ShapeError)
+        empty = x.shape[1] == 0
+        refuse_if(empty, f"means: expected at least one feature, got shape {x.shape}", ShapeError)
         arguments = {"std": std, "var": var, "cov": cov, "precision": precision, "factor": factor}
         names = one_kind({name for name, value in arguments.items() if value is not None})
         feature_names = checked_names(feature_names, x.shape[1])
@@ -344,8 +344,8 @@ class GaussianArray:
 
         Repeat labels to match with ``np.repeat(y, n)``.
         """
-        if not isinstance(n, (int, np.integer)) or n < 1:
-            raise ParameterError(f"sample(n={n!r}): must be an integer >= 1")
+        wrong = not isinstance(n, (int, np.integer)) or n < 1
+        refuse_if(wrong, f"sample(n={n!r}): must be an integer >= 1")
         high, low = check_random_state(random_state).randint(0, 2**32, size=2, dtype=np.uint64)
         return self._like(self._core.sample(int(n), (int(high) << 32) | int(low)))
 
@@ -363,8 +363,8 @@ class GaussianArray:
             With the row: a number beyond float32 (3.4e38), or a variance that would become zero.
         """
         wanted = np.dtype(dtype)
-        if wanted not in (np.dtype(np.float32), np.dtype(np.float64)):
-            raise ParameterError(f"astype({wanted}): rows are stored as float64 or float32")
+        other = wanted not in (np.dtype(np.float32), np.dtype(np.float64))
+        refuse_if(other, f"astype({wanted}): rows are stored as float64 or float32")
         return self._like(self._core.stored_as(wanted.name))
 
     # -- leaving
@@ -452,8 +452,7 @@ def _gaussian_arrays(arrays: Iterable[object], what: str) -> list[GaussianArray]
         if not isinstance(piece, GaussianArray):
             raise TypeError(f"{what} takes GaussianArrays, got {type(piece).__name__}")
         pieces.append(piece)
-    if not pieces:
-        raise ShapeError(f"{what}: expected at least one GaussianArray, got none")
+    refuse_if(not pieces, f"{what}: expected at least one GaussianArray, got none", ShapeError)
     return pieces
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias, cast
 import numpy as np
 
 from ..exceptions import NullError, ParameterError, ShapeError
+from .options import refuse_if
 from .typing import Array, Booleans, Codes, Floats, Ints, Labels, Values
 
 Kind: TypeAlias = Literal["booleans", "integers", "floats", "strings", "decimals", "others"]
@@ -59,8 +60,8 @@ class Column(NamedTuple):
 
 def read_column(values: Values, what: str, n_rows: int, noun: str) -> Column:
     """Return the values as one plain array; ShapeError unless there is one per row."""
-    if len(values) != n_rows:
-        raise ShapeError(f"{what}: expected {n_rows} {noun}, one per row, got {len(values)}")
+    expected = f"{what}: expected {n_rows} {noun}, one per row, got {len(values)}"
+    refuse_if(len(values) != n_rows, expected, ShapeError)
     if isinstance(values, np.ndarray) and values.dtype.kind in KINDS:
         return _of_array(values, values)
     return _of_series(values) if _is_series(values) else _of_objects(list(as_values(values, what)))

@@ -11,6 +11,7 @@ from .._uncertain import Gaussians, Rows, mixtures_from_draws
 from ..exceptions import NullError, ParameterError, ShapeError, UncertainError, UncertainWarning
 from .mixture_array import MixtureArray
 from .numbers import float_array
+from .options import refuse_if
 from .typing import Floats, Ints
 from .warn import warn
 
@@ -27,8 +28,8 @@ class Lists(NamedTuple):
 def draws_of_column(column: object, name: str) -> Lists:
     """A list-typed column of a table, one number per draw."""
     lists = lists_from(column, name)
-    if lists.values.shape[1] != 1:
-        raise ShapeError(f"{name}: a draw must be one number, got lists of {lists.values.shape[1]}")
+    width = lists.values.shape[1]
+    refuse_if(width != 1, f"{name}: a draw must be one number, got lists of {width}", ShapeError)
     return lists
 
 
@@ -48,8 +49,8 @@ def fitted_mixtures(
     feature_names: Iterable[str] | None,
     n_jobs: int | None,
 ) -> MixtureArray:
-    if n_components != "auto" and not (isinstance(n_components, (int, np.integer)) and n_components >= 1):
-        raise ParameterError(f'n_components = {n_components!r}: must be an integer >= 1 or "auto"')
+    valid = n_components == "auto" or (isinstance(n_components, (int, np.integer)) and n_components >= 1)
+    refuse_if(not valid, f'n_components = {n_components!r}: must be an integer >= 1 or "auto"')
     values, offsets = lists
     count = None if n_components == "auto" else int(n_components)
     rows = Rows.from_numpy(np.ascontiguousarray(values), *values.shape)
@@ -67,8 +68,8 @@ def fitted_mixtures(
 
 def _names(names: Iterable[str], d: int) -> tuple[str, ...]:
     found = tuple(names)
-    if len(found) != d or len(set(found)) != d:
-        raise ShapeError(f"feature_names: expected {d} different names, got {list(found)}")
+    wrong = len(found) != d or len(set(found)) != d
+    refuse_if(wrong, f"feature_names: expected {d} different names, got {list(found)}", ShapeError)
     return found
 
 
@@ -76,23 +77,19 @@ def lists_from(draws: object, what: str) -> Lists:
     """Draws in any of the forms that hold one list per row."""
     if isinstance(draws, np.ndarray) and draws.dtype != object:
         a = float_array(draws, what)
-        if a.ndim not in (2, 3):
-            hint = "; for one row pass draws[None]" if a.ndim == 1 else ""
-            raise ShapeError(f"{what}: expected shape (n, m) or (n, m, d), got {a.shape}{hint}")
+        got = f"got {a.shape}" + ("; for one row pass draws[None]" if a.ndim == 1 else "")
+        refuse_if(a.ndim not in (2, 3), f"{what}: expected shape (n, m) or (n, m, d), {got}", ShapeError)
         n, m = a.shape[:2]
-        if 0 in a.shape:
-            raise ShapeError(f"{what} of shape {a.shape}: there are no draws")
+        refuse_if(0 in a.shape, f"{what} of shape {a.shape}: there are no draws", ShapeError)
         return Lists(a.reshape(n * m, -1), np.arange(0, n * m + 1, m))
     rows = [_one_row(row, at, what) for at, row in enumerate(_elements(draws, what))]
-    if not rows:
-        raise ShapeError(f"{what}: there are no rows")
+    refuse_if(not rows, f"{what}: there are no rows", ShapeError)
     widths = [row.shape[1] for row in rows]
     other = next((at for at, width in enumerate(widths) if width != widths[0]), None)
     if other is not None:
         raise ShapeError(f"{what}: row {other} has draws of {widths[other]} features, row 0 of {widths[0]}")
-    return Lists(
-        np.concatenate(rows), np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-    )
+    ends = np.cumsum([len(row) for row in rows])
+    return Lists(np.concatenate(rows), np.concatenate([[0], ends]).astype(np.int64))
 
 
 def _elements(draws: object, what: str) -> Iterable[object]:
@@ -112,10 +109,8 @@ def _one_row(row: object, at: int, what: str) -> Floats:
     except (TypeError, ValueError):
         raise UncertainError(f"{what}: row {at} must be a list of numbers, got {row!r:.60}") from None
     if len(np.atleast_1d(a)) == 0:
-        raise UncertainError(
-            f"{what}: row {at} has no draws; a distribution needs two at least: leave the row out, or give "
-            "its error bar"
-        )
+        few = "a distribution needs two at least: leave the row out, or give its error bar"
+        raise UncertainError(f"{what}: row {at} has no draws; {few}")
     if a.ndim not in (1, 2) or 0 in a.shape:
         raise ShapeError(f"{what}: row {at}: expected draws of shape (m,) or (m, d), got {a.shape}")
     return a.reshape(len(a), -1)

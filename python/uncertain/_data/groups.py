@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..exceptions import ParameterError, UncertainError
 from .column import as_values, encoded, read_column
+from .options import refuse_if
 from .typing import Booleans, Codes, Floats, Ints, Labels
 
 
@@ -59,12 +60,13 @@ def too_few_groups(label: object, groups: Groups) -> str:
 
 def check_group_number(groups: Groups, folds: int) -> None:
     """Refuse fewer groups than folds."""
-    if groups.count < folds:
-        raise UncertainError(
-            f"cross-validation in {folds} folds of whole groups needs at least {folds} groups, but the rows "
-            f"are of {groups.count}; pass a smaller folds=, or groups=False, whose scores are those for new "
-            "rows of known groups"
-        )
+    refuse_if(
+        groups.count < folds,
+        f"cross-validation in {folds} folds of whole groups needs at least {folds} groups, but the rows are "
+        f"of {groups.count}; pass a smaller folds=, or groups=False, whose scores are those for new rows of "
+        "known groups",
+        UncertainError,
+    )
 
 
 def groups_from(values: ArrayLike | Sequence[object], what: str, n_rows: int) -> Codes:

@@ -16,6 +16,7 @@ from ..exceptions import UncertainError
 from .array import GaussianArray
 from .features import column_numbers, is_every, rows_and_columns
 from .numbers import refuse_where, row_numbers
+from .options import refuse_if
 from .typing import Array, Booleans, Floats, Keywords, Limits, RandomState
 
 
@@ -61,11 +62,10 @@ class Incomplete:
 
     def __init__(self, gaussians: GaussianArray, missing: ArrayLike, limits: ArrayLike | None = None) -> None:
         marks = np.ascontiguousarray(missing)
-        if marks.shape != gaussians.shape or marks.dtype != bool:
-            raise UncertainError(
-                f"missing: must be True or False for each of {gaussians.shape[0]} x {gaussians.shape[1]} "
-                f"features, got shape {marks.shape} of {marks.dtype}"
-            )
+        n, d = gaussians.shape
+        got = f"got shape {marks.shape} of {marks.dtype}"
+        message = f"missing: must be True or False for each of {n} x {d} features, {got}"
+        refuse_if(marks.shape != (n, d) or marks.dtype != bool, message, UncertainError)
         self.gaussians = gaussians
         self.limits = None if limits is None else _checked_limits(limits, gaussians.shape)
         self.missing: Booleans = marks if self.limits is None else marks | (self.limits != 0)
@@ -231,8 +231,8 @@ def _stacked(
 def _checked_limits(limits: ArrayLike, shape: tuple[int, int]) -> Limits:
     """-1, 0 and 1 of a given shape."""
     flags = np.asarray(limits)
-    if flags.shape != shape:
-        raise UncertainError(f"limits: expected {shape[0]} x {shape[1]} numbers, got shape {flags.shape}")
+    expected = f"limits: expected {shape[0]} x {shape[1]} numbers, got shape {flags.shape}"
+    refuse_if(flags.shape != shape, expected, UncertainError)
     rule = "it must be -1 (the reading is below the number), 0 or 1 (above)"
     refuse_where(~np.isin(flags, (-1, 0, 1)), flags, "limits", rule)
     return np.ascontiguousarray(flags, dtype=np.int8)

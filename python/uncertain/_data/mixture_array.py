@@ -20,7 +20,7 @@ from ..exceptions import ShapeError, UncertainError
 from .array import GaussianArray, _rebuild
 from .features import Names, listing
 from .numbers import float_array
-from .options import check_option
+from .options import check_option, refuse_if
 from .typing import Floats, Ints
 
 
@@ -100,11 +100,9 @@ class MixtureArray(GaussianArray):
             shares = shares.ravel()
             if not isinstance(means, GaussianArray):
                 x = float_array(means, "means", narrow=True)
-                if x.ndim != 3 or x.shape[:2] != (n, k):
-                    raise ShapeError(
-                        f"means: expected shape (n, K, d) = ({n}, {k}, d) beside weights of shape {(n, k)}, "
-                        f"got {x.shape}"
-                    )
+                wrong = x.ndim != 3 or x.shape[:2] != (n, k)
+                expected = f"(n, K, d) = ({n}, {k}, d) beside weights of shape {(n, k)}"
+                refuse_if(wrong, f"means: expected shape {expected}, got {x.shape}", ShapeError)
                 means = x.reshape(n * k, -1)
                 given = {name: _joined(value, (n, k)) for name, value in given.items()}
         if offsets is None:
@@ -113,18 +111,18 @@ class MixtureArray(GaussianArray):
                 "of two components and a row of one; or give weights of shape (n, K)"
             )
         if isinstance(means, GaussianArray):
-            if given:
-                raise UncertainError(f"{next(iter(given))}: the components have covariances already")
+            for name in given:
+                raise UncertainError(f"{name}: the components have covariances already")
             components = means
         else:
             components = GaussianArray(means, **given, feature_names=feature_names)
-        if isinstance(components, MixtureArray):
-            raise UncertainError("means: components must be Gaussians, not mixtures")
+        mixed = isinstance(components, MixtureArray)
+        refuse_if(mixed, "means: components must be Gaussians, not mixtures", UncertainError)
         at = np.asarray(offsets)
-        if at.ndim != 1 or at.dtype.kind not in "iu":
-            raise ShapeError(f"offsets: expected n + 1 integers, got {at.dtype} of shape {at.shape}")
-        if shares.ndim != 1:
-            raise ShapeError(f"weights: expected one per component, got shape {shares.shape}")
+        wrong = at.ndim != 1 or at.dtype.kind not in "iu"
+        refuse_if(wrong, f"offsets: expected n + 1 integers, got {at.dtype} of shape {at.shape}", ShapeError)
+        one_each = f"weights: expected one per component, got shape {shares.shape}"
+        refuse_if(shares.ndim != 1, one_each, ShapeError)
         core = Mixtures(components._core, np.ascontiguousarray(at, dtype=np.int64), shares)
         self._set(cast(Gaussians, core), components._names, components._unit)
 
@@ -176,8 +174,7 @@ class MixtureArray(GaussianArray):
                 _check_lists(name, values, shares)
                 given[name] = np.concatenate(values)
         offsets = np.concatenate([[0], np.cumsum([len(w) for w in shares], dtype=np.int64)]).astype(np.int64)
-        if not shares:
-            raise ShapeError("from_lists: expected at least one row, got none")
+        refuse_if(not shares, "from_lists: expected at least one row, got none", ShapeError)
         return cls(
             np.concatenate(shares),
             np.concatenate(rows),
@@ -286,15 +283,14 @@ def _joined(value: ArrayLike, shape: tuple[int, int]) -> Floats | ArrayLike:
 
 def _check_lists(name: str, lists: Sequence[Floats], weights: Sequence[Floats]) -> None:
     """One list per row, of as many elements as it has weights, and of one width."""
-    if len(lists) != len(weights):
-        raise ShapeError(f"{name}: expected {len(weights)} lists, one per row, got {len(lists)}")
+    expected = f"{name}: expected {len(weights)} lists, one per row, got {len(lists)}"
+    refuse_if(len(lists) != len(weights), expected, ShapeError)
     for row, (values, w) in enumerate(zip(lists, weights, strict=True)):
-        if values.shape[:1] != (len(w),):
-            raise ShapeError(f"{name}: row {row} has shape {values.shape} beside {len(w)} weights")
-        if values.shape[1:] != lists[0].shape[1:]:
-            raise ShapeError(
-                f"{name}: row {row} has components of shape {values.shape[1:]}, row 0 of {lists[0].shape[1:]}"
-            )
+        shape, first = values.shape, lists[0].shape[1:]
+        if shape[:1] != (len(w),):
+            raise ShapeError(f"{name}: row {row} has shape {shape} beside {len(w)} weights")
+        if shape[1:] != first:
+            raise ShapeError(f"{name}: row {row} has components of shape {shape[1:]}, row 0 of {first}")
 
 
 GaussianArray._mixture_class = MixtureArray

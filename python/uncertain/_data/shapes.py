@@ -9,6 +9,7 @@ import numpy as np
 from .._uncertain import Fitted, Gaussians, Rows
 from ..exceptions import ShapeError
 from .numbers import refuse_not_finite
+from .options import refuse_if
 from .typing import Floats, Keywords
 
 
@@ -21,10 +22,9 @@ def gaussians_from(means: Floats, errors: Mapping[str, Floats]) -> Gaussians:
         if name in ("std", "var"):
             values[name] = _per_row(a, name, n, d, full="factor" in errors)
         elif name == "factor":
-            if a.ndim != 3 or a.shape[:2] != (n, d) or a.shape[2] == 0:
-                raise ShapeError(
-                    f"factor: expected shape (n, d, r) = ({n}, {d}, r) with r > 0, got {a.shape}"
-                )
+            wrong = a.ndim != 3 or a.shape[:2] != (n, d) or a.shape[2] == 0
+            expected = f"expected shape (n, d, r) = ({n}, {d}, r) with r > 0"
+            refuse_if(wrong, f"factor: {expected}, got {a.shape}", ShapeError)
             values[name] = Rows.from_numpy(a, n, d * a.shape[2])
         elif a.shape == (n, d, d):
             values[name] = Rows.from_numpy(a, n, d * d)
@@ -46,21 +46,19 @@ def _per_row(a: Floats, what: str, n: int, d: int, *, full: bool) -> Rows:
         column = np.broadcast_to(a.reshape(-1, 1), (n, d if full else 1))
         return Rows.from_numpy(np.require(column, a.dtype, ["C", "A"]), n, column.shape[1])
     hint = f"; for one value per feature pass np.broadcast_to({what}, (n, d))" if a.shape == (d,) else ""
-    raise ShapeError(
-        f"{what}: expected a scalar, shape (n,) = ({n},) or (n, d) = ({n}, {d}), got {a.shape}{hint}"
-    )
+    expected = f"expected a scalar, shape (n,) = ({n},) or (n, d) = ({n}, {d})"
+    raise ShapeError(f"{what}: {expected}, got {a.shape}{hint}")
 
 
 def linear_map(matrix: Floats, d: int | None, what: str, name: str) -> Fitted:
     """The core's map x -> x A; `d`: the features that it must have, if that is known."""
-    if matrix.ndim != 2:
-        hint = f"; for one new feature pass {name}.reshape(-1, 1)" if matrix.ndim == 1 else ""
-        raise ShapeError(f"{what}: expected {name} of shape (d, k), got {matrix.shape}{hint}")
-    if 0 in matrix.shape:
-        raise ShapeError(f"{what}: {name} of shape {matrix.shape} has no elements")
-    if d is not None and len(matrix) != d:
-        raise ShapeError(
-            f"{what}: X has {d} features, but {name} has {len(matrix)} rows; it must have one per feature"
-        )
+    shape, hint = (
+        matrix.shape,
+        f"; for one new feature pass {name}.reshape(-1, 1)" if matrix.ndim == 1 else "",
+    )
+    refuse_if(matrix.ndim != 2, f"{what}: expected {name} of shape (d, k), got {shape}{hint}", ShapeError)
+    refuse_if(0 in shape, f"{what}: {name} of shape {shape} has no elements", ShapeError)
+    sizes = f"X has {d} features, but {name} has {len(matrix)} rows; it must have one per feature"
+    refuse_if(d is not None and len(matrix) != d, f"{what}: {sizes}", ShapeError)
     refuse_not_finite(matrix, name, "row", "column", advice="every element must be a finite number")
     return Fitted.from_arrays("linear-map", "{}", "null", {"matrix": matrix})

@@ -175,12 +175,13 @@ def _require_fit(estimator: BaseEstimator) -> None:
 def refuse_nested_tables(X: RowsLike) -> None:
     """An error that says what to do about tables whose columns hold lists (means, covariances)."""
     nested = next((name for name, is_nested in _columns(X) if is_nested), None)
-    if nested is not None:
-        raise UncertainError(
-            f"column {nested!r} of X holds lists, but an estimator takes a GaussianArray or a 2-D array of "
-            "exact points: put AsGaussians(mean=..., cov=...) in front of it in a Pipeline, or use "
-            "uncertain.fit(table, target=...)"
-        )
+    refuse_if(
+        nested is not None,
+        f"column {nested!r} of X holds lists, but an estimator takes a GaussianArray or a 2-D array of exact "
+        "points: put AsGaussians(mean=..., cov=...) in front of it in a Pipeline, or use "
+        "uncertain.fit(table, target=...)",
+        UncertainError,
+    )
 
 
 def _columns(X: NativeTable) -> list[tuple[object, bool]]:
@@ -307,8 +308,8 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Floats 
 def check_stds(values: ArrayLike, name: str, n: int) -> Floats:
     """Standard deviations >= 0, one per row; one number counts for all."""
     std = np.asarray(values, dtype=np.float64)
-    if std.ndim > 1 or (std.ndim == 1 and len(std) != n):
-        raise UncertainError(f"{name}: expected one number or {n}, one per row, got shape {std.shape}")
+    expected = f"{name}: expected one number or {n}, one per row, got shape {std.shape}"
+    refuse_if(std.shape not in ((), (n,)), expected, UncertainError)
     std = np.broadcast_to(std, (n,))
     refuse_where(~((std >= 0) & (std < np.inf)), std, name, "standard deviations must be >= 0")
     return std

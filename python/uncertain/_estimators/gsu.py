@@ -16,6 +16,7 @@ from .._base.convergence import keep_reports, warn_unless_converged
 from .._base.docs import documented
 from .._base.sums import BeyondSums, Need
 from .._data.column import read_column
+from .._data.options import refuse_if
 from .._data.targets import places
 from .._data.typing import ClassWeight, Floats, Header, Keywords, RandomState
 from .._data.validation import (
@@ -25,7 +26,7 @@ from .._data.validation import (
     check_weights,
     one_per_row,
 )
-from ..exceptions import ParameterError, UncertainError
+from ..exceptions import UncertainError
 from .linear import Kernelized, LinearClassifier
 
 __all__ = ["GSUClassifier", "GSURegressor"]
@@ -182,11 +183,11 @@ class GSUClassifier(Kernelized, LinearClassifier):
 
         {Returns: self}
         """
-        if self.class_weight == "balanced":
-            raise ParameterError(
-                "class_weight = 'balanced': partial_fit does not know the rows to come; "
-                "pass the weights as a dictionary or as sample_weight"
-            )
+        refuse_if(
+            self.class_weight == "balanced",
+            "class_weight = 'balanced': partial_fit does not know the rows to come; pass the weights as a "
+            "dictionary or as sample_weight",
+        )
         parameters = self._parameters(solver="sgd")
         model = getattr(self, "_model", None)
         data = check_gaussians(self, X, reset=model is None)
@@ -200,18 +201,15 @@ class GSUClassifier(Kernelized, LinearClassifier):
 
     def _set_classes(self, classes: ArrayLike | None, *, first: bool) -> None:
         if classes is None:
-            if first:
-                raise ParameterError("classes = None: the first call of partial_fit needs all labels to come")
+            refuse_if(first, "classes = None: the first call of partial_fit needs all labels to come")
             return
         labels = np.unique(np.asarray(classes))
+        shown = f"classes = {labels.tolist()}"
         if first:
-            if len(labels) < 2:
-                raise UncertainError(f"classes = {labels.tolist()}: a classifier needs at least two classes")
+            refuse_if(len(labels) < 2, f"{shown}: a classifier needs at least two classes", UncertainError)
             self.classes_ = labels
-        elif not np.array_equal(labels, self.classes_):
-            raise ParameterError(
-                f"classes = {labels.tolist()}: the first call of partial_fit had {self.classes_.tolist()}"
-            )
+        other = not np.array_equal(labels, self.classes_)
+        refuse_if(other, f"{shown}: the first call of partial_fit had {self.classes_.tolist()}")
 
 
 @documented

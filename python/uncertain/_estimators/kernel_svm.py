@@ -19,10 +19,11 @@ from .._base.core import Core, RunParameters
 from .._base.docs import documented
 from .._base.sums import BeyondSums, Need
 from .._data.array import GaussianArray
+from .._data.options import refuse_if
 from .._data.typing import Array, ClassWeight, Floats, Header, Keywords, RandomState
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Fitted, Gaussians, Rows
-from ..exceptions import ParameterError, UncertainError
+from ..exceptions import UncertainError
 from .kernel_features import FeatureMap
 
 __all__ = ["ProbabilisticKernelSVC", "ProbabilisticKernelSVR"]
@@ -86,11 +87,8 @@ class KernelMachine(RunParameters, Core, BaseEstimator):
             return exact(gram), None
         data = check_gaussians(self, X, reset=True)
         if not callable(self.kernel):
-            if self.kernel != "probabilistic":
-                raise ParameterError(
-                    f"kernel = {self.kernel!r}: must be 'probabilistic', 'precomputed' or a "
-                    "function of two GaussianArrays"
-                )
+            wanted = "'probabilistic', 'precomputed' or a function of two GaussianArrays"
+            refuse_if(self.kernel != "probabilistic", f"kernel = {self.kernel!r}: must be {wanted}")
             return data, None
         rows = GaussianArray._from_core(data)
         return exact(self._values(rows, rows)), rows
@@ -99,10 +97,9 @@ class KernelMachine(RunParameters, Core, BaseEstimator):
         """The caller's own kernel."""
         assert callable(self.kernel)
         values = np.ascontiguousarray(self.kernel(rows, others), dtype=np.float64)
-        if values.shape != (len(rows), len(others)):
-            raise UncertainError(
-                f"kernel(X, Z): expected shape {(len(rows), len(others))}, got {values.shape}"
-            )
+        shape = (len(rows), len(others))
+        wrong = values.shape != shape
+        refuse_if(wrong, f"kernel(X, Z): expected shape {shape}, got {values.shape}", UncertainError)
         return values
 
     def _to_predict(self, X: RowsLike) -> Gaussians:
@@ -140,11 +137,12 @@ class KernelMachine(RunParameters, Core, BaseEstimator):
 
     def _steps(self) -> list[Fitted]:
         """Fitted objects for a model file; an error for other kernels."""
-        if self.kernel != "probabilistic":
-            raise UncertainError(
-                "the model cannot be saved: a model file holds no kernels but the probabilistic one; "
-                'pickle the estimator, or fit with kernel="probabilistic"'
-            )
+        refuse_if(
+            self.kernel != "probabilistic",
+            "the model cannot be saved: a model file holds no kernels but the probabilistic one; pickle the "
+            'estimator, or fit with kernel="probabilistic"',
+            UncertainError,
+        )
         return super()._steps()
 
     def _finished(self, model: Fitted, rows: GaussianArray | None) -> Self:
@@ -300,13 +298,9 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         parameters = super()._core_parameters()
         if self.n_components is None:
             return parameters
-        if self._tuned:
-            raise ParameterError('C = "auto": must be a number > 0 with n_components')
-        if self.kernel != "probabilistic":
-            raise ParameterError(
-                f"n_components = {self.n_components!r}: features are those of kernel='probabilistic', "
-                f"and kernel = {self.kernel!r}"
-            )
+        refuse_if(self._tuned, 'C = "auto": must be a number > 0 with n_components')
+        other = f"features are those of kernel='probabilistic', and kernel = {self.kernel!r}"
+        refuse_if(self.kernel != "probabilistic", f"n_components = {self.n_components!r}: {other}")
         parameters.pop("kernel", None)
         return parameters
 
@@ -414,11 +408,8 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         -------
         ndarray of shape (n,), or two of them
         """
-        if return_std and self.kernel != "probabilistic":
-            raise ParameterError(
-                f"return_std=True: kernel = {self.kernel!r} says nothing of a row's noise; it needs "
-                'kernel="probabilistic"'
-            )
+        other = f'kernel = {self.kernel!r} says nothing of a row\'s noise; it needs kernel="probabilistic"'
+        refuse_if(return_std and self.kernel != "probabilistic", f"return_std=True: {other}")
         return predicted(self, self._to_predict(X), return_std)
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:

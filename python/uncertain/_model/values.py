@@ -23,10 +23,11 @@ import numpy as np
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, like
+from .._data.options import refuse_if
 from .._data.typing import Array, Booleans, Floats, Ints, NativeTable
 from .._data.validation import TableLike
 from .._errors.sizes import value_sizes
-from ..exceptions import CovarianceWarning, ParameterError
+from ..exceptions import CovarianceWarning
 from ..preprocessing import GaussianDenoiser
 from .cross_conformal import class_shares
 from .measured import is_measured, true_values
@@ -52,17 +53,17 @@ def value_of_remeasuring(
 ) -> NativeTable | dict[str, Array]:
     """Cells of the table by how much a better measurement is expected to lower the loss; as documented in
     `Model.value_of_remeasuring`."""
-    if not isinstance(factor, (int, float)) or not 0.0 <= factor < 1.0:
-        raise ParameterError(f"factor = {factor!r}: must be at least 0 and below 1, such as 0.5")
-    if n_draws is not None and (not isinstance(n_draws, int) or n_draws < 2 or n_draws % 2):
-        raise ParameterError(f"n_draws = {n_draws!r}: must be an even number >= 2")
-    if top is not None and (not isinstance(top, int) or top < 1):
-        raise ParameterError(f"top = {top!r}: must be an integer >= 1")
-    if not is_measured(reader.pipeline):
-        raise ParameterError(
-            "value_of_remeasuring: this model takes error bars for the spread of populations, which no "
-            'measurement makes smaller; fit with meaning="measurement"'
-        )
+    wrong = not isinstance(factor, (int, float)) or not 0.0 <= factor < 1.0
+    refuse_if(wrong, f"factor = {factor!r}: must be at least 0 and below 1, such as 0.5")
+    wrong = n_draws is not None and (not isinstance(n_draws, int) or n_draws < 2 or n_draws % 2 == 1)
+    refuse_if(wrong, f"n_draws = {n_draws!r}: must be an even number >= 2")
+    wrong = top is not None and (not isinstance(top, int) or top < 1)
+    refuse_if(wrong, f"top = {top!r}: must be an integer >= 1")
+    refuse_if(
+        not is_measured(reader.pipeline),
+        "value_of_remeasuring: this model takes error bars for the spread of populations, which no "
+        'measurement makes smaller; fit with meaning="measurement"',
+    )
     source = reader.source(table)
     rows = reader.rows(source)
     std, known = value_sizes(rows)

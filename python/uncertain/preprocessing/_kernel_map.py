@@ -9,11 +9,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from .._base.core import Core
 from .._base.docs import documented
-from .._data.options import check_option, number_or_median
+from .._data.options import check_option, number_or_median, refuse_if
 from .._data.typing import Floats, Header
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Gaussians, fit_transform
-from ..exceptions import ParameterError
 from ._moves import Moves
 
 KERNELS = ("linear", "quadratic", "polynomial", "rbf")
@@ -123,10 +122,9 @@ class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return mapped
 
     def _check_number(self, data: Gaussians) -> None:
-        if self.gamma == "median" and self.kernel in ("polynomial", "rbf") and data.n_rows < 2:
-            raise ParameterError(
-                f"gamma = 'median' needs at least two rows, got n_samples = {data.n_rows}; pass a number"
-            )
+        few = self.gamma == "median" and self.kernel in ("polynomial", "rbf") and data.n_rows < 2
+        rows = f"n_samples = {data.n_rows}"
+        refuse_if(few, f"gamma = 'median' needs at least two rows, got {rows}; pass a number")
         self.n_features_in_ = data.n_features
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
