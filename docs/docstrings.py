@@ -44,7 +44,7 @@ PARAMETER_GROUPS = {
     ),
     "The model": ("task", "method", "meaning", "effort", "noise", "curve", "**params"),
     "Before the model": ("transform", "scale", "on_missing", "handle_unknown"),
-    "Resources": ("memory", "spill", "random_state", "time_limit"),
+    "Resources": ("memory", "random_state", "time_limit"),
 }
 """Of `uncertain.fit`; names of entries of its docstring, a name that it does not have is no fault."""
 

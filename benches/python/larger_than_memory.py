@@ -81,18 +81,19 @@ def one(path: str, source: str, arguments: dict[str, Any]) -> None:
     import polars
 
     import uncertain
-    from uncertain._rows.in_file import InFile
+    from uncertain._rows.rows import Rows
 
     importlib.import_module("uncertain._model.fit")  # as a first call would
 
     mapped: dict[str, Any] = {}
-    fit_steps = InFile.fit_steps
+    fit_steps = Rows.fit_steps
 
-    def timed(store: InFile, pipeline: Any) -> Any:
+    def timed(store: Rows, pipeline: Any) -> Any:
         begun = time.perf_counter()
-        whole = store.rows
-        bytes_ = store._spill.row_bytes * len(whole)
-        views = list(whole._core.fields().values())  # means in single precision would be copied
+        bytes_ = sum(part._core.row_bytes * len(part) for part in store.parts)
+        views = [
+            view for part in store.parts for view in part._core.fields().values()
+        ]  # means would be copied
         read = time.perf_counter()
         for view in views:
             view.sum()
@@ -114,7 +115,7 @@ def one(path: str, source: str, arguments: dict[str, Any]) -> None:
         return fit_steps(store, pipeline)
 
     if "memory" in arguments:
-        InFile.fit_steps = timed  # type: ignore[method-assign]
+        Rows.fit_steps = timed  # type: ignore[method-assign]
     table: Any = polars.read_parquet(path) if source == "frame" else path
     mapped["begun"] = time.perf_counter()
     model, seconds, worked, peak = measured(lambda: uncertain.fit(table, "label", **arguments))

@@ -108,19 +108,19 @@ def whole_fit(client: Any, data: Any, **params: Any) -> tuple[float, Any, Any, b
     from uncertain.dask import fit
 
     kept: list[tuple[Any, bytes]] = []
-    answer = OnDask.answer
+    answer = OnDask.sums
 
-    def keeping(store: Any, requests: bytes) -> Any:
-        kept[:] = [(store._passes, requests)]
-        return answer(store, requests)
+    def keeping(place: Any, parts: Any, requests: bytes) -> Any:
+        kept[:] = [(place._passes, requests)]
+        return answer(place, parts, requests)
 
-    OnDask.answer = keeping
+    OnDask.sums = keeping
     try:
         start = time.perf_counter()
         model = fit(client, data, "label", method="gsu", meaning="spread", n_jobs=1, **params)
         return time.perf_counter() - start, model, *kept[-1]
     finally:
-        OnDask.answer = answer
+        OnDask.sums = answer
 
 
 def kill_after(client: Any, delay: float) -> threading.Timer:

@@ -14,7 +14,6 @@ import uncertain
 LAYERS = (
     {"exceptions", "_uncertain"},
     {"_data"},
-    {"_spill"},
     {"_tables"},
     {"_base"},
     {"preprocessing", "kernels", "losses", "metrics", "uncertainty", "plot"},

@@ -1,17 +1,14 @@
-"""Rows that are not in one array: pieces on other machines, how they travel and what they answer; rows in
-temporary files, their sizes and folders, and what comes back; the methods of which the guides say that sums
-suffice; and a store of another engine, which is one small class."""
+"""Rows in parts: pieces on other machines, how they travel and what they answer; parts in temporary files;
+the methods of which the guides say that sums suffice; and parts of another engine, one small class."""
 
 from __future__ import annotations
 
 import errno
-import os
 import pickle
 import re
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -20,16 +17,15 @@ from catalogues import METHODS, up_or_down
 
 import uncertain
 from uncertain import Columns, GaussianArray, GaussianDenoiser, GaussianScaler, GSUClassifier, Incomplete
+from uncertain._base.sums import Need
 from uncertain._model.fit import fit_rows
 from uncertain._model.plan import Plan
-from uncertain._rows.in_memory import InMemory
+from uncertain._rows.mapped import Budget, mapped
 from uncertain._rows.reader import RowReader, Uses
-from uncertain._rows.remote import RemoteRows
+from uncertain._rows.rows import Files, Place, Rows
 from uncertain._rows.sampled import sampled
 from uncertain._rows.training import TrainingRows
-from uncertain._spill import Budget, Parts, Spill, in_files
-from uncertain._spill._column import Column
-from uncertain._uncertain import Part, Spilling, keep_at_most, merged_sums, partial_sums
+from uncertain._uncertain import Part, keep_at_most, merged_sums, partial_sums
 from uncertain.exceptions import ParameterError, UncertainError
 
 pytest.importorskip("distributed")
@@ -207,6 +203,7 @@ STD = RNG.uniform(0.1, 1.0, (500, 3))
 LIMITS = RNG.integers(-1, 2, (500, 3))
 FACTOR = RNG.normal(size=(500, 3, 2))
 
+CODES = np.arange(500) % 2
 ROWS: dict[str, Any] = {
     "zero": lambda: GaussianArray(MEANS),
     "isotropic": lambda: GaussianArray(MEANS, std=STD[:, 0]),
@@ -246,145 +243,87 @@ def test_too_little_memory_is_refused_with_what_is_needed() -> None:
     with pytest.raises(ParameterError, match="at least 64 MB"):
         Budget.parse("1MB")
     budget = Budget.parse("100MB")
-    with pytest.raises(KeyError), budget.keeping(1000):
-        assert keep_at_most(500) == 500
+    with pytest.raises(KeyError), budget.keeping():
+        assert keep_at_most(500) == 15 * budget.bytes // 32
         raise KeyError
     assert keep_at_most(1 << 29) == 1 << 29
 
 
-@pytest.mark.parametrize("spills", [True, False])
-def test_what_is_beside_rows_counts_where_it_is_in_memory(
-    monkeypatch: pytest.MonkeyPatch, spills: bool
-) -> None:
-    class Here:
-        works = staticmethod(lambda: spills)
-
-    monkeypatch.setattr("uncertain._spill._budget.Spilling", Here)
-    budget = Budget.parse("100MB")
-    few, many = 1_000_000, 50_000_000
-    assert (budget.check(few, 160, 28) < budget.bytes - 28_000_000) is not spills
-    if spills:
-        assert budget.check(many, 160, 28) == budget.check(few, 160, 28) > 0
-        return
-    with pytest.raises(ParameterError, match=r"50,000,000 rows need about 1\.\d GB .* pass memory=\"\d+MB\""):
-        budget.check(many, 160, 28)
+def in_place(place: Place, rows: Any) -> Rows:
+    """Rows in four parts of a place."""
+    parts = place.keep(rows[first : first + 130] for first in range(0, 500, 130))
+    return Rows(parts, TrainingRows(None, CODES))
 
 
-def in_file(array: Any, folder: Path) -> bool:
-    """Is the array's memory a file that was in the folder?"""
-    address = array.__array_interface__["data"][0]
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        low, high = (int(end, 16) for end in line.split()[0].split("-"))
-        if low <= address < high:
-            return str(folder) in line
-    return False
-
-
-@pytest.mark.skipif(not Spilling.works(), reason="large arrays go into files on Linux")
-def test_large_arrays_are_files_for_the_time_of_a_fit(tmp_path: Path) -> None:
-    large, error = 1 << 20, UncertainError("stop")
-    with pytest.raises(UncertainError), in_files(tmp_path, 1 << 20):
-        ones, few = np.ones(large), np.ones(10)
-        root = np.sqrt(ones + 3.0)
-        of_core = GaussianArray(np.ones((large, 1)), std=0.5).trace()
-        assert in_file(root, tmp_path) and in_file(of_core, tmp_path) and not in_file(few, tmp_path)
-        raise error
-    root.resize(3 * large, refcheck=False)
-    assert (root[:large] == 2.0).all() and not root[large:].any() and not in_file(root, tmp_path)
-    assert not in_file(np.ones(large), tmp_path) and (of_core == 0.25).all()
-    del ones, of_core, root
-    assert str(tmp_path) not in Path("/proc/self/maps").read_text()
-    assert not list(tmp_path.iterdir())
-    with pytest.raises(UncertainError, match="are free: make room"), in_files(tmp_path, 1 << 60):
-        pass
+FILES = Files(Budget.parse("64MB"))
 
 
 @pytest.mark.parametrize("kind", list(ROWS))
-def test_rows_come_back_as_they_went_and_change_in_place(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("place", [Place(), FILES], ids=["memory", "files"])
+def test_parts_come_back_as_they_went_and_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, place: Place
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("uncertain._rows.mapped.FILE", 1 << 13)  # two files
     rows = ROWS[kind]()
-    spill, parts = Spill(tmp_path, 1 << 16), Parts()
-    for first in range(0, 500, 130):
-        spill.append(rows[first : first + 130])
-        parts.append(rows[first : first + 130])
-    assert not list(tmp_path.iterdir())  # the file has no name
-    step = GaussianScaler().fit(rows)
+    store, step = in_place(place, rows), GaussianScaler().fit(rows)
+    assert not list(tmp_path.iterdir())  # a file has no name
+    asked = store.sums(MOMENTS)
     for expected in (rows, step.transform(rows)):
-        for found in (spill.rows(), parts.rows()):
-            whole, other = found, expected
-            if isinstance(expected, Incomplete):
-                assert isinstance(found, Incomplete)
-                assert np.array_equal(found.missing, expected.missing)
-                assert (found.limits is None) == (expected.limits is None)
-                assert expected.limits is None or np.array_equal(found.limits, expected.limits)
-                whole, other = found.gaussians, expected.gaussians
-            assert whole == other
-            assert whole.feature_names == other.feature_names
-        spill.transform(step)
-        parts.transform(step)
+        whole, other = store.here.rows, expected
+        if isinstance(expected, Incomplete):
+            assert np.array_equal(whole.missing, expected.missing)
+            assert (whole.limits is None) == (expected.limits is None)
+            assert expected.limits is None or np.array_equal(whole.limits, expected.limits)
+            whole, other = whole.gaussians, expected.gaussians
+        assert whole == other and whole.feature_names == other.feature_names
+        store.transform(step)
+    assert np.array_equal(asked[0], Rows([rows], TrainingRows(None, CODES)).sums(MOMENTS)[0])
 
 
-def test_files_are_float32_as_long_as_all_rows_are(tmp_path: Path) -> None:
+def test_files_hold_float32_where_rows_do(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    means, std = (rng.uniform(size=(3000, 4)).astype(np.float32) for _ in range(2))
+    means, std = (rng.uniform(size=(3000, 3)).astype(np.float32) for _ in range(2))
     marks = rng.uniform(size=means.shape) < 0.1
     narrow = Incomplete(GaussianArray(means, std=std), marks)
     wide = Incomplete(GaussianArray(means, std=std.astype(float)), marks)
-    spill = Spill(tmp_path, 1 << 12)
-    spill.append(narrow)
-    assert spill.row_bytes == 4 * (4 + 4 + 1)
-    assert spill.rows().gaussians == narrow.gaussians and spill.rows().gaussians.dtype == np.float32
-    spill.append(narrow[:0])
-    spill.append(wide)
-    spill.append(narrow)
-    found = spill.rows()
-    assert (
-        found.gaussians == GaussianArray.concat([narrow.gaussians] * 3)
-        and found.gaussians.dtype == np.float64
-    )
-    assert np.array_equal(found.missing, np.concatenate([marks] * 3))
-    scaled = GaussianScaler().fit(narrow.gaussians)
-    spill = Spill(tmp_path, 1 << 12)
-    spill.append(narrow.gaussians)
-    spill.transform(scaled)
-    assert spill.rows() == scaled.transform(narrow.gaussians) and spill.rows().dtype == np.float64
+    parts = mapped([narrow, wide, narrow[:7]], tmp_path)
+    assert [part.gaussians.dtype for part in parts] == [np.float32] * 3
+    assert [part.gaussians._core.row_bytes for part in parts] == [4 * 6, 12 * 3, 4 * 6]
+    for part, rows in zip(parts, (narrow, wide, narrow[:7]), strict=True):
+        assert part.gaussians == rows.gaussians and np.array_equal(part.missing, rows.missing)
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="asks Linux what is mapped")
 def test_mapped_rows_are_read_where_they_lie(tmp_path: Path) -> None:
-    spill = Spill(tmp_path, 1 << 20)
-    spill.append(ROWS["std"]())
-    means = spill.rows().means
+    (rows,) = mapped([ROWS["std"]()], tmp_path)
+    means = rows.means
     assert not means.flags.writeable
-    assert sum(str(tmp_path) in line for line in Path("/proc/self/maps").read_text().splitlines()) == 2
+    assert sum(str(tmp_path) in line for line in Path("/proc/self/maps").read_text().splitlines()) == 1
     with pytest.raises(ValueError, match="read-only"):
         means[0, 0] = 1.0
+    del rows, means
+    assert str(tmp_path) not in Path("/proc/self/maps").read_text()
 
 
 def test_rows_of_another_kind_are_refused(tmp_path: Path) -> None:
-    spill = Spill(tmp_path, 1 << 20)
-    spill.append(ROWS["std"]())
     with pytest.raises(UncertainError, match="write the columns of error bars alike"):
-        spill.append(ROWS["full"]())
-    with pytest.raises(UncertainError, match="has no rows"):
-        Spill(tmp_path, 1 << 20).rows()
+        mapped([ROWS["std"](), ROWS["full"]()], tmp_path)
 
 
-class Usage(NamedTuple):
-    total: int
-    used: int
-    free: int
-
-
-def test_a_full_disk_is_an_error_before_a_page_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(fd: int, offset: int, size: int) -> None:
+def test_a_full_disk_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Any, data: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os, "posix_fallocate", full)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(10 << 30, 10 << 30, 3 << 20))
-    with pytest.raises(UncertainError, match=r"rows need 64 MB in .*, where 3 MB are free: .*TMPDIR"):
-        Column(tmp_path, 3).append(MEANS)
+    class File:
+        write = full
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: File())
+    with pytest.raises(UncertainError, match=r"no space for the rows is left in .*: make room.*TMPDIR"):
+        mapped([ROWS["std"]()], tmp_path)
 
 
 @pytest.mark.parametrize("groups", [None, np.arange(100_000) // 7])
@@ -405,39 +344,19 @@ GUIDES = Path(__file__).parents[2] / "docs" / "guide"
 TABLE = up_or_down(900, 4, noise=1.0)
 
 
-class InThreads(RemoteRows):
-    """Rows in several parts, of which each is asked by a thread."""
+class InThreads(Place):
+    """Parts of which each is asked by a thread."""
 
-    where: ClassVar[str] = "in threads"
+    name: ClassVar[str] = "in threads"
+    gives: ClassVar[frozenset[Need]] = frozenset({Need.COPIES})
+    is_remote: ClassVar[bool] = True
 
-    def __init__(self, parts: list[TrainingRows], some: TrainingRows) -> None:
-        self._parts = [InMemory(part) for part in parts]
-        self.some = some
-
-    def __len__(self) -> int:
-        return sum(map(len, self._parts))
-
-    @property
-    def is_whole(self) -> bool:
-        return False
-
-    @property
-    def has_gaps(self) -> bool:
-        return any(part.has_gaps for part in self._parts)
-
-    def answer(self, requests: bytes) -> list[Any]:
+    def sums(self, parts: list[Any], requests: bytes) -> list[Any]:
         with ThreadPoolExecutor() as threads:
-            return [
-                one for part in threads.map(lambda part: part.answer(requests), self._parts) for one in part
-            ]
+            return list(threads.map(lambda part: partial_sums(part.part, requests), parts))
 
-    def transform(self, step: Any) -> None:
-        super().transform(step)
-        for part in self._parts:
-            part.transform(step)
-
-    def join_target(self) -> None:
-        raise NotImplementedError
+    def transform(self, parts: list[Any], step: Any) -> list[Any]:
+        return [part.instead(step.transform(part.rows)) for part in parts]
 
 
 class ThreadReader(RowReader):
@@ -449,17 +368,17 @@ class ThreadReader(RowReader):
     def settle(self, task: str, *, partial: bool) -> bool:
         return self._table[self.columns.target].dtype.is_float()
 
-    def read(self, uses: Uses) -> InThreads:
+    def read(self, uses: Uses) -> Rows:
         self.reading = uncertain.AsGaussians(columns=self.columns, on_missing="auto")
         y = self._table[self.columns.target].to_numpy()
         whole = TrainingRows(self.reading.fit_transform(self._table), y)
         parts = [whole.take(np.arange(first, len(y), 3)) for first in range(3)]
-        return InThreads(parts, whole.take(np.arange(200)))
+        return Rows(parts, whole.take(np.arange(200)), InThreads(), n_rows=len(y))
 
 
 @pytest.mark.parametrize("method", ["gsu", "discriminant", "minimax"])
 @pytest.mark.parametrize("meaning", ["spread", "measurement"])
-def test_a_fifth_store_is_one_class(method: str, meaning: Any) -> None:
+def test_another_place_is_one_class(method: str, meaning: Any) -> None:
     if method == "discriminant" and meaning == "spread":
         return
     plain = {"probability": False} if method != "discriminant" else {}
@@ -473,7 +392,7 @@ def test_a_fifth_store_is_one_class(method: str, meaning: Any) -> None:
         np.testing.assert_allclose(model.coef_, usual.coef_, rtol=1e-3)
 
 
-def test_a_fifth_store_refuses_what_is_not_made_of_sums() -> None:
+def test_another_place_refuses_what_is_not_made_of_sums() -> None:
     columns = uncertain.fit(TABLE.drop("height"), "label", method="minimax", probability=False).columns_
     for method, words in (("kernel", "compares rows with one another"), ("tsvc", 'use method="usvc"')):
         with pytest.raises(ParameterError, match=f"in threads: .*{words}"):

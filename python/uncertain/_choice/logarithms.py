@@ -16,7 +16,7 @@ import numpy as np
 
 from .._data.incomplete import Incomplete, filled_gaussians
 from .._data.typing import Floats
-from .._rows.store import RowStore
+from .._rows.rows import Rows
 from ..exceptions import ParameterError
 from ..preprocessing import GaussianLogScaler
 from .steps import Softening
@@ -48,7 +48,7 @@ def check_transform(transform: object) -> None:
 
 def softening_for(
     transform: Literal["auto"] | Mapping[str, Literal["log"] | float],
-    rows: RowStore,
+    rows: Rows,
     names: Callable[[], list[str]],
 ) -> Softening | None:
     """Of each feature, by the rule or by name; None if none is taken as a logarithm.

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from itertools import compress
 from types import NoneType
-from typing import Any, Literal, NamedTuple, Self, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -128,8 +128,8 @@ def _of_series(values: Any) -> Column:
         return _of_array(filled.to_numpy(), values)._replace(missing=missing)
     if dtype not in (pl.String, pl.Categorical, pl.Enum):
         return _of_objects(values.to_list())
-    text = values.cast(pl.String)
-    distinct = text.unique().drop_nulls().sort()
+    distinct = values.unique().drop_nulls().cast(pl.String).sort()
+    text = values if dtype == pl.Categorical else values.cast(pl.String)  # which takes four times the memory
     codes = text.cast(pl.Enum(distinct)).to_physical().fill_null(0)
     return Column("strings", codes.to_numpy().astype(np.uint32), missing, distinct.to_list(), values)
 
@@ -188,8 +188,10 @@ class Coded:
         self.codes = codes
 
     @classmethod
-    def from_labels(cls, labels: Labels) -> Self | Labels:
+    def from_labels(cls, labels: Labels | Coded) -> Coded | Labels:
         """Labels by their places; floats as they are."""
+        if isinstance(labels, Coded):
+            return labels
         return cls(*encoded(labels)) if labels.dtype.kind in "biU" else labels
 
     def __len__(self) -> int:

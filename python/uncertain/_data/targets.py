@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
 from ..exceptions import NullError, UncertainError, UncertainWarning
-from .column import Column, encoded, is_missing, read_column
+from .column import Coded, Column, encoded, is_missing, read_column
 from .numbers import refuse_where
-from .typing import Array, Floats, Ints, Label, Labels, Values
+from .typing import Floats, Ints, Label, Labels, Values
 from .warn import warn
 
 MANY_CLASSES = 20
@@ -46,14 +47,15 @@ NUMBERS = {
 
 
 def targets_from(
-    values: Values, what: str, task: str, n_rows: int, *, partial: bool = False
-) -> tuple[Array, bool]:
+    values: Values, what: str, task: str, n_rows: int, *, partial: bool = False, coded: bool = False
+) -> tuple[Any, bool]:
     """(targets, are they quantities?) from one value per row.
 
     Labels come in an array of one plain type (bool, int64, str), quantities as floats. With ``task="auto"``
     floats that are not all whole are quantities; -1.0 and 1.0, or 0.0 and 1.0, are two classes. For methods
     that learn from rows without a target (`partial`) all floats are quantities, and integers of more than 20
-    different values. Such rows have the label None, or the quantity NaN.
+    different values. Such rows have the label None, or the quantity NaN. `coded`: labels are `Coded`, which
+    needs no array of them.
 
     Raises `NullError` for a missing target (unless `partial`) and `UncertainError` for what is neither.
     """
@@ -66,11 +68,12 @@ def targets_from(
     if not partial:
         if column.missing is not None:
             column.refuse_missing(what, NO_LABEL)
-        return _labels(column, what, task), False
+        labels = _labels(column, what, task)
+        return (Coded.from_labels(labels) if coded else labels[:]), False
     labels = np.full(n_rows, None, dtype=object)
     labels[slice(None) if column.missing is None else ~column.missing] = _labels(
         present, what, "classification"
-    ).tolist()
+    )[:].tolist()
     return labels, False
 
 
@@ -83,7 +86,7 @@ def _are_quantities(column: Column, task: str, *, partial: bool) -> bool:
     return partial and column.kind == "integers" and len(column.distinct()[0]) > MANY_CLASSES
 
 
-def _labels(column: Column, what: str, task: str) -> Array:
+def _labels(column: Column, what: str, task: str) -> Any:
     """Return labels of two classes at least; whole floats are integers."""
     labels = plain_labels(column, what)
     if not len(labels):
@@ -125,8 +128,8 @@ def _whole(labels: Floats, what: str, task: str) -> Ints:
     return labels.astype(np.int64)
 
 
-def plain_labels(column: Column, what: str) -> Array:
-    """Return booleans, 64-bit integers, floats or strings; UncertainError for labels of other types."""
+def plain_labels(column: Column, what: str) -> Any:
+    """Return booleans, 64-bit integers, floats or coded strings; UncertainError for labels of other types."""
     if column.kind in ("decimals", "others"):
         kinds = {type(value) for value in column.values if not is_missing(value)}
         words = " and ".join(sorted(WORDS.get(kind, "") for kind in kinds))
@@ -147,7 +150,7 @@ def plain_labels(column: Column, what: str) -> Array:
                 f"{what}: row {row} is a label of {len(text):,} letters{ending * text.endswith(chr(0))}; "
                 f"labels are text of up to {MOST_LETTERS:,} letters that does not end with one"
             )
-    return np.asarray(column.texts, dtype=str)[column.array]
+    return Coded(np.asarray(column.texts, dtype=str), column.array)
 
 
 def places(column: Column, classes: Labels, what: str, *, partial: bool = False) -> Ints:

@@ -23,9 +23,8 @@ from .._data.incomplete import Incomplete
 from .._data.mixing import uniform
 from .._data.typing import Floats, Ints, Keywords, NativeTable, Values
 from .._report.folds import check_counts
-from .._rows.batches import numbered
+from .._rows.batches import in_parts, numbered
 from .._rows.source import Source
-from .._spill import in_parts
 from .._tables.dask import is_dask
 from .._tables.frame import BatchSize
 from .._tables.table import Table

@@ -10,12 +10,12 @@ import numpy as np
 from .._data.array import GaussianArray
 from .._data.typing import Keywords, NativeTable
 from .._data.validation import TableLike, seed_from
-from .._rows.in_file import FileReader, InFile
-from .._rows.in_memory import MemoryReader
-from .._rows.in_parts import suits_parts
+from .._rows.batches import suits_parts
+from .._rows.mapped import Budget
 from .._rows.reader import RowReader, beside_features, refuse_of_laws
+from .._rows.rows import Files
 from .._rows.source import Source
-from .._spill import Budget
+from .._rows.table_reader import TableReader
 from .._tables.columns import Columns
 from .._tables.dask import is_dask
 from .._tables.error_names import OF_POPULATIONS, SPREAD
@@ -39,7 +39,7 @@ def open_rows(
     """
     budget = None if memory is None else Budget.parse(memory)
     if budget is not None:
-        plan.refuse(InFile)
+        plan.refuse(Files)
     source = Source.from_input(table)
     try:
         columns = _find_columns(source, asked)
@@ -54,11 +54,7 @@ def open_rows(
     per_row = beside_features(columns, values)
     if values:
         columns = columns.changed(**{role: True for role in ("groups", "sample_weight") if role in values})
-    reader: RowReader
-    if budget is None:
-        reader = MemoryReader(source, columns, per_row, plan.policy, in_parts)
-    else:
-        reader = FileReader(source, columns, per_row, plan.policy, budget=budget, may_use=plan.may_use())
+    reader = TableReader(source, columns, per_row, plan.policy, in_parts, budget)
     reader.types = _types(source, asked)
     return reader, plan
 
@@ -108,12 +104,11 @@ def _load(source: Source, asked: Columns, columns: Columns, *, in_parts: bool) -
     table, found = source.table, columns.found
     if table is None:
         return columns
-    if not table.is_late:
-        return columns if in_parts else find_filled(asked, table, columns)
-    of_target = {*found.target_stds, *found.target_pairs.columns}
     if in_parts:
-        table.load(columns.beside() | of_target)
         return columns
+    if not table.is_late:
+        return find_filled(asked, table, columns)
+    of_target = {*found.target_stds, *found.target_pairs.columns}
     table.load({*table.names} - {*found.ignored} | of_target)
     filled = find_filled(asked, table, columns)
     if filled is not columns:

@@ -44,8 +44,8 @@ from .._data.typing import Keywords, RandomState
 from .._data.warn import warn
 from .._held_out.fits import FoldModels
 from .._rows.reader import OF_PAIRS, Policy, RowReader, Uses
+from .._rows.rows import Place, Rows, refusal
 from .._rows.sampled import CHOSEN_ROWS
-from .._rows.store import RowStore, refusal
 from .._rows.training import TrainingRows
 from .._tables.columns import OF_LAWS, listing
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
@@ -177,24 +177,19 @@ class Plan:
         scale = target_scale(some.y, some.weights)
         return replace(self, target_scale=scale).settled(regression=True)
 
-    def may_use(self) -> Uses:
-        """What the fit can use at most, as long as it is not known whether the targets are numbers."""
-        numbers = self.method == AUTO or METHODS[self.method].regressor is not None
-        return replace(self, params={}).settled(regression=numbers).uses
-
-    def refuse(self, kind: type[RowStore]) -> None:
-        """ParameterError for a method that no store of this kind can fit, whatever the targets."""
+    def refuse(self, place: type[Place]) -> None:
+        """ParameterError for a method that cannot be fitted to rows of a place, whatever the targets."""
         if self.arms == "shape":
-            raise ParameterError(f'{kind.where}: arms="shape" is for rows in one memory; leave it out')
+            raise ParameterError(f'{place.name}: arms="shape" is for rows in one memory; leave it out')
         if self.is_choice:
-            if self.effort == "high" and Need.MEMORY not in kind.gives:
+            if self.effort == "high" and Need.MEMORY not in place.gives:
                 raise ParameterError(
-                    f'{kind.where}: effort="high" averages many fits; use effort="normal" or "fast"'
+                    f'{place.name}: effort="high" averages many fits; use effort="normal" or "fast"'
                 )
             return
         method = METHODS[self.method]
         kinds = (False, True) if method.regressor is not None else (False,)
-        reasons = [refusal(kind, self._known_part(regression)) for regression in kinds]
+        reasons = [refusal(place, self._known_part(regression)) for regression in kinds]
         if all(reasons):
             raise ParameterError(str(reasons[0]))
 
@@ -205,7 +200,7 @@ class Plan:
         own = plain.get_params(deep=False)
         return plain.set_params(**{name: value for name, value in self.params.items() if name in own})
 
-    def fit(self, rows: RowStore, reader: RowReader, deadline: Deadline | None) -> Fitted:
+    def fit(self, rows: Rows, reader: RowReader, deadline: Deadline | None) -> Fitted:
         """The pipeline behind the reading step, and how it was chosen; the `reader` has read the rows."""
         if self.estimator is None:
             return self._fit_choice(rows, reader, deadline or Deadline())
@@ -217,9 +212,9 @@ class Plan:
         )  # fmt: skip
         return Fitted(rows.fit_steps(Pipeline(steps)))
 
-    def _fit_choice(self, rows: RowStore, reader: RowReader, deadline: Deadline) -> Fitted:
+    def _fit_choice(self, rows: Rows, reader: RowReader, deadline: Deadline) -> Fitted:
         """The best of several; fitted to all rows, if it was chosen on a sample."""
-        some = rows.sample(len(rows) if Need.MEMORY in rows.gives else CHOSEN_ROWS)
+        some = rows.sample(len(rows) if Need.MEMORY in rows.place.gives else CHOSEN_ROWS)
         whole = len(some) == len(rows)
         softening = self._softening(rows, reader, automatic=True)
 
@@ -242,7 +237,7 @@ class Plan:
         _warn_of_better(board, len(some))
         return Fitted(rows.fit_steps(clone(pipeline)), board, held_out)
 
-    def _softening(self, rows: RowStore, reader: RowReader, *, automatic: bool) -> Softening | None:
+    def _softening(self, rows: Rows, reader: RowReader, *, automatic: bool) -> Softening | None:
         """Which features are taken as logarithms. `automatic`: does "auto" mean the rule?"""
         if self.transform is None or (self._transforms_by_rule and not automatic):
             return None
@@ -252,14 +247,14 @@ class Plan:
     def _transforms_by_rule(self) -> bool:
         return isinstance(self.transform, str) and self.transform == "auto"
 
-    def _imputes(self, rows: RowStore) -> bool:
+    def _imputes(self, rows: Rows) -> bool:
         """Do gaps have to be filled for methods that take none?"""
         return self.on_missing == "impute" or (self.on_missing == "auto" and rows.has_gaps)
 
     def _request(
         self,
         some: TrainingRows,
-        rows: RowStore,
+        rows: Rows,
         reader: RowReader,
         softening: Softening | None,
         *,
@@ -268,7 +263,7 @@ class Plan:
         """What is asked of a choice on these rows."""
 
         def able(member: Member) -> bool:
-            return member.pipeline is None or refusal(rows, member.pipeline[-1]) is None
+            return member.pipeline is None or refusal(rows.place, member.pipeline[-1]) is None
 
         return Request(
             rows=some.rows, y=some.y, regression=self.regression, meaning=self.meaning, usual=self.usual,

@@ -24,10 +24,8 @@ from .._data.typing import Array, ColumnOrValues, Floats, Indexable, Labels
 from .._data.validation import TableLike, check_fitted_names
 from .._data.warn import warn
 from .._errors.sizes import ErrorSizes
-from .._rows.batches import numbered
-from .._rows.in_parts import is_large
+from .._rows.batches import in_parts, is_large, numbered
 from .._rows.source import Source
-from .._spill import in_parts
 from .._tables.columns import Columns, listing
 from .._tables.frame import BatchSize
 from .._tables.table import Table

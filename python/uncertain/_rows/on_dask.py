@@ -2,66 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
+from .._base.sums import Need
 from .._data.typing import Floats, NativeTable
 from .._tables.columns import OF_ROWS, Columns
 from ..preprocessing import AsGaussians
 from .cluster.passes import Cluster, Passes
-from .cluster.rows import Distributed, Sample
+from .cluster.rows import Distributed
 from .cluster.work import Roles, moved, with_target
 from .of_target import with_target_std
 from .reader import Policy, RowReader, Uses, no_target_std, refuse_of_laws
-from .remote import RemoteRows
+from .rows import Place, Rows
 
 GROUP_BYTES = 1 << 27
 """Partitions go into one group as long as they have no more bytes together."""
 
 
-class OnDask(RemoteRows):
-    """Groups of rows on workers; a sample of them here."""
+class OnDask(Place):
+    """Workers, on which parts are futures: partitions of the table, and for a fit groups of Gaussians."""
 
-    where: ClassVar[str] = "on a cluster"
+    name: ClassVar[str] = "on a cluster"
+    gives: ClassVar[frozenset[Need]] = frozenset({Need.COPIES})
+    is_remote: ClassVar[bool] = True
 
     def __init__(
-        self,
-        partitions: Distributed,
-        reading: AsGaussians,
-        sample: Sample,
-        *,
-        has_gaps: bool,
-        group_bytes: int,
-        verbose: bool,
+        self, partitions: Distributed, reading: AsGaussians, *, group_bytes: int, verbose: bool
     ) -> None:
         self._partitions = partitions
         self._reading = reading
-        self._has_gaps = has_gaps
-        self._whole = sample.whole
         self._group_bytes = group_bytes
         self._verbose = verbose
         self._passes: Passes | None = None
-        self.some = sample.known(reading.transform(sample.source.rows))
 
-    def __len__(self) -> int:
-        return self._partitions.n_rows
-
-    @property
-    def has_gaps(self) -> bool:
-        return self._has_gaps
-
-    @property
-    def is_whole(self) -> bool:
-        return self._whole
-
-    @contextmanager
-    def fitting(self, pipeline: Pipeline) -> Iterator[None]:
-        """The workers read the rows; those in front of a step are let go when those behind it are there."""
+    def begin(self, parts: list[Any], pipeline: Pipeline) -> list[Any]:
+        """Groups of rows that the workers read."""
         last = pipeline[-1]
         self._passes = self._partitions.passes(
             self._reading,
@@ -70,23 +50,22 @@ class OnDask(RemoteRows):
             n_jobs=getattr(last, "n_jobs", None),
             verbose=self._verbose,
         )
-        try:
-            yield
-        finally:
-            self._passes = None
+        return self._passes.groups
 
-    def answer(self, requests: bytes) -> list[Floats]:
+    def sums(self, parts: list[Any], requests: bytes) -> list[Floats]:
         assert self._passes is not None
         return self._passes(requests)
 
-    def transform(self, step: BaseEstimator) -> None:
-        assert self._passes is not None
-        super().transform(step)
-        self._passes = self._passes.behind(moved, step=step)
+    def transform(self, parts: list[Any], step: BaseEstimator) -> list[Any]:
+        return self._behind(moved, step=step)
 
-    def join_target(self) -> None:
+    def join_target(self, parts: list[Any]) -> list[Any]:
+        return self._behind(with_target)
+
+    def _behind(self, work: Callable[..., object], **same: object) -> list[Any]:
         assert self._passes is not None
-        self._passes = self._passes.behind(with_target)
+        self._passes = self._passes.behind(work, **same)
+        return self._passes.groups
 
 
 class DaskReader(RowReader):
@@ -122,7 +101,7 @@ class DaskReader(RowReader):
     def settle(self, task: str, *, partial: bool) -> bool:
         return self._rows.settle(task)
 
-    def read(self, uses: Uses) -> OnDask:
+    def read(self, uses: Uses) -> Rows:
         if uses.y_std:
             self.columns = with_target_std(self.columns)
         if self._given_std and not uses.y_std:
@@ -135,8 +114,7 @@ class DaskReader(RowReader):
         with sample.with_row_locations():
             self.reading._fit_columns(sample.source.rows, self.columns, counted)
         self._rows.reconcile(self.reading)
-        return OnDask(
-            self._rows, self.reading, sample,
-            has_gaps=counted is not None and counted.has_gaps,
-            group_bytes=self._group_bytes, verbose=self._verbose,
-        )  # fmt: skip
+        place = OnDask(self._rows, self.reading, group_bytes=self._group_bytes, verbose=self._verbose)
+        known = sample.known(self.reading.transform(sample.source.rows))
+        has_gaps = counted is not None and counted.has_gaps
+        return Rows([], known, place, n_rows=self._rows.n_rows, has_gaps=has_gaps)

@@ -1,4 +1,4 @@
-"""`RowReader`: a table on its way into a `RowStore`, in two steps.
+"""`RowReader`: a table on its way into `Rows`, in two steps.
 
 First the targets are looked at, because what a fit can use of its rows depends on whether they are numbers
 (error bars of the target, say). Then the rows are read, with all that is known of them.
@@ -19,7 +19,7 @@ from .._tables.size_model import MISSING_STD
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
 from .left_alone import LeftAlone
-from .store import RowStore
+from .rows import Rows
 
 PerRow: TypeAlias = dict[str, Any]
 """By role what is known of each row beside its features: the name of a column, or the values themselves."""
@@ -83,7 +83,7 @@ class RowReader(ABC):
         """Are the targets numbers? `partial`: some rows may have none."""
 
     @abstractmethod
-    def read(self, uses: Uses) -> RowStore:
+    def read(self, uses: Uses) -> Rows:
         """Read the rows."""
 
     def left_alone(self) -> LeftAlone | None:

@@ -103,11 +103,17 @@ class Source:
         return len(self.rows) if self.table is None else self.table.n_rows
 
     def targets(
-        self, target: ColumnOrValues, task: str, *, partial: bool = False, unit: str | None = None
+        self,
+        target: ColumnOrValues,
+        task: str,
+        *,
+        partial: bool = False,
+        coded: bool = False,
+        unit: str | None = None,
     ) -> tuple[Labels, bool]:
         """(targets, are they quantities?) from a column, by name, or the caller's own values, checked."""
         values, what, n_rows = self._values(target, "target", unit)
-        return targets_from(values, what, task, n_rows, partial=partial)
+        return targets_from(values, what, task, n_rows, partial=partial, coded=coded)
 
     def target_stds(
         self, target_std: ColumnOrValues, missing: float | None = None, *, unit: str | None = None

@@ -139,6 +139,10 @@ class Table:
             return self
         return Table(self._source, self.columns.values(), own_units=self.own_units, units=units)
 
+    def in_units_of(self, table: Table) -> Table:
+        """The columns in the units of another table, of which they are a copy."""
+        return Table(self._source, self.columns.values(), own_units=table.own_units, units=table._units)
+
     # -- reading
 
     def load(self, names: Iterable[str]) -> Self:

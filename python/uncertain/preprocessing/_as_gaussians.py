@@ -269,15 +269,19 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             units = source.units([*draws, *columns.scalars, *filter(None, [columns.mean])])
         self._keep(columns, categories, gaussians.n_features, units)
         if whole and isinstance(source, Table) and isinstance(gaussians, Incomplete):
-            empty = self.get_feature_names_out()[gaussians.missing.all(axis=0)].tolist()
-            if empty:
-                raise ColumnError(
-                    f"{listing(empty)}: in every row the value or its error bar is missing; leave such "
-                    f"columns out, or take their values as exact with exact={empty!r}"
-                )
+            self._refuse_empty(gaussians.missing.all(axis=0))
         if not columns.used:
             check_fitted_names(self, gaussians.feature_names, reset=True)
         return gaussians._named(self._names_out())
+
+    def _refuse_empty(self, missing: Array | np.bool_) -> None:
+        """Refuse features that are missing in every row."""
+        empty = self.get_feature_names_out()[missing].tolist()
+        if empty:
+            raise ColumnError(
+                f"{listing(empty)}: in every row the value or its error bar is missing; leave such "
+                f"columns out, or take their values as exact with exact={empty!r}"
+            )
 
     def _keep(self, columns: Columns, categories: Categories, n_features: int, units: dict[str, str]) -> None:
         """Set what a fit leaves behind."""

@@ -1,13 +1,17 @@
-"""Rows of a table, or arrays, in the memory of this process."""
+"""`TableReader`: a table, or arrays, on its way into parts in memory or in files.
+
+What stands beside the features (targets, weights, groups) is read first, as whole columns; then the features,
+at once or part by part.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from .._data.choices import Arms
 from .._data.column import Coded, read_column
@@ -16,60 +20,53 @@ from .._data.typing import Floats, Ints, Label, Limits
 from .._data.warn import warn
 from .._tables.columns import OF_LAWS, Columns, PairsOfTarget, listing
 from .._tables.find import exact_candidates
+from .._tables.frame import BatchSize
 from .._tables.size_model import fill_target_sizes
 from .._tables.statistics import code_warning, codes_of
+from .._tables.table import Table
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from . import of_target
-from .batches import numbered
-from .in_parts import InParts, read_in_parts
+from .batches import PART_BYTES, in_parts, numbered, read_in_parts
 from .labelled import of_these_rows, rows_with_target
 from .left_alone import LeftAlone, read_left_alone
-from .reader import OF_PAIRS, PerRow, Policy, RowReader, Uses, no_target_std
+from .mapped import OF_SEVERAL, Budget, copied
+from .reader import OF_PAIRS, PerRow, Policy, RowReader, Uses, no_target_std, refuse_of_laws
+from .rows import Files, Place, Rows
 from .source import Source
-from .store import LocalRows
 from .training import TrainingRows
 
 SHAPED = 3
 """Features with asymmetric error bars of which a law keeps the shape by default: 27 Gaussians of a row."""
 
 
-class InMemory(LocalRows):
-    """Rows that are there at once: Gaussians, or an array of exact points."""
-
-    rows: Any = None
-
-    def __init__(self, training: TrainingRows) -> None:
-        self.known = replace(training, rows=None)
-        self.rows = training.rows
-
-    def sample(self, most: int) -> TrainingRows:
-        """All rows are not copied."""
-        whole = replace(self.known, rows=self.rows)
-        return whole if len(self.known.y) <= most else whole.sampled(most)
-
-    def transform(self, step: BaseEstimator) -> None:
-        """In new memory; what a sample holds stays."""
-        self.rows = step.transform(self.rows)
-
-
 @dataclass(eq=False)
-class MemoryReader(RowReader):
-    """Reads a table at once, or a large one part by part."""
+class TableReader(RowReader):
+    """Reads a table at once, or a large one part by part; ParameterError for what cannot be read in parts
+    into files."""
 
     source: Source
     columns: Columns
     per_row: PerRow
     policy: Policy
     in_parts: bool
+    budget: Budget | None = None
     reading: AsGaussians | None = field(default=None, init=False)
     _at: Ints | None = field(default=None, init=False)
     """The rows with a target, where others are left out."""
+
+    def __post_init__(self) -> None:
+        self._features = self.source
+        if self.budget is not None:
+            _refuse(self.source, self.columns, self.per_row)
+            self.in_parts = True
 
     def settle(self, task: str, *, partial: bool) -> bool:
         if self.per_row["y_cov"] is not None:
             y_cov = of_target.covariance_of_rows(self.per_row["y_cov"], self.source.n_rows)
             self.per_row = self.per_row | {"y_cov": y_cov}
+        if self.in_parts:
+            self._read_beside()
         if self.policy.on_missing == "auto" and not partial:
             at = rows_with_target(self.source, self.per_row["target"])
             self.n_left_out = 0 if at is None else self.source.n_rows - len(at)
@@ -77,9 +74,13 @@ class MemoryReader(RowReader):
         dropped = self._drop_weightless()
         source = self.source
         with self._numbered():
-            self._y, self._regression = source.targets(self.per_row["target"], task, partial=partial)
-        if not self._regression and (lost := dropped.difference(self._y.tolist())):
-            warn_of_weightless(self.columns.target or "target", lost)
+            self._y, self._regression = source.targets(
+                self.per_row["target"], task, partial=partial, coded=self.in_parts
+            )
+        if not self._regression:
+            labels = self._y.classes if isinstance(self._y, Coded) else self._y
+            if lost := dropped.difference(labels.tolist()):
+                warn_of_weightless(self.columns.target or "target", lost)
         if self._regression:
             columns = self.columns
             if code := code_warning(codes_of(columns.target or "target", self._y)):
@@ -88,16 +89,38 @@ class MemoryReader(RowReader):
             self.columns = columns if unit is None else columns.with_found(target_unit=unit)
         return self._regression
 
+    def _read_beside(self) -> None:
+        """Read what stands beside the features; a stream is copied to files, which can be read again."""
+        table = self.source.table
+        assert table is not None
+        names, rows = self._beside(), in_parts(len(self.columns.used), self._part_bytes)
+        if table.streams and not table.repeats:
+            used = {*names} | self.columns.used
+            table = copied(table, [name for name in table.names if name in used], rows)
+            self._features = Source(table)
+        with self.source.named():
+            self.source = Source(_collected(table, names, rows))
+
+    def _beside(self) -> list[str]:
+        """The columns of the table that only the fit looks at."""
+        named = {name for name in self.per_row.values() if isinstance(name, str)}
+        found = self.columns.found.target_stds
+        return [*dict.fromkeys([*sorted(named | self.columns.beside()), *found])]
+
+    @property
+    def _part_bytes(self) -> int:
+        return PART_BYTES if self.budget is None else self.budget.batch_bytes
+
     def _keep(self, at: Ints | None) -> None:
         """Drop all rows but these; None for all."""
         if at is None:
             return
-        columns, types = self.columns, self.types or {}
-        names = [*columns.used, *columns.beside(), *columns.found.target_stds]
-        names += [*columns.found.target_pairs.columns, *(n for n in types if types[n] == "number")]
+        names, types = self._beside(), self.types or {}
+        if not self.in_parts:
+            names += [*self.columns.used, *self.columns.found.target_pairs.columns]
+            names += [name for name in types if types[name] == "number"]
         self.source, self.per_row = of_these_rows(self.source, self.per_row, at, names)
         self._at = at if self._at is None else self._at[at]
-        self.in_parts = False
 
     def _drop_weightless(self) -> set[Label]:
         """Drop rows of weight 0, whatever stands in them; the labels of what was dropped."""
@@ -128,11 +151,31 @@ class MemoryReader(RowReader):
         """Errors name rows of the table."""
         return nullcontext() if self._at is None else numbered(0, self._at)
 
-    def read(self, uses: Uses) -> LocalRows:
+    def read(self, uses: Uses) -> Rows:
         with self._numbered():
-            return self._read(uses)
+            known, pairs = self._known(uses)
+        if self._features.table is None and not uses.gaps:
+            return Rows([self.source.rows], known)
+        self.reading = AsGaussians(
+            columns=self.columns, **self.policy._asdict() | {"arms": self._arms(uses, pairs)}
+        )
+        if self.in_parts:
+            self.source = self._features  # without what was read beside them
+            place = Place() if self.budget is None else Files(self.budget)
+            parts = read_in_parts(
+                self.reading, self._features, sorted(self.columns.used), place, at=self._at,
+                part_bytes=self._part_bytes,
+            )  # fmt: skip
+            return Rows(parts, known, place)
+        with self._numbered():
+            rows = self.reading._fit_columns(self.source.rows, self.columns)
+            if pairs is not None and known.y_std is not None:
+                xy_cov = of_target.covariances(self.source, self.reading, rows, pairs, known.y_std)
+                known = replace(known, xy_cov=xy_cov)
+        return Rows([rows], known)
 
-    def _read(self, uses: Uses) -> LocalRows:
+    def _known(self, uses: Uses) -> tuple[TrainingRows, PairsOfTarget | None]:
+        """What is known of each row beside the features; columns of covariances with the target's errors."""
         source, per_row = self.source, self.per_row
         if uses.y_std and per_row["target_std"] is None and per_row["y_cov"] is None:
             self.columns = of_target.with_target_std(self.columns, law=uses.law)
@@ -143,25 +186,11 @@ class MemoryReader(RowReader):
         weights = None if per_row["sample_weight"] is None else source.weights(per_row["sample_weight"])
         if weights is not None and (weights == 1.0).all():
             weights = None
-        y: Any = Coded.from_labels(self._y) if self.in_parts else self._y
+        y = self._y
         del self._y  # eight bytes a row
-        known = TrainingRows(None, y, weights, groups, y_std, y_limit=y_limit, **self._of_laws(uses))
-        if source.table is None and not uses.gaps:
-            return InMemory(replace(known, rows=source.rows))
-        self.reading = AsGaussians(
-            columns=self.columns, **self.policy._asdict() | {"arms": self._arms(uses, pairs)}
-        )
-        if self.in_parts:
-            with source.named():
-                return InParts(read_in_parts(self.reading, source, sorted(self.columns.used)), known)
-        rows = self.reading._fit_columns(source.rows, self.columns)
-        if known.y_std is not None and self.policy.on_missing == "auto":
-            y_std = fill_target_sizes(known.y, known.y_std)
-            known = replace(known, y_std=y_std)
-        if pairs is not None and y_std is not None:
-            xy_cov = of_target.covariances(source, self.reading, rows, pairs, y_std)
-            known = replace(known, xy_cov=xy_cov)
-        return InMemory(replace(known, rows=rows))
+        if y_std is not None and self._regression and self.policy.on_missing == "auto":
+            y_std = fill_target_sizes(y, y_std)
+        return TrainingRows(None, y, weights, groups, y_std, y_limit=y_limit, **self._of_laws(uses)), pairs
 
     def _of_laws(self, uses: Uses) -> dict[str, Floats]:
         """Offsets, events and modes, as far as there are any."""
@@ -195,7 +224,7 @@ class MemoryReader(RowReader):
     def _pairs_of_target(self, uses: Uses, y_std: Floats | None) -> PairsOfTarget | None:
         """Columns of covariances with the target's errors, if the fit uses them."""
         per_row, pairs = self.per_row, self.columns.found.target_pairs
-        if not (pairs.corr or pairs.cov):
+        if self.in_parts or not (pairs.corr or pairs.cov):
             return None
         if not uses.xy_cov:
             if pairs.named:
@@ -220,6 +249,8 @@ class MemoryReader(RowReader):
         """What is kept of asymmetric error bars."""
         if self.policy.arms != "auto":
             return self.policy.arms
+        if self.budget is not None:
+            return "moments"
         columns = self.columns
         shared = self.per_row["modes"] is not None or self.per_row["y_cov"] is not None
         shared |= columns.corr is not None or (columns.cov is not None and "cov" not in columns.lists)
@@ -238,3 +269,48 @@ class MemoryReader(RowReader):
                 'numbers, with method="mixture"'
             )
         return limits
+
+
+def _collected(table: Table, names: Sequence[str], rows: int) -> Table:
+    """These columns in memory; text as places among its distinct values, four bytes each."""
+    import polars as pl
+
+    if table.collected(names) or not table.streams:
+        return table
+    batches = []
+    for batch in table.batches(names, BatchSize(rows)):
+        columns = [c.cast(pl.Categorical) if c.dtype == pl.String else c for c in batch.columns.values()]
+        batches.append(batch.with_columns(columns))
+    return Table.below(batches) if batches else table.load(names)
+
+
+def _refuse(source: Source, columns: Columns, per_row: PerRow) -> None:
+    """ParameterError for what is no table in columns, or is not read part by part."""
+    refuse_of_laws(per_row)
+    table, with_target = source.table, columns.found.target_pairs
+    if with_target.named and with_target.columns:
+        raise ParameterError(
+            "memory=: covariances with the errors of the target are for rows in memory; leave them out"
+        )
+    if table is None:
+        raise ParameterError(
+            f"memory=: data of type {type(source.rows).__name__} is in memory already; pass a table, a "
+            "path, a dataset or a reader of batches"
+        )
+    drawn = [name for name in columns.draws or () if table.types.get(name) == "list"]
+    if drawn:
+        raise ParameterError(f"memory=: {listing(drawn)}: draws {OF_SEVERAL}")
+    for role, given in per_row.items():
+        if given is not None and not isinstance(given, str):
+            raise ParameterError(
+                f"memory=: {role}= must be the name of a column, which is read with the rows"
+            )
+    if table.origin and not table.streams:
+        raise ParameterError(
+            f"memory=: {table.origin} is of a format that is read as a whole; write it as Parquet first, "
+            f"such as by uncertain convert {table.origin} table.parquet"
+        )
+    if columns.target_limit is not None:
+        raise ParameterError(
+            f"memory=: limits of the target in {columns.target_limit!r} are for rows in memory"
+        )
