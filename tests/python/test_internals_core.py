@@ -116,29 +116,21 @@ def test_fork_after_a_parallel_fit() -> None:
 
 def test_the_environment_names_the_instruction_set() -> None:
     code = """
-        import numpy as np
-        from uncertain import GSUClassifier
-        from uncertain._uncertain import instruction_set
-        X = np.random.default_rng(0).normal(size=(200, 5))
-        print(instruction_set(), GSUClassifier().fit(X, X[:, 0] > 0).coef_[0, 0])
-    """
-    name, scalar = run(code, UNCERTAIN_SIMD="scalar").split()
-    best = run(
-        "from uncertain._uncertain import instruction_set; print(instruction_set())", UNCERTAIN_SIMD=""
-    )
-    X = np.random.default_rng(0).normal(size=(200, 5))
-    assert best in ("avx512", "avx2", "scalar") and name == "scalar"
-    assert float(scalar) == pytest.approx(GSUClassifier().fit(X, X[:, 0] > 0).coef_[0, 0], rel=1e-3)
-    wrong = """
         try:
-            import uncertain._uncertain
+            import numpy as np
+            from uncertain import GSUClassifier
+            from uncertain._uncertain import instruction_set
+            X = np.random.default_rng(0).normal(size=(200, 5))
+            print(instruction_set(), GSUClassifier().fit(X, X[:, 0] > 0).coef_[0, 0])
         except ValueError as error:
             print(error)
     """
-    known = "scalar" if best == "scalar" else "avx2, scalar"
-    message = run(wrong, UNCERTAIN_SIMD="mmx")
+    (name, scalar), (best, other) = (run(code, UNCERTAIN_SIMD=asked).split() for asked in ("scalar", ""))
+    assert best in ("avx512", "avx2", "scalar") and name == "scalar"
+    assert float(scalar) == pytest.approx(float(other), rel=1e-3)
+    message = run(code, UNCERTAIN_SIMD="mmx")
     assert message.startswith("UNCERTAIN_SIMD = mmx: must be one of those that this machine has: ")
-    assert message.endswith(known)
+    assert message.endswith("scalar" if best == "scalar" else "avx2, scalar")
 
 
 @pytest.mark.parametrize("loss", ["squared", "huber", "epsilon_insensitive"])

@@ -58,12 +58,7 @@ from uncertain._trees.boosting import TreesClassifier, TreesRegressor, flat_tree
 from uncertain._widths.scatter import most_likely_scatter
 from uncertain._widths.spread import Spread
 from uncertain.exceptions import UncertainError
-from uncertain.preprocessing._readings import (
-    Readings,
-    TruthOfClasses,
-    TruthOfTargets,
-    drawn_factors,
-)
+from uncertain.preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
 
 
 def test_the_limit_is_the_quantile_of_split_conformal_prediction() -> None:

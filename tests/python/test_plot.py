@@ -26,6 +26,10 @@ def rows(rng: np.random.Generator) -> tuple[GaussianArray, Any]:
     return GaussianArray(means, std=rng.uniform(0.1, 0.6, size=(80, 2))), y
 
 
+def legend(display: Any) -> list[str]:
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
 def test_gaussians_of_two_features_of_many(rng: np.random.Generator) -> None:
     roots = rng.normal(size=(6, 4, 4))
     X = GaussianArray(rng.normal(size=(6, 4)), cov=roots @ roots.swapaxes(1, 2))
@@ -38,7 +42,7 @@ def test_gaussians_of_two_features_of_many(rng: np.random.Generator) -> None:
     largest = np.sqrt(np.linalg.eigvalsh(display.data.covariances())[:, 1])
     np.testing.assert_allclose(widths, 2 * largest)
     assert display.ax_.get_xlabel() == "d"
-    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["a", "b", "c"]
+    assert legend(display) == ["a", "b", "c"]
 
 
 def test_the_band_is_where_a_row_may_lie_on_either_side(rows: tuple[GaussianArray, Any]) -> None:
@@ -52,8 +56,7 @@ def test_the_band_is_where_a_row_may_lie_on_either_side(rows: tuple[GaussianArra
     np.testing.assert_allclose(line @ w + b, 0.0, atol=1e-9 * np.abs(w).sum())
     band = np.concatenate([path.vertices for path in display.band_.get_paths()])
     np.testing.assert_allclose(np.abs(band @ w + b) / np.sqrt(w @ cov @ w), 1.5, rtol=1e-6)
-    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert labels == ["0", "1"]
+    assert legend(display) == ["0", "1"]
 
 
 def test_exact_points_have_no_band_and_several_classes_no_line(rows: tuple[GaussianArray, Any]) -> None:
@@ -78,10 +81,8 @@ def test_reliability_is_that_of_scikit_learn(rng: np.random.Generator, strategy:
     assert display.brier == pytest.approx(brier_score_loss(y, prob))
     assert display.log_loss == pytest.approx(log_loss(y, prob))
     assert display.counts.sum() == 900
-    again = plot.ReliabilityDisplay.from_predictions(
-        y, prob**2, pos_label=True, ax=display.ax_, name="squared"
-    )
-    texts = [text.get_text() for text in again.ax_.get_legend().get_texts()]
+    options: dict[str, Any] = {"pos_label": True, "ax": display.ax_, "name": "squared"}
+    texts = legend(plot.ReliabilityDisplay.from_predictions(y, prob**2, **options))
     assert len(texts) == 3 and texts[0] == "calibrated" and texts[2].startswith("squared: Brier")
 
 
@@ -132,12 +133,9 @@ def test_refinements_are_those_of_the_model(flipped: tuple[AdaptiveHuberRegresso
     # A bar per refinement, as high as the number of labels that it dropped.
     assert display.bars_ is not None and display.counts_ax_ is not None
     assert [bar.get_height() for bar in display.bars_] == [step.n_dropped for step in model.history_]
-    assert (
-        display.counts_ax_.get_title()
-        == f"{len(model.removed_)} of 60 labels dropped ({100 * len(model.removed_) / 60:.0f} %)"
-    )
-    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert texts[-1] == "dropped, was wrong (10)"
+    share = f"({100 * len(model.removed_) / 60:.0f} %)"
+    assert display.counts_ax_.get_title() == f"{len(model.removed_)} of 60 labels dropped {share}"
+    assert legend(display)[-1] == "dropped, was wrong (10)"
 
 
 def test_refinements_into_given_axes(flipped: tuple[AdaptiveHuberRegressor, Any]) -> None:
@@ -187,7 +185,7 @@ def test_a_model_and_its_table(tmp_path: Path) -> None:
     display = plot.GaussianDisplay.from_estimator(model, path, features=("size", "flux"))
     assert display.ax_.get_xlabel() == "size" and display.ax_.get_ylabel() == "flux"
     np.testing.assert_array_equal(display.data.means, rows.means[:, [2, 0]])
-    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["quasar", "star"]
+    assert legend(display) == ["quasar", "star"]
     unlabelled = plot.GaussianDisplay.from_estimator(model, table.drop("kind"))
     assert not unlabelled.labelled and unlabelled.ax_.get_ylabel() == "color"
 
@@ -283,8 +281,7 @@ def test_law_with_its_readings(rng: np.random.Generator) -> None:
     at = np.column_stack([np.ones(200), np.full(200, X.means[:, 0].mean()), display.grid])
     np.testing.assert_allclose(display.law_std**2, np.einsum("ni,ij,nj->n", at, law.covariance_, at))
     assert (display.ax_.get_ylabel(), display.residual_ax_.get_xlabel()) == ("mass", "age")
-    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert labels == ["scatter", "standard error", "law", "readings", "outliers"]
+    assert legend(display) == ["scatter", "standard error", "law", "readings", "outliers"]
     curve = CurveRegressor(lambda x, p: p[0] + x @ p[1:], [0.0, 1.0, 1.0], scatter=True).fit(X, y, y_std=t)
     drawn = plot.LawDisplay.from_estimator(curve, X, y, t)
     assert not drawn.outlying.any() and np.all(drawn.law_std > 0)

@@ -395,6 +395,8 @@ def test_mixture_regression(components: int) -> None:
         means.append(mu[D] + np.einsum("ni,ni->n", gain, NEW.means - mu[:D]))
         variances.append(T[D, D] - gain @ T[:D, D])
     p = np.exp(np.array(logs) - logsumexp(logs, axis=0))
+    of_parts = [part.T for part in model.predict_mixture(NEW)]
+    np.testing.assert_allclose(of_parts, [p, means, np.sqrt(variances)], rtol=1e-8)
     mean = (p * means).sum(axis=0)
     variance = (p * (np.array(variances) + (np.array(means) - mean) ** 2)).sum(axis=0)
     np.testing.assert_allclose(model.predict(NEW), mean, rtol=1e-9)

@@ -81,11 +81,7 @@ def no_features(
 
 
 def features_from(
-    means: Floats,
-    missing: Booleans,
-    names: Sequence[str],
-    exact: Booleans,
-    categories: Mapping[str, int],
+    means: Floats, missing: Booleans, names: Sequence[str], exact: Booleans, categories: Mapping[str, int]
 ) -> list[Feature]:
     """The columns behind the means, of which the last ones are zeros and ones of `categories`."""
     n_scalars = len(names) - sum(categories.values())

@@ -19,13 +19,7 @@ from .._data.column import read_column
 from .._data.options import refuse_if
 from .._data.targets import places
 from .._data.typing import ClassWeight, Floats, Header, Keywords, RandomState
-from .._data.validation import (
-    RowsLike,
-    check_gaussians,
-    check_stds,
-    check_weights,
-    one_per_row,
-)
+from .._data.validation import RowsLike, check_gaussians, check_stds, check_weights, one_per_row
 from ..exceptions import UncertainError
 from .linear import Kernelized, LinearClassifier
 

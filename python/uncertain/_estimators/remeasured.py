@@ -16,18 +16,13 @@ from .._base.docs import documented
 from .._base.folds import Fold, split
 from .._base.normal_mixtures import NormalMixtures
 from .._data.groups import Groups, groups_from
+from .._data.options import refuse_if
 from .._data.typing import Floats, Labels
-from .._data.validation import (
-    RowsLike,
-    check_labels,
-    check_numbers,
-    check_sample_weight,
-    generator_from,
-)
+from .._data.validation import RowsLike, check_labels, check_numbers, check_sample_weight, generator_from
 from .._trees.number_of_trees import with_known_columns
-from .._trees.remeasured import Remeasured, has_method, of_mean_one
+from .._trees.remeasured import Copies, Remeasured, has_method, of_mean_one
 from .._trees.residuals import ResidualForest
-from ..exceptions import ParameterError, UncertainError
+from ..exceptions import UncertainError
 from ..preprocessing._readings import TruthOfClasses, TruthOfTargets
 
 FOLDS = 3
@@ -223,8 +218,8 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
 
     def _check(self) -> None:
         super()._check()
-        if not isinstance(self.density, (bool, np.bool_)):
-            raise ParameterError(f"density = {self.density!r:.30}: must be True or False")
+        wrong = not isinstance(self.density, (bool, np.bool_))
+        refuse_if(wrong, f"density = {self.density!r:.30}: must be True or False")
 
     @available_if(lambda self: _has_density(self))  # type: ignore[untyped-decorator]
     def predict_mixture(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
@@ -273,27 +268,20 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
                 model._set_trees(learner, table)
             else:
                 learner = model._learner(random)
-            model._learn_density(learner, table, targets, weights, groups, random)
+            model._learn_density(learner, Copies(table, targets, weights, groups), random)
         return model
 
-    def _learn_density(
-        self,
-        learner: BaseEstimator,
-        table: Floats,
-        y: Labels,
-        weights: Floats | None,
-        groups: ArrayLike | None,
-        random: np.random.RandomState,
-    ) -> None:
+    def _learn_density(self, learner: BaseEstimator, training: Copies, random: np.random.RandomState) -> None:
         """A forest of the residuals of every second copy, from predictions by learners of other rows."""
         self._residuals = None
         if not self.density:
             return
+        table, y, weights, groups = training
         n, some = len(y), table[::2]
         known = None if groups is None else Groups(groups_from(groups, "groups", n))
         folds = split(n, random, folds=min(FOLDS, n), groups=known)
-        if not folds:
-            raise UncertainError("density=True: there are too few rows or groups to hold any out")
+        few = "density=True: there are too few rows or groups to hold any out"
+        refuse_if(not folds, few, UncertainError)
         scaled = self._scaled(weights)
         predicted = _predicted(self.estimator_, some)
         for fold in folds:

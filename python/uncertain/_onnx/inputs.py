@@ -138,11 +138,7 @@ def _zeros_and_ones(g: Graph, name: str, known: Sequence[Label]) -> Value:
 
 
 def _filled(
-    g: Graph,
-    sizes: SizeModel,
-    values: list[Value],
-    bars: list[tuple[Value, ...]],
-    kinds: list[ErrorBar],
+    g: Graph, sizes: SizeModel, values: list[Value], bars: list[tuple[Value, ...]], kinds: list[ErrorBar]
 ) -> list[tuple[Value, ...]]:
     """Error bars with a size where something of them is missing (`SizeModel.filled`)."""
     std = []

@@ -50,12 +50,7 @@ FIELDS = {
 }
 """What predictions need of a node, and its types."""
 
-LINKS = {
-    "IdentityLink": "identity",
-    "LogLink": "log",
-    "LogitLink": "logit",
-    "MultinomialLogit": "softmax",
-}
+LINKS = {"IdentityLink": "identity", "LogLink": "log", "LogitLink": "logit", "MultinomialLogit": "softmax"}
 """Inverses turn scores into predictions; by the names of the classes in ``sklearn._loss.link``."""
 
 WAY_OUT = "joblib.dump(model.pipeline_, ...), skops or ONNX keep it"

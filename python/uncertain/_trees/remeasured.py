@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal, Self, cast
+from typing import ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -37,7 +37,7 @@ from .._data.typing import Array, Floats, Keywords, Labels, RandomState
 from .._data.validation import RowsLike, check_rows, check_sample_weight, generator_from
 from .._data.warn import warn
 from .._uncertain import Fitted
-from ..exceptions import ParameterError, UncertainError, UncertainWarning
+from ..exceptions import UncertainError, UncertainWarning
 from ..preprocessing import ErrorColumns
 from ..preprocessing._error_columns import COLUMNS, FLOOR, TREES
 from ..preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
@@ -80,6 +80,16 @@ MOST_LEARNERS = 1_000
 """More can only be a mistake."""
 BLOCK = 16_384
 """Rows that are re-measured at a time."""
+
+
+class Copies(NamedTuple):
+    """The learner's columns of all rows and their copies, and what the rows have beside them."""
+
+    table: Floats
+    """(copies, n, columns)."""
+    y: Labels
+    weights: Floats | None
+    groups: ArrayLike | None
 
 
 @dataclass(eq=False, repr=False)
@@ -147,27 +157,28 @@ class Remeasured(Core, BaseEstimator):
         targets = y if classes is None else classes
         truth = self._fit_truth(rows, targets, weights, copies, random)
         table = self._copied(rows, targets, truth, copies, random)
+        training = Copies(table, y, weights, groups)
         with self._quiet(table):
             if self.estimator is None:
                 learner = self._boosting(table, random)
-                self.n_trees_, quick = self._count(learner, table, y, weights, groups, random, fold)
+                self.n_trees_, quick = self._count(learner, training, random, fold)
                 self._set_trees(learner, table)
             else:
                 learner = self._learner(random)
             if count:
                 self.estimator_ = quick
-            else:
-                scaled = self._scaled(weights)
-                learners = [self._trained(learner, table, y, scaled)]
-                if (several := self._how_many(table)) > 1:
-                    # Random numbers that do not depend on whether trees were counted.
-                    later = np.random.RandomState(learner.random_state)
-                    for _ in range(1, several):
-                        other = clone(learner).set_params(random_state=_seed(later))
-                        again = self._copied(rows, targets, truth, copies, later)
-                        learners.append(self._trained(other, again, y, scaled))
-                self.estimator_ = self._averaged(learners)
-                self._learn_density(learner, table, y, weights, groups, random)
+                return self
+            scaled = self._scaled(weights)
+            learners = [self._trained(learner, table, y, scaled)]
+            if (several := self._how_many(table)) > 1:
+                # Random numbers that do not depend on whether trees were counted.
+                later = np.random.RandomState(learner.random_state)
+                for _ in range(1, several):
+                    other = clone(learner).set_params(random_state=_seed(later))
+                    again = self._copied(rows, targets, truth, copies, later)
+                    learners.append(self._trained(other, again, y, scaled))
+            self.estimator_ = self._averaged(learners)
+            self._learn_density(learner, training, random)
         return self
 
     def _how_many(self, table: Floats) -> int:
@@ -193,15 +204,7 @@ class Remeasured(Core, BaseEstimator):
         """Weights for the learner: of mean 1 for the default one."""
         return of_mean_one(weights) if self.estimator is None else weights
 
-    def _learn_density(
-        self,
-        learner: BaseEstimator,
-        table: Floats,
-        y: Labels,
-        weights: Floats | None,
-        groups: ArrayLike | None,
-        random: np.random.RandomState,
-    ) -> None:
+    def _learn_density(self, learner: BaseEstimator, training: Copies, random: np.random.RandomState) -> None:
         """Learn the density of a regression with ``density=True``."""
 
     def _threads(self, table: Floats) -> int | None:
@@ -227,18 +230,12 @@ class Remeasured(Core, BaseEstimator):
         )
 
     def _count(
-        self,
-        learner: BaseEstimator,
-        table: Floats,
-        y: Labels,
-        weights: Floats | None,
-        groups: ArrayLike | None,
-        random: np.random.RandomState,
-        fold: Fold | None,
+        self, learner: BaseEstimator, training: Copies, random: np.random.RandomState, fold: Fold | None
     ) -> tuple[int, BaseEstimator | None]:
         """Number of trees that helps held-out rows, or `n_trees`; and the learner that has counted."""
         if not isinstance(self.n_trees, str):
             return int(self.n_trees), None
+        table, y, weights, groups = training
         copies, n, _ = table.shape
         codes = None if groups is None else groups_from(groups, "groups", n)
         judged = np.arange(copies) > self._downwards(copies)
@@ -267,8 +264,7 @@ class Remeasured(Core, BaseEstimator):
         arguments: Keywords = {}
         weighable = has_fit_parameter(learner, "sample_weight")
         if weights is not None:
-            if not weighable:
-                raise ParameterError(f"sample_weight: {type(learner).__name__} takes no weights")
+            refuse_if(not weighable, f"sample_weight: {type(learner).__name__} takes no weights")
             arguments["sample_weight"] = np.tile(weights / copies, copies)
         elif self.estimator is not None and weighable and copies > 1:
             # A penalty weighs against the sum over rows, not over copies.
@@ -313,10 +309,10 @@ class Remeasured(Core, BaseEstimator):
             readings = Readings(some, random, truth.posterior(some, targets[part]) if truth else None)
             for k in range(1, copies):
                 if k <= downwards:
-                    factors = drawn_factors(some.shape, (smallest, min(largest, 1.0)), 0.0, random)
+                    ends, share = (smallest, min(largest, 1.0)), 0.0
                 else:
-                    ends = (max(smallest, 1.0), max(largest, 1.0))
-                    factors = drawn_factors(some.shape, ends, self.per_feature, random)
+                    ends, share = (max(smallest, 1.0), max(largest, 1.0)), self.per_feature
+                factors = drawn_factors(some.shape, ends, share, random)
                 table[k, part] = self.error_columns_.transform(readings.again(factors))
         return table
 

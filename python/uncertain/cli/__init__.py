@@ -15,13 +15,7 @@ import click
 from .._base.progress import show_iteration, shown
 from .._tables.columns import ROLES
 from ._group import Commands
-from ._options import (
-    choice_options,
-    names,
-    parameter,
-    progress_option,
-    role_options,
-)
+from ._options import choice_options, names, parameter, progress_option, role_options
 from ._tables import STANDARD, Paths, format_option, open_table, read, table_argument, table_name, write
 
 if TYPE_CHECKING:

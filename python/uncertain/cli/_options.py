@@ -33,9 +33,7 @@ CHOICES = {
 DEFAULTS = {"effort": "normal"}
 
 progress_option = click.option(
-    "--progress/--no-progress",
-    default=None,
-    help="Show progress on stderr; by default on a terminal only.",
+    "--progress/--no-progress", default=None, help="Show progress on stderr; by default on a terminal only."
 )
 
 

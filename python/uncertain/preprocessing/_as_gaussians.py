@@ -32,13 +32,7 @@ from .._tables.find import complete_columns, find_columns
 from .._tables.size_model import SizeModel
 from .._tables.statistics import Statistics
 from .._tables.table import Table, as_table
-from ..exceptions import (
-    ColumnError,
-    NotFiniteError,
-    NullError,
-    ShapeError,
-    UncertainWarning,
-)
+from ..exceptions import ColumnError, NotFiniteError, NullError, ShapeError, UncertainWarning
 from ._categories import Categories, find_categories, one_hot_names
 from ._distributions import distributions_of
 from ._empty import find_filled

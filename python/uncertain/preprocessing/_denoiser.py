@@ -16,11 +16,7 @@ from .._data.validation import RowsLike, check_readings, check_sample_weight
 
 @documented
 class GaussianDenoiser(
-    FittedMixture,
-    OneToOneFeatureMixin,
-    TransformerMixin,
-    BaseEstimator,
-    auto_wrap_output_keys=None,
+    FittedMixture, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
     """Measurement error: replace every reading by the posterior of its true value (extreme deconvolution).
 

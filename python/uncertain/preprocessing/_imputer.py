@@ -18,11 +18,7 @@ from .._data.validation import RowsLike, check_labels, check_rows, check_sample_
 @documented
 @dataclass(eq=False, repr=False)
 class GaussianImputer(
-    FittedMixture,
-    OneToOneFeatureMixin,
-    TransformerMixin,
-    BaseEstimator,
-    auto_wrap_output_keys=None,
+    FittedMixture, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
     """Missing features become Gaussians: conditional mean and covariance given the features that are present.
 

@@ -165,10 +165,7 @@ def _mixed(
 
 
 def _shaped(
-    means: Floats,
-    std: Floats,
-    lengths: Mapping[int, tuple[Floats, Floats, Floats]],
-    missing: Booleans | None,
+    means: Floats, std: Floats, lengths: Mapping[int, tuple[Floats, Floats, Floats]], missing: Booleans | None
 ) -> MixtureArray:
     """Rows of independent features, some with these (values, arms below, arms above); a gap has no shape."""
     values, below, above = means.copy(), std.copy(), std.copy()
