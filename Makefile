@@ -180,5 +180,5 @@ release-check: $(VENV)/.release ## everything before a release: wheel, licences,
 	$(PY_ENV) $(BIN)/python tools/release_check.py
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) target dist docs/_build docs/gallery_pages docs/guide/generated $(EXTENSION) demo.png
+	rm -rf $(VENV) target dist docs/_build docs/gallery_pages docs/reference/generated $(EXTENSION) demo.png
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

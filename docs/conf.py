@@ -43,6 +43,7 @@ exclude_patterns = [
     "_build",
     "_templates",
     "pictures",
+    "guide",  # programs of the Rust crate, which its documentation tests run
     "gallery/*/GALLERY_HEADER.rst",
     "gallery/GALLERY_HEADER.rst",
 ]
@@ -96,29 +97,6 @@ intersphinx_mapping = INVENTORIES if reachable() else {}
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 
-TWELVE = (
-    "plot_tutorial",
-    "plot_first_fit",
-    "plot_report",
-    "plot_errors_grow",
-    "plot_errors_in_both",
-    "plot_value_of_remeasuring",
-    "plot_check_errors",
-    "plot_asymmetric",
-    "plot_gaps",
-    "plot_conformal",
-    "plot_remeasured",
-    "plot_replicates",
-)
-"""What most people come for, in this order: the first pages of the gallery."""
-
-
-def most_wanted(path: str) -> tuple[int, str]:
-    """Where a program stands among others: the most wanted first."""
-    name = Path(path).stem
-    return TWELVE.index(name) if name in TWELVE else len(TWELVE), path
-
-
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "gallery_pages",
@@ -132,7 +110,6 @@ sphinx_gallery_conf = {
     "min_reported_time": 0,
     "write_computation_times": False,
     "within_subsection_order": "FileNameSortKey",
-    "minigallery_sort_order": most_wanted,
     "abort_on_example_error": False,
     "only_warn_on_example_error": False,
     "download_all_examples": True,
@@ -155,8 +132,8 @@ html_favicon = "_static/favicon.svg"
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_theme_options = {
+    "navbar_center": [],  # all pages are in the side bar, in five groups
     "logo": {"text": "uncertain", "image_light": "_static/favicon.svg", "image_dark": "_static/favicon.svg"},
-    "header_links_before_dropdown": 5,
     "show_toc_level": 2,
     "show_prev_next": True,
     "navigation_with_keys": False,
@@ -167,17 +144,9 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "gallery_pages/index": []}
-
-
-def leave_out_of_search(app: Any) -> list[Any]:
-    """Leave the page for contributors out of the search, which then finds the guide."""
-    if indexer := getattr(app.builder, "indexer", None):
-        indexer.prune([name for name in app.env.all_docs if name != "contributing"])
-    return []
+html_sidebars = {"**": ["all-pages.html"]}
 
 
 def setup(app: Any) -> None:
     """Handlers of events."""
     app.connect("autodoc-skip-member", skip_foreign)
-    app.connect("html-collect-pages", leave_out_of_search)

@@ -37,7 +37,7 @@ RUN_IN = re.compile(r"(Parameters|Returns|Raises|Warns|Notes|References|Examples
 
 def public_names() -> Iterator[str]:
     """Everything that has a page in the reference, and the methods of its classes."""
-    text = (ROOT / "docs" / "guide" / "api.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
     for name in re.findall(r"^   (uncertain\.\S+)$", text, re.MULTILINE):
         yield name
         module, _, last = name.rpartition(".")

@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("python", "tests", "tools", "benches", "docs")
+FOLDERS = ("python", "tests", "tools", "benches", "papers", "docs")
 WIDTH = 110
 SLACK = 20
 """Characters that are left behind the next word in a torn line. Fewer may be taste."""

@@ -99,12 +99,12 @@
     }
   }
 
-  // -- a page begins with a sentence (on the page of an object, its docstring does)
+  // -- a page begins with a sentence or a program (on the page of an object, its docstring does)
 
   if (prose) {
     const article = document.querySelector("article");
     const first = article && [...article.querySelectorAll("p, li, table, pre, h2")].find((e) => shown(e) && brief(e.textContent).length > 12);
-    if (!first || first.tagName !== "P") faults.push(`no first paragraph: ${first ? first.tagName + " " + brief(first.textContent) : ""}`);
+    if (!first || !["P", "PRE"].includes(first.tagName)) faults.push(`no first paragraph: ${first ? first.tagName + " " + brief(first.textContent) : ""}`);
   }
   return faults;
 };

@@ -2,8 +2,8 @@
 
 Each page is opened in Chromium, wide (1400 pixels) and on a phone (390), light and dark. What fails:
 code that is cut, a page that scrolls sideways, errors of the console, pictures without alternative text,
-text below the contrast of WCAG AA, a page that does not begin with a sentence, and one longer than 12,000
-pixels when wide (but for source code and the index, which Sphinx writes). Sphinx finds none of
+text below the contrast of WCAG AA, a page that begins with neither a sentence nor a program, and one longer
+than 12,000 pixels when wide (but for source code and the index, which Sphinx writes). Sphinx finds none of
 these, and looking by hand finds them once.
 
 Not part of `make test`: it needs Chromium (Debian: apt install chromium; or `playwright install chromium`).

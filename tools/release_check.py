@@ -82,7 +82,9 @@ def contents() -> str:
     ):
         assert any(name.endswith(wanted) for name in names), wanted
     strange = [
-        name for name in names if "__pycache__" in name or name.startswith(("tests", "docs", "benches"))
+        name
+        for name in names
+        if "__pycache__" in name or name.startswith(("tests", "docs", "benches", "papers"))
     ]
     assert not strange, strange
     return f"{len(names)} files"

@@ -5,7 +5,7 @@ python -m arena run --data FOLDER [--quick] [--only WORD] [--methods WORD ...] [
 python -m arena run --data FOLDER --methods WORD ... --into results.json    # beside its other methods
 python -m arena check --data FOLDER      # is uncertain.fit worse than in the stored result?
 python -m arena show                     # tables of the stored result
-python -m arena page                     # the pages of the site, from the stored result
+python -m arena page                     # the table of the site, from the stored result
 python -m arena list --data FOLDER       # tasks and methods, and why some cannot run
 python -m arena add task|method NAME     # a file to fill in
 """
@@ -22,7 +22,7 @@ from typing import Any
 from . import results as store
 from .again import renewed
 from .method import Method, all_methods
-from .page import write_pages
+from .page import PAGE, written
 from .progress import Progress
 from .run import Cell, cells, run
 from .tables import of_task, overview
@@ -43,7 +43,7 @@ def main() -> int:
     elif given.command == "show":
         _show(store.read(given.out or STORED))
     elif given.command == "page":
-        print(write_pages(store.read(given.out or STORED), [m.name for m in all_methods() if m.ours]))
+        PAGE.write_text(written(store.read(given.out or STORED), _ours()), encoding="utf-8")
     elif given.command == "run":
         if given.into:
             _as_before(given, store.read(given.into))
@@ -51,6 +51,10 @@ def main() -> int:
     else:
         return _check(given)
     return 0
+
+
+def _ours() -> list[str]:
+    return [method.name for method in all_methods() if method.ours]
 
 
 def _arguments() -> argparse.Namespace:
@@ -159,7 +163,7 @@ def _show(results: dict[str, Any]) -> None:
         print(f"\n## {name}\n")
         print("\n".join(of_task(entry)))
     print()
-    print("\n".join(overview(results, [method.name for method in all_methods() if method.ours])))
+    print("\n".join(overview(results, _ours())))
 
 
 def _list(folder: Path) -> None:

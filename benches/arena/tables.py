@@ -64,7 +64,7 @@ def _short(value: float) -> str:
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
-def overview(results: dict[str, Any], ours: list[str], links: dict[str, str] | None = None) -> Iterator[str]:
+def overview(results: dict[str, Any], ours: list[str]) -> Iterator[str]:
     """Per task: the best method as errors are, ours beside it, and in how many sizes of errors ours holds."""
     yield "| task | rows | best, errors x 1 | behind the best | within a standard error | ahead |"
     yield "|---|---:|---|---:|---|---|"
@@ -79,8 +79,7 @@ def overview(results: dict[str, Any], ours: list[str], links: dict[str, str] | N
         ahead = ", ".join(f"x {factor}" for _, factor, _, _, yes in own if yes) or "none"
         difference = "0" if behind == 0 else f"{-behind:.3g} ± {se:.2g}"
         shown = f"`{best}`" if best.startswith(OURS) else best
-        link = (links or {}).get(name, name)
-        yield f"| {link} | {entry['rows'][0]:,} | {shown} | {difference} | {within} | {ahead} |"
+        yield f"| {name} | {entry['rows'][0]:,} | {shown} | {difference} | {within} | {ahead} |"
     if found:
         shares = [100 * np.mean([verdict[k] for verdict in found]) for k in (3, 4)]
         yield (

@@ -1,4 +1,4 @@
-// How the search ranks pages: words of the title count most, guide and start before papers and changes.
+// How the search ranks pages: words of the title count most, pages before examples and changes.
 var Scorer = {
   objNameMatch: 11, objPartialMatch: 6, objPrio: { 0: 15, 1: 5, 2: -5 }, objPrioDefault: 0,
   title: 15, partialTitle: 7, term: 5, partialTerm: 2,
@@ -8,10 +8,9 @@ var Scorer = {
     const page = title.split(" > ")[0].toLowerCase();
     const hits = words.filter((word) => page.includes(word)).length;
     if (words.length && hits === words.length) score += 30 + (page === query ? 20 : 0) + (anchor ? -5 : 0);
-    if (/^(start|guide)\/[^/]+$/.test(docname)) score += 6;
+    if (/^(start|how-to|methods|reference)\/[^/]+$/.test(docname)) score += 6;
     if (docname.startsWith("gallery_pages/")) score += 1;
     if (docname === "changelog" && query !== "changelog") score -= 30;
-    if (/^papers\/|^guide\/(arena\/|from-paper-to-code)/.test(docname)) score -= 25;
     if (kind === "index") score -= 3;
     return score;
   },

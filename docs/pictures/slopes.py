@@ -2,8 +2,8 @@
 
     .venv/bin/python docs/pictures/slopes.py
 
-The numbers are those of the first table of "Compared with other methods" in docs/guide/errors-in-both.md,
-which `benches/python/errors_in_both.py supernovae` measures.
+The numbers are those of the table of "Compared with other methods" in docs/how-to/slope.md, which
+`benches/python/errors_in_both.py supernovae` measures.
 """
 
 import re
@@ -13,22 +13,22 @@ from matplotlib.figure import Figure
 
 DOCS = Path(__file__).parents[1]
 SHOWN = {
-    "GaussianMixtureRegressor": "uncertain",
+    "LinearLaw": "uncertain",
     "linmix": "linmix (Gibbs sampling)",
-    "structural": "likelihood, by SciPy",
+    "maximised by SciPy": "likelihood, by SciPy",
     "odrpack": "orthogonal distance\nregression",
-    "least squares |": "least squares",
+    "least squares | -": "least squares",
 }
 """Words that tell a row of the table, and what the picture calls it."""
 
 
 def rows() -> list[tuple[str, float, float, str]]:
     """Of each method: name, slope of colour, its standard error, seconds."""
-    lines = (DOCS / "guide" / "errors-in-both.md").read_text(encoding="utf-8").splitlines()
+    lines = (DOCS / "how-to" / "slope.md").read_text(encoding="utf-8").splitlines()
     found = []
     for words, name in SHOWN.items():
         line = next(line for line in lines if line.startswith("|") and words in line and "±" in line)
-        slope, error = map(float, re.findall(r" (\d\.\d+) ± (\.\d+)", line)[0])
+        slope, error = map(float, re.findall(r" (\d\.\d+) ± (\d\.\d+)", line)[0])
         found.append((name, slope, error, line.split("|")[-2].strip()))
     return found
 

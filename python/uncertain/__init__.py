@@ -112,7 +112,7 @@ _ORIGINS = {
 
 _MODULES = "demo exceptions huber inspection kernels laws losses metrics preprocessing uncertainty"
 
-# And `dask` and `plot`, which need an extra; docs/guide/api.md has the same names.
+# And `dask` and `plot`, which need an extra; docs/reference/api.md has the same names.
 __all__ = sorted([*_ORIGINS, *_MODULES.split(), "__version__"])
 
 if not TYPE_CHECKING:  # which would take any name for a member

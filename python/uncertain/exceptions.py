@@ -1,8 +1,8 @@
 """Errors and warnings of the package.
 
 Every error about data is an :class:`UncertainError`, which is a ``ValueError``, so that code written
-for scikit-learn catches it. Messages name the column, the row number (from 0) and the value. The page
-"Errors and what to do" of the user guide (docs/guide/errors.md) says what to do about each class.
+for scikit-learn catches it. Messages name the column, the row number (from 0) and the value. Errors that
+Python or scikit-learn have a name for keep it, such as ``FileNotFoundError`` and ``NotFittedError``.
 """
 
 from __future__ import annotations
@@ -48,76 +48,76 @@ def __getattr__(name: str) -> Any:
 class UncertainError(ValueError):
     """The data or the parameters cannot be used; the message says where and what to do.
 
-    See "Errors and what to do" in the user guide.
+    Raised before any work; the data of the caller are unchanged.
     """
 
 
 class NotFiniteError(UncertainError):
-    """A number is NaN or infinite."""
+    """A value is NaN or infinite: drop the row, or ``on_missing="auto"``; infinity is often log(0)."""
 
 
 class NegativeVarianceError(UncertainError):
-    """A variance or standard deviation is below zero."""
+    """An error bar is negative, often a code such as -999: replace codes by null."""
 
 
 class NotSymmetricError(UncertainError):
-    """A covariance matrix differs from its transpose."""
+    """A covariance matrix differs from its transpose: ``(S + S.T) / 2`` removes rounding."""
 
 
 class NotPositiveSemiDefiniteError(UncertainError):
-    """A covariance matrix has a negative eigenvalue that rounding cannot explain."""
+    """A covariance matrix has a negative eigenvalue: check units and the order of elements."""
 
 
 class ShapeError(UncertainError):
-    """Sizes do not fit together."""
+    """Sizes do not fit together; the message has both."""
 
 
 class UnitError(UncertainError):
-    """Units do not convert into each other, or one of two arrays has none."""
+    """Units do not convert into each other, or only one of two arrays has one."""
 
 
 class ParameterError(UncertainError):
-    """A parameter is outside its range, or an option is unknown."""
+    """A parameter is out of its range, unknown, or not valid with another one."""
 
 
 class NullError(UncertainError):
-    """A value is missing (null, None)."""
+    """A value is missing (null): drop the row, or ``on_missing="auto"``."""
 
 
 class RaggedError(UncertainError):
-    """Lists of one column have different lengths."""
+    """Lists of one column have different lengths: fill the short ones with null."""
 
 
 class MissingErrorBarsError(UncertainError):
-    """An error bar is missing (null or NaN); it is never taken as zero unless asked for."""
+    """An error bar is missing: ``on_missing="auto"`` estimates it, "point" takes it as zero."""
 
 
 class ColumnError(UncertainError):
-    """A column does not exist, exists twice, or has a type that cannot be read."""
+    """A column is missing, there twice, has two roles, or holds no numbers."""
 
 
 class TableError(UncertainError):
-    """A file of a table is damaged, is none of its ending, or changes while it is read."""
+    """A data file is corrupt, does not match its extension, or changed while being read."""
 
 
 class ModelFileError(UncertainError):
-    """A model file is truncated, altered or foreign."""
+    """A model file is truncated, altered or of another kind: save the model again."""
 
 
 class ClusterError(UncertainError):
-    """A cluster gives no answer, has other versions, or other rows than before."""
+    """A cluster gives no answer, or has other versions or rows: start workers, or pass ``timeout=``."""
 
 
 class OutOfMemoryError(UncertainError, MemoryError):
-    """There is no memory for something large; the message has its size. Nothing was changed."""
+    """Memory is too small for the size in the message: use fewer rows, or ``memory=``."""
 
 
 class UncertainWarning(UserWarning):
-    """Base class of the warnings of this package; see "Errors and what to do" in the user guide."""
+    """Base class of the warnings of this package."""
 
 
 class ErrorSizesWarning(UncertainWarning):
-    """The error bars of rows to predict are not like those that the model was fitted to."""
+    """Error bars of rows to predict differ from those of the fit: predictions may be overconfident."""
 
 
 class CovarianceWarning(UncertainWarning):

@@ -1,6 +1,6 @@
 """The guide's training with checkpoints: killed at every event of its life, it ends with the same numbers.
 
-The code is that of docs/guide/svm-gsu.md. A process is killed at the n-th batch, write, fsync or rename,
+The code is that of docs/methods/svm.md. A process is killed at the n-th batch, write, fsync or rename,
 for every n; another one goes on from what is on the disk.
 """
 
@@ -24,7 +24,7 @@ from uncertain import GaussianArray, GSUClassifier
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, and signals that kill")
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "svm-gsu.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "methods" / "svm.md"
 EPOCHS, BATCHES = 4, 3
 
 
@@ -34,7 +34,7 @@ def recipe() -> Callable[..., GSUClassifier]:
     code = re.search(r"## Batches, with checkpoints.*?```python\n(.*?)```", text, re.DOTALL)
     assert code is not None
     names: dict[str, Any] = {}
-    exec(compile(code[1], "svm-gsu.md", "exec"), names)
+    exec(compile(code[1], "svm.md", "exec"), names)
     train: Callable[..., GSUClassifier] = names["train"]
     return train
 

@@ -350,7 +350,7 @@ def test_completion() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 @pytest.mark.usefixtures("few_trees")
 def test_the_commands_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = Path(__file__).resolve().parents[2] / "docs" / "guide" / "command-line.md"
+    page = Path(__file__).resolve().parents[2] / "docs" / "reference" / "command-line.md"
     lines = page.read_text(encoding="utf-8").replace("|\n>", "|")
     commands = re.findall(r"^\$ (.*uncertain .*)$", lines, re.MULTILINE)
     assert len(commands) > 8

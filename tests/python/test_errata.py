@@ -1,6 +1,6 @@
 """Errata of the papers: what is printed fails a numerical check, what this library computes passes it.
 
-docs/guide/from-paper-to-code-*.md list them. The printed forms are written out here and nowhere else.
+papers/*.md list them. The printed forms are written out here and nowhere else.
 """
 
 from __future__ import annotations

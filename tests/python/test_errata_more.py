@@ -1,6 +1,6 @@
 """Further errata: subspaces and the sampling bound of SVM-GSU, scores of PkSVM, units of HLR's table.
 
-docs/guide/from-paper-to-code-*.md list them; `test_errata` has the others.
+papers/*.md list them; `test_errata` has the others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy.special import erf, ndtr
 
 from uncertain.losses import expected_hinge
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benches" / "papers"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "papers"))
 
 Floats = NDArray[np.float64]
 ALPHA = 0.1

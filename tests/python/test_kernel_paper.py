@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benches" / "papers"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "papers"))
 import kernel_problems as problems
 
 SEEDS = range(4)

@@ -107,7 +107,7 @@ def test_the_snippet_of_the_registry_page_runs(tmp_path: Path, monkeypatch: pyte
     assert code
     monkeypatch.chdir(tmp_path)
     said = children.printed(code[1])
-    assert "GSUClassifier" in said and "star" in said
+    assert "GSUClassifier" in said and "malignant" in said
 
 
 def test_third_party_licences_are_those_of_the_lock_file() -> None:

@@ -1,4 +1,4 @@
-"""docs/guide/from-paper-to-code-*.md have a row for everything that the four papers number."""
+"""The pages papers/*.md have a row for everything that the four papers number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
+PAPERS = Path(__file__).resolve().parents[2] / "papers"
 
 NUMBERED = {
     "GSU": {"equation": 18, "algorithm": 1, "theorem": 1, "figure": 6, "table": 6},
@@ -23,7 +23,7 @@ KINDS = "definition|equation|algorithm|theorem|proposition|figure|table"
 
 def rows(paper: str) -> list[list[str]]:
     """The cells of the table "Everything that is numbered" of one paper."""
-    page = (GUIDE / f"from-paper-to-code-{paper.lower()}.md").read_text(encoding="utf-8")
+    page = (PAPERS / f"{paper.lower()}.md").read_text(encoding="utf-8")
     table = page.split("## Everything that is numbered\n\n")[1].split("\n\n")[0]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
 
@@ -67,4 +67,4 @@ def test_every_row_says_where_it_is_or_why_it_is_not(paper: str) -> None:
     for number, what, where, reason in rows(paper):
         assert number and what and (where or reason), (paper, number)
         for page in re.findall(r"\]\((\S+?\.md)\)", where + reason):
-            assert (GUIDE / page).is_file(), (paper, number, page)
+            assert (PAPERS / page).is_file(), (paper, number, page)

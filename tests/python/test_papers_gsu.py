@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,25 +12,7 @@ from test_papers import DATA, ROOT
 
 from uncertain import GaussianArray, GSUClassifier
 
-sys.path.insert(0, str(ROOT / "benches" / "papers"))
-
-
-@pytest.mark.parametrize(
-    "script",
-    [
-        "gsu_mnist",
-        "gsu_mnist_alphas",
-        "gsu_mnist_sizes",
-        "gsu_mnist_why",
-        "gsu_mnist_more",
-        "gsu_wdbc",
-        "gsu_tv",
-        "gsu_tv_why",
-    ],
-)
-def test_missing_data_says_where_it_comes_from(script: str, tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match=r"\.parquet is not there\. Original:"):
-        importlib.import_module(script).main(["--quick", "--data", str(tmp_path)])
+sys.path.insert(0, str(ROOT / "papers"))
 
 
 def test_paired() -> None:
@@ -109,17 +90,6 @@ def test_table_one_is_a_ranking_not_an_accuracy() -> None:
         assert 100 * abs(paper - area) < away
 
 
-def test_copies_have_the_moments_of_all_shifts() -> None:
-    more = importlib.import_module("gsu_mnist_more")
-    images = np.random.default_rng(0).random((2, 28, 28))
-    every = more.copies(images, 1)
-    assert every.shape == (2, 784, 9)
-    np.testing.assert_array_equal(every[:, :, 4], images.reshape(2, -1))  # the middle one is not moved
-    moved = np.zeros((28, 28))
-    moved[1:, 1:] = images[0, :-1, :-1]
-    assert any(np.array_equal(every[0, :, j], moved.ravel()) for j in range(9))
-
-
 def test_resampled_runs_hold_the_observed_difference() -> None:
     tv = importlib.import_module("gsu_tv")
     rng = np.random.default_rng(0)
@@ -133,14 +103,6 @@ def test_resampled_runs_hold_the_observed_difference() -> None:
     assert tv.f1_difference(truth, a, a, tv.run_numbers(truth)) == (0.0, 0.0, 0.0)
 
 
-def test_runner_says_what_failed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    run = importlib.import_module("run")
-    assert run.main(["--quick", "--only", "gsu_wdbc", "--data", str(tmp_path)]) == 1
-    assert "wdbc.parquet is not there" in capfd.readouterr().out
-    with pytest.raises(SystemExit):
-        run.main(["--only", "no_such"])
-
-
 def test_methods_see_the_covariances_they_say() -> None:
     methods = importlib.import_module("gsu_methods")
     rng = np.random.default_rng(0)
@@ -151,10 +113,3 @@ def test_methods_see_the_covariances_they_say() -> None:
         kind = methods.KINDS.get(method)
         expected = GSUClassifier(0.1).fit(data.collapse(kind) if kind else data, y)
         np.testing.assert_allclose(methods.decision(found, data), expected.decision_function(data.means))
-
-
-def test_runner_finds_the_scripts() -> None:
-    found = importlib.import_module("run").scripts()
-    assert {"gsu_toy", "gsu_standins", "huber_flipped"} <= {name for name, data in found.items() if not data}
-    assert {"gsu_mnist", "gsu_tv", "huber_uci"} <= {name for name, data in found.items() if data}
-    assert not {"run", "page", "significance", "gsu_methods"} & set(found)

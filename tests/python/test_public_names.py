@@ -11,7 +11,7 @@ from types import ModuleType
 import uncertain
 
 DOCS = Path(__file__).parents[2] / "docs"
-REFERENCE = DOCS / "guide" / "api.md"
+REFERENCE = DOCS / "reference" / "api.md"
 WITH_EXTRAS = ("dask", "plot")
 """Public modules that need an extra, and so are not in ``uncertain.__all__``."""
 
@@ -36,7 +36,7 @@ def test_every_public_object_has_one_page_in_the_reference() -> None:
     pages = re.findall(r"^   (uncertain\.\S+)$", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(pages) > 60
     wrong = [sorted(same) for same in names.values() if len(same & {*pages}) != 1]
-    assert not wrong, "not on one page of docs/guide/api.md"
+    assert not wrong, "not on one page of docs/reference/api.md"
     assert {*pages} <= set().union(*names.values()), "on a page, but in no list of public names"
     assert len(pages) == len({*pages})
 

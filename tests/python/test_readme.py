@@ -1,4 +1,4 @@
-"""Every Python snippet of the README and the user guide runs, and every command they name exists.
+"""Every Python snippet of the README and the site runs, and every link and command in them leads somewhere.
 
 The snippets of one page share a namespace and an empty working directory, so that a page can be
 followed from its first line. The README's Rust snippet is a documentation test of the crate.
@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SITE = [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.parent.name != "guide"]
+PAGES = [ROOT / "README.md", *SITE]
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -21,7 +22,7 @@ def snippets(page: Path, language: str) -> list[tuple[int, str]]:
     return [(text.count("\n", 0, match.start(2)), match[2]) for match in found]
 
 
-def name(page: Path) -> str:
+def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
@@ -30,7 +31,7 @@ def name(page: Path) -> str:
 @pytest.mark.filterwarnings("ignore:the errors of these rows are not like")
 @pytest.mark.filterwarnings("ignore:taken for missing")
 @pytest.mark.filterwarnings("ignore:.* asymmetric by more than")
-@pytest.mark.parametrize("page", [page for page in PAGES if snippets(page, "python")], ids=name)
+@pytest.mark.parametrize("page", [page for page in PAGES if snippets(page, "python")], ids=name_of)
 def test_python_snippets_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
@@ -41,7 +42,7 @@ def test_python_snippets_run(
     namespace: dict[str, object] = {"__name__": "snippet"}
     for line, code in snippets(page, "python"):
         # Blank lines in front make the line numbers of a traceback those of the page.
-        exec(compile("\n" * line + code, name(page), "exec"), namespace)
+        exec(compile("\n" * line + code, name_of(page), "exec"), namespace)
 
 
 def test_the_readme_has_snippets_in_both_languages() -> None:
@@ -55,7 +56,7 @@ def test_every_make_command_that_is_named_exists() -> None:
     for page in [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]:
         text = page.read_text(encoding="utf-8")
         named = set(re.findall(r"(?:`|^|^\$ )make ([a-z-]+)", text, re.MULTILINE))
-        assert named <= targets, (name(page), named - targets)
+        assert named <= targets, (name_of(page), named - targets)
 
 
 def test_every_file_that_the_architecture_names_exists() -> None:
@@ -66,13 +67,46 @@ def test_every_file_that_the_architecture_names_exists() -> None:
     assert not [path for path in named if not any((root / path).is_file() for root in roots)]
 
 
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as links name them."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_every_link_leads_to_a_page_and_a_heading_of_it() -> None:
+    programs = {path.stem for path in (ROOT / "docs" / "gallery").rglob("plot_*.py")} | {"index"}
+    for page in [*PAGES, *(ROOT / "papers").glob("*.md"), *ROOT.glob("*.md")]:
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            if "gallery_pages" in path:  # the build makes them of programs
+                assert re.sub(r"sphx_glr_|_\d+$", "", target.stem) in programs, (name_of(page), link)
+            elif not link.startswith("https://"):
+                assert target.exists(), (name_of(page), link)
+                assert not anchor or anchor in anchors(target), (name_of(page), link)
+
+
+def test_the_site_is_small_and_every_page_is_listed() -> None:
+    assert len(SITE) <= 25
+    assert all(len(page.read_text(encoding="utf-8").splitlines()) <= 200 for page in SITE)
+    listed = (ROOT / "docs" / "index.md").read_text(encoding="utf-8").splitlines()
+    names = {str(page.relative_to(ROOT / "docs").with_suffix("")) for page in SITE}
+    assert names - {"index"} <= {*listed}
+
+
+def test_every_program_that_is_named_exists() -> None:
+    for page in [*PAGES, *(ROOT / "papers").glob("*.md"), ROOT / "benches" / "README.md"]:
+        text = page.read_text(encoding="utf-8")
+        programs = re.findall(r"python\s((?:benches|papers|docs)/[\w/]+\.py)", text)
+        assert all((ROOT / path).is_file() for path in programs), name_of(page)
+
+
 def test_every_file_and_test_that_the_papers_pages_name_exists() -> None:
-    pages = (ROOT / "docs" / "guide").glob("from-paper-to-code*.md")
-    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    text = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "papers").glob("*.md"))
     named = re.findall(r"`([\w/]+\.(?:rs|py))(?:::(\w+))?`", text)
     assert len(named) > 80
     for path, function in named:
-        places = [ROOT / path, ROOT / "rust" / "uncertain" / "src" / path]
+        places = [ROOT / path, ROOT / "papers" / path, ROOT / "rust" / "uncertain" / "src" / path]
         found = [place for place in places if place.is_file()]
         assert found, path
         assert not function or re.search(rf"(fn|def) {function}\b", found[0].read_text(encoding="utf-8")), (

@@ -1,4 +1,4 @@
-"""docs/guide/scikit-learn.md: every tool in its tables is run, and does what its table says."""
+"""docs/how-to/scikit-learn.md: every tool in its tables is run, and does what its table says."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from uncertain import (
 )
 from uncertain.inspection import partial_dependence
 
-PAGE = Path(__file__).parents[2] / "docs" / "guide" / "scikit-learn.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "scikit-learn.md"
 N = 96
 RNG = np.random.default_rng(0)
 Y, THREE = np.arange(N) % 2, np.arange(N) % 3
