@@ -103,7 +103,8 @@ def test_error_bars_and_files(kernel: str, tmp_path: Path) -> None:
     model = uncertain.fit(rows, y, method="huber", kernel=kernel, scale=False)
     assert model.pipeline_[-1].scales_[0] is not None
     plain = GaussianArray(Z, std=std), GaussianArray(NEW, std=std[:50])
-    expected = AdaptiveHuberRegressor(kernel=kernel, scale_features=True, fit_intercept=True).fit(plain[0], y)
+    options = {"scale_features": True, "fit_intercept": True, "delta": model.pipeline_[-1].delta}
+    expected = AdaptiveHuberRegressor(kernel=kernel, **options).fit(plain[0], y)
     mean, spread = expected.predict(plain[1], return_std=True)
     model.save(tmp_path / "model")
     for one in (model, uncertain.load(tmp_path / "model")):

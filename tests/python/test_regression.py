@@ -251,7 +251,8 @@ def test_error_bars_of_the_target_are_used_and_are_no_feature(tmp_path: Path) ->
     values = uncertain.fit(frame.drop("y_err"), target="y", target_std=std, method="gsu")
     data = found.gaussians(frame)
     by_hand = found.pipeline_[1:-1].transform(data)
-    direct = GSURegressor(random_state=0).fit(by_hand, frame["y"].to_numpy(), y_std=std)
+    direct = GSURegressor(delta=found.pipeline_[-1].delta, random_state=0)
+    direct.fit(by_hand, frame["y"].to_numpy(), y_std=std)
     for model in (named, found, values):
         np.testing.assert_array_equal(model.pipeline_[-1].coef_, direct.coef_)
         assert model.pipeline_[-1].n_features_in_ == 2

@@ -158,6 +158,21 @@ def test_parameters_in_units_of_the_target() -> None:
     np.testing.assert_allclose(subject.fit(table).pipeline_[-1].delta, 1.35 * scale)
 
 
+def test_naming_what_would_be_found_changes_nothing() -> None:
+    """Features, patterns and mappings: the target's error bars count all the same."""
+    for subject in (NUMBERS[0], NUMBERS[5], NUMBERS[6], CLASSES[0]):
+        table, new = subject.table(), subject.table(1)
+        expected = answers(subject.fit(table), new)
+        bars = {name: f"{name}_err" for name in NEW}
+        for naming in (
+            {"features": NEW},
+            {"features": NEW, "std": "{}_err"},
+            {"std": bars},
+            {"columns": bars},
+        ):
+            assert_same(answers(subject.fit(table, **naming), new), expected, 0.0)
+
+
 def without_weight(table: pl.DataFrame) -> pl.Series:
     return pl.Series((np.arange(len(table)) % 4 != 1) * 1.0)
 

@@ -165,7 +165,6 @@ class Plan:
             y_limit=has_fit_parameter(estimator, "y_limit"),
             of_laws=tuple(role for role in (*OF_LAWS, *OF_PAIRS) if has_fit_parameter(estimator, role)),
             gaps=denoised or takes_gaps(estimator, measured=False),
-            law=self.method == "law",
             shapes=self.method == "law" and takes_shapes(estimator),
         )
         return replace(self, regression=regression, estimator=estimator, denoised=denoised, uses=uses)

@@ -25,14 +25,11 @@ from .source import Source
 KINDS = ("corr", "cov")
 
 
-def with_target_std(columns: Columns, *, law: bool = False) -> Columns:
-    """The same with the error bars of the target that were found by name, which are then not ignored.
-
-    Where the caller has named features, only for a law, whose error bars are all one matter.
-    """
+def with_target_std(columns: Columns) -> Columns:
+    """The same with the error bars of the target that were found by name, which are then not ignored."""
     found = columns.found
     stds = found.target_stds
-    if columns.target_std is not None or not (found.automatic or (law and columns.mean is None)):
+    if columns.target_std is not None:
         return columns
     if len(stds) > 1:
         raise ColumnError(

@@ -91,7 +91,7 @@ class DaskReader(RowReader):
         self._verbose = verbose
         refuse_of_laws(columns.of_kinds("beside"))
         self._given_std = columns.target_std is not None
-        self._found_stds = columns.found.target_stds if columns.automatic and not self._given_std else ()
+        self._found_stds = () if self._given_std else columns.found.target_stds
         used = {*columns.used, *columns.beside(), *self._found_stds}
         cluster.check()
         of_rows = {role: getattr(columns, role) for role in OF_ROWS}

@@ -57,8 +57,6 @@ class Uses:
     y_limit: bool = False
     of_laws: tuple[str, ...] = ()
     """Those of `offset`, `event`, `modes` and `y_cov` that it knows."""
-    law: bool = False
-    """Is it the method "law"?"""
     shapes: bool = False
     """Is it a law that integrates over the shape of error bars?"""
     gaps: bool = True

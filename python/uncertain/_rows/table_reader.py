@@ -178,7 +178,7 @@ class TableReader(RowReader):
         """What is known of each row beside the features; columns of covariances with the target's errors."""
         source, per_row = self.source, self.per_row
         if uses.y_std and per_row["target_std"] is None and per_row["y_cov"] is None:
-            self.columns = of_target.with_target_std(self.columns, law=uses.law)
+            self.columns = of_target.with_target_std(self.columns)
         y_std = self._y_std(uses)
         pairs = self._pairs_of_target(uses, y_std)
         y_limit = self._y_limit(uses)

@@ -108,8 +108,6 @@ class Found:
     """True once `find_columns` has run: every role is set."""
     ignored: tuple[str, ...] = ()
     """Columns without a role."""
-    automatic: bool = False
-    """Were the features with error bars found by name?"""
     target_unit: str | None = None
     """The unit of the target, and of predictions, where its column knows it."""
     target_limit: str | None = None
@@ -387,7 +385,6 @@ class Columns:
         return self.with_found(ignored=tuple(name for name in names if name not in known))
 
     ignored = _finding("ignored")
-    automatic = _finding("automatic")
     target_unit = _finding("target_unit")
     target_limit = _finding("target_limit")
     target_corr = _finding("target_corr")

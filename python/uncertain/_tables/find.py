@@ -100,7 +100,6 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     by_name = [*of_target, *(bar for bars in choice.known.values() for bar in bars)]
     found = Found(
         settled=True,
-        automatic=asked.mean is None and asked.features is None and not asked.errors,
         target_limit=target_limit,
         target_stds=tuple(bar.columns[0] for bar in of_target if bar.kind == "std"),
         target_bars=tuple(str(bar) for bar in of_target if bar.kind != "std"),
