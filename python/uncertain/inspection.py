@@ -320,9 +320,10 @@ class _Inspected:
                 names = ", ".join(map(repr, self.names[:12])) + (", ..." if d > 12 else "")
                 raise ParameterError(f"features: there is no feature {feature!r}; the features are {names}")
             return self.names.index(feature)
-        if isinstance(feature, bool) or not isinstance(feature, (int, np.integer)) or not -d <= feature < d:
-            raise ParameterError(f"features: {feature!r} must be a name, or a number in 0..{d - 1}")
-        return int(feature) % d
+        number = isinstance(feature, (int, np.integer)) and not isinstance(feature, bool)
+        wrong = not number or not -d <= cast(int, feature) < d
+        refuse_if(wrong, f"features: {feature!r} must be a name, or a number in 0..{d - 1}")
+        return int(cast(int, feature)) % d
 
 
 # -- moved rows
@@ -367,11 +368,9 @@ def _shuffled(n: int, groups: Groups | None, rng: np.random.Generator) -> Ints:
         return rng.permutation(n)
     codes = np.unique(groups.codes, return_inverse=True)[1]
     largest = int(np.bincount(codes).max())
-    if 2 * largest > n:
-        raise UncertainError(
-            f"one {groups.name} has {largest} of the {n} rows: its values cannot all come from other groups; "
-            "pass groups=False (of a Model) or None, or more rows of others"
-        )
+    large = f"one {groups.name} has {largest} of the {n} rows: its values cannot all come from other groups"
+    advice = "pass groups=False (of a Model) or None, or more rows of others"
+    refuse_if(2 * largest > n, f"{large}; {advice}", UncertainError)
     places = rng.permutation(codes.max() + 1)[codes]
     order = np.lexsort((rng.random(n), places))
     source = np.empty(n, dtype=np.int64)
@@ -436,9 +435,9 @@ def _std_of_error(error: object) -> float | None:
     if isinstance(error, str):
         check_option("error", error, ("keep", "zero"))
         return None if error == "keep" else 0.0
-    if isinstance(error, bool) or not isinstance(error, Real) or not 0 <= float(error) < np.inf:
-        raise ParameterError(f'error={error!r}: must be "keep", "zero" or a standard deviation >= 0')
-    return float(error)
+    wrong = isinstance(error, bool) or not isinstance(error, Real) or not 0 <= float(error) < np.inf
+    refuse_if(wrong, f'error={error!r}: must be "keep", "zero" or a standard deviation >= 0')
+    return float(cast(float, error))
 
 
 def _given_axes(grid: ArrayLike | Sequence[ArrayLike], n_features: int) -> tuple[Floats, ...]:

@@ -203,8 +203,7 @@ def _found(
     `options` are those of `by_model`.
     """
     noisy = np.flatnonzero(filled_gaussians(rows)._deviations().any(axis=0))
-    if not noisy.size:
-        raise UncertainError("there are no error bars to check: every value is exact")
+    refuse_if(not noisy.size, "there are no error bars to check: every value is exact", UncertainError)
     rows = rows[:, noisy]
     found = [None] * len(noisy) if replicates is None else by_replicates(rows, replicates)
     modelled = by_model(rows, **options) if None in found else []

@@ -55,9 +55,7 @@ class Commands(click.Group):
                 answer = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
-            with suppress(
-                OSError, ValueError
-            ):  # the rest of the buffer, or the interpreter complains at exit
+            with suppress(OSError, ValueError):  # the rest of the buffer; Python complains of it at exit
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(PIPE_CLOSED)
         return answer

@@ -123,9 +123,7 @@ def write(
         write_table(frame, Path(path))
         return frame.shape
     with _output(path) as file:
-        if name in ("csv", "tsv"):
-            return _write_text(frames, file, name)
-        return _write_binary(frames, file, name)
+        return (_write_text if name in ("csv", "tsv") else _write_binary)(frames, file, name)
 
 
 def _batches(table: Table) -> Iterator[Table]:
@@ -162,10 +160,9 @@ def _write_text(frames: Iterable[polars.DataFrame], file: BinaryIO, kind: str) -
     height = width = 0
     for frame in frames:
         nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
-        if nested:
-            raise ColumnError(
-                f"{kind.upper()} has no lists, but column {nested[0]!r} is one: write parquet or arrow"
-            )
+        for name in nested:
+            advice = "write parquet or arrow"
+            raise ColumnError(f"{kind.upper()} has no lists, but column {name!r} is one: {advice}")
         text = frame.write_csv(separator="\t" if kind == "tsv" else ",", include_header=not height)
         file.write(text.encode())
         height, width = height + frame.height, frame.width
@@ -181,10 +178,7 @@ def _write_binary(frames: Iterator[polars.DataFrame], file: BinaryIO, kind: str)
     if second is None or not installed("pyarrow"):
         frame = first if second is None else _concat([first, second, *frames])
         data = io.BytesIO()  # Polars has errors of its own for a full disk
-        if kind == "parquet":
-            frame.write_parquet(data)
-        else:
-            frame.write_ipc(data)
+        (frame.write_parquet if kind == "parquet" else frame.write_ipc)(data)
         file.write(data.getbuffer())
         return frame.shape
     import pyarrow

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
 from .._data.options import refuse_if
-from .._data.typing import ColumnOrValues, Estimator, Floats, Keywords, Label, Labels, Predictor
+from .._data.typing import ColumnOrValues, Estimator, Floats, Keywords, Labels, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ShapeError
 from ._figure import COLORS, GREY, axes_for, axis_limits, bare, ink, legend
@@ -95,13 +95,9 @@ class DecisionBoundaryDisplay:
         name = type(last_step(classifier)).__name__
         no_score = not hasattr(classifier, "decision_function")
         refuse_if(no_score, f"{name} has no decision_function: a boundary is between classes")
-        low, high = axis_limits(data.means)
-        xx0, xx1 = np.meshgrid(*(np.linspace(low[k], high[k], resolution) for k in (0, 1)))
-        points = np.stack([xx0.ravel(), xx1.ravel()], axis=1)
-        score, std = (
-            values.reshape(xx0.shape + values.shape[1:])
-            for values in _scores(classifier, points, cov, pair, rows.rows)
-        )
+        xx0, xx1, points = _grid(np.stack(axis_limits(data.means)).T, resolution)
+        answers = _scores(classifier, points, cov, pair, rows.rows)
+        score, std = (values.reshape(xx0.shape + values.shape[1:]) for values in answers)
         classes = np.asarray(getattr(classifier, "classes_", [0, 1]))
         display = cls(xx0, xx1, score=score, score_std=std, classes=classes)
         display.plot(axes_for(ax), n_std=n_std)
@@ -137,6 +133,12 @@ class DecisionBoundaryDisplay:
             line |= {"linestyles": "--", "linewidths": 1.2}
             self.band_ = self.ax_.contour(*grid, ratio, [-n_std, n_std], **line)
         return self
+
+
+def _grid(limits: ArrayLike, resolution: int) -> tuple[Floats, Floats, Floats]:
+    """Both coordinates of a grid between pairs of limits, and its points."""
+    xx0, xx1 = np.meshgrid(*(np.linspace(low, high, resolution) for low, high in np.asarray(limits)))
+    return xx0, xx1, np.stack([xx0.ravel(), xx1.ravel()], axis=1)
 
 
 def _scores(
@@ -175,10 +177,8 @@ def boundaries(
     models: Mapping[str, Estimator],
     *,
     names: Sequence[str] = ("feature 0", "feature 1"),
-    labels: Mapping[Label, str] | None = None,
-    n_std: float = 1.0,
-    most: int = 120,
     ax: Axes | None = None,
+    **options: Any,
 ) -> Axes:
     """Rows as points with error ellipses, and the decision boundaries of several models.
 
@@ -187,12 +187,11 @@ def boundaries(
     data : Gaussians with two features.
     y : their labels.
     models : fitted two-class models by the name for the legend; the last one is drawn solid and on top.
-    names, labels, n_std, most : as for :class:`GaussianDisplay`.
+    names : axis labels.
+    **options : of :meth:`GaussianDisplay.plot`.
     """
-    ax = GaussianDisplay(data, y).plot(ax, n_std=n_std, most=most, names=names, labels=labels).ax_
-    axes = [np.linspace(*limits, 201) for limits in (ax.get_xlim(), ax.get_ylim())]
-    gx, gy = np.meshgrid(*axes)
-    points = np.stack([gx.ravel(), gy.ravel()], axis=1)
+    ax = GaussianDisplay(data, y).plot(ax, names=names, **options).ax_
+    gx, gy, points = _grid((ax.get_xlim(), ax.get_ylim()), 201)
     last = len(models) - 1
     for k, (name, model) in enumerate(models.items()):
         line, width, color = ("-", 2.2, ink()) if k == last else (("--", ":", "-.")[k % 3], 1.8, GREY)

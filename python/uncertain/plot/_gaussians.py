@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
 from .._data.numbers import check_shape
+from .._data.options import refuse_if
 from .._data.typing import ColumnOrValues, Keywords, Label, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ShapeError
@@ -178,5 +179,5 @@ class GaussianDisplay:
 
 
 def _check_two_features(data: GaussianArray) -> None:
-    if data.n_features != 2:
-        raise ShapeError(f"data: a picture needs 2 features, got {data.n_features}; pick two columns first")
+    wrong = f"data: a picture needs 2 features, got {data.n_features}; pick two columns first"
+    refuse_if(data.n_features != 2, wrong, ShapeError)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol, TypeGuard, cast
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
+from .._data.options import refuse_if
 from .._data.typing import ColumnOrValues, Estimator, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ParameterError, ShapeError
@@ -47,9 +48,8 @@ class PlotRows(NamedTuple):
         d = self.rows.n_features
         if features is None and d != 2:
             names = "" if self.names is None else f", names such as {', '.join(self.names[:4])}"
-            raise ShapeError(
-                f"data: a picture needs 2 features, got {d}; say which with features=(a, b){names}"
-            )
+            advice = f"say which with features=(a, b){names}"
+            raise ShapeError(f"data: a picture needs 2 features, got {d}; {advice}")
         numbers = []
         for feature in (0, 1) if features is None else features:
             if isinstance(feature, str):
@@ -58,8 +58,8 @@ class PlotRows(NamedTuple):
                     raise ParameterError(f"features: there is no feature {feature!r}; {names}")
                 feature = self.names.index(feature)
             numbers.append(int(feature))
-        if len(numbers) != 2 or numbers[0] == numbers[1] or not all(0 <= j < d for j in numbers):
-            raise ParameterError(f"features = {features}: must be two different numbers in 0..{d - 1}")
+        wrong = len(numbers) != 2 or numbers[0] == numbers[1] or not all(0 <= j < d for j in numbers)
+        refuse_if(wrong, f"features = {features}: must be two different numbers in 0..{d - 1}")
         return numbers[0], numbers[1]
 
     def axis_names(self, pair: tuple[int, int]) -> list[str] | None:

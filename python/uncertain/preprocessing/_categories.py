@@ -31,15 +31,12 @@ def find_categories(table: Table, columns: Sequence[str], on_missing: str) -> Ca
     for name in columns:
         column = _read(table, name)
         if on_missing == "error":
-            column.refuse_missing(
-                name,
-                'has no category; with on_missing="point" that is a category of its own, or drop such rows',
-            )
+            advice = 'with on_missing="point" that is a category of its own, or drop such rows'
+            column.refuse_missing(name, f"has no category; {advice}")
         distinct = {*_distinct(column.present)[0]}
         for kind in {*map(type, distinct)} - {str, bool, int, float}:
-            raise UncertainError(
-                f"{name}: categories must be strings, booleans or numbers, got {kind.__name__}"
-            )
+            wanted = "strings, booleans or numbers"
+            raise UncertainError(f"{name}: categories must be {wanted}, got {kind.__name__}")
         found[name] = _ordered(name, distinct if column.missing is None else {*distinct, None})
     return found
 

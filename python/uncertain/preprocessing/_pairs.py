@@ -72,9 +72,8 @@ def _refuse(
     wrong = np.argwhere(of_corr & ~(np.abs(values) <= 1))
     if len(wrong):
         row, column = wrong[0]
-        raise UncertainError(
-            f"{columns[column]}: row {row} is {values[row, column]}; correlations lie in [-1, 1]"
-        )
+        place = f"{columns[column]}: row {row} is {values[row, column]}"
+        raise UncertainError(f"{place}; correlations lie in [-1, 1]")
     wrong = np.argwhere(~of_corr & ~(np.abs(values) <= scale * (1 + 1e-9)))
     if len(wrong):
         row, column = wrong[0]

@@ -7,6 +7,7 @@ from typing import Any
 from .._data.array import GaussianArray
 from .._data.arrow_rows import from_column
 from .._data.arrow_types import register
+from .._data.options import refuse_if
 from ..exceptions import ShapeError
 
 
@@ -48,8 +49,8 @@ def from_arrow(column: Any) -> GaussianArray:
     table = open_frame(column)
     if table is None:
         return from_column(to_series(column, getattr(column, "name", None) or "column"))
-    if len(table.names) != 1:
-        raise ShapeError(f"from_arrow takes one column, got a table of {len(table.names)}: pass table[name]")
+    several = f"from_arrow takes one column, got a table of {len(table.names)}: pass table[name]"
+    refuse_if(len(table.names) != 1, several, ShapeError)
     return from_column(*table.read(table.names))
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
 from .._data.numbers import float_array, pair_of_arrays, refuse_where
-from .._data.options import check_option
+from .._data.options import check_option, refuse_if
 from ..exceptions import NegativeVarianceError, ParameterError, ShapeError
 
 
@@ -69,14 +69,11 @@ def from_standard_errors(
         span = np.ptp(x, axis=0) if len(x) else largest
         scale = np.divide(0.8 * span, largest, out=np.zeros_like(span), where=largest > 0)
         return GaussianArray(x, var=s * scale)
-    if n is None:
-        raise ParameterError(f"rule = {rule!r} needs n, the number of observations behind every mean")
+    refuse_if(n is None, f"rule = {rule!r} needs n, the number of observations behind every mean")
     count = float_array(n, "n")
-    if count.ndim == 1 and count.shape == (len(x),):
-        count = count[:, None]
-    elif count.ndim != 0 and count.shape != x.shape:
-        raise ShapeError(f"n: expected a number, shape ({len(x)},) or {x.shape}, got {count.shape}")
-    count = np.broadcast_to(count, x.shape)
+    expected = f"n: expected a number, shape ({len(x)},) or {x.shape}, got {count.shape}"
+    refuse_if(count.shape not in ((), (len(x),), x.shape), expected, ShapeError)
+    count = np.broadcast_to(count[:, None] if count.ndim == 1 else count, x.shape)
     few = ~(np.isfinite(count) & (count >= 1))
     refuse_where(few, count, "n", "expected a count >= 1", error=ParameterError)
     return GaussianArray(x, var=count * s**2)
