@@ -43,7 +43,7 @@ CEILINGS = {
     "rust/uncertain-python": 3_410,
     "tests/python": 34_950,
     "tests/rust": 6_070,
-    "benches": 9_140,
+    "benches": 4_300,
     "papers": 3_410,
 }
 

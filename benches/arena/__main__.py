@@ -2,7 +2,7 @@
 
 python -m arena run --data FOLDER [--quick] [--only WORD] [--methods WORD ...] [--jobs 2] [--out FILE]
                     [--cells FILE]       # a line for each fit; those that are there are not run again
-python -m arena run --data FOLDER --methods WORD ... --into results.json    # beside its other methods
+python -m arena run --data FOLDER --methods WORD ... --into results.csv    # beside its other methods
 python -m arena check --data FOLDER      # is uncertain.fit worse than in the stored result?
 python -m arena show                     # tables of the stored result
 python -m arena page                     # the table of the site, from the stored result
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from .task import Task, all_tasks
 from .templates import add
 
 HERE = Path(__file__).parent
-STORED = HERE / "results.json"
+STORED = HERE / "results.csv"
 QUICK_ROWS, LIMIT = 600, 900.0
 
 
@@ -126,9 +125,7 @@ def _run(
         if given.into:  # all splits of a method, or its former ones
             wanted = Counter((cell.task.name, cell.method.name) for cell in todo)
             found = {t: {m: c for m, c in own.items() if len(c) == wanted[t, m]} for t, own in found.items()}
-        about = {"splits": splits, "rows_at_most": most, "seconds": round(progress.seconds())}
-        about |= {"date": time.strftime("%Y-%m-%d"), "jobs": given.jobs, "command": " ".join(sys.argv[1:])}
-        results = store.summary(found, about)
+        results = store.summary(found, {"splits": splits, "rows_at_most": most})
         return renewed(store.read(given.into), results) if given.into else results
 
     try:

@@ -1,4 +1,4 @@
-"""What a run found, from sums of blocks to a JSON of means, and back.
+"""The scores of a run, from sums of blocks to a CSV of means, and back.
 
 A cell is a method at one size of errors of one task, over all splits. Kept of it are the means of its scores
 with standard errors (of its main loss alone where errors are not x 1), the sums of its main loss in blocks,
@@ -9,40 +9,27 @@ and the paired difference of its main loss to `uncertain.fit`. `check` compares 
 from __future__ import annotations
 
 import json
-import os
-import platform
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from .answers import MAIN
 from .cell import mean
 
 OURS = "uncertain.fit"
+PARTS = ("fit", "predict", "memory")
+"""Seconds of a fit and of a row, megabytes."""
+TEXTS = dict.fromkeys(("task", "method", "errors", "sums", "n", "failed"), pl.String)
 Found = dict[str, dict[str, list[dict[str, Any]]]]
 """task -> method -> splits"""
 
 
 def summary(found: Found, about: dict[str, Any]) -> dict[str, Any]:
-    """The JSON."""
-    tasks = {name: _task(methods) for name, methods in found.items() if methods}
-    return {"about": about | machine(), "tasks": tasks}
-
-
-def machine() -> dict[str, Any]:
-    """What matters to times, and versions."""
-    packages = ("uncertain-learn", "numpy", "scikit-learn", "lightgbm", "xgboost")
-    found = {}
-    for name in packages:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
-    return {"cores": os.cpu_count(), "load_at_the_end": load, "python": platform.python_version()} | found
+    """The result: tasks, and how they were split."""
+    return {"about": about, "tasks": {name: _task(methods) for name, methods in found.items() if methods}}
 
 
 def _task(methods: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
@@ -78,9 +65,7 @@ def _method(splits: list[dict[str, Any]], ours: list[dict[str, Any]], main: str)
         if paired:
             behind = _joined(splits, factor, main) - _joined(ours, factor, main)
             scores[factor]["behind"] = pair(*mean(behind, n))
-    parts = {
-        part: _short([np.mean([one[part] for one in splits])])[0] for part in ("fit", "predict", "memory")
-    }
+    parts = {part: _short([np.mean([one[part] for one in splits])])[0] for part in PARTS}
     return parts | {"scores": scores}
 
 
@@ -97,15 +82,59 @@ def pair(value: float, se: float) -> list[float]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The JSON of an earlier run."""
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    """The result of an earlier run."""
+    about = json.loads(path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# "))
+    frame = pl.read_csv(path, comment_prefix="#", infer_schema_length=None, schema_overrides=TEXTS)
+    tasks: dict[str, Any] = {}
+    for row in frame.iter_rows(named=True):
+        shape = {"regression": row["regression"], "rows": [row["train"], row["test"]]}
+        entry = tasks.setdefault(row["task"], shape | {"methods": {}})
+        if row["n"]:
+            entry["n"] = _numbers(row["n"])
+        if row["failed"] is not None:
+            entry["methods"][row["method"]] = {"failed": row["failed"]}
+            continue
+        parts = {part: row[part] for part in PARTS}
+        method = entry["methods"].setdefault(row["method"], parts | {"scores": {}})
+        names = [name for name in frame.columns if f"{name}_se" in row and row[name] is not None]
+        scores: dict[str, list[float]] = {name: [row[name], row[f"{name}_se"]] for name in names}
+        if row["sums"]:
+            scores["sums"] = _numbers(row["sums"])
+        method["scores"][row["errors"]] = scores
+    return {"about": about, "tasks": tasks}
 
 
 def write(path: Path, results: dict[str, Any]) -> None:
-    """One line a method, so that differences can be read."""
-    text = json.dumps(results, ensure_ascii=False, separators=(",", ":"))
-    path.write_text(text.replace('"},"', '"},\n"').replace(']}}},"', ']}}},\n"') + "\n", encoding="utf-8")
+    """A row for each task, method and size of errors; splits and rows at most in a comment in front."""
+    rows = []
+    for task, entry in results["tasks"].items():
+        train, test = entry.get("rows", (None, None))
+        shape = {"task": task, "regression": entry.get("regression"), "train": train, "test": test}
+        n = entry.get("n", [])
+        for method, one in entry["methods"].items():
+            if "failed" in one:
+                rows.append(shape | {"method": method, "failed": one["failed"]})
+            for factor, scores in one.get("scores", {}).items():
+                row = shape | {"method": method, "errors": factor} | {part: one[part] for part in PARTS}
+                for name, value in scores.items():
+                    if name != "sums":
+                        row |= {name: value[0], f"{name}_se": value[1]}
+                rows.append(row | {"sums": _text(scores.get("sums", [])), "n": _text(n)})
+                n = []
+    heads = dict.fromkeys(
+        [*shape, "method", "errors", *PARTS, *(name for row in rows for name in row), "failed"]
+    )
+    frame = pl.DataFrame([dict.fromkeys(heads) | row for row in rows], infer_schema_length=None)
+    about = json.dumps({name: results["about"][name] for name in ("splits", "rows_at_most")})
+    path.write_text(f"# {about}\n{frame.write_csv()}", encoding="utf-8")
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(number) for number in text.split()]
+
+
+def _text(numbers: list[float]) -> str:
+    return " ".join(f"{number:.4g}" for number in numbers)
 
 
 def worse(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:

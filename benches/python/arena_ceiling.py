@@ -11,18 +11,21 @@ stored result (each method's difference by itself, normal): what it could reach.
 
 from __future__ import annotations
 
-import json
+import sys
 from pathlib import Path
 
 import numpy as np
 
-OURS, DRAWS = "uncertain.fit", 4_000
-STORED = Path(__file__).parents[1] / "arena" / "results.json"
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from arena.results import OURS, read
+
+DRAWS = 4_000
+STORED = Path(__file__).parents[1] / "arena" / "results.csv"
 
 
 def cells() -> list[dict[str, tuple[float, float]]]:
     """Of each cell, every method's difference to `uncertain.fit` and its standard error."""
-    tasks = json.loads(STORED.read_text(encoding="utf-8"))["tasks"].values()
+    tasks = read(STORED)["tasks"].values()
     found = []
     for entry in tasks:
         scores = {name: one["scores"] for name, one in entry["methods"].items() if "scores" in one}

@@ -1,17 +1,14 @@
-"""`GaussianMixtureRegressor` beside the other ways to fit a line with errors in x and y.
+"""Lines with errors in x and y: bias, coverage and intervals of `LinearLaw`, and other methods beside it.
 
-Run: python benches/python/errors_in_both.py [simulation|intervals|peers|...] [--data ../shared/data]
+    python benches/python/errors_in_both.py simulation
+    python benches/python/errors_in_both.py intervals
+    python benches/python/errors_in_both.py supernovae [--data FOLDER]
 
 - simulation: bias of slopes, intercept and scatter, and coverage of their intervals, 50 to 5,000 rows.
 - intervals: coverage of 95 % intervals of one slope by standard errors and by the profile, few rows.
-- peers: slopes of seven methods on such rows, means over 200 samples of 300 rows.
-- supernovae: Pantheon+, magnitude residual against stretch and colour with 3 x 3 covariances per row.
-- curve: a density from 20 components, 20,000 rows.
-
-The peers: least squares; Deming regression (total least squares in units of the mean error covariance);
-orthogonal distance regression (odrpack where it is installed, else scipy.odr); the linmix model (Kelly
-2007, Gibbs sampling, three Gaussians for x, here for several features); the structural likelihood maximised
-by SciPy alone.
+- supernovae: Pantheon+, magnitude residual against stretch and colour with 3 x 3 covariances per row, beside
+  least squares, orthogonal distances (odrpack where it is installed, else scipy.odr), linmix (Kelly 2007,
+  Gibbs sampling, three Gaussians) and the structural likelihood maximised by SciPy alone.
 """
 
 from __future__ import annotations
@@ -25,16 +22,12 @@ from typing import Any
 
 import numpy as np
 from scipy.integrate import quad
-from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.stats import norm
 
 from uncertain import (
     GaussianArray,
-    GaussianCollapser,
-    GaussianDenoiser,
     GaussianMixtureRegressor,
-    GSURegressor,
 )
 
 Array = Any
@@ -72,32 +65,6 @@ def least_squares(x: Array, y: Array, C: Array) -> tuple[Array, Array]:
     beta, rss, *_ = np.linalg.lstsq(A, y, rcond=None)
     variance = rss[0] / (len(x) - A.shape[1])
     return beta, np.sqrt(np.diag(variance * np.linalg.inv(A.T @ A)))
-
-
-def spread(x: Array, y: Array, C: Array) -> tuple[Array, None]:
-    """`GSURegressor` with squared loss: error bars as spread."""
-    d = x.shape[1]
-    model = GSURegressor(alpha=1e-8, loss="squared").fit(
-        GaussianArray(x, cov=C[:, :d, :d]), y, y_std=np.sqrt(C[:, d, d])
-    )
-    return np.r_[model.coef_, model.intercept_], None
-
-
-def denoised(x: Array, y: Array, C: Array) -> tuple[Array, Array]:
-    """Least squares on the posterior means of a denoiser."""
-    d = x.shape[1]
-    Z = GaussianCollapser().fit_transform(
-        GaussianDenoiser().fit_transform(GaussianArray(x, cov=C[:, :d, :d]))
-    )
-    return least_squares(Z.means, y, C)
-
-
-def deming(x: Array, y: Array, C: Array) -> tuple[Array, None]:
-    """Total least squares in units of the mean error covariance."""
-    u = np.c_[x, y]
-    normal = eigh(np.cov(u.T), C.mean(axis=0))[1][:, 0]
-    beta = -normal[:-1] / normal[-1]
-    return np.r_[beta, y.mean() - beta @ x.mean(axis=0)], None
 
 
 def orthogonal(x: Array, y: Array, C: Array) -> tuple[Array, Array]:
@@ -210,9 +177,6 @@ def linmix(
 
 PEERS: dict[str, Fit] = {
     "least squares": least_squares,
-    "GSURegressor (spread)": spread,
-    "behind a denoiser": denoised,
-    "Deming": deming,
     "orthogonal distance": orthogonal,
     "linmix (3 Gaussians)": linmix,
     "structural likelihood": structural,
@@ -266,20 +230,6 @@ def intervals(samples: int = 2000) -> None:
         print(f"{n:4}  {size:11}   {told}    {none}", flush=True)
 
 
-def peers() -> None:
-    """Mean slopes and intercept of every method; true ones 2, -1, 1."""
-    samples = 200
-    for name, fit in PEERS.items():
-        if name == "linmix (3 Gaussians)":
-            continue  # 200 chains take too long; it is beside the others on the supernovae
-        rng = np.random.default_rng(1)
-        found = np.array([fit(*readings(rng, 300)[:3])[0][:3] for _ in range(samples)])
-        mean, se = found.mean(0), found.std(0) / np.sqrt(samples)
-        print(
-            f"{name:26}", "  ".join(f"{m:+.3f} +- {s:.3f}" for m, s in zip(mean, se, strict=True)), flush=True
-        )
-
-
 def pantheon(path: Path) -> tuple[Array, Array, Array]:
     """(x1, c), mB less a distance modulus (flat, Omega_m = 0.33), and covariances; a row per supernova."""
     import polars as pl
@@ -314,57 +264,12 @@ def supernovae(data: Path) -> None:
         print(f"{name:26} {told}   {seconds:.2f} s", flush=True)
 
 
-def curve() -> None:
-    """Root mean squared errors and coverage of a density; three bent colours, errors of 0.02 to 0.3."""
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
-    rng = np.random.default_rng(0)
-
-    def made(n: int) -> tuple[GaussianArray, Array]:
-        z = rng.gamma(3.0, 0.4, n)
-        colours = np.c_[np.sin(1.5 * z), np.cos(2.2 * z) + 0.4 * z, 0.5 * z + np.sin(4 * z) / 4]
-        truth = colours + 0.05 * rng.normal(size=colours.shape)
-        std = rng.uniform(0.02, 0.3, (n, 1)) * np.ones(3)
-        return GaussianArray(truth + std * rng.normal(size=truth.shape), std=std), z
-
-    (X, z), (new, true) = made(20_000), made(20_000)
-    trees = HistGradientBoostingRegressor(random_state=0).fit(np.c_[X.means, np.sqrt(X.trace())], z)
-    off = trees.predict(np.c_[new.means, np.sqrt(new.trace())]) - true
-    print(f"boosting with error columns: RMSE {np.sqrt(np.mean(off**2)):.4f}")
-    for k in (1, 5, 10, 20, 40):
-        start = time.perf_counter()
-        model = GaussianMixtureRegressor(k, random_state=0).fit(X, z)
-        seconds = time.perf_counter() - start
-        mean = model.predict(new)
-        q = model.predict_quantiles(new, [0.025, 0.16, 0.84, 0.975])
-        inside = [np.mean((q[:, i] < true) & (true < q[:, 3 - i])) for i in (1, 0)]
-        draws = np.sort(model.sample_y(new, 100), axis=1)
-        rank = (2 * np.arange(1, 101) - 101) / 100**2
-        crps = float((np.abs(draws - true[:, None]).mean(1) - (draws * rank).sum(1)).mean())
-        print(
-            f"{k:2} components: RMSE {np.sqrt(np.mean((mean - true) ** 2)):.4f}, CRPS {crps:.4f}, "
-            f"within the central 68 % {inside[0]:.3f}, 95 % {inside[1]:.3f}, {seconds:.1f} s", flush=True,
-        )  # fmt: skip
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parts = ("simulation", "intervals", "peers", "supernovae", "curve")
-    parser.add_argument("parts", nargs="*", default=parts)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    given = parser.parse_args()
-    unknown = set(given.parts) - set(parts)
-    if unknown:
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(parts)}")
-    for part in given.parts:
-        print(f"-- {part}")
-        if part == "supernovae":
-            supernovae(given.data)
-        else:
-            {"simulation": simulation, "intervals": intervals, "peers": peers, "curve": curve}[part]()
-
-
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("part", choices=("simulation", "intervals", "supernovae"))
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    arguments = parser.parse_args()
+    if arguments.part == "supernovae":
+        supernovae(arguments.data)
+    else:
+        {"simulation": simulation, "intervals": intervals}[arguments.part]()

@@ -10,13 +10,14 @@ import argparse
 import os
 import platform
 import sys
-from datetime import date
 from itertools import groupby
 from pathlib import Path
 
-import cost_laws
 import denoise
 import fits
+import gram
+import huber
+import kernel_svc
 import numpy as np
 import rust
 import scipy
@@ -36,7 +37,9 @@ def main() -> None:
 
     text = [machine(), fits_table(fits.run(arguments.scale, arguments.data))]
     text.append(denoise.table(denoise.run(arguments.scale)))
-    text.append(f"### Cost laws\n\n{cost_laws.report(cost_laws.run(most=1.0))}")
+    text.append(gram.table(list(gram.SIZES)))
+    text.append(kernel_svc.table([2500]))
+    text.append(huber.table(1000))
     if not arguments.no_rust:
         rust.run()
         results = rust.read()
@@ -58,9 +61,9 @@ def machine() -> str:
         cpu = names[0] if names else cpu
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count()
     return (
-        f"{date.today()}, {cpu}, {cores} cores, {platform.system()}, Python {platform.python_version()}, "
-        f"NumPy {np.__version__}, SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}; "
-        f"load {os.getloadavg()[0]:.1f} at the start. Command: `make bench`."
+        f"{cpu}, {cores} cores, {platform.system()}, Python {platform.python_version()}, "
+        f"NumPy {np.__version__}, SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}. "
+        "Command: `make bench`."
     )
 
 

@@ -215,9 +215,7 @@ class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseE
 
         For two classes of one component this has a closed form (a quadratic form of a Gaussian). Otherwise it
         is computed from 4095 fixed points: with ``shared_covariance=True`` of the Gaussian of the components'
-        log densities, else of z, with the means and variances of these log densities exact. Median errors are
-        0.3 % of the deviation for the mean and 0.5 % for the deviation
-        (``benches/python/score_distribution.py``).
+        log densities, else of z, with the means and variances of these log densities exact.
 
         A missing feature stays missing: the score is that of the features that are present.
 

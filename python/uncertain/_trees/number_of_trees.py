@@ -18,7 +18,7 @@ folds is too short, its learner goes on with a warm start, which takes twice as 
 version of scikit-learn whose arrays are not understood.
 
 Rejected: scikit-learn's early stopping alone, which holds out copies of rows that it learns from; a fixed
-number (benches/python/remeasured_rules.py).
+number.
 """
 
 from __future__ import annotations

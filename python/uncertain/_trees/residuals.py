@@ -16,8 +16,7 @@ is normal with mean and deviation of the residuals there.
 
 Source: N. Meinshausen, Quantile Regression Forests, JMLR 7, 2006 (weights by leaves); P. Geurts, D. Ernst,
 L. Wehenkel, Extremely randomized trees, Machine Learning 63, 2006, doi 10.1007/s10994-006-6226-1. Rejected
-by numbers (benches/python/densities.py): boosting of classes and of thresholds, quantile losses, weights by
-trees of the mean.
+after measurement: boosting of classes and of thresholds, quantile losses, weights by trees of the mean.
 """
 
 from __future__ import annotations
