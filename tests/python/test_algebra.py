@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from catalogues import as_model
+from everything import SUBJECTS, Subject, rows
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -18,6 +19,7 @@ from uncertain import (
     AsGaussians,
     GaussianArray,
     GaussianCollapser,
+    GaussianColumnTransformer,
     GaussianDenoiser,
     GaussianImputer,
     GaussianScaler,
@@ -248,20 +250,11 @@ def test_rows_below_each_other_have_one_order_of_features(rng: np.random.Generat
         GaussianArray.concat([GaussianArray(g.means), g, g[:, ["g", "u", "r"]]])
 
 
-ESTIMATORS = [
-    GaussianScaler(), SubspaceProjector(), GaussianDenoiser(random_state=0), GaussianImputer(random_state=0),
-    KernelMap("quadratic"), LinearMap(np.eye(3)), GaussianCollapser(), GSUClassifier(),
-    uncertain.GaussianDiscriminant(),
-    uncertain.RobustSVC(), uncertain.ProbabilisticKernelSVC(), uncertain.MinimaxProbabilityClassifier(),
-    uncertain.AdaptiveHuberClassifier(), uncertain.ProbabilisticKernelFeatures(10, random_state=0),
-    AsGaussians(),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
-def test_estimators_know_the_names_of_their_features(estimator: Any, rng: np.random.Generator) -> None:
-    g = GaussianArray(rng.normal(size=(40, 3)), std=0.3, feature_names=NAMES)
-    y = (g.means[:, 0] > 0).astype(int)
+@pytest.mark.parametrize("subject", [s for s in SUBJECTS if s.kind is not GaussianColumnTransformer], ids=str)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_estimators_know_the_names_of_their_features(subject: Subject, rng: np.random.Generator) -> None:
+    bare, y, estimator = rows(), subject.targets(), subject.kind(**subject.parameters)
+    g = bare._named(NAMES)
     fitted = clone(estimator).fit(g, y)
     assert fitted.feature_names_in_.tolist() == list(NAMES)
     ask = fitted.transform if hasattr(fitted, "transform") else fitted.predict
@@ -270,7 +263,6 @@ def test_estimators_know_the_names_of_their_features(estimator: Any, rng: np.ran
         ask(g[:, ["g", "u", "r"]])
     with pytest.raises(UncertainError, match="x unseen at fit time; u missing"):
         ask(GaussianArray(g.means, feature_names=["x", "g", "r"]))
-    bare = GaussianArray(g.means, std=0.3)
     if isinstance(estimator, AsGaussians):
         assert ask(bare).feature_names == NAMES
     else:
@@ -284,10 +276,9 @@ def test_estimators_know_the_names_of_their_features(estimator: Any, rng: np.ran
     assert not hasattr(refitted, "feature_names_in_")
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS[:4], ids=lambda e: type(e).__name__)
-def test_features_in_are_features_out(estimator: Any, rng: np.random.Generator) -> None:
-    g, _ = named("std", rng)
-    assert clone(estimator).fit(g).get_feature_names_out().tolist() == list(NAMES)
+@pytest.mark.parametrize("kind", [GaussianScaler, SubspaceProjector, GaussianDenoiser, GaussianImputer])
+def test_features_in_are_features_out(kind: Any, rng: np.random.Generator) -> None:
+    assert kind().fit(named("std", rng)[0]).get_feature_names_out().tolist() == list(NAMES)
 
 
 def test_columns_of_a_table_name_the_features(rng: np.random.Generator) -> None:

@@ -9,7 +9,6 @@ import pytest
 from oracles import positive_part, score, squared_positive_part
 
 from uncertain import (
-    AdaptiveHuberRegressor,
     ErrorColumns,
     GaussianArray,
     GaussianScaler,
@@ -341,13 +340,6 @@ def test_minimax_and_error_columns_see_moments() -> None:
     mixed, plain = (MinimaxProbabilityClassifier().fit(rows, labels(X)) for rows in (X, moments))
     np.testing.assert_array_equal(mixed.coef_, plain.coef_)
     np.testing.assert_allclose(ErrorColumns().fit_transform(X), ErrorColumns().fit_transform(moments))
-
-
-def test_what_takes_no_mixtures_says_what_to_do() -> None:
-    X = mixtures()
-    with pytest.raises(UncertainError, match=r"collapse\(.gaussian.\)"):
-        AdaptiveHuberRegressor().fit(X, X.means[:, 0])
-    AdaptiveHuberRegressor().fit(X.collapse("gaussian"), X.means[:, 0])
 
 
 @pytest.mark.parametrize("method", ["usvc", "tsvc", "ausvc", "psvm"])

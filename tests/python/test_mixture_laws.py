@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
+from everything import SUBJECTS, Subject, rows
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import expit, gammaln
 from scipy.stats import norm
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
+from test_sklearn import OF_TABLES
 
-import uncertain
 from uncertain import (
+    AdaptiveHuberClassifier,
+    AdaptiveHuberRegressor,
     GaussianArray,
     GaussianDiscriminant,
     GaussianImputer,
@@ -198,88 +200,66 @@ def test_the_imputer_learns_from_mixtures_and_leaves_them_alone() -> None:
 # -- every estimator takes them, or says what to do
 
 
-def estimators() -> list[str]:
-    public = [getattr(uncertain, name) for name in uncertain.__all__]
-    own = [c for c in public if inspect.isclass(c) and issubclass(c, BaseEstimator)]
-    return sorted({c.__name__ for c in own} - {"AsGaussians", "GaussianColumnTransformer"})  # of tables
-
-
-REFUSED = {"AdaptiveHuberClassifier", "AdaptiveHuberRegressor"}
+MORE = [
+    Subject(GSUClassifier, {"probability": True}), Subject(GSUClassifier, {"alpha": "auto"}),
+    Subject(ProbabilisticKernelSVC, {"probability": True}),
+    Subject(GeneralizedLinearLaw, {"n_components": 2}),
+    Subject(CurveRegressor, {"curve": lambda x, p: np.exp(p[0] * x[:, 0]), "p0": [0.5]}),
+]  # fmt: skip
+REFUSED = (AdaptiveHuberClassifier, AdaptiveHuberRegressor)
+TAKEN = [one for one in [*SUBJECTS, *MORE] if one.kind not in (*OF_TABLES, *REFUSED)]
 VERBS = ("predict", "predict_proba", "decision_function", "decision_distribution", "transform",
          "predict_quantiles", "score_samples")  # fmt: skip
 
 
-def default(name: str) -> BaseEstimator:
-    cls = getattr(uncertain, name)
-    estimator = cls([[1.0, 2.0], [0.0, 1.0]]) if name == "LinearMap" else cls()
-    return estimator.set_params(random_state=0) if "random_state" in estimator.get_params() else estimator
-
-
-@pytest.mark.parametrize("name", estimators())
-def test_every_estimator_takes_mixtures_or_says_what_to_do(name: str) -> None:
-    random = np.random.default_rng(0)
-    X = MixtureArray(
-        np.tile([0.4, 0.6], 40),
-        random.normal(size=(80, 2)) + np.repeat(np.arange(40) % 2, 2)[:, None],
-        std=random.uniform(0.1, 0.5, (80, 2)),
-        offsets=2 * np.arange(41),
-    )
-    estimator = default(name)
-    y = X.means[:, 0] if name.endswith(("Regressor", "SVR")) else np.arange(40) % 2
+def fitted(subject: Subject, X: GaussianArray) -> Any:
+    model = clone(subject.kind(**subject.parameters))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if name in REFUSED:
-            with pytest.raises(UncertainError, match=r"collapse\(.gaussian.\)"):
-                estimator.fit(X, y)
-            return
-        estimator.fit(X, y)
-        asked = 0
-        for verb in VERBS:
-            if hasattr(estimator, verb):
-                answer = getattr(estimator, verb)(X)
-                asked += 1
-                for part in answer if isinstance(answer, tuple) else (answer,):
-                    assert len(part) == 40
-                    numbers = part.means if isinstance(part, GaussianArray) else part
-                    assert np.issubdtype(numbers.dtype, np.str_) or np.all(np.isfinite(numbers))
-    assert asked
+        model.set_params(**{"random_state": 0} if "random_state" in model.get_params() else {})
+        return model.fit(X, subject.targets())
 
 
-OTHERS: dict[str, Any] = {
-    "GSUClassifier, probabilities": GSUClassifier(probability=True, random_state=0),
-    "GSUClassifier, rbf": GSUClassifier(kernel="rbf", random_state=0),
-    "GSUClassifier, auto": GSUClassifier(alpha="auto", random_state=0),
-    "ProbabilisticKernelSVC, probabilities": ProbabilisticKernelSVC(probability=True, random_state=0),
-    "ProbabilisticKernelSVC, features": ProbabilisticKernelSVC(n_components=20, random_state=0),
-    "GeneralizedLinearLaw": GeneralizedLinearLaw(),
-    "GeneralizedLinearLaw, two components": GeneralizedLinearLaw(n_components=2, random_state=0),
-    "CurveRegressor": CurveRegressor(lambda x, p: p[0] * np.exp(p[1] * x[:, 0]), p0=[1.0, 0.5]),
-    "LinearLaw, Regressor": LinearLaw(),
-}
+def answers(model: Any, X: GaussianArray) -> list[np.ndarray]:
+    """All arrays of all answers."""
+    found: list[np.ndarray] = []
+    for verb in VERBS:
+        answer = getattr(model, verb)(X) if hasattr(model, verb) else ()
+        for part in answer if isinstance(answer, tuple) else (answer,):
+            found += [part.means, part.covariances()] if isinstance(part, GaussianArray) else [part]
+    return found
+
+
+@pytest.mark.parametrize("subject", TAKEN, ids=str)
+def test_every_estimator_takes_mixtures(subject: Subject) -> None:
+    G = rows()
+    twice = np.repeat(np.arange(len(G)), 2)
+    means = G.means[twice] + 0.3 * np.random.default_rng(0).normal(size=(2 * len(G), 3))
+    parts = GaussianArray(means, cov=G.covariances()[twice])
+    X = MixtureArray(np.tile([0.4, 0.6], len(G)), parts, offsets=2 * np.arange(len(G) + 1))
+    found = answers(fitted(subject, X), X)
+    assert found and all(len(part) == len(G) for part in found)
+    assert all(np.isfinite(part).all() for part in found if part.dtype.kind == "f")
+
+
+@pytest.mark.parametrize("subject", TAKEN, ids=str)
+def test_one_component_is_a_gaussian_bit_for_bit(subject: Subject) -> None:
+    G = rows()
+    X = MixtureArray(np.ones(len(G)), G, offsets=np.arange(len(G) + 1))
+    plain, mixed = fitted(subject, G), fitted(subject, X)
+    for value in ("coef_", "coef_std_", "params_", "covariance_"):
+        np.testing.assert_array_equal(getattr(mixed, value, 0.0), getattr(plain, value, 0.0))
+    for one, other in zip(answers(plain, G), answers(mixed, X), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_the_others_say_what_to_do(kind: Any) -> None:
+    with pytest.raises(UncertainError, match=r"collapse\(.gaussian.\)"):
+        kind().fit(mixtures(), np.arange(N) % 2)
+
+
 """Estimators beside those that are public with their defaults."""
-
-
-@pytest.mark.parametrize("name", [*sorted({*estimators()} - REFUSED), *OTHERS])
-def test_one_component_is_a_gaussian_bit_for_bit(name: str) -> None:
-    random = np.random.default_rng(0)
-    G = GaussianArray(random.normal(size=(40, 2)), std=random.uniform(0.1, 0.5, (40, 2)))
-    X = MixtureArray(np.ones(40), G, offsets=np.arange(41))
-    y = np.exp(G.means[:, 0]) if name.endswith(("Regressor", "SVR")) else (G.means[:, 0] > 0).astype(int)
-    estimator = OTHERS.get(name) or default(name)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        plain, mixed = (clone(estimator).fit(rows, y) for rows in (G, X))
-        for value in ("coef_", "coef_std_", "params_", "covariance_"):
-            if hasattr(plain, value):
-                np.testing.assert_array_equal(getattr(plain, value), getattr(mixed, value))
-        for verb in VERBS:
-            if hasattr(plain, verb):
-                answers = (getattr(plain, verb)(G), getattr(mixed, verb)(X))
-                for one, other in zip(*((a if isinstance(a, tuple) else (a,)) for a in answers), strict=True):
-                    if isinstance(one, GaussianArray):
-                        np.testing.assert_array_equal(one.covariances(), other.covariances())
-                        one, other = one.means, other.means
-                    np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize(
@@ -327,7 +307,7 @@ def test_two_peaks_bring_a_third_of_what_the_truth_would(grid: bool) -> None:
     train, test = slice(0, 1000), slice(1000, None)
     of_truth = likelihoods / likelihoods.sum(axis=1, keepdims=True)
     loss = {"truth": -np.log(of_truth[np.arange(n), kind])[test].mean()}
-    for name, rows in (("moments", X.collapse("gaussian")), ("shape", X)):
-        model = GaussianDiscriminant(shared_covariance=False).fit(rows[train], kind[train])
-        loss[name] = -np.log(model.predict_proba(rows[test])[np.arange(n - 1000), kind[test]]).mean()
+    for name, whole in (("moments", X.collapse("gaussian")), ("shape", X)):
+        model = GaussianDiscriminant(shared_covariance=False).fit(whole[train], kind[train])
+        loss[name] = -np.log(model.predict_proba(whole[test])[np.arange(n - 1000), kind[test]]).mean()
     assert loss["moments"] - loss["shape"] > (loss["moments"] - loss["truth"]) / 3, loss
