@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from .._data.groups import groups_from, groups_of_fit
-from .._data.typing import Floats, Keywords, Labels
+from .._data.typing import Floats, Keywords, Labels, RowValues
 from .._data.validation import RowsLike, check_labels, check_numbers, check_sample_weight, check_weights
 from .._uncertain import Fitted, Gaussians
 from .docs import documented
@@ -39,11 +39,7 @@ def predicted(estimator: BaseEstimator, rows: FitRows, return_std: bool) -> Floa
 
 
 def class_arguments(
-    estimator: BaseEstimator,
-    X: RowsLike,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
+    estimator: BaseEstimator, X: RowsLike, y: ArrayLike, sample_weight: RowValues, groups: RowValues
 ) -> tuple[Labels, Keywords]:
     """The classes, and the checked arguments of the extension's `fit`: codes, weights and groups.
 
@@ -58,11 +54,7 @@ def class_arguments(
 
 
 def target_arguments(
-    estimator: BaseEstimator,
-    X: RowsLike,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
+    estimator: BaseEstimator, X: RowsLike, y: ArrayLike, sample_weight: RowValues, groups: RowValues
 ) -> Keywords:
     """The same arguments for targets that are numbers."""
     targets = check_numbers(y, X, estimator)
@@ -85,21 +77,14 @@ class ScoreClassifier(ClassifierMixin):
 
     if TYPE_CHECKING:
 
-        def _learn(
-            self, X: RowsLike, y: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None
-        ) -> None:
+        def _learn(self, X: RowsLike, y: ArrayLike, weights: RowValues, groups: RowValues) -> None:
             """`fit`, with its arguments."""
 
         def _to_predict(self, X: RowsLike) -> Gaussians:
             """Rows as the fitted machine takes them; an error before the fit."""
 
     def fit(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
+        self, X: RowsLike, y: ArrayLike, sample_weight: RowValues = None, *, groups: RowValues = None
     ) -> Self:
         """Fit to Gaussians, or to exact points.
 

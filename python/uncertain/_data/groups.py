@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from ..exceptions import ParameterError, UncertainError
 from .column import as_values, encoded, read_column
 from .options import refuse_if
-from .typing import Booleans, Codes, Floats, Ints, Labels
+from .typing import Booleans, Codes, Floats, Ints, Labels, RowValues
 
 
 @dataclass(frozen=True)
@@ -98,12 +98,7 @@ def groups_from(values: ArrayLike | Sequence[object], what: str, n_rows: int) ->
 
 
 def groups_of_fit(
-    groups: ArrayLike | None,
-    *,
-    classes: Labels,
-    codes: Codes,
-    weights: Floats | None = None,
-    folded: bool,
+    groups: RowValues, *, classes: Labels, codes: Codes, weights: Floats | None = None, folded: bool
 ) -> Codes | None:
     """The groups of a classifier's rows as numbers, None without.
 
@@ -116,9 +111,7 @@ def groups_of_fit(
     counted: slice | Booleans = slice(None) if weights is None else weights > 0.0
 
     places, n_classes = codes[counted], len(classes)
-    faults = [
-        (np.bincount(places, minlength=n_classes), "a single row (of positive weight)", "rows", ""),
-    ]
+    faults = [(np.bincount(places, minlength=n_classes), "a single row (of positive weight)", "rows", "")]
     if numbers is not None:
         of_class = _groups_with(places, numbers[counted], n_classes)
         faults.append((of_class, "rows in one group only", "groups", " or without groups"))

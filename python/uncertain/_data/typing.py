@@ -41,6 +41,8 @@ RandomState: TypeAlias = int | np.random.RandomState | None
 """Whatever scikit-learn's ``check_random_state`` takes."""
 Label: TypeAlias = Any
 """One class label, as the user wrote it: any value that can be compared with itself."""
+RowValues: TypeAlias = ArrayLike | None
+"""One value per row, or None."""
 ClassWeight: TypeAlias = Mapping[Label, float] | Literal["balanced"] | None
 
 Values: TypeAlias = "Sequence[Any] | Array | pl.Series"

@@ -40,6 +40,7 @@ from .typing import (
     Limits,
     NativeTable,
     RandomState,
+    RowValues,
 )
 
 RowsLike: TypeAlias = GaussianArray | Incomplete | ArrayLike | ArrowStream
@@ -197,10 +198,7 @@ def _columns(X: NativeTable) -> list[tuple[object, bool]]:
 
 
 def check_labels(
-    y: ArrayLike | Coded | None,
-    X: RowsLike,
-    estimator: BaseEstimator,
-    sample_weight: ArrayLike | None = None,
+    y: ArrayLike | Coded | None, X: RowsLike, estimator: BaseEstimator, sample_weight: RowValues = None
 ) -> tuple[Labels, Codes]:
     """(classes, codes): the sorted distinct labels, and for each row the place of its label among them.
 
@@ -286,7 +284,7 @@ def _is_sound(y: np.ndarray, dtype: DTypeLike | None) -> bool:
     return wanted and y.ndim == 1 and y.size > 0 and bool(np.isfinite(y).all())
 
 
-def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
+def check_sample_weight(sample_weight: RowValues, n_rows: int) -> Floats | None:
     """Weights >= 0, one per row, or None when all are 1."""
     if sample_weight is None:
         return None
@@ -316,11 +314,7 @@ def check_stds(values: ArrayLike, name: str, n: int) -> Floats:
 
 
 def check_weights(
-    sample_weight: ArrayLike | None,
-    class_weight: ClassWeight,
-    *,
-    classes: Labels,
-    codes: Codes,
+    sample_weight: RowValues, class_weight: ClassWeight, *, classes: Labels, codes: Codes
 ) -> Floats | None:
     """The product of sample and class weights, one per row, or None when all are 1.
 

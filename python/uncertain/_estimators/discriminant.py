@@ -13,7 +13,7 @@ from .._base.classifiers import single
 from .._base.core import Core, TakesGaps
 from .._base.docs import documented
 from .._base.em import EMParameters, Mixture, keep_progress, packed, unpacked, warn_unless_ended
-from .._data.typing import Booleans, Codes, Floats, Header, Keywords, Labels
+from .._data.typing import Booleans, Codes, Floats, Header, Keywords, Labels, RowValues
 from .._data.validation import RowsLike, check_labels, check_readings, check_weights
 from ..exceptions import ParameterError, UncertainError
 
@@ -93,12 +93,7 @@ class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseE
     reg_covar: float | None = None
 
     def fit(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
+        self, X: RowsLike, y: ArrayLike, sample_weight: RowValues = None, *, groups: RowValues = None
     ) -> Self:
         """Fit to readings with their noise.
 

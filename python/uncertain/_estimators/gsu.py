@@ -18,7 +18,7 @@ from .._base.sums import BeyondSums, Need
 from .._data.column import read_column
 from .._data.options import refuse_if
 from .._data.targets import places
-from .._data.typing import ClassWeight, Floats, Header, Keywords, RandomState
+from .._data.typing import ClassWeight, Floats, Header, Keywords, RandomState, RowValues
 from .._data.validation import RowsLike, check_gaussians, check_stds, check_weights, one_per_row
 from ..exceptions import UncertainError
 from .linear import Kernelized, LinearClassifier
@@ -160,11 +160,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
 
     @available_if(_in_batches)  # type: ignore[untyped-decorator]
     def partial_fit(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: RowsLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: RowValues = None
     ) -> Self:
         """One pass of stochastic subgradient steps over these rows, starting from the present model.
 
@@ -313,10 +309,10 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         self,
         X: RowsLike,
         y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        y_std: ArrayLike | None = None,
+        sample_weight: RowValues = None,
+        y_std: RowValues = None,
         *,
-        groups: ArrayLike | None = None,
+        groups: RowValues = None,
     ) -> Self:
         """Fit to Gaussians, or to exact points.
 

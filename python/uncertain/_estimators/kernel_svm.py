@@ -20,7 +20,7 @@ from .._base.docs import documented
 from .._base.sums import BeyondSums, Need
 from .._data.array import GaussianArray
 from .._data.options import refuse_if
-from .._data.typing import Array, ClassWeight, Floats, Header, Keywords, RandomState
+from .._data.typing import Array, ClassWeight, Floats, Header, Keywords, RandomState, RowValues
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Fitted, Gaussians, Rows
 from ..exceptions import UncertainError
@@ -278,9 +278,7 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
     probability: bool = False
     random_state: RandomState = None
 
-    def _learn(
-        self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
-    ) -> None:
+    def _learn(self, X: RowsLike, y: ArrayLike, sample_weight: RowValues, groups: RowValues) -> None:
         parameters = self._parameters()
         data, rows = self._to_fit(X)
         classes, arguments = class_arguments(self, X, y, sample_weight, groups)
@@ -375,12 +373,7 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
     epsilon: float = 0.1
 
     def fit(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
+        self, X: RowsLike, y: ArrayLike, sample_weight: RowValues = None, *, groups: RowValues = None
     ) -> Self:
         """Fit to Gaussians, to exact points, or to a kernel matrix.
 

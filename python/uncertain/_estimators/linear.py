@@ -14,7 +14,7 @@ from .._base.classifiers import ScoreClassifier, class_arguments
 from .._base.convergence import keep_reports, warn_unless_converged
 from .._base.core import Core, RunParameters
 from .._base.sums import BeyondSums, Need
-from .._data.typing import Floats, Header, Keywords
+from .._data.typing import Floats, Header, Keywords, RowValues
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Fitted, Gaussians, Mixtures
 from ..preprocessing._kernel_map import Kernel, KernelMap, check_kernel
@@ -31,7 +31,7 @@ class LinearClassifier(Core, ScoreClassifier, BaseEstimator):
     _advice: ClassVar[str]
     """What to do about a fit that has not converged."""
 
-    def _learn(self, X: RowsLike, y: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None) -> None:
+    def _learn(self, X: RowsLike, y: ArrayLike, weights: RowValues, groups: RowValues) -> None:
         parameters = self._parameters()
         data = check_gaussians(self, X, reset=True)
         classes, arguments = class_arguments(self, X, y, weights, groups)

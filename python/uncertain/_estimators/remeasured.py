@@ -17,13 +17,13 @@ from .._base.folds import Fold, split
 from .._base.normal_mixtures import NormalMixtures
 from .._data.groups import Groups, groups_from
 from .._data.options import refuse_if
-from .._data.typing import Floats, Labels
+from .._data.typing import Floats, Labels, RowValues
 from .._data.validation import RowsLike, check_labels, check_numbers, check_sample_weight, generator_from
 from .._trees.number_of_trees import with_known_columns
 from .._trees.remeasured import Copies, Remeasured, has_method, of_mean_one
 from .._trees.residuals import ResidualForest
 from ..exceptions import UncertainError
-from ..preprocessing._readings import TruthOfClasses, TruthOfTargets
+from ..preprocessing._readings import Random, TruthOfClasses, TruthOfTargets
 
 FOLDS = 3
 """Predictions of the rows of the fit, for a density, are made without a third of them."""
@@ -73,12 +73,7 @@ class RemeasuredClassifier(ClassifierMixin, Remeasured):
     _boosted = HistGradientBoostingClassifier
 
     def fit(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
+        self, X: RowsLike, y: ArrayLike, sample_weight: RowValues = None, *, groups: RowValues = None
     ) -> Self:
         """Fit the learner to the rows and their copies.
 
@@ -89,12 +84,7 @@ class RemeasuredClassifier(ClassifierMixin, Remeasured):
         return self._fit_classes(X, y, sample_weight, groups)
 
     def _fit_classes(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        **counting: Any,
+        self, X: RowsLike, y: ArrayLike, sample_weight: RowValues, groups: RowValues, **counting: Any
     ) -> Self:
         self.classes_, codes = check_labels(y, X, self, sample_weight)
         return self._fit(X, self.classes_[codes], sample_weight, groups, codes, **counting)
@@ -103,8 +93,8 @@ class RemeasuredClassifier(ClassifierMixin, Remeasured):
         self,
         X: RowsLike,
         y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        sample_weight: RowValues = None,
+        groups: RowValues = None,
         fold: Fold | None = None,
     ) -> int:
         """Number of trees of ``n_trees="auto"``, without the fit to all rows (see `_fit`)."""
@@ -189,12 +179,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
     density: bool = False
 
     def fit(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
+        self, X: RowsLike, y: ArrayLike, sample_weight: RowValues = None, *, groups: RowValues = None
     ) -> Self:
         """Fit the learner to the rows and their copies.
 
@@ -208,8 +193,8 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
         self,
         X: RowsLike,
         y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        sample_weight: RowValues = None,
+        groups: RowValues = None,
         fold: Fold | None = None,
     ) -> int:
         """Number of trees of ``n_trees="auto"``, without the fit to all rows (see `_fit`)."""
@@ -247,12 +232,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
         return self._residuals.mixtures(columns, predicted)
 
     def _with_density(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
+        self, X: RowsLike, y: ArrayLike, sample_weight: RowValues = None, *, groups: RowValues = None
     ) -> Self:
         """This fitted model with a density, learned from the rows of its fit, copied again."""
         model = copy(self)
@@ -271,7 +251,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
             model._learn_density(learner, Copies(table, targets, weights, groups), random)
         return model
 
-    def _learn_density(self, learner: BaseEstimator, training: Copies, random: np.random.RandomState) -> None:
+    def _learn_density(self, learner: BaseEstimator, training: Copies, random: Random) -> None:
         """A forest of the residuals of every second copy, from predictions by learners of other rows."""
         self._residuals = None
         if not self.density:

@@ -19,7 +19,6 @@ from typing import ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -33,14 +32,14 @@ from .._data.groups import groups_from
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.mixture_array import is_mixed
 from .._data.options import check_option, refuse_if
-from .._data.typing import Array, Floats, Keywords, Labels, RandomState
+from .._data.typing import Array, Floats, Keywords, Labels, RandomState, RowValues
 from .._data.validation import RowsLike, check_rows, check_sample_weight, generator_from
 from .._data.warn import warn
 from .._uncertain import Fitted
 from ..exceptions import UncertainError, UncertainWarning
 from ..preprocessing import ErrorColumns
 from ..preprocessing._error_columns import COLUMNS, FLOOR, TREES
-from ..preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
+from ..preprocessing._readings import Random, Readings, Truth, drawn_factors
 from .boosting import (
     LEARNERS,
     TreeArrays,
@@ -89,7 +88,7 @@ class Copies(NamedTuple):
     """(copies, n, columns)."""
     y: Labels
     weights: Floats | None
-    groups: ArrayLike | None
+    groups: RowValues
 
 
 @dataclass(eq=False, repr=False)
@@ -123,8 +122,8 @@ class Remeasured(Core, BaseEstimator):
         self,
         X: RowsLike,
         y: Labels,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
+        sample_weight: RowValues,
+        groups: RowValues,
         classes: Labels | None = None,
         *,
         count: bool = False,
@@ -204,7 +203,7 @@ class Remeasured(Core, BaseEstimator):
         """Weights for the learner: of mean 1 for the default one."""
         return of_mean_one(weights) if self.estimator is None else weights
 
-    def _learn_density(self, learner: BaseEstimator, training: Copies, random: np.random.RandomState) -> None:
+    def _learn_density(self, learner: BaseEstimator, training: Copies, random: Random) -> None:
         """Learn the density of a regression with ``density=True``."""
 
     def _threads(self, table: Floats) -> int | None:
@@ -215,7 +214,7 @@ class Remeasured(Core, BaseEstimator):
             return int(effective_n_jobs(self.n_jobs))
         return 1 if table.size < SMALL else None
 
-    def _boosting(self, table: Floats, random: np.random.RandomState) -> BaseEstimator:
+    def _boosting(self, table: Floats, random: Random) -> BaseEstimator:
         """The default learner, unfitted, without its number of trees."""
         copies, n, columns = table.shape
         varying = int((np.nanmax(table, axis=(0, 1)) > np.nanmin(table, axis=(0, 1))).sum())
@@ -230,7 +229,7 @@ class Remeasured(Core, BaseEstimator):
         )
 
     def _count(
-        self, learner: BaseEstimator, training: Copies, random: np.random.RandomState, fold: Fold | None
+        self, learner: BaseEstimator, training: Copies, random: Random, fold: Fold | None
     ) -> tuple[int, BaseEstimator | None]:
         """Number of trees that helps held-out rows, or `n_trees`; and the learner that has counted."""
         if not isinstance(self.n_trees, str):
@@ -277,25 +276,15 @@ class Remeasured(Core, BaseEstimator):
         return 0 if smallest >= 1.0 else round((copies - 1) * (DOWNWARDS if largest > 1.0 else 1.0))
 
     def _fit_truth(
-        self,
-        rows: GaussianRows,
-        targets: Labels,
-        weights: Floats | None,
-        copies: int,
-        random: np.random.RandomState,
-    ) -> TruthOfClasses | TruthOfTargets | None:
+        self, rows: GaussianRows, targets: Labels, weights: Floats | None, copies: int, random: Random
+    ) -> Truth | None:
         """Distribution of true values, for copies with smaller errors, from class codes or numbers."""
         if not self._downwards(copies):
             return None
         return self._truth(rows, targets, weights, self.n_components, random)
 
     def _copied(
-        self,
-        rows: GaussianRows,
-        targets: Labels,
-        truth: TruthOfClasses | TruthOfTargets | None,
-        copies: int,
-        random: np.random.RandomState,
+        self, rows: GaussianRows, targets: Labels, truth: Truth | None, copies: int, random: Random
     ) -> Floats:
         """The learner's columns of all rows, then of their copies, (copies, n, columns)."""
         n = len(rows)
@@ -349,7 +338,7 @@ class Remeasured(Core, BaseEstimator):
         widest = WIDTH / float(np.median(noisy)) if noisy.size else 1.0
         return SMALLEST, min(max(widest, 2.0), WIDEST)
 
-    def _learner(self, random: np.random.RandomState) -> BaseEstimator:
+    def _learner(self, random: Random) -> BaseEstimator:
         """The caller's learner, unfitted."""
         learner = clone(self.estimator)
         if "random_state" in learner.get_params() and self.random_state is not None:
@@ -358,7 +347,7 @@ class Remeasured(Core, BaseEstimator):
             learner.set_params(n_jobs=self.n_jobs)
         return learner
 
-    _truth: ClassVar[type[TruthOfClasses] | type[TruthOfTargets]]
+    _truth: ClassVar[type[Truth]]
     _boosted: ClassVar[type[BaseEstimator]]
     """The default learner."""
 
@@ -495,7 +484,7 @@ class Remeasured(Core, BaseEstimator):
         super()._set_saved(parameters)
 
 
-def _seed(random: np.random.RandomState) -> int:
+def _seed(random: Random) -> int:
     return int(random.randint(2**31 - 1))
 
 

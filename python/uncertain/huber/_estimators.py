@@ -22,7 +22,7 @@ from .._data.column import read_column
 from .._data.groups import groups_of_fit
 from .._data.numbers import refuse_where
 from .._data.options import refuse_if
-from .._data.typing import Array, Booleans, Codes, Floats, Header, Keywords, Labels, RandomState
+from .._data.typing import Array, Booleans, Codes, Floats, Header, Keywords, Labels, RandomState, RowValues
 from .._data.validation import RowsLike, check_gaussians, check_sample_weight, one_per_row
 from .._data.warn import warn
 from .._uncertain import Gaussians, Rows
@@ -364,12 +364,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
     _kinds = ("huber",)
 
     def fit(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
+        self, X: RowsLike, y: ArrayLike, sample_weight: RowValues = None, *, groups: RowValues = None
     ) -> Self:
         """Fit to Gaussians, to exact points, or to a kernel matrix.
 
@@ -454,9 +449,7 @@ n_iter_, status_
     probability: bool = False
     random_state: RandomState = None
 
-    def _learn(
-        self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
-    ) -> None:
+    def _learn(self, X: RowsLike, y: ArrayLike, sample_weight: RowValues, groups: RowValues) -> None:
         rows = self._rows(X, reset=True)
         labels, labelled = partial_labels(y, X, self, self.unlabeled)
         weights = check_sample_weight(sample_weight, rows.n_rows)

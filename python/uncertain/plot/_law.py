@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._data.array import GaussianArray
 from .._data.numbers import check_shape
 from .._data.options import refuse_if
-from .._data.typing import Booleans, ColumnOrValues, Estimator, Floats, Keywords
+from .._data.typing import Booleans, ColumnOrValues, Estimator, Floats, Keywords, RowValues
 from .._data.validation import RowsLike, TableLike
 from ..exceptions import ShapeError, UncertainError
 from ._figure import COLORS, GREY, bare, ink, legend, new_pair
@@ -117,10 +117,10 @@ class LawDisplay:
         law: Estimator | TableModel,
         X: RowsLike | TableLike,
         y: ArrayLike | str | None = None,
-        y_std: ArrayLike | None = None,
+        y_std: RowValues = None,
         *,
-        xy_cov: ArrayLike | None = None,
-        outlier_probability: ArrayLike | None = None,
+        xy_cov: RowValues = None,
+        outlier_probability: RowValues = None,
         feature: int | str = 0,
         **options: Any,
     ) -> Self:

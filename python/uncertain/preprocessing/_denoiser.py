@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Self
 
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from .._base.docs import documented
 from .._base.em import FittedMixture, warn_unless_ended
 from .._data.array import GaussianArray
-from .._data.typing import Floats
+from .._data.typing import Floats, RowValues
 from .._data.validation import RowsLike, check_readings, check_sample_weight
 
 
@@ -104,7 +103,7 @@ class GaussianDenoiser(
 
     _kinds = ("denoiser",)
 
-    def fit(self, X: RowsLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: RowsLike, y: object = None, sample_weight: RowValues = None) -> Self:
         """Learn the distribution of the true values.
 
         {Parameters: readings, no_y, sample_weight}

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from .._base.docs import documented
 from .._base.em import FittedMixture, warn_unless_ended
 from .._data.array import GaussianArray
-from .._data.typing import Keywords
+from .._data.typing import Keywords, RowValues
 from .._data.validation import RowsLike, check_labels, check_rows, check_sample_weight
 
 
@@ -91,7 +91,7 @@ class GaussianImputer(
     _: KW_ONLY
     per_class: bool = False
 
-    def fit(self, X: RowsLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: RowsLike, y: ArrayLike | None = None, sample_weight: RowValues = None) -> Self:
         """Learn the distribution of the features.
 
         Parameters

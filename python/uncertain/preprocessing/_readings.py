@@ -145,6 +145,9 @@ class TruthOfTargets:
         return self.denoiser.transform(_joint(rows, y))[:, : rows.n_features]
 
 
+Truth: TypeAlias = TruthOfClasses | TruthOfTargets
+
+
 def _joint(rows: Rows, y: Floats) -> Rows:
     return hstack([rows._named(None), GaussianArray(y[:, None])])
 

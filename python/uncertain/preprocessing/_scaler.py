@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from .._base.core import Core, TakesGaps
 from .._base.docs import documented
-from .._data.typing import Floats, Header
+from .._data.typing import Floats, Header, RowValues
 from .._data.validation import RowsLike, check_rows, check_sample_weight
 from ._moves import Moves
 
@@ -52,7 +51,7 @@ class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMi
     _: KW_ONLY
     spread: Literal["means", "total"] = "means"
 
-    def fit(self, X: RowsLike, y: object = None, sample_weight: ArrayLike | None = None) -> GaussianScaler:
+    def fit(self, X: RowsLike, y: object = None, sample_weight: RowValues = None) -> GaussianScaler:
         """Learn mean and scale; `sample_weight` (n,) counts rows, >= 0 and not all zero."""
         parameters = self._parameters()
         data, missing = check_rows(self, X, reset=True, limits=True)
