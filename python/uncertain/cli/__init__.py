@@ -229,9 +229,8 @@ def _beside(kept: polars.DataFrame, predicted: polars.DataFrame) -> polars.DataF
     from ..exceptions import ColumnError
 
     renamed = {name: f"predicted_{name}" if name in kept.columns else name for name in predicted.columns}
-    twice = next((name for name in renamed.values() if name in kept.columns), None)
-    if twice is not None:
-        raise ColumnError(f"column {twice!r} is in the table already; use --keep with the columns you need")
+    for name in sorted({*renamed.values()} & {*kept.columns}):
+        raise ColumnError(f"column {name!r} is in the table already; use --keep with the columns you need")
     return kept.hstack(predicted.rename(renamed))
 
 

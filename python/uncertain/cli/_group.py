@@ -28,10 +28,16 @@ class Commands(click.Group):
         except click.Abort:
             end("interrupted", INTERRUPTED)
         except click.ClickException as error:
-            end(_with_help(error), WRONG)
+            message, context = error.format_message().strip().removesuffix("."), getattr(error, "ctx", None)
+            end(message if context is None else f"{message} (see {context.command_path} --help)", WRONG)
         except Exception as error:
-            if _is_users(error):
-                end(_sentence(error), WRONG)
+            from ..exceptions import UncertainError
+
+            # About the data, a parameter, a file, or a package that is not installed.
+            if isinstance(error, OSError) and error.filename is not None and error.strerror:
+                end(f"{error.filename}: {error.strerror}", WRONG)
+            if isinstance(error, (OSError, ModuleNotFoundError, MemoryError, UncertainError)):
+                end(str(error) or "not enough memory", WRONG)
             error.add_note("This is an error of `uncertain`: please report it with the lines above.")
             raise
         sys.exit(code if isinstance(code, int) else 0)
@@ -51,7 +57,9 @@ class Commands(click.Group):
         """Run a command; its warnings are lines on stderr."""
         try:
             with warnings.catch_warnings():
-                warnings.showwarning = _show_warning
+                warnings.showwarning = lambda message, *_, **__: click.echo(
+                    f"uncertain: warning: {message}", err=True
+                )
                 answer = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
@@ -66,26 +74,3 @@ def end(message: str, code: int) -> NoReturn:
     with suppress(BrokenPipeError):
         click.echo(f"uncertain: {' '.join(message.split())}", err=True)
     sys.exit(code)
-
-
-def _is_users(error: Exception) -> bool:
-    """True for errors about the data, a parameter, a file, or a package that is not installed."""
-    from ..exceptions import UncertainError
-
-    return isinstance(error, (OSError, ModuleNotFoundError, MemoryError, UncertainError))
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return str(error) or "not enough memory"
-
-
-def _with_help(error: click.ClickException) -> str:
-    message = error.format_message().strip().removesuffix(".")
-    context = getattr(error, "ctx", None)
-    return message if context is None else f"{message} (see {context.command_path} --help)"
-
-
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    click.echo(f"uncertain: warning: {message}", err=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -67,14 +68,8 @@ def choice_options(*names: str) -> Callable[[Function], Function]:
 
 
 def _all(options: Iterable[Callable[[Function], Function]]) -> Callable[[Function], Function]:
-    listed = list(options)
-
-    def decorate(command: Function) -> Function:
-        for option in reversed(listed):
-            command = option(command)
-        return command
-
-    return decorate
+    backwards = [*options][::-1]
+    return lambda command: reduce(lambda decorated, option: option(decorated), backwards, command)
 
 
 def names(text: str) -> list[str]:

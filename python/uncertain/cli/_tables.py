@@ -111,6 +111,8 @@ def write(
     Formats that are written as a whole (FITS, JSON, and Parquet and Arrow without pyarrow) are collected
     first.
     """
+    import polars
+
     from .._tables.paths import file_format
     from .._tables.writing import write_table
 
@@ -119,7 +121,7 @@ def write(
     name = kind or (file_format(path).name if by_ending else "csv")
     name = "arrow" if name == "ipc" else name
     if by_ending and (name not in FORMATS or file_format(path).compressed):
-        frame = _concat(frames)
+        frame = polars.concat(frames)
         write_table(frame, Path(path))
         return frame.shape
     with _output(path) as file:
@@ -148,12 +150,6 @@ def _output(path: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def _concat(frames: Iterable[polars.DataFrame]) -> polars.DataFrame:
-    import polars
-
-    return polars.concat(frames)
-
-
 def _write_text(frames: Iterable[polars.DataFrame], file: BinaryIO, kind: str) -> tuple[int, int]:
     from ..exceptions import ColumnError
 
@@ -171,12 +167,14 @@ def _write_text(frames: Iterable[polars.DataFrame], file: BinaryIO, kind: str) -
 
 def _write_binary(frames: Iterator[polars.DataFrame], file: BinaryIO, kind: str) -> tuple[int, int]:
     """Parquet or Arrow: one frame by Polars, several by pyarrow as they come."""
+    import polars
+
     from .._data.installed import installed
 
     first = next(frames)
     second = next(frames, None)
     if second is None or not installed("pyarrow"):
-        frame = first if second is None else _concat([first, second, *frames])
+        frame = first if second is None else polars.concat([first, second, *frames])
         data = io.BytesIO()  # Polars has errors of its own for a full disk
         (frame.write_parquet if kind == "parquet" else frame.write_ipc)(data)
         file.write(data.getbuffer())

@@ -17,12 +17,12 @@ from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
 from .._data.options import refuse_if
-from .._data.typing import ColumnOrValues, Estimator, Floats, Keywords, Labels, Predictor
+from .._data.typing import Estimator, Floats, Keywords, Labels, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ShapeError
 from ._figure import COLORS, GREY, axes_for, axis_limits, bare, ink, legend
 from ._gaussians import GaussianDisplay
-from ._rows import PlotRows, last_step
+from ._rows import Pair, PlotRows, Target, last_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,9 +64,9 @@ class DecisionBoundaryDisplay:
         cls,
         estimator: Predictor,
         X: TableLike,
-        y: ColumnOrValues | None = None,
+        y: Target = None,
         *,
-        features: tuple[int | str, int | str] | None = None,
+        features: Pair | None = None,
         cov: ArrayLike | None = None,
         resolution: int = 161,
         n_std: float = 1.0,

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from .._data.array import GaussianArray
 from .._data.numbers import check_shape
 from .._data.options import refuse_if
-from .._data.typing import ColumnOrValues, Keywords, Label, Predictor
+from .._data.typing import Keywords, Label, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ShapeError
 from ._figure import COLORS, MARKERS, axes_for, axis_limits, bare, legend
-from ._rows import PlotRows
+from ._rows import Pair, PlotRows, Target
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +86,7 @@ class GaussianDisplay:
         X: GaussianArray | ArrayLike,
         y: ArrayLike | None = None,
         *,
-        features: tuple[int | str, int | str] = (0, 1),
+        features: Pair = (0, 1),
         **options: object,
     ) -> Self:
         """Draw two features of `X` (with their marginal covariances); `options` are those of `plot`."""
@@ -97,9 +97,9 @@ class GaussianDisplay:
         cls,
         model: Predictor,
         table: TableLike,
-        y: ColumnOrValues | None = None,
+        y: Target = None,
         *,
-        features: tuple[int | str, int | str] = (0, 1),
+        features: Pair = (0, 1),
         **options: object,
     ) -> Self:
         """Draw two features of a table (or a path) as a `Model` reads it, classes in colours.
@@ -131,7 +131,7 @@ class GaussianDisplay:
         return cls._draw(data, features, options)
 
     @classmethod
-    def _draw(cls, data: PlotRows, features: tuple[int | str, int | str], options: Keywords) -> Self:
+    def _draw(cls, data: PlotRows, features: Pair, options: Keywords) -> Self:
         pair = data.pair(features)
         options.setdefault("names", data.axis_names(pair))
         return cls(data.rows[:, list(pair)], data.labels).plot(**options)

@@ -12,11 +12,11 @@ from sklearn.calibration import CalibrationDisplay
 from .._data.array import GaussianArray
 from .._data.numbers import float_array, refuse_where
 from .._data.options import check_option, refuse_if
-from .._data.typing import ColumnOrValues, Estimator, Floats, Ints, Label, Predictor
+from .._data.typing import Estimator, Floats, Ints, Label, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ParameterError, ShapeError
 from ._figure import COLORS, GREY, axes_for, bare
-from ._rows import is_model, last_step
+from ._rows import Target, is_model, last_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,7 +74,7 @@ class ReliabilityDisplay(CalibrationDisplay):
         cls,
         estimator: Predictor,
         X: TableLike,
-        y: ColumnOrValues | None = None,
+        y: Target = None,
         *,
         target: Label = None,
         name: str | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeGuard, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeGuard, cast
 
 from numpy.typing import ArrayLike
 
@@ -12,6 +12,10 @@ from .._data.options import refuse_if
 from .._data.typing import ColumnOrValues, Estimator, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ParameterError, ShapeError
+
+Pair: TypeAlias = tuple[int | str, int | str]
+"""Two features, by name or number."""
+Target: TypeAlias = ColumnOrValues | None
 
 
 class TableModel(Protocol):
@@ -34,7 +38,7 @@ class PlotRows(NamedTuple):
 
     @classmethod
     def from_arguments(
-        cls, estimator: Predictor | TableModel | None, X: TableLike, y: ColumnOrValues | None = None
+        cls, estimator: Predictor | TableModel | None, X: TableLike, y: Target = None
     ) -> PlotRows:
         """With a `Model`, labels and names are those of the table's columns; missing values are filled."""
         if is_model(estimator):
@@ -43,7 +47,7 @@ class PlotRows(NamedTuple):
         rows = X if isinstance(X, GaussianArray) else GaussianArray(cast(ArrayLike, X))
         return cls(cast(Estimator, estimator), rows, cast(ArrayLike | None, y), rows.feature_names)
 
-    def pair(self, features: tuple[int | str, int | str] | None) -> tuple[int, int]:
+    def pair(self, features: Pair | None) -> tuple[int, int]:
         """Numbers of two features; by default of the only two."""
         d = self.rows.n_features
         if features is None and d != 2:
