@@ -25,7 +25,6 @@ LAYERS = (
     {"_held_out"},
     {"_report"},
     {"_errors"},
-    {"_widths"},
     {"_choice"},
     {"_onnx"},
     {"_model"},

@@ -42,21 +42,25 @@ from uncertain import (
     RemeasuredRegressor,
     check_errors,
 )
-from uncertain._base.folds import Fold, split
+from uncertain._base.folds import Fold
 from uncertain._base.normal_mixtures import NormalMixtures
 from uncertain._data.groups import Groups
 from uncertain._errors.estimate import by_model, by_replicates
 from uncertain._errors.sizes import ErrorSizes
-from uncertain._held_out.fits import fit_fold, fit_folds
+from uncertain._held_out.fits import fit_fold
+from uncertain._held_out.widths import Spread, from_errors, most_likely_scatter
 from uncertain._model.calibrating import calibrate
-from uncertain._model.conformal import Conformal
-from uncertain._model.cross_conformal import CrossConformal, noise_levels, set_lists
-from uncertain._model.densities import with_density
+from uncertain._model.conformal import (
+    Conformal,
+    interval,
+    noise_levels,
+    score_of_classes,
+    score_of_numbers,
+    set_lists,
+)
 from uncertain._report.coefficients import linear_coefficients
 from uncertain._rows.training import TrainingRows
 from uncertain._trees.boosting import TreesClassifier, TreesRegressor, flat_trees, probes
-from uncertain._widths.scatter import most_likely_scatter
-from uncertain._widths.spread import Spread
 from uncertain.exceptions import UncertainError
 from uncertain.preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
 
@@ -169,7 +173,7 @@ def test_the_deviation_of_a_prediction_is_that_of_the_posterior() -> None:
     gain = T @ np.linalg.inv(T + S)
     means = mu + np.einsum("nij,nj->ni", gain, X.means - mu)
     posterior = T - gain @ T
-    mean, std = uncertain._widths.distribution.from_errors(model.pipeline_, X)
+    mean, std = from_errors(model.pipeline_, X)
     assert_allclose(mean, means @ last.coef_ + last.intercept_, rtol=1e-9, atol=1e-9)
     assert_allclose(std, np.sqrt(np.einsum("i,nij,j->n", last.coef_, posterior, last.coef_)), rtol=1e-6)
 
@@ -441,21 +445,19 @@ def test_lists_are_those_of_a_loop(count: int) -> None:
     assert count > 5 or len({id(each) for each in lists}) < 300  # rows share them
 
 
-def test_one_threshold_is_the_rank_among_the_scores() -> None:
+def test_scores_of_classes_are_uniform_and_sets_nested() -> None:
     rng = np.random.default_rng(0)
-    rows, widths = GaussianArray(rng.normal(size=(400, 2)), std=rng.uniform(0.1, 2.0, (400, 2))), np.ones(2)
-    levels = noise_levels(rows, widths)
-    scores = rng.beta(5.0, 5.0, 400).round(2)  # ties
-    known = Conformal.from_scores(scores, levels, np.ones(400), np.quantile(levels, [0.3, 0.97]))
-    shares = rng.dirichlet([5.0, 5.0, 5.0], 400).round(2)
-    for coverage in (0.05, 0.5, 0.9, 0.99):
-        cross = CrossConformal((), (known,), widths)
-        inside = cross.inside(None, rows, shares, np.arange(3), coverage)  # type: ignore[arg-type]
-        for row, bin_ in enumerate(known.bins(levels)):
-            own = known.scores[bin_]
-            ranks = [np.count_nonzero(own >= 1.0 - share) for share in shares[row]]
-            needed = np.floor((len(own) + 1) * (1.0 - coverage) + 1e-9)
-            assert inside[row].tolist() == [rank >= needed for rank in ranks]
+    shares = rng.dirichlet([5.0, 5.0, 5.0], 4_000)
+    rows = GaussianArray(rng.normal(size=(4_000, 2)), std=0.1)
+    scores = score_of_classes(shares, rows)
+    drawn = (rng.random((4_000, 1)) > np.cumsum(shares, axis=1)).sum(axis=1)
+    of_truth = scores[np.arange(4_000), drawn]
+    assert np.mean(of_truth == 0.0) == pytest.approx(np.mean(drawn == shares.argmax(axis=1)))
+    assert_allclose(np.quantile(of_truth[of_truth > 0.9], 0.5), 0.95, atol=0.01)
+    order = np.argsort(-shares, axis=1)
+    assert (np.diff(np.take_along_axis(scores, order, axis=1), axis=1) > 0.0).all()
+    again = np.random.default_rng(1).permutation(4_000)
+    assert_allclose(score_of_classes(shares[again], rows[again]), scores[again])
 
 
 @pytest.fixture(scope="module")
@@ -507,23 +509,13 @@ def test_widened_keeps_mean_and_shape(laws: NormalMixtures) -> None:
     np.testing.assert_allclose(wide.quantiles(levels), scaled)
 
 
-@pytest.mark.parametrize("peaks", [2, 1])
-def test_a_choice_learns_a_density_where_it_is_better_than_a_normal_law(peaks: int) -> None:
-    rng = np.random.default_rng(0)
-    z = rng.normal(size=(600, 2))
-    X = GaussianArray(z + 0.1 * rng.normal(size=z.shape), std=0.1)
-    far = np.where(rng.random(600) < 0.5, 4.0, -4.0) if peaks == 2 else 0.0
-    training = TrainingRows(X, z[:, 0] + far + 0.5 * rng.normal(size=600))
-    learner = RemeasuredRegressor(n_trees=100, n_copies=4, factors=(1, 4), random_state=0, n_jobs=1)
-    unfitted = Pipeline([("trees", learner)])
-    plain = training.fitted(unfitted)
-    held_out = fit_folds(unfitted, training, split(600, np.random.RandomState(0), folds=3))
-    found, left = with_density(plain, training, held_out)
-    assert (found is not plain) == (peaks == 2) == hasattr(found[-1], "predict_mixture")
-    assert_allclose(found.predict(X), plain.predict(X), rtol=0.0)
-    assert left is not None and len(left.models) == (1 if peaks == 2 else 3)
-    known = calibrate(found, training, left)
-    assert known.conformal is not None
+def test_scores_of_numbers_and_intervals_are_inverse(laws: NormalMixtures) -> None:
+    one = NormalMixtures(*(part[:, :1] for part in laws))
+    for law in (laws, one._replace(weights=np.ones((5, 1)))):
+        scores = np.array([0.0, 0.5, 1.0, 3.0, 9.0])
+        for end in interval(law, scores):
+            assert_allclose(score_of_numbers(law, end), scores, atol=1e-6)
+        assert np.isinf(interval(law, np.full(5, np.inf))).all()
 
 
 IN_FRONT = [("impute", GaussianImputer(random_state=0)), ("scale", GaussianScaler())]

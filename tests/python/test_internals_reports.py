@@ -22,6 +22,7 @@ from uncertain._base.normal_mixtures import NormalMixtures
 from uncertain._data.groups import Groups
 from uncertain._held_out.equal import equal_rows
 from uncertain._held_out.means import standard_error
+from uncertain._held_out.widths import most_likely_scatter
 from uncertain._report.board import make_board
 from uncertain._report.classes import compare
 from uncertain._report.coefficients import compared
@@ -31,7 +32,6 @@ from uncertain._report.meanings import Meanings
 from uncertain._report.metrics import OF_CLASSES, OF_NUMBERS, Answer, Metric
 from uncertain._report.pace import Pace
 from uncertain._report.regression import compare_regressions
-from uncertain._widths.scatter import most_likely_scatter
 
 
 class Probe(BaseEstimator):  # type: ignore[misc]

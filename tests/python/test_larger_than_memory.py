@@ -22,7 +22,6 @@ from uncertain.exceptions import (
     NullError,
     ParameterError,
     UncertainError,
-    UncertainWarning,
 )
 
 pa = pytest.importorskip("pyarrow")
@@ -304,21 +303,17 @@ def test_the_choice_is_made_on_a_sample_among_what_reduces(monkeypatch: pytest.M
     ring = np.where((np.hypot(*x.T) > 1.2) ^ (x[:, 0] > 1.0), "in", "out")
     frame = pl.DataFrame({"a": x[:, 0], "a_err": 0.01, "b": x[:, 1], "b_err": 0.01, "kind": ring})
     monkeypatch.setattr("uncertain._model.plan.CHOSEN_ROWS", 1500)
-    with pytest.warns(UncertainWarning, match=r"sample of 1,\d+ rows .* learns from rows in memory"):
-        model = uncertain.fit(frame, "kind", memory=MEMORY)
-    board = model.leaderboard_
-    beside = board.filter(pl.col("note").str.contains("rows in memory"))
-    assert beside["method"].unique().sort().to_list() == ["kernel", "remeasured"]
-    assert model.pipeline_[-1].__class__.__name__ in ("GSUClassifier", "GaussianDiscriminant")
+    model = uncertain.fit(frame, "kind", memory=MEMORY)
+    assert {name.split()[0] for name in model.leaderboard_["model"]} == {"discriminant"}
+    assert model.pipeline_[-1].__class__.__name__ == "GaussianDiscriminant"
     assert 1300 < model._leaderboard.n_rows < 1700
     assert model._n_rows == n
     assert model.score(frame) > 0.7
     # The fit is one to all rows, with the parameters that were chosen on the sample.
     chosen = model.pipeline_[-1]
     again = uncertain.fit(
-        frame, "kind", method="gsu" if hasattr(chosen, "coef_") else "discriminant",
-        meaning="spread" if len(model.pipeline_) == 3 and hasattr(chosen, "coef_") else "measurement",
-        **{name: value for name, value in chosen.get_params().items() if name in ("alpha",
+        frame, "kind", method="discriminant",
+        **{name: value for name, value in chosen.get_params().items() if name in (
         "shared_covariance", "n_components", "random_state", "tol")},
     )  # fmt: skip
     assert again.predict_proba(frame).equals(model.predict_proba(frame))

@@ -123,7 +123,7 @@ def test_the_choice_takes_fluxes_as_logarithms_and_says_so(tmp_path: Path) -> No
     assert "[log: flux]\n" in str(model)
     raw = uncertain.fit(train, target="kind", transform=None)
     assert "[log" not in str(raw)
-    assert model.leaderboard_["score"].median() < 0.9 * raw.leaderboard_["score"].median()
+    assert model.leaderboard_["loss"].median() < 0.9 * raw.leaderboard_["loss"].median()
     path = tmp_path / "model.safetensors"
     model.save(path)
     loaded = uncertain.load(path)

@@ -115,7 +115,7 @@ def test_parameters(target: str, method: Any, given: dict[str, Any], tmp_path: P
 def test_averages(tmp_path: Path) -> None:
     table = table_of("number").select("f0", "f0_err", "f1", "f1_err", "y")[:120]
     model = uncertain.fit(table, target="y")
-    assert type(model.pipeline_[-1]).__name__ == "AveragedRegressor"
+    assert type(model.pipeline_[-1]).__name__ == "StackedRegressor"
     check(model, tmp_path / "m.onnx", table)
 
 

@@ -2,9 +2,8 @@
 Which model? Let it choose
 ==========================
 
-Without ``method=``, ``uncertain.fit`` compares the models that suit the table on the same held-out rows and keeps the
-simplest of the best, or their average. ``model.leaderboard_`` is the whole comparison, including models that ignore
-the error bars.
+Without ``method=``, ``uncertain.fit`` compares the models that suit the table on the same held-out rows and mixes
+their distributions. ``model.leaderboard_`` is the whole comparison, including models that ignore the error bars.
 """
 
 import matplotlib.pyplot as plt
@@ -18,27 +17,18 @@ model = uncertain.fit(biopsies[::2], target="diagnosis")
 print(model)
 
 # %%
-# The best of each method and meaning, with standard errors. They overlap, and so the model is an average: with 285 rows
-# the ranking is mostly luck. The means alone are nearly as good, because these published error bars are small.
+# The held-out loss of every candidate, with errors as they are and four times as large, and the share in the stack.
 
-board = model.leaderboard_.drop_nulls("score").unique(
-    ["method", "meaning"], keep="first", maintain_order=True
-)
-names = [
-    f"{method} ({meaning})" if meaning else method
-    for method, meaning in zip(board["method"], board["meaning"])
-]
+board = model.leaderboard_.drop_nulls("weight")
 fig, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
-alone = (board["meaning"] == "means only").fill_null(False).to_numpy()
-for rows, color, marker, label in (
-    (~alone, "#2166ac", "o", "with error bars"),
-    (alone, "#d6604d", "s", "means only"),
+places = np.arange(board.height)
+for column, color, marker, label in (
+    ("loss", "#2166ac", "o", "errors as they are"),
+    ("loss_x4", "#d6604d", "s", "errors x 4"),
 ):
-    ax.errorbar(
-        board["score"].to_numpy()[rows], np.flatnonzero(rows), xerr=board["score_se"].to_numpy()[rows],
-        fmt=marker, color=color, capsize=3, label=label,
-    )  # fmt: skip
-ax.set_yticks(range(len(names)), names)
+    ax.plot(board[column], places, marker, color=color, label=label)
+names = [f"{name}, {100 * w:.0f} %" for name, w in zip(board["model"], board["weight"])]
+ax.set_yticks(places, names, fontsize="small")
 ax.invert_yaxis()
 ax.set_xlabel("log loss of held-out rows (nats; less is better)")
 fig.legend(loc="outside lower center", ncols=2)

@@ -1,9 +1,9 @@
-"""What a choice among models came to: every candidate with its held-out score; goes into the model file."""
+"""What a choice among models came to: every candidate with its held-out loss; goes into the model file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -12,162 +12,137 @@ import numpy as np
 if TYPE_CHECKING:
     import polars
 
-AVERAGE = "average"
-"""The method of an average."""
-MEANS_ONLY = "means only"
-"""The meaning of error bars for a member that drops them."""
-RACED = "left the race, clearly behind, after"
-"""How the note of a candidate begins that did not do all folds."""
-LABELS = {"log_loss": "log loss", "rmse": "rms error"}
+STACK, SIZES_ONLY = "stack", "error sizes alone"
+LABELS = {"log_loss": "log loss", "crps": "CRPS"}
+NAN = float("nan")
 
 
 @dataclass(frozen=True)
 class Entry:
     """A candidate. Numbers that do not exist are NaN."""
 
-    method: str
-    meaning: str
-    parameters: str = ""
-    score: float = float("nan")
-    """Mean held-out loss; less is better."""
-    score_se: float = float("nan")
-    behind: float = float("nan")
-    """By how much it is worse than the best candidate, on the same rows."""
-    behind_se: float = float("nan")
-    accuracy: float = float("nan")
-    """Of classes, the share of held-out rows whose class was predicted."""
-    seconds: float = float("nan")
-    """Of all its fits for the choice."""
-    gap: float = float("nan")
-    """The largest certified relative distance to the optimum of its fits."""
-    status: str = ""
-    """How many of its fits ended with their last pass (`max_iter`) before they converged; empty for none."""
-    weight: float | None = 0.0
-    """Its share in the model: 1 for the chosen one, None for an average, which has the others."""
-    note: str = ""
-    """Why it was not tried, that it is there for comparison, or why it was fitted by rule."""
-
-    @property
-    def text(self) -> str:
-        """Method, meaning and parameters."""
-        inside = ", ".join(filter(None, [self.meaning, self.parameters]))
-        return f"{self.method} ({inside})" if inside else self.method
+    model: str
+    family: str
+    loss: float = NAN
+    """Mean held-out loss of rows as they are; less is better."""
+    loss_x4: float = NAN
+    """The same with errors four times as large."""
+    weight: float = NAN
+    """Its share in the model for rows as precise as those of the fit."""
+    weight_x4: float = NAN
+    weight_x8: float = NAN
+    seconds: float = NAN
+    """Of its fits for the choice."""
 
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """All candidates, best first, and how they were compared."""
+    """All candidates by their losses, and how they were compared."""
 
     entries: Annotated[tuple[Entry, ...], msgspec.Meta(min_length=1)]
-    measure: Annotated[str, msgspec.Meta(pattern="^(log_loss|rmse)$")]
-    chosen: str
-    """What became the model."""
+    measure: Annotated[str, msgspec.Meta(pattern="^(log_loss|crps)$")]
     effort: str
     noise: tuple[float, float] | None
+    rule: str = ""
+    """Why one model was fitted without a comparison; empty where models were compared."""
+    left_out: tuple[str, ...] = ()
+    """Candidates that were not tried, with the reasons."""
     n_rows: int = 0
-    """Rows that the choice was made on; 0 if nothing was held out."""
+    """Rows that were held out; 0 if none were."""
     folds: int = 0
-    """Fits of each candidate."""
     n_groups: int | None = None
-    gain: float = float("nan")
-    """By how much the chosen one beats the best candidate without error bars."""
-    gain_se: float = float("nan")
-    without: str = ""
-    """The best candidate without error bars."""
-    random_state: int = 0
     n_together: int = 0
     """Rows that were held out together with rows that equal them."""
-    exact: str = ""
-    """What takes the columns that were left out, as they have no error bars."""
-    exact_gain: float = float("nan")
-    """By how much re-measured boosting with these columns beats the chosen one."""
-    exact_gain_se: float = float("nan")
-    n_apart: int = 0
-    """Rows of large sets of equal rows, which were held out one by one."""
+    loss_se: float = NAN
+    accuracy: float = NAN
+    """Of classes, the share of held-out rows whose class was predicted."""
+    gain: float = NAN
+    """By how much the model beats the best candidate without error bars, in loss."""
+    gain_se: float = NAN
+    no_model: float = NAN
+    """The loss of the classes' shares, or of one normal law, for every row."""
 
     def frame(self) -> polars.DataFrame:
-        """A row for each candidate; null for what does not exist. It prints six columns."""
-        columns: dict[str, object] = {
-            f.name: [_known(getattr(entry, f.name)) for entry in self.entries]
-            for f in fields(Entry)
-            if f.name != "accuracy" or self.measure != "rmse"
-        }
+        """A row for each candidate, the smallest loss first; null for what does not exist."""
         import polars
 
-        from .board_frame import BoardFrame
-
-        text = {"method", "meaning", "parameters", "status", "note"}
-        schema = {name: polars.String if name in text else polars.Float64 for name in columns}
-        return BoardFrame(columns, schema=schema)
+        names = ("loss", "loss_x4", "weight", "weight_x4", "seconds")
+        columns: dict[str, list[object]] = {"model": [entry.model for entry in self.entries]}
+        for name in names:
+            values = [getattr(entry, name) for entry in self.entries]
+            columns[name] = [None if np.isnan(value) else value for value in values]
+        return polars.DataFrame(
+            columns, schema={"model": polars.String} | dict.fromkeys(names, polars.Float64)
+        )
 
     def lines(self) -> list[tuple[str, str]]:
         """Return labels and texts of lines for `print(model)`."""
-        if not self.n_rows:
-            notes = "".join(f": {entry.note}" for entry in self.entries if entry.note)
-            return [("model", f"{self.chosen}, by rule{notes}")]
-        tried = sum(
-            np.isfinite(e.score)
-            and (not e.note or (e.note.startswith(RACED) and e.meaning != MEANS_ONLY))
-            and e.method != AVERAGE
-            for e in self.entries
-        )
-        chosen = next((e for e in self.entries if e.text == self.chosen), self.entries[0])
+        if self.rule:
+            return [("model", f"{self.entries[0].model}, {self.rule}")]
+        label, score = LABELS[self.measure], self._of(STACK) or self._members[0]
+        right = "" if np.isnan(self.accuracy) else f"accuracy {self.accuracy:.2f}, "
         equal = f", {self.n_together:,} with others that equal them" if self.n_together else ""
-        equal += f", {self.n_apart:,} of large sets of equal rows one by one" if self.n_apart else ""
-        errors = "" if self.noise is None else f", errors x {self.noise[0]:g} to {self.noise[1]:g}"
-        held_out = f" (held out, {self.n_rows:,} rows{equal}, {self.folds} fits each{errors})"
-        shares = [e for e in self.entries if e.weight is not None and 0.0 < e.weight < 1.0]
-        model = self.chosen
-        if shares:
-            model += ": " + ", ".join(f"{e.weight:.2f} {e.text}" for e in shares)
-        (label, score), *more = self._scores(chosen)
+        folds = f"{self.n_rows:,} rows{equal}, {self.folds} fold{'s' * (self.folds > 1)}"
         lines = [
-            (label, ", ".join([score, *map(" ".join, more)]) + held_out),
-            ("without errors", self._without(chosen, shares)),
-            ("model", f"{model}; best of {tried} candidates"),
+            ("model", self.shares()),
+            ("held out", f"{right}{label} {pm(score.loss, self.loss_se)} ({folds})"),
+            ("without errors", self._without()),
+            ("", self.warning()),
         ]
-        late = sum("time_limit" in e.note for e in self.entries)
-        if late:
-            lines.append(("stopped", f"time_limit left out {late} candidates; another run may differ"))
-        if self.worth:
-            lines.append(("left out", self.worth.removeprefix("; ")))
+        if self.left_out:
+            shown = "; ".join(self.left_out[:2])
+            more = f"; {len(self.left_out) - 2} more" if len(self.left_out) > 2 else ""
+            lines.append(("not tried", shown + more))
         return lines
 
-    def _scores(self, entry: Entry) -> list[tuple[str, str]]:
-        """Return the accuracy, if there is one, and the loss of held-out rows, with their names."""
-        loss = LABELS[self.measure], _pm(entry.score, entry.score_se)
-        return [("accuracy", f"{entry.accuracy:.2f}"), loss] if np.isfinite(entry.accuracy) else [loss]
+    def shares(self) -> str:
+        """Return which kinds of models answer for precise and for noisy rows."""
+        if len(self._members) == 1:
+            return self._members[0].model
+        precise, noisy = self._families(lambda e: e.weight), self._families(lambda e: e.weight_x8)
+        if precise == noisy:
+            return f"a stack: {precise}"
+        return f"a stack: for rows as precise as those of the fit {precise}; errors 8 times as large {noisy}"
 
-    def _without(self, chosen: Entry, shares: Sequence[Entry]) -> str:
-        """Return what error bars gain."""
-        if any(e.meaning == MEANS_ONLY for e in (chosen, *shares)):
-            compared = [e for e in self.entries if np.isfinite(e.score) and e.method != AVERAGE]
-            if any(e.meaning != MEANS_ONLY for e in compared):
-                return "this model: candidates with error bars are not better"
-            return "this model: candidates with error bars are beyond the budget of a choice"
-        if not np.isfinite(self.gain):
+    def warning(self) -> str:
+        """Return the sentence on errors that tell the target without any value; "" if they do not."""
+        sizes, score = self._of(SIZES_ONLY), self._of(STACK) or self._members[0]
+        if sizes is None or not self.no_model - sizes.loss > 0.5 * (self.no_model - score.loss) > 0.0:
             return ""
-        best = next((e for e in self.entries if e.text == self.without), None)
-        scores = "" if best is None else ", ".join(map(" ".join, self._scores(best))) + ": "
-        verb = "gain" if self.gain >= 0 else "cost"
-        return f"{scores}error bars {verb} {_pm(abs(self.gain), self.gain_se)}"
+        return (
+            f"error sizes and gaps alone, without any value, have a {LABELS[self.measure]} of "
+            f"{sizes.loss:.3g} (no model: {self.no_model:.3g}): they may tell the target by themselves"
+        )
 
     @property
-    def worth(self) -> str:
-        """What the columns without error bars are worth, for the warning that names them; "" if not known."""
-        if not np.isfinite(self.exact_gain):
+    def _members(self) -> Sequence[Entry]:
+        """Those that have a share in the model."""
+        return [e for e in self.entries if max(e.weight, e.weight_x8) > 0.0] or self.entries[:1]
+
+    def _of(self, model: str) -> Entry | None:
+        return next((entry for entry in self.entries if entry.model == model), None)
+
+    def _families(self, weight: Callable[[Entry], float]) -> str:
+        sums: dict[str, float] = {}
+        for entry in self._members:
+            sums[entry.family] = sums.get(entry.family, 0.0) + weight(entry)
+        order = sorted((item for item in sums.items() if item[1] >= 0.005), key=lambda item: -item[1])
+        return ", ".join(f"{family} {100 * share:.0f} %" for family, share in order)
+
+    def _without(self) -> str:
+        """Return what error bars gain."""
+        means = next((entry for entry in self.entries if entry.family.endswith("on means")), None)
+        if means is None or np.isnan(self.gain):
             return ""
-        trees = f"; re-measured trees with {self.exact} have a held-out {LABELS[self.measure]}"
-        if self.exact_gain <= 2.0 * self.exact_gain_se:
-            return f"{trees} that is not measurably better than the chosen model's"
-        return f"{trees} that is {_pm(self.exact_gain, self.exact_gain_se)} better than the chosen model's"
+        if all(entry.family.endswith("on means") for entry in self._members):
+            return "this model: candidates with error bars are not better"
+        verb = "gain" if self.gain >= 0 else "cost"
+        return (
+            f"{LABELS[self.measure]} {means.loss:.4g}: error bars {verb} {pm(abs(self.gain), self.gain_se)}"
+        )
 
 
-def _known(value: object) -> object:
-    return None if isinstance(value, float) and np.isnan(value) else value
-
-
-def _pm(value: float, se: float) -> str:
+def pm(value: float, se: float) -> str:
     """A value and its standard error, to two digits of the latter."""
     places = min(max(1 - int(np.floor(np.log10(se))), 0), 6) if se > 0 else 4
     return f"{value:.{places}f} ± {se:.{places}f}"

@@ -13,12 +13,10 @@ from typing import Annotated, Self
 
 import msgspec
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.stats import binom
 
-from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, Incomplete
-from .._data.typing import Booleans, Floats
+from .._data.incomplete import GaussianRows, value_sizes
+from .._data.typing import Floats
 
 QUANTILES = (0.01, 0.5, 0.99)
 MOST_ROWS = 20_000
@@ -85,16 +83,6 @@ class ErrorSizes:
         ]
         more = f" and {len(order) - NAMED} more features" if len(order) > NAMED else ""
         return f"the errors of these rows are not like those of the fit: {'; '.join(parts)}{more}"
-
-
-def value_sizes(rows: GaussianRows | ArrayLike) -> tuple[Floats, Booleans]:
-    """Standard deviations of every value (n, d), and which values there are; those of an array are exact."""
-    if not isinstance(rows, (GaussianArray, Incomplete)):
-        return np.zeros(np.shape(rows)), ~np.isnan(np.asarray(rows, dtype=np.float64))
-    if isinstance(rows, Incomplete):
-        return rows.gaussians._deviations(), ~rows.missing
-    std = rows._deviations()
-    return std, np.ones(std.shape, dtype=bool)
 
 
 def _rounded(values: Floats) -> Floats:

@@ -9,8 +9,7 @@ its first value an outlier without end.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import clone
@@ -21,7 +20,7 @@ from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, missing_mask
 from .._data.typing import Ints, Keywords
 from .._rows.training import TrainingRows
-from ..exceptions import ConvergenceWarning, UncertainWarning
+from ..exceptions import ConvergenceWarning
 from ..preprocessing import GaussianCollapser, GaussianLogScaler, LinearMap
 from ..preprocessing._imputer import GaussianImputer
 
@@ -34,12 +33,8 @@ def fit_fold(pipeline: Pipeline, training: TrainingRows, fold: Fold) -> Pipeline
 
     UncertainError if it cannot be fitted to them.
     """
-    with warnings.catch_warnings():
-        # Held-out rows judge it, whether or not it has converged; the fit to all rows warns.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", UncertainWarning)
-        pipeline, some = for_known_features(_with_one_learner(pipeline), training.take(fold.train))
-        return some.fitted(pipeline)
+    pipeline, some = for_known_features(_with_one_learner(pipeline), training.take(fold.train))
+    return some.fitted(pipeline)
 
 
 def _with_one_learner(pipeline: Pipeline) -> Pipeline:
@@ -68,25 +63,6 @@ def _of_features(pipeline: Pipeline, rows: GaussianRows, known: Ints) -> Pipelin
         np.eye(rows.shape[1])[:, known], names=None if names is None else [names[j] for j in known]
     )
     return Pipeline([*pipeline.steps[:place], ("known", kept), *pipeline.steps[place:]])
-
-
-@dataclass(frozen=True)
-class FoldModels:
-    """Models of one kind, each with the rows that it has not seen."""
-
-    training: TrainingRows
-    """All rows that the folds are made of."""
-    folds: Sequence[Fold]
-    models: Sequence[Pipeline]
-    """One for each fold."""
-
-    def __iter__(self) -> Iterator[tuple[Pipeline, Fold]]:
-        return iter(zip(self.models, self.folds, strict=True))
-
-
-def fit_folds(pipeline: Pipeline, training: TrainingRows, folds: Sequence[Fold]) -> FoldModels:
-    """The pipeline fitted to what each fold leaves; UncertainError if it cannot be fitted to some of it."""
-    return FoldModels(training, folds, [fit_fold(pipeline, training, fold) for fold in folds])
 
 
 def silenced(pipeline: Pipeline, *, probability: bool = False) -> Pipeline:

@@ -1,38 +1,41 @@
-"""How far held-out rows were off, by noise level: what makes sets and intervals hold what they promise.
+"""Sets and intervals that hold the truth as often as they promise, by noise level.
 
-Idea. Rows that a model has not seen have scores: how strange their own target is to it. A new row's targets
-up to the score that a share `coverage` of those rows stays below are its set, or interval. With m scores
-e_(1) <= ... <= e_(m) that is e_(k), k = ceil((m + 1) coverage) (split conformal prediction; Papadopoulos et
-al. 2002), whatever the model.
-
-Coverage over all rows is not enough where errors differ: precise rows would be covered too often and poor
-ones too seldom, and larger errors tomorrow would break it. So the scores are kept by noise level (Mondrian
+Rows that a model has not seen have scores: how strange their own target is to it. With m scores e_(1) <= ...
+<= e_(m) a new row's targets up to e_(k), k = ceil((m + 1) coverage), are its set, or interval (split
+conformal prediction; Papadopoulos et al. 2002), whatever the model. Scores are kept by noise level (Mondrian
 bins; Vovk et al. 2003), and where error bars are measurement errors every held-out row is there again, as it
-would have been read with larger errors (`calibrating._readings`).
+would have been read with larger errors.
 
-Rejected: crepes and MAPIE. Both wrap learners of arrays and have no re-read rows; crepes takes residuals,
-deviations and bins from outside, but it needs pandas, knows no weights, and its objects would have to be
-saved as code. What is left of them is the quantile above.
+The score of a number is |z|, z the standard normal quantile of its place in the predicted distribution: of
+a normal law the deviation over its standard deviation. The score of a class is
+
+    sum of the probabilities of all more probable classes + u P(class),   0 for the most probable class,
+
+u a uniform number made of the row's values (Y. Romano, M. Sesia, E. Candes, Classification with Valid and
+Adaptive Coverage, NeurIPS 2020). A row's set has the most probable classes, so that sets are nested in
+coverage and never empty; u spreads the scores where labels are nearly noise and all probabilities are alike.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
-from .._data.typing import Floats, Ints
+from .._base.normal_mixtures import TINY, NormalMixtures
+from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask, value_sizes
+from .._data.mixing import mixed
+from .._data.typing import Booleans, Floats, Ints, Labels
+from .._held_out.equal import hashed
 
 MOST_BINS = 8
 PER_BIN = 150
 """Scores that a bin should have at least: the level is then known to 2 points or so."""
 KEPT = 1000
 """Numbers that are kept of a bin's scores: its quantiles, if there are more."""
-
-
-ROUNDING = 1e-9
-"""1 - P(true class) may be so far below zero."""
+FLOOR = -3.0
 
 
 @dataclass(frozen=True)
@@ -44,66 +47,118 @@ class Conformal:
     scores: tuple[Floats, ...]
     """Sorted, for each bin from the lowest noise to the highest. To the last bit: rounded ones would be ties
     where a model's probabilities differ by a millionth."""
+    widths: Floats
+    """The spread of every feature, in whose units noise levels of classes are; empty for numbers."""
 
     def __post_init__(self) -> None:
         rising = np.isfinite(self.edges).all() and (np.diff(self.edges) > 0.0).all()
-        in_order = all((s[:1] >= -ROUNDING).all() and (np.diff(s) >= 0.0).all() for s in self.scores)
-        if not rising or not in_order or len(self.scores) != len(self.edges) + 1:
+        in_order = all((s[:1] >= 0.0).all() and (np.diff(s) >= 0.0).all() for s in self.scores)
+        if (
+            not rising
+            or not in_order
+            or len(self.scores) != len(self.edges) + 1
+            or not (self.widths > 0.0).all()
+        ):
             raise ValueError("scores are not in order, or not as many as bins")
 
     @classmethod
     def from_scores(
-        cls, scores: Floats, levels: Floats, weights: Floats, edges: Floats | None = None, most: int = KEPT
+        cls, scores: Floats, levels: Floats, weights: Floats, widths: Floats | None = None
     ) -> Self:
-        """Of rows with these scores, noise levels and weights > 0; of a bin at most so many are kept."""
-        edges = bin_edges(levels) if edges is None else edges
+        """Of rows with these scores, noise levels and weights > 0."""
+        edges = _bin_edges(levels)
         at = np.searchsorted(edges, levels, side="right")
-        kept = tuple(_equal(scores[at == k], weights[at == k], most) for k in range(len(edges) + 1))
-        return cls(edges, kept)
+        kept = tuple(_equal(scores[at == k], weights[at == k]) for k in range(len(edges) + 1))
+        return cls(edges, kept, np.empty(0) if widths is None else widths)
 
     def limits(self, levels: Floats, coverage: float) -> Floats:
         """The largest score that belongs in each row's set; infinite where there were too few to tell."""
         found = np.array([_quantile(scores, coverage) for scores in self.scores])
-        return np.asarray(found[self.bins(levels)])
-
-    def count(self, scores: Floats, bins: Ints, counts: Ints) -> None:
-        """Add to `counts`, for each of the `scores` (n, K), how many are as large here, in the row's bin."""
-        for k, own in enumerate(self.scores):
-            rows = np.flatnonzero(bins == k)
-            counts[rows] += len(own) - np.searchsorted(own, scores[rows], side="left")
-
-    @property
-    def sizes(self) -> Ints:
-        """Scores of each bin."""
-        return np.array([len(own) for own in self.scores])
-
-    def bins(self, levels: Floats) -> Ints:
-        """The bin of each row."""
-        return np.searchsorted(self.edges, levels, side="right")
-
-    @property
-    def largest(self) -> float:
-        """The largest score of all."""
-        return float(max((scores[-1] for scores in self.scores if len(scores)), default=0.0))
+        return np.asarray(found[np.searchsorted(self.edges, levels, side="right")])
 
 
-def bin_edges(levels: Floats) -> Floats:
+def score_of_numbers(law: NormalMixtures, y: Floats) -> Floats:
+    """|z| of numbers y under the densities of their rows."""
+    if law.weights.shape[1] == 1:
+        return np.asarray(np.abs(y - law.means[:, 0]) / np.maximum(law.stds[:, 0], TINY))
+    z = (y[:, None] - law.means) / np.maximum(law.stds, TINY)
+    tail = np.minimum((law.weights * ndtr(z)).sum(axis=1), (law.weights * ndtr(-z)).sum(axis=1))
+    return np.asarray(np.maximum(-ndtri(np.maximum(tail, 1e-300)), 0.0))
+
+
+def interval(law: NormalMixtures, scores: Floats) -> tuple[Floats, Floats]:
+    """The ends of the numbers with at most these scores, of each row."""
+    ends = []
+    for sign in (1.0, -1.0):
+        mirrored = law._replace(means=sign * law.means)
+        if law.weights.shape[1] == 1:
+            ends.append(sign * (mirrored.means[:, 0] - scores * law.stds[:, 0]))
+            continue
+        levels, which = np.unique(ndtr(-scores), return_inverse=True)
+        ends.append(sign * mirrored.quantiles(levels)[np.arange(len(which)), which])
+    return ends[0], ends[1]
+
+
+def score_of_classes(shares: Floats, rows: GaussianRows | Any) -> Floats:
+    """Scores of all classes, (n, K)."""
+    order = np.argsort(-shares, axis=1, kind="stable")
+    falling = np.take_along_axis(shares, order, axis=1)
+    above = np.cumsum(falling, axis=1) - falling
+    scores = np.empty_like(shares)
+    values = np.maximum(above + _uniform(rows)[:, None] * falling, 0.0)
+    values[:, 0] = 0.0  # a set is never empty
+    np.put_along_axis(scores, order, values, axis=1)
+    return scores
+
+
+def _uniform(rows: GaussianRows | Any) -> Floats:
+    """A number between 0 and 1 for each row, made of its values and errors."""
+    if isinstance(rows, np.ndarray):
+        values = np.asarray(rows, dtype=np.float64)
+    else:
+        gaussians, missing = filled_gaussians(rows).collapse("gaussian"), missing_mask(rows)
+        values = np.hstack([gaussians.means, gaussians._deviations()])
+        values[np.hstack([missing, missing])] = 0.0
+    return np.asarray((mixed(hashed(values)) >> np.uint64(11)) * 2.0**-53)
+
+
+def noise_levels(rows: Any, widths: Floats) -> Floats:
+    """log10 of the root mean square of errors in units of the features' spread; a missing value counts 2."""
+    std, known = value_sizes(rows)
+    size = np.sqrt((np.where(known, np.minimum(std / widths, 2.0), 2.0) ** 2).mean(axis=1))
+    return np.asarray(np.log10(np.maximum(size, 10.0**FLOOR)))
+
+
+def set_lists(shares: Floats, inside: Booleans, classes: Labels) -> Labels:
+    """Lists of labels, the largest share first, which is there if no other is."""
+    order = np.argsort(-shares, axis=1, kind="stable")
+    kept = np.take_along_axis(inside, order, axis=1)
+    kept[:, 0] |= ~kept.any(axis=1)
+    unlike, which = np.unique(np.where(kept, order, -1), axis=0, return_inverse=True)
+    labels = np.asarray(classes, dtype=object)
+    made = [labels[row[row >= 0]].tolist() for row in unlike]
+    lists = np.empty(len(shares), dtype=object)
+    lists[:] = [made[place] for place in which.ravel().tolist()]
+    return lists
+
+
+def _bin_edges(levels: Floats) -> Floats:
     """Noise levels between bins of about equally many of these."""
     bins = int(np.clip(len(levels) // PER_BIN, 1, MOST_BINS))
     edges = np.unique(_rounded(np.quantile(levels, np.arange(1, bins) / bins))) if bins > 1 else np.empty(0)
     return np.asarray(edges[edges > levels.min()])  # equal levels stay together
 
 
-def _equal(scores: Floats, weights: Floats, most: int) -> Floats:
-    """Sorted scores that count alike: as many as the weights c are worth, (sum c)^2 / sum c^2, or `most`."""
+def _equal(scores: Floats, weights: Floats) -> Floats:
+    """Sorted scores that count alike: as many as the weights c are worth, (sum c)^2 / sum c^2, or `KEPT`."""
     if not len(scores):
         return scores
-    order = np.argsort(scores, kind="stable")
+    order: Ints = np.argsort(scores, kind="stable")
     scores, weights = scores[order], weights[order]
     worth = round(float(weights.sum() ** 2 / (weights**2).sum()))
-    if worth == len(scores) <= most:
+    if worth == len(scores) <= KEPT:
         return scores
-    count = min(max(worth, 1), most)
+    count = min(max(worth, 1), KEPT)
     levels = (np.arange(count) + 0.5) / count * weights.sum()
     at = np.minimum(np.searchsorted(np.cumsum(weights), levels), len(scores) - 1)
     return np.asarray(scores[at])

@@ -4,10 +4,6 @@ The core writes and reads the file: steps, arrays, parameters and classes, all t
 `Metadata` travels in the file's JSON object about columns, which the core keeps to the letter. Parameters of
 the run, not of the model (`n_jobs`, `verbose`, `callback`), are not saved.
 
-The core has averages of pipelines as a step, and leaves members without weight out of every answer. So the
-models of a classifier's folds are members of weight zero, behind the members of the model itself: a reader in
-Rust gets the model's answers, bit for bit, and needs to know nothing of folds.
-
 msgspec refuses values of a wrong type, with their path; `__post_init__` of a part refuses numbers that do not
 fit together; `_check` refuses parts that do not fit the pipeline, such as those of another model's file.
 """
@@ -19,31 +15,23 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import msgspec
-import numpy as np
 from msgspec import field
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._choice.leaderboard import Leaderboard
-from .._data.typing import Array, Keywords, Label
+from .._data.typing import Keywords, Label
 from .._estimators.gsu import GSURegressor
+from .._held_out.widths import has_density
 from .._tables.cleaning import Cleaning
 from .._tables.columns import Columns
-from .._uncertain import (
-    Fitted,
-    average,
-    members_of,
-    model_from_bytes,
-    model_to_bytes,
-    read_model,
-    write_model,
-)
-from .._widths.distribution import has_density
+from .._uncertain import Fitted, model_from_bytes, model_to_bytes, read_model, write_model
 from ..exceptions import ModelFileError
 from ..preprocessing import AsGaussians
 from .calibrating import Calibration
 from .pipeline_file import (
     StepNames,
+    array,
     first_names,
     make_estimators,
     name_features,
@@ -74,15 +62,6 @@ class Metadata(StepNames, frozen=True, kw_only=True):
     categories: dict[str, list[str | bool | int | float | None]] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
     unknown: Cleaning = Cleaning()
-
-
-class FoldModel(StepNames, frozen=True, kw_only=True):
-    """The model of a fold among the members of the file's average."""
-
-    first: int
-    """Its first member."""
-    weights: list[float]
-    """Of its members."""
 
 
 def to_bytes(pipeline: Pipeline, metadata: Metadata) -> bytes:
@@ -120,26 +99,9 @@ def _parts(pipeline: Pipeline, metadata: Metadata) -> Parts:
     metadata = msgspec.structs.replace(
         metadata, steps=names + own.names, parameters=parameters + own.parameters, **reading
     )
-    members, weights = _members(own.steps)
-    n_members = len(members)
-
-    def encode(value: object) -> object:
-        """Return an array as lists; add the model of a fold to the members."""
-        if isinstance(value, np.ndarray):
-            return value.tolist()
-        assert isinstance(value, Pipeline)
-        fold = pipeline_steps(value.steps)
-        added, shares = _members(fold.steps)
-        place = len(members)
-        members.extend(added)
-        weights.extend([0.0] * len(added))
-        note = FoldModel(steps=fold.names, parameters=fold.parameters, first=place, weights=shares)
-        return msgspec.to_builtins(note)
-
-    about = _without_nan(msgspec.to_builtins(metadata, enc_hook=encode))
+    about = _without_nan(msgspec.to_builtins(metadata, enc_hook=lambda value: value.tolist()))
     classes = pipeline[-1].classes_.tolist() if hasattr(pipeline[-1], "classes_") else []
-    written = [average(members, weights)] if len(members) > n_members else own.steps
-    return written, classes, features or first_names(first), msgspec.json.encode(about).decode()
+    return own.steps, classes, features or first_names(first), msgspec.json.encode(about).decode()
 
 
 def _assembled(
@@ -157,38 +119,16 @@ def _assembled(
 def _understood(
     steps: Sequence[Fitted], classes: Sequence[Label], features: Sequence[str], text: str
 ) -> tuple[Pipeline, Columns, Metadata]:
-    first_of_folds: list[int] = []
-    members, weights = _members(steps)
-
-    def decode(kind: Any, value: Any) -> Any:
-        """Invert `encode`."""
-        if kind is not Pipeline:
-            return _array(kind, value)
-        fold = msgspec.convert(value, FoldModel)
-        end = fold.first + len(fold.weights)
-        if not 0 < fold.first < end <= len(members) or any(weights[fold.first : end]):
-            raise ValueError(f"members {fold.first} to {end} of {len(members)} are no model of a fold")
-        first_of_folds.append(fold.first)
-        own = _joined(members[fold.first : end], fold.weights, fold)
-        return named(make_estimators(own, fold.parameters, classes), fold.steps)
-
-    about = msgspec.json.decode(text, type=Metadata, dec_hook=decode)
+    about = msgspec.json.decode(text, type=Metadata, dec_hook=array)
     columns = Columns.from_dict(about.columns)
     # Also models of arrays may have the step, which then says what NaN means.
     reads = bool(columns.roles()) or bool(about.parameters and "on_missing" in about.parameters[0])
-    if first_of_folds:
-        end = min(first_of_folds)
-        steps = _joined(members[:end], weights[:end], about)
     estimators = make_estimators(steps, about.parameters[int(reads) :], classes)
     _check(named(estimators, []), about.calibration)
     if reads:
         estimators.insert(0, _reading(columns, about, estimators[0].n_features_in_))
     pipeline = named(estimators, about.steps)
     name_features(estimators, features)
-    if about.calibration.sets is not None:
-        behind = estimators[0]._names_out() or () if reads and columns.roles() else features
-        for model in about.calibration.sets.models:  # which begin behind the reading step
-            name_features([step for _, step in model.steps], behind)
     return pipeline, columns, about
 
 
@@ -216,40 +156,14 @@ def _check(pipeline: Pipeline, calibration: Calibration) -> None:
     if c.residual_std is not None and not isinstance(last, GSURegressor):
         raise ValueError(f"a {type(last).__name__} with a residual_std, which a GSURegressor has")
     if is_regressor(last):
-        if c.sets is not None:
-            raise ValueError("sets of a classifier beside a regression")
         if c.spread is not None:
             c.spread.check(pipeline)
         elif c.conformal is not None and c.residual_std is None and not has_density(pipeline):
             raise ValueError("scores of intervals without residual_std or spread")
-    elif c.spread is not None or c.conformal is not None:
-        raise ValueError("spread or scores of a regression beside a classifier")
-    elif c.sets is not None:
-        c.sets.check(d, last.classes_)
-
-
-def _members(steps: Sequence[Fitted]) -> tuple[list[list[Fitted]], list[float]]:
-    """Return the members of an average; else the steps themselves, with all the weight."""
-    if len(steps) == 1 and steps[0].kind == "average":
-        members, weights = members_of(steps[0])
-        return list(members), list(weights)
-    return [list(steps)], [1.0]
-
-
-def _joined(members: list[list[Fitted]], weights: list[float], names: StepNames) -> list[Fitted]:
-    """Invert `_members`; the parameters of an average list its members."""
-    is_average = bool(names.parameters) and "members" in names.parameters[-1]
-    return [average(members, weights)] if is_average else members[0]
-
-
-def _array(kind: Any, value: object) -> Array:
-    """Return an array of this type from lists of numbers; null is NaN."""
-    dtype = kind.__args__[1].__args__[0]
-    nested: Any = int if dtype is np.int64 else float | None
-    probe = value
-    while isinstance(probe, list):
-        nested, probe = list[nested], probe[0] if probe else None
-    return np.array(msgspec.convert(value, nested), dtype=dtype)
+    elif c.spread is not None:
+        raise ValueError("widths of a regression beside a classifier")
+    if c.conformal is not None and len(c.conformal.widths) != (0 if is_regressor(last) else d):
+        raise ValueError(f"scores with the widths of {len(c.conformal.widths)} features, the model has {d}")
 
 
 def _without_nan(value: Any) -> Any:

@@ -278,7 +278,7 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
         some = rows.sample(REMEMBERED_ROWS)
         plan = plan.in_units_of(some)
         pipeline, board, held_out = plan.fit(rows, reader, deadline)
-        reader.warn_of_left_out("" if board is None else board.worth)
+        reader.warn_of_left_out()
         doubts = warn_of_doubts(reader, plan, some)
         reading = [] if reader.reading is None else [("gaussians", reader.reading)]
         whole = Pipeline([*reading, *pipeline.steps])

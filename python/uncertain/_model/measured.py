@@ -31,14 +31,14 @@ LARGER = 10.0
 
 
 def is_measured(pipeline: Pipeline) -> bool:
-    """Is each row one noisy reading of true values, for some step, and for every member of an average?"""
+    """Is each row one noisy reading of true values, for some step, and for every member of a stack?"""
     if hasattr(pipeline[-1], "members_"):
         return all(is_measured(member) for member in pipeline[-1].members_)
     return not drops_errors(pipeline) and any(isinstance(step, BY_ITSELF) for _, step in pipeline.steps)
 
 
 def drops_errors(pipeline: Pipeline) -> bool:
-    """Does it, or every member of an average, use the means alone? A collapser behind a denoiser had them."""
+    """Does it, or every member of a stack, use the means alone? A collapser behind a denoiser had them."""
     members = getattr(pipeline[-1], "members_", ())
     if len(members):
         return all(map(drops_errors, members))

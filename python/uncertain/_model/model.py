@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +28,8 @@ from .._data.incomplete import GaussianRows
 from .._data.targets import finite_numbers, places
 from .._data.typing import Array, ColumnOrValues, Floats, Labels, NativeTable, RandomState
 from .._data.validation import TableLike
+from .._held_out.engine import class_shares
+from .._held_out.widths import Spread, law_of_rows, left_open, moved, own_law
 from .._onnx.export import write_onnx
 from .._report.classes import Report
 from .._report.huber import HuberReport
@@ -37,13 +39,10 @@ from .._rows.sampled import REMEMBERED_ROWS
 from .._rows.source import Source
 from .._tables.columns import Columns
 from .._tables.dask import is_dask, lazily
-from .._widths.distribution import density_of_rows, has_density, moved
-from .._widths.spread import Spread, left_open, own_law
 from ..exceptions import ModelFileError, ParameterError, ShapeError, UncertainError
-from .calibrating import Calibration, log
+from .calibrating import Calibration, deviation, log
 from .coefficients import hyperplanes, law_or_curve
-from .conformal import Conformal
-from .cross_conformal import CrossConformal, class_shares, set_lists
+from .conformal import Conformal, interval, noise_levels, score_of_classes, set_lists
 from .drawn import some_rows
 from .file import Metadata, from_bytes, read, to_bytes, write
 from .grid import checked_grid, checked_levels, grid_around, warn_of_narrow
@@ -54,7 +53,6 @@ from .text import model_text
 from .values import value_of_remeasuring
 from .without_errors import Errors
 
-Scores = TypeVar("Scores", Conformal, CrossConformal)
 Inspected: TypeAlias = tuple[Pipeline, GaussianRows, Labels | None, Groups | None]
 """The steps behind the reading ones, rows, targets and groups."""
 Plotted: TypeAlias = tuple[Pipeline, GaussianRows, Labels | None, list[str]]
@@ -186,8 +184,8 @@ class Model:
         none, it is that of a target as it would be measured.
 
         A `GaussianMixtureRegressor`, and a `RemeasuredRegressor` with ``density=True``, have a density of
-        their own. For other methods, and where it is better by two standard errors of the CRPS over held-out
-        rows, the law is
+        their own, and the stack of ``method="auto"`` the mixture of its members'. For other methods, and
+        where it is better by two standard errors of the CRPS over held-out rows, the law is
 
         .. code-block:: text
 
@@ -195,10 +193,9 @@ class Model:
 
         with u_i1 the variance of the method's own law, and for a learner u_ij the variance that the row's
         errors leave open of feature j (behind a `GaussianDenoiser` that of the posterior, else s^2 t^2 / (s^2
-        + t^2) for an error s and a feature of spread t). An average has the u of its members, and the
-        variance of their predictions. a > 0 and b_j >= 0 minimise the CRPS of held-out rows; b = 0, a
-        constant width, is kept unless they are better by a standard error. If error bars are measurement
-        errors every held-out row counts twice, also as read with errors up to 4 times as large.
+        + t^2) for an error s and a feature of spread t). a > 0 and b_j >= 0 minimise the CRPS of held-out
+        rows; b = 0, a constant width, is kept unless they are better by a standard error. If error bars are
+        measurement errors held-out rows also count as read with errors twice and four times as large.
         """
         self._check_distribution("predict_distribution")
         names = self._names("", "_std", "_std_from_errors", append=append)
@@ -220,28 +217,23 @@ class Model:
 
         Notes
         -----
-        A class is in the set unless too few of the m scores 1 - P_f(true class), which models of folds gave
-        to rows that they had not seen, are as large as its own,
+        With the probabilities p_k of a row the score of a class is
 
         .. code-block:: text
 
-            set = {k : sum_f #{i in fold f, bin b: P_f(y_i) <= P_f(k)} >= floor((m + 1)(1 - coverage))}
-                  or, if there is none, the most probable class
+            e(k) = sum of p_l over the more probable classes l + u p_k,  0 for the most probable class,
+            set = {k : e(k) <= e_(m, b)},  e_(m, b) = score number ceil((m + 1) coverage) of m held-out rows
 
-        where b is the bin of the row's noise level, the root mean square of its errors in units of the spread
-        of the features. With one fold (300 rows and more; split conformal prediction) the guarantee is
-        `coverage`, over tables and rows that are exchangeable with those of the fit. With several (CV+) it is
-        1 - 2 alpha - sqrt(2 / n), alpha = 1 - coverage. Groups stay together, and so do equal rows. If error
-        bars are measurement errors each held-out row counts three times, also as read with errors up to 2.8
-        and 8 times as large. Coverage is an average over rows of a noise level, not over each class.
+        where u is a uniform number made of the row's values, and b the bin of the row's noise level, the root
+        mean square of its errors in units of the spread of the features. Sets of a larger coverage contain
+        those of a smaller one. Groups stay together when rows are held out, and so do equal rows. If error
+        bars are measurement errors held-out rows also count as read with larger errors. Coverage is an
+        average over rows of a noise level, not over each class.
 
         References
         ----------
         V. Vovk, A. Gammerman, G. Shafer, Algorithmic Learning in a Random World, 2005, sections 2.2 and 4.5.
-        R. F. Barber, E. J. Candes, A. Ramdas, R. J. Tibshirani, Predictive inference with the jackknife+,
-        Annals of Statistics 49, 2021, section 5.
-        M. Sadinle, J. Lei, L. Wasserman, Least ambiguous set-valued classifiers with bounded error levels,
-        JASA 114, 2019.
+        Y. Romano, M. Sesia, E. J. Candes, Classification with valid and adaptive coverage, NeurIPS 2020.
 
         Examples
         --------
@@ -257,11 +249,12 @@ class Model:
         """
         if self.is_regression_:
             raise ParameterError("predict_set is for classes; a regression has predict_interval")
-        scores, classes = self._scored(self._calibration.sets, coverage), self.classes_
+        conformal, classes = self._scored(coverage), self.classes_
 
         def sets(steps: Pipeline, rows: GaussianRows) -> tuple[Labels]:
             shares = class_shares(steps, rows, classes)
-            return (set_lists(shares, scores.inside(steps, rows, shares, classes, coverage), classes),)
+            limits = conformal.limits(noise_levels(rows, conformal.widths), coverage)
+            return (set_lists(shares, score_of_classes(shares, rows) <= limits[:, None], classes),)
 
         names = self._names("_set" if append else "", append=append)
         with shown("predicting sets"):
@@ -279,11 +272,11 @@ class Model:
 
         Notes
         -----
-        The ends are prediction -+ q_b s, with the deviation s of `predict_distribution` and q_b the quantile
-        of \\|y - prediction\\| / s over held-out rows in the bin b of s (split conformal prediction by noise
-        level). If error bars are measurement errors each held-out row counts twice, also as read with errors
-        up to 4 times as large. Where targets had error bars in the fit the interval is that of the true
-        target.
+        The ends are quantiles of the density of `predict_density` at Phi(-+q_b): of a normal law prediction
+        -+ q_b s. q_b is the quantile of \\|Phi^-1(F(y))\\| over held-out rows, F their distribution
+        functions, in the bin b of the standard deviation s (split conformal prediction by noise level). If
+        error bars are measurement errors held-out rows also count as read with larger errors. Where targets
+        had error bars in the fit the interval is that of the true target.
 
         References
         ----------
@@ -304,15 +297,14 @@ class Model:
         """
         if not self.is_regression_:
             raise ParameterError("predict_interval is for numbers; a classifier has predict_set")
-        conformal = self._scored(self._calibration.conformal, coverage)
+        conformal = self._scored(coverage)
 
-        def interval(steps: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats]:
-            mean, std, _ = self._distribution(steps, rows)
-            half = conformal.limits(log(std), coverage) * std
-            return mean - half, mean + half
+        def ends(steps: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats]:
+            law = law_of_rows(steps, rows, self._calibration.spread or self._normal)
+            return interval(law, conformal.limits(log(deviation(law)), coverage))
 
         names = self._names("_lower", "_upper", append=append)
-        return self._answer(table, interval, names, append=append, errors=errors)
+        return self._answer(table, ends, names, append=append, errors=errors)
 
     def predict_density(
         self,
@@ -494,13 +486,13 @@ class Model:
                 "pipeline_[-1].predict(rows, return_std=True) gives the part of the error bars alone"
             )
 
-    def _scored(self, scores: Scores | None, coverage: float) -> Scores:
-        """Return the scores, if there are any, for a coverage that can be."""
+    def _scored(self, coverage: float) -> Conformal:
+        """Return the scores of held-out rows, if there are any, for a coverage that can be."""
         if not isinstance(coverage, (int, float)) or not 0.0 < coverage < 1.0:
             raise ParameterError(f"coverage = {coverage!r}: must be a share between 0 and 1, such as 0.9")
-        if scores is None:
+        if self._calibration.conformal is None:
             raise ParameterError(f"the model holds no scores of held-out rows ({NOT_CALIBRATED})")
-        return scores
+        return self._calibration.conformal
 
     @property
     def _spread(self) -> Spread | None:
@@ -513,13 +505,14 @@ class Model:
         answer = left_open(steps, rows, spread.widths)
         return answer.mean, spread.std(answer.parts), spread.from_errors(answer.of_errors)
 
+    @property
+    def _normal(self) -> Spread | None:
+        """The law of a `GSURegressor` with its scatter."""
+        return None if self.residual_std_ is None else own_law(self.pipeline_, self.residual_std_)
+
     def _law(self, steps: Pipeline, rows: GaussianRows) -> NormalMixtures:
         """Return the method's own shape, where it has one, else a normal law; as wide as calibrated."""
-        own = has_density(steps)
-        if own and self._calibration.spread is None:
-            return density_of_rows(steps, rows)
-        mean, std, _ = self._distribution(steps, rows)
-        return density_of_rows(steps, rows).widened(std) if own else NormalMixtures.normal(mean, std)
+        return law_of_rows(steps, rows, self._calibration.spread or self._normal)
 
     # -- labelled rows
 
@@ -719,12 +712,11 @@ class Model:
     def leaderboard_(self) -> Any:
         """The candidates of ``method="auto"``, a Polars DataFrame, best first; None for a named method.
 
-        Columns: ``method``, ``meaning`` and ``parameters``; ``score``, the mean log loss (of regressions the
-        root mean square error) of held-out rows, and ``score_se``; ``behind``, the distance to the best
-        candidate on the same rows in the measure of the choice (from 1,000 rows on the mean over errors as
-        they are, twice and four times as large), and ``behind_se``; ``accuracy`` (of classes); ``seconds`` of
-        all its fits; ``gap``, the certified one; ``weight``, its share in the model; ``note``: the reason why
-        a candidate was left out, or is there for comparison only.
+        Columns: ``model``, the method with its meaning and parameters; ``loss``, the mean log loss (of
+        regressions the CRPS) of held-out rows as they are, and ``loss_x4`` with errors four times as large;
+        ``weight``, the share in the model for rows as precise as those of the fit, and ``weight_x4``;
+        ``seconds`` of all fits. The last rows are the stack itself, the best candidate without error bars,
+        and the sizes of errors without any value.
         """
         return None if self._leaderboard is None else self._leaderboard.frame()
 
@@ -828,7 +820,7 @@ class Model:
         ``<target>_std``, its whole standard deviation. They agree with `predict` within 1e-6.
 
         Linear models, robust SVMs, the minimax machine, discriminants, mixtures, binomial laws, re-measured
-        trees, and averages of these can be written, with measurement errors, logarithms, gaps and missing
+        trees, and stacks of these can be written, with measurement errors, logarithms, gaps and missing
         error bars; kernel machines for exact rows only. Needs the package onnx.
 
         Raises

@@ -1,6 +1,6 @@
-"""Pipelines as lists of the core's steps, for model files: names, parameters, and averages of pipelines.
+"""Pipelines as lists of the core's steps, for model files: names, parameters, and stacks of pipelines.
 
-An average is one step of the core that holds the steps of its members; their names and parameters stand
+A stack is one step of the core that holds the steps of its members; their names and parameters stand
 where the parameters of another step would.
 """
 
@@ -16,15 +16,16 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from .._base.core import NOT_SAVED, Core, core_class, decoded
-from .._choice.average import AveragedClassifier, AveragedRegressor
-from .._data.typing import Estimator, Keywords, Label
+from .._choice.stack import StackedClassifier, StackedRegressor
+from .._data.typing import Array, Estimator, Keywords, Label
 from .._estimators.linear import Kernelized
+from .._held_out.widths import Spread
 from .._uncertain import Fitted, average, members_of
 from ..exceptions import UncertainError
 from ..laws import CurveRegressor
 from ..preprocessing import AsGaussians, KernelMap
 
-Averaged = AveragedClassifier | AveragedRegressor
+Stacked = StackedClassifier | StackedRegressor
 
 
 class StepNames(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -36,6 +37,12 @@ class StepNames(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     def __post_init__(self) -> None:
         if self.steps and self.parameters and len(self.steps) != len(self.parameters):
             raise ValueError(f"{len(self.steps)} names and {len(self.parameters)} parameters of steps")
+
+
+class MemberNames(StepNames, frozen=True):
+    """Those of a member of a stack, and the law of its widths."""
+
+    spread: Spread | None = None
 
 
 class PipelineSteps(NamedTuple):
@@ -50,10 +57,15 @@ def pipeline_steps(steps: Sequence[tuple[str, Estimator]]) -> PipelineSteps:
     """Return the core's steps of fitted estimators; UncertainError for one that a file does not hold."""
     listed = PipelineSteps([], [], [])
     for name, step in steps:
-        if isinstance(step, (AveragedClassifier, AveragedRegressor)):
+        if isinstance(step, (StackedClassifier, StackedRegressor)):
             members = [pipeline_steps(member.steps) for member in step.members_]
-            listed.steps.append(average([member.steps for member in members], step.weights_.tolist()))
-            own = {"members": [{"steps": m.names, "parameters": m.parameters} for m in members]}
+            of_members = [member.steps for member in members]
+            listed.steps.append(average(of_members, step.weights_, step.sizes_.tolist()))
+            notes = [
+                MemberNames(steps=m.names, parameters=m.parameters, spread=spread)
+                for m, spread in zip(members, step.spreads_, strict=True)
+            ]
+            own = {"members": notes}
         elif isinstance(step, Core):
             listed.steps.extend(step._steps())
             own = plain_parameters(step._saved_params())
@@ -103,7 +115,7 @@ def _estimators(
         assert d is not None
         if model.kind == "average":
             about = parameters[-1].get("members") if parameters else None
-            estimators.insert(0, _averaged(model, about, classes))
+            estimators.insert(0, _stacked(model, about, classes))
             continue
         cls = core_class(model.kind, classifier=bool(model.n_classes))
         estimator = cls(**cls._arguments(decoded(model.parameters)))
@@ -114,20 +126,35 @@ def _estimators(
     return estimators
 
 
-def _averaged(model: Fitted, about: object, classes: Sequence[Label]) -> Averaged:
-    """Return the average of the members' pipelines; `about` names its steps, if Python wrote them."""
-    members, weights = members_of(model)
-    notes = [StepNames()] * len(members) if about is None else msgspec.convert(about, list[StepNames])
+def _stacked(model: Fitted, about: object, classes: Sequence[Label]) -> Stacked:
+    """Return the stack of the members' pipelines; `about` names its steps, if Python wrote them."""
+    members, weights, sizes = members_of(model)
+    notes = [MemberNames()] * len(members)
+    if about is not None:
+        notes = msgspec.convert(about, list[MemberNames], dec_hook=array)
     pipelines = [
         named(make_estimators(steps, note.parameters, classes), note.steps)
         for steps, note in zip(members, notes, strict=True)
     ]
     if model.n_classes and not all(hasattr(member, "predict_proba") for member in pipelines):
-        raise ValueError("a member of an average without probabilities")
-    kind = AveragedClassifier if model.n_classes else AveragedRegressor
-    averaged: Averaged = kind.from_fitted(pipelines, weights)
-    averaged.weights_ = np.asarray(weights)  # as they were, without another division by their sum
-    return averaged
+        raise ValueError("a member of a stack without probabilities")
+    for pipeline, note in zip(pipelines, notes, strict=True):
+        if note.spread is not None:
+            note.spread.check(pipeline)
+    kind = StackedClassifier if model.n_classes else StackedRegressor
+    stacked: Stacked = kind.from_fitted(pipelines, weights, sizes, [note.spread for note in notes])
+    stacked.weights_ = weights  # as they were, without another division by their sum
+    return stacked
+
+
+def array(kind: Any, value: object) -> Array:
+    """Return an array of this type from lists of numbers; null is NaN."""
+    dtype = kind.__args__[1].__args__[0]
+    nested: Any = int if dtype is np.int64 else float | None
+    probe = value
+    while isinstance(probe, list):
+        nested, probe = list[nested], probe[0] if probe else None
+    return np.array(msgspec.convert(value, nested), dtype=dtype)
 
 
 def named(estimators: Sequence[Estimator], names: Sequence[str]) -> Pipeline:
@@ -147,7 +174,7 @@ def name_features(steps: Sequence[BaseEstimator], features: Sequence[str]) -> No
                 return
             if isinstance(step, Core):
                 step._set_names(names)
-            elif isinstance(step, (AveragedClassifier, AveragedRegressor)):
+            elif isinstance(step, (StackedClassifier, StackedRegressor)):
                 for member in step.members_:
                     name_features([own for _, own in member.steps], names)
             else:
@@ -157,14 +184,14 @@ def name_features(steps: Sequence[BaseEstimator], features: Sequence[str]) -> No
 
 def first_names(step: Estimator) -> list[str]:
     """The names of features that a step has seen."""
-    if isinstance(step, (AveragedClassifier, AveragedRegressor)):
+    if isinstance(step, (StackedClassifier, StackedRegressor)):
         step = step.members_[0].steps[0][1]
     return [str(name) for name in getattr(step, "feature_names_in_", [])]
 
 
 def set_parameters(step: Estimator, parameters: Keywords) -> None:
     """Invert `plain_parameters`."""
-    if isinstance(step, (AveragedClassifier, AveragedRegressor)):
+    if isinstance(step, (StackedClassifier, StackedRegressor)):
         return
     of_the_run = next((name for name in parameters if name in NOT_SAVED), None)
     if of_the_run is not None:

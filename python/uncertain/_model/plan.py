@@ -16,11 +16,11 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._base.deadline import Deadline, check_limit
 from .._base.sums import Need
-from .._choice.choose import IN_MEMORY, Choice, choose
+from .._choice.candidates import Member, Request
+from .._choice.choose import choose
 from .._choice.leaderboard import Leaderboard
 from .._choice.logarithms import Transform, check_transform, softening_for
 from .._choice.methods import AUTO, METHODS, make_estimator
-from .._choice.portfolio import Member, Request
 from .._choice.settings import checked_noise, re_measured_in, settings_of_choice, to_seed
 from .._choice.steps import Softening, steps_with, takes_gaps, takes_shapes
 from .._data.choices import (
@@ -42,7 +42,7 @@ from .._data.options import check_options
 from .._data.targets import target_scale
 from .._data.typing import Keywords, RandomState
 from .._data.warn import warn
-from .._held_out.fits import FoldModels
+from .._held_out.engine import HeldOut
 from .._rows.reader import OF_PAIRS, Policy, RowReader, Uses
 from .._rows.rows import Place, Rows, refusal
 from .._rows.sampled import CHOSEN_ROWS
@@ -50,7 +50,6 @@ from .._rows.training import TrainingRows
 from .._tables.columns import OF_LAWS, listing
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..laws.generalized import CLASSES as OF_CLASSES
-from .densities import with_density
 
 
 class Fitted(NamedTuple):
@@ -58,8 +57,8 @@ class Fitted(NamedTuple):
 
     pipeline: Pipeline
     leaderboard: Leaderboard | None = None
-    held_out: FoldModels | None = None
-    """Models of the folds of a choice."""
+    held_out: HeldOut | None = None
+    """Answers of the models of the folds of a choice."""
 
 
 @dataclass(frozen=True)
@@ -217,23 +216,17 @@ class Plan:
         whole = len(some) == len(rows)
         softening = self._softening(rows, reader, automatic=True)
 
-        def chosen(some: TrainingRows, *, left_alone: bool) -> Choice:
-            request = self._request(some, rows, reader, softening, whole=whole)
-            beside = reader.left_alone if left_alone else None
-            return choose(replace(request, left_alone=beside, deadline=deadline), some)
-
+        request = replace(self._request(some, rows, reader, softening, whole=whole), deadline=deadline)
         try:
-            pipeline, board, held_out = chosen(some, left_alone=whole)
+            pipeline, board, held_out = choose(request, some)
         except UncertainError:
             fewer = None if self.regression or not whole else _without_single_rows(some)
             if fewer is None:
                 raise
-            pipeline, board, held_out = chosen(fewer, left_alone=False)
+            request = self._request(fewer, rows, reader, softening, whole=whole)
+            pipeline, board, held_out = choose(replace(request, deadline=deadline), fewer)
         if whole:
-            if self.time_limit is None:
-                pipeline, held_out = with_density(pipeline, some, held_out)
             return Fitted(pipeline, board, held_out)
-        _warn_of_better(board, len(some))
         return Fitted(rows.fit_steps(clone(pipeline)), board, held_out)
 
     def _softening(self, rows: Rows, reader: RowReader, *, automatic: bool) -> Softening | None:
@@ -266,7 +259,7 @@ class Plan:
 
         return Request(
             rows=some.rows, y=some.y, regression=self.regression, meaning=self.meaning, usual=self.usual,
-            softening=softening,
+            softening=softening, n_rows=len(rows),
             effort=self.effort, scale=self.scale, impute=self._imputes(rows), noise=self.noise,
             random_state=to_seed(self.random_state), settings=self.params, target_scale=self.target_scale,
             limits=bool(reader.columns.flags),
@@ -291,15 +284,3 @@ def _without_single_rows(some: TrainingRows) -> TrainingRows | None:
         UncertainWarning,
     )
     return some.take(np.flatnonzero(~single[codes]))
-
-
-def _warn_of_better(board: Leaderboard, n_rows: int) -> None:
-    """A warning, where what learns from rows in memory is better on the sample than what is chosen."""
-    better = [entry for entry in board.entries if entry.note == IN_MEMORY and entry.behind < -entry.behind_se]
-    if better:
-        warn(
-            f"on the sample of {n_rows:,} rows that the choice was made on {better[0].text} is better than "
-            f"the chosen {board.chosen}, but it learns from rows in memory: fit "
-            f'method="{better[0].method}" to as many rows as fit there, and compare',
-            UncertainWarning,
-        )

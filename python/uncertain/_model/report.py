@@ -12,6 +12,7 @@ from .._data.incomplete import GaussianRows
 from .._data.typing import ColumnOrValues, Floats, Ints, Keywords, RandomState
 from .._data.validation import TableLike
 from .._errors.check import warn_if_off
+from .._held_out.widths import density_of_rows, from_errors, has_density, most_likely_scatter
 from .._report.classes import Report, compare
 from .._report.held_out import Distribution
 from .._report.huber import HuberReport, report_of_huber
@@ -21,8 +22,6 @@ from .._report.regression import RegressionReport, compare_regressions
 from .._rows.of_target import covariances, limits
 from .._rows.source import Source
 from .._tables.columns import OF_LAWS, PairsOfTarget
-from .._widths.distribution import density_of_rows, from_errors, has_density
-from .._widths.scatter import most_likely_scatter
 from ..exceptions import UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from .drawn import some_rows

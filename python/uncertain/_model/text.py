@@ -44,8 +44,8 @@ def model_text(
         *([listing(columns.ignored)] if columns.ignored else []),
     ]
     classes = [] if reader.classes is None else [str(label) for label in reader.classes.tolist()]
-    is_average = hasattr(last, "members_")
-    steps = "" if is_average else " -> ".join(type(step).__name__ for _, step in reader.steps.steps)
+    is_stack = hasattr(last, "members_")
+    steps = "" if is_stack else " -> ".join(type(step).__name__ for _, step in reader.steps.steps)
     lines = [
         *([("model", steps)] if leaderboard is None else [*leaderboard.lines(), ("steps", steps)]),
         ("fit", describe_ending(last)),
@@ -111,8 +111,11 @@ def _errors(reader: Reader) -> str:
     members = getattr(pipeline[-1], "members_", ())
     if drops_errors(pipeline):
         return "not used: the means alone predict better"
-    if len({is_measured(member) for member in members}) > 1:
-        meaning = "measurement errors for some members of the average, spread for others"
+    used = [is_measured(member) for member in members if not drops_errors(member)]
+    if len({*used}) > 1:
+        meaning = "measurement errors for some members of the stack, spread for others"
+    elif used and len(used) < len(members):
+        meaning = "measurement errors, not used by some members of the stack"
     elif measured:
         meaning = "measurement errors"
     elif columns.errors or columns.draws:

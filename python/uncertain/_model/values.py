@@ -22,14 +22,13 @@ from dataclasses import InitVar, dataclass
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, like
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, like, value_sizes
 from .._data.options import refuse_if
 from .._data.typing import Array, Booleans, Floats, Ints, NativeTable
 from .._data.validation import TableLike
-from .._errors.sizes import value_sizes
+from .._held_out.engine import class_shares
 from ..exceptions import CovarianceWarning
 from ..preprocessing import GaussianDenoiser
-from .cross_conformal import class_shares
 from .measured import is_measured, true_values
 from .reader import Reader
 

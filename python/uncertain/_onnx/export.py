@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
@@ -14,10 +13,10 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.pipeline import Pipeline
 
 from .._base.core import Core
-from .._choice.average import AveragedClassifier, AveragedRegressor
+from .._choice.stack import StackedClassifier, StackedRegressor
 from .._data.typing import Floats, Labels
 from .._estimators.gsu import GSURegressor
-from .._widths.spread import MANY, Spread
+from .._held_out.widths import MANY, Spread
 from ..preprocessing import AsGaussians, GaussianCollapser, GaussianDenoiser
 from .gaussians import Rows
 from .graph import Graph, Value
@@ -26,7 +25,7 @@ from .steps import ANSWERS, MOVES, Answer, Step, of_shares, refuse
 
 
 class Opened(NamedTuple):
-    """What a pipeline answers, and what it leaves open of a number (`uncertain._widths.spread.left_open`)."""
+    """What a pipeline answers, and what it leaves open of a number (`left_open`)."""
 
     answer: Answer
     parts: Value | None
@@ -84,8 +83,8 @@ def _opened(pipeline: Pipeline, rows: Rows, spread: Spread | None) -> Opened:
             front = moved if front is rows else _moved(step, front)
         rows = moved
     last = pipeline.steps[-1][1]
-    if isinstance(last, (AveragedClassifier, AveragedRegressor)):
-        return _average(last, rows, spread)
+    if isinstance(last, (StackedClassifier, StackedRegressor)):
+        return _stack(last, rows)
     *earlier, step = _read(last)
     if step.kind not in ANSWERS:
         refuse(f"{step.name} ({step.kind}) has no translation")
@@ -117,38 +116,54 @@ def _learner_parts(front: Rows, widths: Floats, *, denoised: bool) -> Value:
     return parts
 
 
-def _average(last: AveragedClassifier | AveragedRegressor, rows: Rows, spread: Spread | None) -> Opened:
-    """sum_m w_m answer_m; open is what members leave open, and how far apart they are."""
-    g, at, members = rows.graph, 0, []
-    for member in last.members_:
-        part = spread
-        if spread is not None:
-            part = replace(spread, widths=spread.widths[at : at + _n_widths(member)])
-            at += len(part.widths)
-        opened = _opened(member, rows, part)
-        if part is not None and opened.parts is not None and 1 < len(part.widths) <= MANY:
-            mean = (opened.parts / part.widths**2).sum(1, keep=True) / float(len(part.widths))
-            opened = opened._replace(parts=mean)
-        members.append(opened)
-    if isinstance(last, AveragedClassifier):
-        weighted = zip(last.weights_.tolist(), members, strict=True)
-        return Opened(of_shares(reduce(add, [weight * one.answer.shares for weight, one in weighted])), None)
-    weights = last.weights_[:, None]
-    numbers = g.join([one.answer.number.expand(1) for one in members], 1)
-    mean = numbers @ weights
-    apart, answer = numbers - mean, Answer(number=mean.take(0, 1))
-    parts = [one.parts for one in members if one.parts is not None]
-    if len(parts) < len(members):
-        return Opened(answer, None)
-    return Opened(answer, g.join([*parts, (apart * apart) @ weights], 1))
+def _stack(last: StackedClassifier | StackedRegressor, rows: Rows) -> Opened:
+    """sum_k w_k answer_k; the variance is that of the mixture, where all members have one."""
+    weights = _weights(last, rows)
+    opened = [
+        _opened(member, rows, spread) for member, spread in zip(last.members_, last.spreads_, strict=True)
+    ]
+    each = [weights.take(k, 1) for k in range(len(opened))]
+    if isinstance(last, StackedClassifier):
+        shares = [w.expand(1) * one.answer.shares for w, one in zip(each, opened, strict=True)]
+        return Opened(of_shares(reduce(add, shares)), None)
+    numbers: Any = [one.answer.number for one in opened]
+    mean = reduce(add, [w * number for w, number in zip(each, numbers, strict=True)])
+    variances: Any = [_whole(one, spread) for one, spread in zip(opened, last.spreads_, strict=True)]
+    if any(variance is None for variance in variances):
+        return Opened(Answer(number=mean), None)
+    squares = [
+        w * (variance + (number - mean) * (number - mean))
+        for w, number, variance in zip(each, numbers, variances, strict=True)
+    ]
+    return Opened(Answer(number=mean), reduce(add, squares).expand(1))
 
 
-def _n_widths(member: Pipeline) -> int:
-    """How many widths of a spread belong to a member."""
-    last = member[-1]
-    if isinstance(last, GSURegressor) or _read(last)[-1].kind == "mixture-regression":
-        return 0
-    return int(last.n_features_in_)
+def _whole(opened: Opened, spread: Spread | None) -> Value | None:
+    """The variance of a member's distribution."""
+    if opened.parts is None:
+        return None
+    if spread is None:
+        return opened.parts.take(0, 1)
+    return (opened.parts @ spread.slopes[:, None]).take(0, 1) + spread.base
+
+
+def _weights(last: StackedClassifier | StackedRegressor, rows: Rows) -> Value:
+    """w_k of every row, (rows, members); see `uncertain._choice.weights`."""
+    g, knots = rows.graph, len(last.weights_)
+    if knots == 1:
+        return rows.points().mean.take([0], 1) * np.zeros(1) + last.weights_
+    used = last.sizes_ > 0.0
+    std = rows.deviations()
+    there = g.where(std > np.zeros(1), used.astype(np.float64), np.zeros(1))
+    if rows.gaps is not None:
+        there = g.where(rows.gaps, np.zeros(1), there)
+    ratio = std / np.where(used, last.sizes_, 1.0)
+    logs = g.where(there > np.zeros(1), ratio, np.ones(1)).apply("Log") / np.log(2.0)
+    number = there.sum(1, keep=True)
+    level = logs.sum(1, keep=True) / g.where(number > np.zeros(1), number, np.ones(1))
+    level = g.op("Clip", level, np.array(0.0), np.array(knots - 1.0))
+    off = (level - np.arange(float(knots))[None, :]).apply("Abs")
+    return (np.ones(1) - off).apply("Relu") @ last.weights_
 
 
 def _moved(step: BaseEstimator, rows: Rows) -> Rows:

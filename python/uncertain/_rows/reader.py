@@ -18,7 +18,6 @@ from .._tables.find import Types, left_out
 from .._tables.size_model import MISSING_STD
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
-from .left_alone import LeftAlone
 from .rows import Rows
 
 PerRow: TypeAlias = dict[str, Any]
@@ -84,13 +83,9 @@ class RowReader(ABC):
     def read(self, uses: Uses) -> Rows:
         """Read the rows."""
 
-    def left_alone(self) -> LeftAlone | None:
-        """The columns without error bars that a choice may look at; None where the rows are not in memory."""
-        return None
-
-    def warn_of_left_out(self, gain: str = "") -> None:
-        """One warning about the numeric columns that were found, but have no role; `gain`: their worth."""
-        message = None if self.types is None else left_out(self.columns, self.types, gain)
+    def warn_of_left_out(self) -> None:
+        """One warning about the numeric columns that were found, but have no role."""
+        message = None if self.types is None else left_out(self.columns, self.types)
         if message is not None:
             warn(message, UncertainWarning)
 

@@ -19,7 +19,6 @@ from .._data.targets import warn_of_weightless
 from .._data.typing import Floats, Ints, Label, Limits
 from .._data.warn import warn
 from .._tables.columns import OF_LAWS, Columns, PairsOfTarget, listing
-from .._tables.find import exact_candidates
 from .._tables.frame import BatchSize
 from .._tables.size_model import fill_target_sizes
 from .._tables.statistics import code_warning, codes_of
@@ -29,7 +28,6 @@ from ..preprocessing import AsGaussians
 from . import of_target
 from .batches import PART_BYTES, in_parts, numbered, read_in_parts
 from .labelled import of_these_rows, rows_with_target
-from .left_alone import LeftAlone, read_left_alone
 from .mapped import OF_SEVERAL, Budget, copied
 from .reader import OF_PAIRS, PerRow, Policy, RowReader, Uses, no_target_std, refuse_of_laws
 from .rows import Files, Place, Rows
@@ -138,14 +136,6 @@ class TableReader(RowReader):
         labels, codes = column.distinct()
         dropped = ~counted if column.missing is None else ~(counted | column.missing)
         return set(labels[np.unique(codes[dropped])].tolist())
-
-    def left_alone(self) -> LeftAlone | None:
-        if self.types is None or self.in_parts:
-            return None
-        names = exact_candidates(self.columns, self.types)[0]
-        if not names:
-            return None
-        return read_left_alone(self.source, names, self.policy.on_missing)
 
     def _numbered(self) -> AbstractContextManager[None]:
         """Errors name rows of the table."""

@@ -501,17 +501,14 @@ def exact_candidates(columns: Columns, types: Types) -> tuple[list[str], list[st
     return [n for n in numeric if n not in suspects], suspects
 
 
-def left_out(columns: Columns, types: Types, gain: str = "") -> str | None:
-    """Return the warning about numeric columns that were not taken; None if none is left.
-
-    `gain`: what a choice found that they would be worth.
-    """
+def left_out(columns: Columns, types: Types) -> str | None:
+    """Return the warning about numeric columns that were not taken; None if none is left."""
     plain, suspects = exact_candidates(columns, types)
     parts = []
     if plain:
         parts.append(
             f"left out, because no column is its error bar: {listing(plain, 20)}; "
-            f'exact={plain[:3]!r} takes such columns as exact values, exact="all" takes all{gain}'
+            f'exact={plain[:3]!r} takes such columns as exact values, exact="all" takes all'
         )
     if suspects:
         parts.append(

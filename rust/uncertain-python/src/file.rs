@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use uncertain::file::{self, Class, Saved};
@@ -81,21 +82,31 @@ pub(crate) fn read_model(py: Python<'_>, path: PathBuf) -> BorderResult<Parts> {
     Ok(parts(py.detach(|| file::read(path))?))
 }
 
-/// Fitted pipelines that answer together, each a list of steps, with weights that sum to 1.
+/// Fitted pipelines that answer together, each a list of steps, with weights that sum to 1 at every level of noise (levels x
+/// members), and the errors of typical rows.
 #[pyfunction]
-pub(crate) fn average(members: Vec<Vec<PyRef<'_, Fitted>>>, weights: Vec<f64>) -> BorderResult<Fitted> {
+pub(crate) fn average(
+    members: Vec<Vec<PyRef<'_, Fitted>>>,
+    weights: PyReadonlyArray2<'_, f64>,
+    sizes: Vec<f64>,
+) -> BorderResult<Fitted> {
     let steps = |steps: &Vec<PyRef<'_, Fitted>>| steps.iter().map(|fitted| Step::clone(&fitted.inner)).collect();
-    Ok(Step::from_model(Average::new(members.iter().map(steps).collect(), weights)?).into())
+    let members = members.iter().map(steps).collect();
+    Ok(Step::from_model(Average::by_level(members, weights.as_array().to_owned(), sizes)?).into())
 }
 
 /// Inverse of [`average`].
 #[pyfunction]
-pub(crate) fn members_of(fitted: &Fitted) -> BorderResult<(Vec<Vec<Fitted>>, Vec<f64>)> {
+pub(crate) fn members_of<'py>(
+    py: Python<'py>,
+    fitted: &Fitted,
+) -> BorderResult<(Vec<Vec<Fitted>>, Bound<'py, PyArray2<f64>>, Vec<f64>)> {
     let Step::Average(with) = &*fitted.inner else {
         return Err(uncertain::Error::Data(format!("a {} has no members", fitted.inner.kind())).into());
     };
     let steps = |steps: &Vec<Step>| steps.iter().cloned().map(Fitted::from).collect();
-    Ok((with.model.members().iter().map(steps).collect(), with.model.weights().to_vec()))
+    let weights = with.model.weights().clone().into_pyarray(py);
+    Ok((with.model.members().iter().map(steps).collect(), weights, with.model.sizes().to_vec()))
 }
 
 fn saved(steps: &[PyRef<'_, Fitted>], classes: Vec<Label>, features: Vec<String>, columns: String) -> Saved {

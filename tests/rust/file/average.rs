@@ -51,7 +51,7 @@ fn probabilities_are_the_members_weighted() {
     assert_eq!(loaded.predict(&data()).unwrap(), codes);
     assert!(near(&loaded.decision(&data()).unwrap(), &expected.mapv(f64::ln)));
     let Step::Average(with) = &loaded.steps[0] else { panic!() };
-    assert_eq!((with.model.members(), with.model.weights()), (&members()[..], &SHARES[..]));
+    assert_eq!((with.model.members(), with.model.weights().row(0).to_vec()), (&members()[..], SHARES.to_vec()));
     assert_eq!(file::step_from_bytes(&file::step_to_bytes(&loaded.steps[0]).unwrap()).unwrap(), loaded.steps[0]);
 }
 
@@ -100,6 +100,36 @@ fn regressions_mix_their_distributions() {
         assert!((stds[i] * stds[i] - (square - mean * mean)).abs() < 1e-12);
     }
     assert!(loaded.predict(&rows).is_err() && loaded.predict_proba(&rows).is_err());
+}
+
+#[test]
+fn weights_follow_the_noise_of_a_row() {
+    let weights = uncertain::ndarray::array![[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let rows = data();
+    let d = rows.n_features();
+    let mut variances = vec![0.0; d];
+    rows.covariances().variances(5, &mut variances);
+    let ask = |size: f64| {
+        let sizes = variances.iter().map(|v| v.sqrt() * size).collect();
+        let average = Average::by_level(members(), weights.clone(), sizes).unwrap();
+        let saved = Saved::new(vec![Step::from_model(average)], classes());
+        let bytes = file::save_to_bytes(&saved).unwrap();
+        file::load_from_bytes(&bytes).unwrap().predict_proba(&rows).unwrap().row(5).to_owned()
+    };
+    let single: Vec<_> = members()
+        .into_iter()
+        .map(|steps| Saved::new(steps, classes()).predict_proba(&rows).unwrap().row(5).to_owned())
+        .collect();
+    let close = |a: uncertain::ndarray::Array1<f64>, b: uncertain::ndarray::Array1<f64>| {
+        (a - b).iter().all(|x| x.abs() < 1e-12)
+    };
+    // Errors 2^-1, 2^.25, 2^1 and 2^5 times those of typical rows.
+    assert!(close(ask(2.0), single[0].clone()));
+    assert!(close(ask(0.25_f64.exp2().recip()), &single[0] * 0.75 + &single[1] * 0.25));
+    assert!(close(ask(0.5), single[1].clone()));
+    assert!(close(ask(1.0 / 32.0), single[2].clone()));
+    assert!(Average::by_level(members(), weights.clone(), vec![1.0; d + 1]).is_err());
+    assert!(Average::by_level(members(), weights, vec![-1.0; d]).is_err());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-"""Averages of pipelines in model files: members come back, and answer together as before."""
+"""Stacks of pipelines in model files: members come back, and answer together as before."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ from uncertain import (
     RemeasuredClassifier,
     RemeasuredRegressor,
 )
-from uncertain._choice.average import AveragedClassifier, AveragedRegressor
+from uncertain._choice.stack import StackedClassifier, StackedRegressor
 from uncertain._uncertain import average, members_of
 from uncertain.exceptions import ModelFileError, UncertainError
 
 WEIGHTS = [0.3, 0.1, 0.2, 0.4]
+BY_LEVEL = [WEIGHTS, [0.0, 0.5, 0.5, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
 
 
 def classifiers() -> list[Pipeline]:
@@ -87,7 +88,7 @@ def same(model: Model, path: Path, new: pl.DataFrame) -> None:
         assert loaded.columns_ == model.columns_
         own, step = model.pipeline_[-1], loaded.pipeline_[-1]
         assert type(step) is type(own) and loaded.pipeline_.steps[-1][0] == "average"
-        assert step.weights_.tolist() == own.weights_.tolist()
+        assert step.weights_.tolist() == own.weights_.tolist() and step.sizes_.tolist() == own.sizes_.tolist()
         assert [[name for name, _ in m.steps] for m in step.members_] == [
             [name for name, _ in m.steps] for m in own.members_
         ]
@@ -105,9 +106,11 @@ def same(model: Model, path: Path, new: pl.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_averages_of_classifiers(n_classes: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("by_level", [False, True])
+def test_stacks_of_classifiers(n_classes: int, by_level: bool, tmp_path: Path) -> None:
     data, new = labelled(90, n_classes), labelled(50, n_classes, seed=1)
-    model = averaged(data, "label", AveragedClassifier(classifiers(), WEIGHTS))
+    how = (BY_LEVEL, [0.05, 0.1]) if by_level else (WEIGHTS,)
+    model = averaged(data, "label", StackedClassifier(classifiers(), *how))
     same(model, tmp_path / "m", new)
     # The core adds up the same.
     steps = core_steps(tmp_path / "m")
@@ -123,9 +126,9 @@ def test_averages_of_classifiers(n_classes: int, tmp_path: Path) -> None:
     )
 
 
-def test_averages_of_regressions(tmp_path: Path) -> None:
+def test_stacks_of_regressions(tmp_path: Path) -> None:
     data, new = labelled(90), labelled(50, seed=1)
-    model = averaged(data, "value", AveragedRegressor(regressors(), WEIGHTS))
+    model = averaged(data, "value", StackedRegressor(regressors(), BY_LEVEL, [0.05, 0.0]))
     same(model, tmp_path / "m", new)
     steps = core_steps(tmp_path / "m")
     rows = model.pipeline_[0].transform(new)
@@ -140,7 +143,7 @@ def test_gaps(tmp_path: Path) -> None:
     )
     members = classifiers()[1:]
     members.append(Pipeline([("impute", GaussianImputer(random_state=0)), *classifiers()[0].steps]))
-    model = averaged(data, "label", AveragedClassifier(members, WEIGHTS), on_missing="impute")
+    model = averaged(data, "label", StackedClassifier(members, WEIGHTS), on_missing="impute")
     same(model, tmp_path / "m", data)
 
 
@@ -150,7 +153,7 @@ def test_models_of_arrays(tmp_path: Path) -> None:
     X = GaussianArray(rng.normal(size=(60, 2)) + y[:, None], std=0.3, feature_names=["u", "v"])
     members = [*classifiers()[:2], Pipeline([("k", ProbabilisticKernelSVC(probability=True, sigma=1.0))])]
     model = Model(
-        Pipeline([("average", AveragedClassifier(members, [1.0, 2.0, 1.0]).fit(X, y))]),
+        Pipeline([("average", StackedClassifier(members, [1.0, 2.0, 1.0]).fit(X, y))]),
         uncertain.fit(X, y, method="gsu").columns_,
     )
     model.save(tmp_path / "m")
@@ -166,7 +169,7 @@ def test_models_of_arrays(tmp_path: Path) -> None:
 def test_another_learner_inside_is_refused_but_pickled(tmp_path: Path) -> None:
     data = labelled(60)
     own = Pipeline([("classify", RemeasuredClassifier(LogisticRegression(), n_copies=2, random_state=0))])
-    model = averaged(data, "label", AveragedClassifier([classifiers()[1], own], [1, 1]))
+    model = averaged(data, "label", StackedClassifier([classifiers()[1], own], [1, 1]))
     with pytest.raises(UncertainError, match=r"LogisticRegression.*joblib"):
         model.save(tmp_path / "m")
     assert not list(tmp_path.iterdir())
@@ -175,7 +178,7 @@ def test_another_learner_inside_is_refused_but_pickled(tmp_path: Path) -> None:
 
 def test_altered_descriptions_are_refused(tmp_path: Path) -> None:
     data = labelled(60)
-    model = averaged(data, "label", AveragedClassifier(classifiers()[:2], [1, 1]))
+    model = averaged(data, "label", StackedClassifier(classifiers()[:2], [1, 1]))
     model.save(tmp_path / "m")
 
     def refused(change: Any) -> None:
@@ -195,22 +198,23 @@ def test_altered_descriptions_are_refused(tmp_path: Path) -> None:
 
 def test_the_core_refuses_what_does_not_go_together() -> None:
     data = labelled(60)
-    model = averaged(data, "label", AveragedClassifier(classifiers()[:2], [1, 3]))
+    model = averaged(data, "label", StackedClassifier(classifiers()[:2], [1, 3]))
     lists = [
         [s for _, step in member.steps for s in step._steps()] for member in model.pipeline_[-1].members_
     ]
-    whole = average(lists, [0.25, 0.75])
-    members, weights = members_of(pickle.loads(pickle.dumps(whole)))
-    assert weights == [0.25, 0.75] and [[s.kind for s in m] for m in members] == [
+    whole = average(lists, np.array([[0.25, 0.75], [1.0, 0.0]]), [1.0, 0.0])
+    members, weights, sizes = members_of(pickle.loads(pickle.dumps(whole)))
+    assert weights.tolist() == [[0.25, 0.75], [1.0, 0.0]] and sizes == [1.0, 0.0]
+    assert [[s.kind for s in m] for m in members] == [
         ["scaler", "gsu"],
         ["discriminant"],
     ]
     with pytest.raises(UncertainError, match="an average itself"):
-        average([[whole]], [1.0])
+        average([[whole]], np.ones((1, 1)), [])
     with pytest.raises(UncertainError, match="sum to 1"):
-        average(lists, [1.0, 1.0])
+        average(lists, np.ones((1, 2)), [])
     with pytest.raises(UncertainError, match="0 members"):
-        average([], [])
+        average([], np.ones((1, 0)), [])
     with pytest.raises(UncertainError, match="a gsu has no members"):
         members_of(lists[0][-1])
 
@@ -220,10 +224,12 @@ def test_names_of_features(tmp_path: Path) -> None:
     """An average of named arrays knows their names, also from its file."""
     X, y = named(120)
     members = [member.fit(X, y) for member in classifiers()[:2]]
-    fitted = AveragedClassifier.from_fitted(members, [0.5, 0.5])
+    fitted = StackedClassifier.from_fitted(members, [0.5, 0.5])
     assert fitted.feature_names_in_.tolist() == ["u", "v"]
-    model = uncertain.fit(X[:60], y[:60], estimator=HistGradientBoostingClassifier(max_iter=5))
-    assert isinstance(model.pipeline_[-1], AveragedClassifier)
+    model = uncertain.fit(
+        X[:60], y[:60], estimator=HistGradientBoostingClassifier(max_iter=5), meaning="measurement"
+    )
+    assert isinstance(model.pipeline_[-1], StackedClassifier)
     model.save(tmp_path / "model.safetensors")
     for each in (model, uncertain.load(tmp_path / "model.safetensors")):
         assert each.feature_names_ == ["u", "v"]

@@ -1,4 +1,4 @@
-"""The width of predicted numbers: a law of held-out residuals with one or a few parameters, for every method.
+"""The distribution of a predicted number: a method's own, or a law of held-out residuals.
 
 A method says what it leaves open of a row, u_ij (`left_open`); held-out residuals r_i say what that is worth:
 
@@ -7,12 +7,10 @@ A method says what it leaves open of a row, u_ij (`left_open`); held-out residua
 with the error bar t_i of a target that has one (where these explain the residuals, a is not below what they
 hide: predictions without any width would be wrong with certainty). u is
 
-    GSURegressor    w'S_i w                                      law of its own: b = 1
-    mixture         the variance of its conditional density      law of its own: a = 0, b = 1
+    GSURegressor    w'S_i w                                      law of its own: b = 1, a = scatter^2
+    density         the variance of the conditional density      law of its own: a = 0, b = 1
     learner         s^2 t^2 / (s^2 + t^2) of every feature, for an error s and a feature of spread t, which no
                     error can exceed (behind a `GaussianDenoiser` the variance of the posterior)
-    average         that of each member (of a learner the mean over features, in units of t^2), and the
-                    variance of the members' predictions around their mean
 
 a and b are those of the least CRPS (T. Gneiting, A. E. Raftery, A. H. Westveld and T. Goldman, Calibrated
 Probabilistic Forecasting Using Ensemble Model Output Statistics and Minimum CRPS Estimation, Monthly Weather
@@ -23,25 +21,24 @@ better: the method's own by two standard errors, a constant width by one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple, Self
 
 import msgspec
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize, minimize_scalar
 from scipy.special import ndtr
 from sklearn.pipeline import Pipeline
 
+from .._base.normal_mixtures import NormalMixtures
 from .._data.groups import Groups
-from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
+from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask, value_sizes
 from .._data.typing import Array, Floats
-from .._errors.sizes import value_sizes
 from .._estimators.gsu import GSURegressor
-from .._held_out.means import weighted_mean
-from ..preprocessing import GaussianDenoiser
+from ..laws.linear import GaussianMixtureRegressor
+from ..preprocessing import GaussianCollapser, GaussianDenoiser
 from ..preprocessing._error_columns import feature_spread
-from .distribution import answer_from_density, from_errors, has_density, in_front
+from .means import weighted_mean
 
 MANY = 30
 """More features share one coefficient."""
@@ -61,7 +58,7 @@ class Spread:
     slopes: Floats
     """b, one for each column of u."""
     widths: Floats
-    """t, one per feature (of each member), in the units of the rows in front of the last step; empty for a
+    """t, one per feature, in the units of the rows in front of the last step; empty for a
     method with a law of its own."""
 
     def __post_init__(self) -> None:
@@ -177,34 +174,10 @@ def left_open(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Open:
         mean, std = from_errors(pipeline, rows)
         return Open(mean, std[:, None] ** 2, std[:, None] ** 2)
     if has_density(pipeline):
-        mean, std, added = answer_from_density(pipeline, rows)
+        mean, std, added = pipeline[-1]._distribution(moved(pipeline, rows))
         return Open(mean, std[:, None] ** 2, added[:, None] ** 2)
-    members = getattr(pipeline[-1], "members_", None)
-    if members is not None:
-        return _open_average(pipeline[-1].weights_, members, rows, widths)
     parts = _learner_parts(pipeline, rows, widths)
     return Open(pipeline.predict(rows), parts, parts)
-
-
-def _open_average(weights: Floats, members: Sequence[Pipeline], rows: GaussianRows, widths: Floats) -> Open:
-    each, at = [], 0
-    for member in members:
-        count, columns = _counts(member)
-        own = widths[at : at + count]
-        at += count
-        found = left_open(member, rows, own)
-        if columns > 1:
-            mean = (found.parts / own**2).mean(axis=1, keepdims=True)
-            found = Open(found.mean, mean, mean)
-        each.append(found)
-    answers = np.stack([one.mean for one in each])
-    mean = weights @ answers
-    apart = (weights @ (answers - mean) ** 2)[:, None]
-    return Open(
-        mean,
-        np.hstack([*(one.parts for one in each), apart]),
-        np.hstack([*(one.of_errors for one in each), np.zeros_like(apart)]),
-    )
 
 
 def _learner_parts(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Floats:
@@ -217,15 +190,24 @@ def _learner_parts(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Fl
 
 
 def feature_widths(pipeline: Pipeline, rows: GaussianRows) -> Floats:
-    """t: the spread of every feature in front of the last step (of each member), 1 for one that does not
+    """t: the spread of every feature in front of the last step, 1 for one that does not
     vary; empty for a method with a law of its own."""
     if _counts(pipeline)[0] == 0:
         return np.empty(0)
-    members = getattr(pipeline[-1], "members_", None)
-    if members is not None:
-        return np.concatenate([feature_widths(member, rows) for member in members])
     moved = in_front(pipeline, rows)
     return feature_spread(filled_gaussians(moved).means, ~missing_mask(moved))
+
+
+def law_of_rows(pipeline: Pipeline, rows: GaussianRows, spread: Spread | None) -> NormalMixtures:
+    """The distribution of each row's true target: the method's own shape, else a normal law; as wide as
+    held-out rows say (`spread`; None: the method's own width)."""
+    own = density_of_rows(pipeline, rows) if has_density(pipeline) else None
+    if own is not None and spread is None:
+        return own
+    assert spread is not None
+    answer = left_open(pipeline, rows, spread.widths)
+    std = spread.std(answer.parts)
+    return NormalMixtures.normal(answer.mean, std) if own is None else own.widened(std)
 
 
 def own_law(pipeline: Pipeline, residual_std: float | None) -> Spread | None:
@@ -240,7 +222,82 @@ def _counts(pipeline: Pipeline) -> tuple[int, int]:
     last = pipeline[-1]
     if isinstance(last, GSURegressor) or has_density(pipeline):
         return 0, 1
-    if hasattr(last, "members_"):
-        return sum(_counts(member)[0] for member in last.members_), len(last.members_) + 1
     d = int(last.n_features_in_)
     return d, 1 if d > MANY else d
+
+
+def most_likely_scatter(residuals: Floats, variances: Floats, weights: Floats) -> float:
+    """The scatter of a `GSURegressor`: sigma >= 0 that maximises sum_i c_i log N(r_i; 0, sigma^2 + v_i).
+
+    Where the error bars alone explain the residuals the maximum is at 0. A finite number of rows cannot tell
+    zero from a small scatter, and predictions without any width would be wrong with certainty, so sigma is
+    then where the likelihood has fallen by exp(-1/2).
+    """
+    squares = residuals**2
+    top = float(squares.max())  # beyond it every term falls
+    if top == 0.0:
+        return 0.0
+
+    def loss(scatter: float) -> float:
+        total = scatter + variances
+        return float(weights @ (np.log(total) + squares / total))
+
+    # There may be several maxima; sigma = 0 is one only if no row is exact.
+    steps = np.geomspace(1e-12 * top, top, 121)
+    losses = [loss(v) for v in steps]
+    best = int(np.argmin(losses))
+    around = (float(np.log(steps[max(best - 1, 0)])), float(np.log(steps[min(best + 1, 120)])))
+    found = minimize_scalar(
+        lambda t: loss(np.exp(t)), bounds=around, method="bounded", options={"xatol": 1e-8}
+    )
+    if variances.min() > 0.0 and loss(0.0) <= found.fun:
+        rise = weights.mean()  # twice the logarithm of a row's likelihood falls by 1
+        over = float(top + variances.max())
+        while loss(over) < loss(0.0) + rise:
+            over *= 4.0
+        return float(np.sqrt(brentq(lambda scatter: loss(scatter) - loss(0.0) - rise, 0.0, over)))
+    return float(np.exp(found.x / 2))
+
+
+def has_density(pipeline: Pipeline) -> bool:
+    """Does the last step say the whole deviation of a target by itself?"""
+    last = pipeline[-1]
+    own = getattr(last, "_residuals", None) is not None or hasattr(last, "spreads_")
+    return own or isinstance(last, GaussianMixtureRegressor)
+
+
+def moved(pipeline: Pipeline, rows: GaussianRows) -> GaussianRows:
+    """The rows as they come to the last step."""
+    for _, step in pipeline.steps[:-1]:
+        rows = step.transform(rows)
+    return rows
+
+
+def density_of_rows(pipeline: Pipeline, rows: GaussianRows) -> NormalMixtures:
+    """Of such a step: the density of each row's true target."""
+    return NormalMixtures(*pipeline[-1].predict_mixture(moved(pipeline, rows)))
+
+
+def from_errors(pipeline: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats]:
+    """The prediction, and its standard deviation under each row's own error bars.
+
+    Where a `GaussianCollapser` takes posteriors N(m_i, C_i) of true values down to m_i for a regression, C_i
+    is still what the reading leaves open: the prediction is that at m_i, and the deviation sqrt(w'C_i w). So
+    the deviation is asked of rows that have not been collapsed.
+    """
+    mean, std = pipeline[-1].predict(in_front(pipeline, rows), return_std=True)
+    collapsed = any(isinstance(step, GaussianDenoiser) for _, step in pipeline.steps)
+    return (pipeline.predict(rows) if collapsed else mean), std
+
+
+def in_front(pipeline: Pipeline, rows: GaussianRows) -> GaussianRows:
+    """The rows as they come to the last step, before a `GaussianCollapser` drops covariances of posteriors.
+
+    One without a denoiser in front drops error bars, which then do not count.
+    """
+    denoised = False
+    for _, step in pipeline.steps[:-1]:
+        denoised = denoised or isinstance(step, GaussianDenoiser)
+        if not (denoised and isinstance(step, GaussianCollapser)):
+            rows = step.transform(rows)
+    return rows

@@ -1,0 +1,377 @@
+"""What candidates answer about rows that they have not seen, and which of two is better.
+
+`cross_predict` fits candidates to folds and keeps their predictive distributions of the rows held out, as the
+rows are and as they would have been read with errors of other sizes. The choice of ``method="auto"``, reports
+and the calibration of sets, intervals and widths all start from it. Differences of candidates are paired:
+they answered about the same rows.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import is_regressor
+from sklearn.pipeline import Pipeline
+
+from .._base.deadline import Deadline
+from .._base.folds import Fold
+from .._base.normal_mixtures import NormalMixtures
+from .._data.array import GaussianArray
+from .._data.column import read_column
+from .._data.incomplete import GaussianRows, filled_gaussians
+from .._data.typing import Booleans, Floats, Ints, Labels
+from .._estimators.gsu import GSURegressor
+from .._rows.training import TrainingRows
+from ..exceptions import ConvergenceWarning, UncertainError, UncertainWarning
+from ..preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets
+from .fits import fit_fold
+from .means import Mean, weighted_mean
+from .widths import (
+    Spread,
+    chosen,
+    density_of_rows,
+    feature_widths,
+    has_density,
+    left_open,
+    most_likely_scatter,
+    own_law,
+)
+
+SMALLEST = float(np.finfo(np.float64).eps)
+"""A probability counts as this at least, as in scikit-learn."""
+COMPONENTS = 5
+"""Gaussians of the true values, for smaller errors."""
+MOST_NUMBERS = 20_000_000
+"""Of the covariance matrices of rows that are read again."""
+NO_TIME = "time_limit was over"
+
+
+class Candidate(NamedTuple):
+    """An unfitted pipeline, and the rows as it sees them."""
+
+    pipeline: Pipeline
+    training: TrainingRows | None = None
+    """None: the rows that all candidates share."""
+
+
+class Answer(NamedTuple):
+    """What a candidate says of m readings that were held out."""
+
+    predicted: Floats
+    """Of numbers; of classes their codes."""
+    shares: Floats | None = None
+    """Probabilities of the classes, (m, K); 0 for a class that the fold's model has not seen."""
+    parts: Floats | None = None
+    """What is left open of a number, (m, k); see `widths`."""
+    law: NormalMixtures | None = None
+    """The density of the true number, where the method has one."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Answers of candidates about rows held out; a row in several repeats is there several times."""
+
+    training: TrainingRows
+    folds: Sequence[Fold]
+    factors: tuple[float, ...]
+    """Sizes of the errors in units of the table's; the first is 1 where rows are there as they are."""
+    at: Ints
+    """The numbers of the m rows held out."""
+    readings: Sequence[GaussianRows]
+    """These rows with errors of every size."""
+    classes: Labels | None
+    """None for numbers."""
+    answers: dict[str, list[Answer]] = field(default_factory=dict)
+    """By candidate, for every size of errors."""
+    models: dict[str, list[Pipeline]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    """Why candidates have no answers."""
+
+    @property
+    def truth(self) -> Labels:
+        """Targets of the rows held out; codes of classes."""
+        y = self.training.y[self.at]
+        return np.asarray(y) if self.classes is None else np.searchsorted(self.classes, y)
+
+    @property
+    def counts(self) -> Floats:
+        """How much each row held out counts."""
+        return np.asarray(self.training.counts[self.at])
+
+    @property
+    def target_std(self) -> Floats:
+        """Error bars of the targets held out."""
+        std = self.training.y_std
+        return np.zeros(len(self.at)) if std is None else np.asarray(std[self.at])
+
+    def spread(self, name: str) -> Spread | None:
+        """The law of widths of a candidate for numbers; None for one with a density of its own."""
+        return None if self.answers[name][0].law is not None else self.with_scatter(*self.widths(name))
+
+    @staticmethod
+    def with_scatter(spread: Spread | None, scatter: float | None) -> Spread | None:
+        """The law of widths, or that of a `GSURegressor` with this scatter."""
+        return (
+            spread if scatter is None or spread is not None else Spread(scatter**2, np.ones(1), np.empty(0))
+        )
+
+    def widths(self, name: str) -> tuple[Spread | None, float | None]:
+        """The law of widths of a candidate for numbers, None where its own is as good, and the scatter that
+        no error explains of one that ends with a `GSURegressor`."""
+        model, answers, t = self.models[name][0], self.answers[name], self.target_std
+        y, scatter = self.truth, None
+        parts = [answer.parts for answer in answers if answer.parts is not None]
+        if isinstance(model[-1], GSURegressor):
+            off = y - answers[0].predicted
+            scatter = most_likely_scatter(off, parts[0][:, 0] + t**2, self.counts)
+        law, copies = own_law(model, scatter), len(answers)
+        off = np.concatenate([y - answer.predicted for answer in answers])
+        open_, std = np.concatenate(parts), np.tile(t, copies)
+        own = None
+        if answers[0].law is not None:
+            own = np.concatenate([measured(a.law, t).crps(y) for a in answers if a.law is not None])
+        elif law is not None:
+            own = law.losses(off, open_, std)
+        widths = feature_widths(model, self.training.rows)
+        spread = chosen(
+            law, own, off, open_, np.tile(self.counts, copies), widths, std, np.tile(self.at, copies)
+        )
+        return None if spread is law else spread, scatter
+
+    def laws(self, name: str, spread: Spread | None = None) -> list[NormalMixtures]:
+        """Densities of the true numbers for every size of errors; `spread`: instead of the method's own."""
+        found = []
+        for answer in self.answers[name]:
+            law = answer.law
+            if spread is not None and answer.parts is not None:
+                std = spread.std(answer.parts)
+                law = NormalMixtures.normal(answer.predicted, std) if law is None else law.widened(std)
+            assert law is not None
+            found.append(law)
+        return found
+
+    def losses(self, metric: str) -> dict[str, Floats]:
+        """Losses of every candidate, (sizes, m): "log_loss" or "error" of classes, "crps" or "square"."""
+        return {name: self.losses_of(name, metric) for name in self.answers}
+
+    def losses_of(self, name: str, metric: str) -> Floats:
+        """Losses of one candidate, (sizes, m)."""
+        y, answers = self.truth, self.answers[name]
+        if metric == "crps":
+            laws = self.laws(name, self.spread(name))
+            return np.stack([measured(law, self.target_std).crps(y) for law in laws])
+        if metric == "square":
+            return np.stack([(answer.predicted - y) ** 2 for answer in answers])
+        if metric == "error":
+            return np.stack([np.asarray(answer.predicted != y, dtype=np.float64) for answer in answers])
+        rows = np.arange(len(y))
+        given = [answer.shares[rows, y] for answer in answers if answer.shares is not None]
+        return np.asarray(-np.log(np.maximum(np.stack(given), SMALLEST)))
+
+    def mean(self, losses: Floats) -> Mean:
+        """The mean over rows held out and its standard error, by weights and groups."""
+        return weighted_mean(self._of_rows(losses), self.training.counts, self.training.groups)
+
+    def paired(self, a: str, b: str, metric: str, size: int = 0) -> Mean:
+        """By how much the loss of `a` exceeds that of `b` on the same rows."""
+        return self.mean(self.losses_of(a, metric)[size] - self.losses_of(b, metric)[size])
+
+    def _of_rows(self, losses: Floats) -> Floats:
+        """Means over repeats, (n,); NaN for rows that were never held out."""
+        count = np.bincount(self.at, minlength=len(self.training))
+        total = np.bincount(self.at, losses, minlength=len(self.training))
+        return np.asarray(np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0))
+
+    def add(self, others: HeldOut) -> None:
+        """Add candidates that answered for the same readings."""
+        self.answers.update(others.answers)
+        self.models.update(others.models)
+        self.seconds.update(others.seconds)
+
+    def only(self, name: str, answers: list[Answer] | None = None) -> HeldOut:
+        """The same with one candidate, "model"; `answers`: that combine those of several."""
+        chosen = self.answers[name] if answers is None else answers
+        return replace(self, answers={"model": chosen}, models={"model": self.models[name]})
+
+
+def measured(law: NormalMixtures, target_std: Floats) -> NormalMixtures:
+    """The density of targets that are measured with these errors."""
+    return law._replace(stds=np.hypot(law.stds, target_std[:, None])) if target_std.any() else law
+
+
+def cross_predict(
+    candidates: Mapping[str, Candidate],
+    rows: TrainingRows,
+    folds: Sequence[Fold],
+    factors: Sequence[float] = (1.0,),
+    *,
+    threads: int = 1,
+    deadline: Deadline | None = None,
+    share: float = 1.0,
+    heard: Callable[[str, int], object] = lambda name, fold: None,
+    raw: GaussianRows | None = None,
+    transform: Callable[[GaussianRows], GaussianRows] = lambda rows: rows,
+) -> HeldOut:
+    """Fit every candidate to every fold, and ask it about the rows held out with errors of every size.
+
+    Parameters
+    ----------
+    candidates : by name; the cheapest first, where time is limited.
+    rows : rows with targets; those without a target, and targets that are limits, are not held out.
+    folds : rows to fit and to hold out.
+    factors : sizes of errors in units of the table's.
+    threads : number of fits at a time.
+    deadline, share : no fit begins after this share of the time.
+    heard : called after every fit.
+    raw, transform : the rows as they were read, whose errors grow, and what turns them into `rows`.
+    """
+    deadline = deadline or Deadline()
+    judged = labelled(rows)
+    tests = [fold.test[judged[fold.test]] for fold in folds]
+    at = np.concatenate(tests) if tests else np.empty(0, dtype=np.int64)
+    regression = is_regressor(next(iter(candidates.values())).pipeline)
+    rows = replace(rows, y=np.asarray(rows.y[:]))
+    classes = None if regression else np.unique(rows.y[at])
+    readings = [
+        again if f == 1.0 else transform(again)
+        for f, again in zip(factors, read_again(rows, factors, raw, regression), strict=True)
+    ]
+    held = HeldOut(rows, folds, tuple(factors), at, [one[at] for one in readings], classes)
+    jobs = [(name, k) for name in candidates for k in range(len(folds))]
+
+    def run(job: tuple[str, int]) -> tuple[Pipeline, list[Answer], float] | str:
+        name, k = job
+        if name in held.refused or deadline.left(share) == 0.0:
+            return NO_TIME
+        start, candidate = time.perf_counter(), candidates[name]
+        own = candidate.training or rows
+        try:
+            with deadline.stops(share):
+                model = fit_fold(candidate.pipeline, own, folds[k])
+                seen = readings if candidate.training is None else [own.rows] * len(readings)
+                answers = [ask(model, each[tests[k]], classes, own.rows) for each in seen]
+        except UncertainError as error:
+            return str(error)
+        return model, answers, time.perf_counter() - start
+
+    with warnings.catch_warnings(), ThreadPoolExecutor(threads) as pool:
+        for kind in (ConvergenceWarning, UncertainWarning):
+            warnings.simplefilter("ignore", kind)
+        try:
+            results = pool.map(run, jobs) if threads > 1 else map(run, jobs)
+            done: dict[str, list[Any]] = {}
+            for (name, k), result in zip(jobs, results, strict=True):
+                if isinstance(result, str):
+                    held.refused.setdefault(name, result)
+                    continue
+                done.setdefault(name, []).append(result)
+                heard(name, k)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    for name, parts in done.items():
+        if name not in held.refused:
+            held.models[name] = [model for model, _, _ in parts]
+            by_fold = [answers for _, answers, _ in parts]
+            held.answers[name] = [_joined(each) for each in zip(*by_fold, strict=True)]
+            held.seconds[name] = sum(seconds for _, _, seconds in parts)
+    return held
+
+
+def labelled(training: TrainingRows) -> Booleans:
+    """Rows that have a target which is no limit, and count."""
+    known = training.counts > 0.0
+    if training.y_limit is not None:
+        return np.asarray(known & (training.y_limit == 0))
+    labels = training.y[:]
+    missing = read_column(labels, "target", len(labels), "targets").missing
+    return np.asarray(known if missing is None else known & ~missing)
+
+
+def ask(model: Pipeline, rows: GaussianRows, classes: Labels | None, of_fit: GaussianRows) -> Answer:
+    """What a fitted pipeline says of rows; `of_fit`: rows that say how far features spread."""
+    if classes is not None:
+        shares = class_shares(model, rows, classes)
+        return Answer(shares.argmax(axis=1), shares)
+    found = left_open(model, rows, feature_widths(model, of_fit))
+    if not np.isfinite(found.mean).all():
+        raise UncertainError("its predictions are not finite")
+    law, parts = density_of_rows(model, rows) if has_density(model) else None, found.parts
+    if "known" in model.named_steps and parts.shape[1] > 1:  # a fold without some feature
+        parts = parts @ np.asarray(model.named_steps["known"].matrix).T
+    return Answer(found.mean, parts=parts, law=law)
+
+
+def class_shares(pipeline: Pipeline, rows: Any, classes: Labels) -> Floats:
+    """How much speaks for each of these classes, (n, K), rows summing to 1.
+
+    Probabilities, or the softmax of scores for a method that has none; 0 for classes that it has not seen.
+    """
+    if hasattr(pipeline, "predict_proba"):
+        found = pipeline.predict_proba(rows)
+    else:
+        scores = pipeline.decision_function(rows)
+        found = softmax(np.stack([-scores, scores], axis=1) if scores.ndim == 1 else scores, axis=1)
+    if np.array_equal(pipeline.classes_, classes):
+        return np.asarray(found)
+    shares = np.zeros((len(found), len(classes)))
+    places = {label: k for k, label in enumerate(classes.tolist())}
+    seen = [k for k, label in enumerate(pipeline.classes_.tolist()) if label in places]
+    shares[:, [places[label] for label in pipeline.classes_[seen].tolist()]] = found[:, seen]
+    return shares
+
+
+def _joined(answers: Sequence[Answer]) -> Answer:
+    """Answers of the folds one behind the other; densities may have different numbers of components."""
+    laws = [answer.law for answer in answers if answer.law is not None]
+    arrays = [
+        None if values[0] is None else np.concatenate(values)
+        for values in zip(*(answer[:3] for answer in answers), strict=True)
+    ]
+    law = None
+    if laws:
+        most = max(law.weights.shape[1] for law in laws)
+        law = NormalMixtures(
+            *(
+                np.concatenate([_filled(law[place], most, fill) for law in laws])
+                for place, fill in enumerate((0.0, 0.0, 1.0))
+            )
+        )
+    return Answer(*arrays, law)  # type: ignore[arg-type, call-arg]
+
+
+def _filled(values: Floats, most: int, fill: float) -> Floats:
+    return np.pad(values, ((0, 0), (0, most - values.shape[1])), constant_values=fill)
+
+
+def read_again(
+    training: TrainingRows, factors: Sequence[float], raw: GaussianRows | None, regression: bool
+) -> list[GaussianRows]:
+    """All rows as they would have been read with errors of these sizes; as they are for 1."""
+    rows, random = training.rows if raw is None else raw, np.random.RandomState(0)
+    if all(factor == 1.0 for factor in factors):
+        return [training.rows] * len(factors)
+    truth: GaussianArray | None = None
+    if min(factors) < 1.0:
+        targets: Any = training.y if regression else np.unique(training.y, return_inverse=True)[1]
+        law: type[TruthOfTargets] | type[TruthOfClasses] = TruthOfTargets if regression else TruthOfClasses
+        truth = law(rows, targets, training.weights, COMPONENTS, random).posterior(rows, targets)
+    readings = Readings(rows, random, truth)
+    return [training.rows if f == 1.0 else readings.again(np.full(rows.shape, f)) for f in factors]
+
+
+def allows_readings(rows: GaussianRows) -> bool:
+    """Is there noise that could be larger, and memory for the covariances of rows that are read again?"""
+    gaussians = filled_gaussians(rows)
+    if not gaussians.trace().any():
+        return False
+    dense = gaussians.kind not in ("diagonal", "isotropic")
+    return not dense or len(rows) * rows.n_features**2 <= MOST_NUMBERS

@@ -1,1 +1,0 @@
-"""How far true numbers may be from predicted ones, for every method."""
