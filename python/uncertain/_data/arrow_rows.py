@@ -13,6 +13,7 @@ from .array import GaussianArray
 from .arrow_types import GAUSSIAN, MIXTURE, metadata_of, type_name
 from .features import checked_names
 from .mixture_array import MixtureArray
+from .options import refuse_if
 from .typing import Booleans, Keywords
 
 if TYPE_CHECKING:
@@ -53,10 +54,8 @@ def width_of(storage: pl.Struct, column: pl.Series) -> int | None:
 
 def _require_mean(fields: Mapping[str, object], name: str) -> None:
     """An extension type says what the structs are, and they may lack it all the same."""
-    if "mean" not in fields:
-        raise UncertainError(
-            f"{name}: rows with error bars are structs with a field mean, not of {[*fields]}"
-        )
+    other = f"{name}: rows with error bars are structs with a field mean, not of {[*fields]}"
+    refuse_if("mean" not in fields, other, UncertainError)
 
 
 def _storage_type(dtype: Any) -> Any:
@@ -86,18 +85,15 @@ def from_column(column: pl.Series) -> GaussianArray:
         A struct that is no row with error bars, null rows, and what `GaussianArray` refuses.
     """
     name = column.name or "column"
-    if struct_type(column.dtype) is None:
-        raise UncertainError(
-            f"{name}: expected structs of mean and std, var, cov or factor (and weight, of mixtures), got "
-            f"{column.dtype}"
-        )
+    wanted = "structs of mean and std, var, cov or factor (and weight, of mixtures)"
+    other = struct_type(column.dtype) is None
+    refuse_if(other, f"{name}: expected {wanted}, got {column.dtype}", UncertainError)
     metadata, fields = metadata_of(column.dtype), fields_of(column)
     _require_mean(fields, name)
     nulls = np.flatnonzero(null_rows(column))
     if len(nulls):
         raise NullError(f"{name}: row {nulls[0]} is null; leave the row out")
-    if not len(column):
-        raise ShapeError(f"{name}: there are no rows")
+    refuse_if(not len(column), f"{name}: there are no rows", ShapeError)
     if "weight" not in fields:
         rows = GaussianArray._from_core(_core(fields, name, shared=metadata.kind == "shared"))
     else:
@@ -116,24 +112,21 @@ def _mixtures(fields: Mapping[str, pl.Series], name: str) -> MixtureArray:
 
     # Of a fixed number of components, too.
     fields = {f: own.arr.to_list() if isinstance(own.dtype, pl.Array) else own for f, own in fields.items()}
-    if single := [f for f, own in fields.items() if not isinstance(own.dtype, pl.List)]:
-        raise UncertainError(f"{name}: {single[0]} of a mixture is a list, an element for each component")
+    for f, own in fields.items():
+        single = f"{name}: {f} of a mixture is a list, an element for each component"
+        refuse_if(not isinstance(own.dtype, pl.List), single, UncertainError)
     counts = fields["weight"].list.len().to_numpy()
     empty = np.flatnonzero(counts == 0)
     if len(empty):
         raise UncertainError(f"{name}: row {empty[0]} has no components; leave the row out")
-    other = next(
-        (f for f, own in fields.items() if not np.array_equal(own.list.len().to_numpy(), counts)), None
-    )
-    if other is not None:
-        row = int(np.flatnonzero(fields[other].list.len().to_numpy() != counts)[0])
-        raise ShapeError(
-            f"{name}: row {row} has {counts[row]} weights, but another number of elements in {other}"
-        )
+    for f, own in fields.items():
+        for row in np.flatnonzero(own.list.len().to_numpy() != counts):
+            weights = f"{counts[row]} weights, but another number of elements in {f}"
+            raise ShapeError(f"{name}: row {row} has {weights}")
     apart = {f: own.explode() for f, own in fields.items()}
-    weights = Rows.from_arrow([apart.pop("weight")], [f"{name}.weight"], "refuse").to_numpy()[:, 0]
+    shares = Rows.from_arrow([apart.pop("weight")], [f"{name}.weight"], "refuse").to_numpy()[:, 0]
     offsets = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-    return MixtureArray(weights, GaussianArray._from_core(_core(apart, name)), offsets=offsets)
+    return MixtureArray(shares, GaussianArray._from_core(_core(apart, name)), offsets=offsets)
 
 
 def _core(fields: Mapping[str, pl.Series], name: str, *, shared: bool = False) -> Gaussians:

@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Iterable, Sequence
 from numbers import Real
 
-from ..exceptions import ParameterError, UncertainError
+from ..exceptions import ParameterError
 
 
-def refuse_if(wrong: object, message: str, error: type[UncertainError] = ParameterError) -> None:
+def refuse_if(wrong: object, message: str, error: type[Exception] = ParameterError) -> None:
     """Raise the error where the condition holds."""
     if wrong:
         raise error(message)

@@ -166,11 +166,9 @@ def check_fitted_names(estimator: BaseEstimator, names: Names | None, *, reset: 
 
 def _require_fit(estimator: BaseEstimator) -> None:
     """scikit-learn's own check of a fit asks every class for its tags first."""
-    if not hasattr(estimator, "n_features_in_"):
-        raise NotFittedError(
-            f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate "
-            "arguments before using this estimator."
-        )
+    unfitted = f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate "
+    advice = "arguments before using this estimator."
+    refuse_if(not hasattr(estimator, "n_features_in_"), unfitted + advice, NotFittedError)
 
 
 def refuse_nested_tables(X: RowsLike) -> None:
@@ -242,9 +240,8 @@ def one_per_row(
 ) -> Labels:
     """y as a 1-D array, one value per row of X."""
     if y is None:
-        raise ValueError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
-        )
+        kind = type(estimator).__name__
+        raise ValueError(f"This {kind} estimator requires y to be passed, but the target y is None.")
     if isinstance(y, np.ndarray) and type(y) is np.ndarray and _is_sound(y, dtype):
         check_consistent_length(X, y)
         return y
@@ -293,12 +290,9 @@ def check_sample_weight(sample_weight: RowValues, n_rows: int) -> Floats | None:
     if numbers.shape == (n_rows,) and numbers.dtype.kind in "iuf":
         rule = "a weight must be a finite number >= 0"
         refuse_where(~((numbers >= 0) & (numbers < np.inf)), numbers, "sample_weight", rule)
-        if n_rows and not numbers.any():
-            # scikit-learn's words, for which its checks look.
-            raise UncertainError(
-                "sample_weight: all are 0, so that no row counts. Sample weights must contain at least one "
-                "non-zero number."
-            )
+        # scikit-learn's words, for which its checks look.
+        words = "so that no row counts. Sample weights must contain at least one non-zero number."
+        refuse_if(n_rows and not numbers.any(), f"sample_weight: all are 0, {words}", UncertainError)
     weights: Floats = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     return weights
 

@@ -27,15 +27,14 @@ __all__ = ["GSUClassifier", "GSURegressor"]
 
 
 def _in_batches(estimator: GSUClassifier) -> bool:
-    if estimator.kernel != "linear":
-        raise AttributeError(
-            f"kernel = {estimator.kernel!r}: partial_fit cannot choose a feature space for rows to come; "
-            "fit a KernelMap to a sample and give its rows to a linear GSUClassifier"
-        )
-    if estimator.probability:
-        raise AttributeError(
-            "partial_fit sees one batch at a time and cannot cross-validate: use fit, or probability=False"
-        )
+    space = (
+        "partial_fit cannot choose a feature space for rows to come; fit a KernelMap to a sample and give "
+    )
+    advice = "its rows to a linear GSUClassifier"
+    curved = f"kernel = {estimator.kernel!r}: {space}{advice}"
+    refuse_if(estimator.kernel != "linear", curved, AttributeError)
+    batches = "partial_fit sees one batch at a time and cannot cross-validate: use fit, or probability=False"
+    refuse_if(estimator.probability, batches, AttributeError)
     return True
 
 

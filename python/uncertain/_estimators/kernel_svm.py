@@ -80,10 +80,8 @@ class KernelMachine(RunParameters, Core, BaseEstimator):
         """X for the core (Gaussians, or rows of a kernel matrix), and the rows for kernel values."""
         if self.kernel == "precomputed":
             gram: Floats = validate_data(self, X, reset=True, dtype=np.float64, order="C")
-            if gram.shape[0] != gram.shape[1]:
-                raise ValueError(
-                    f"Precomputed matrix must be a square matrix. Input is a {gram.shape} matrix."
-                )
+            square = f"Precomputed matrix must be a square matrix. Input is a {gram.shape} matrix."
+            refuse_if(gram.shape[0] != gram.shape[1], square, ValueError)
             return exact(gram), None
         data = check_gaussians(self, X, reset=True)
         if not callable(self.kernel):
@@ -162,8 +160,9 @@ def exact(values: Floats) -> Gaussians:
 
 
 def _with_distribution(estimator: ProbabilisticKernelSVC) -> bool:
-    if estimator.kernel != "probabilistic" or estimator.n_components is not None:
-        raise AttributeError('decision_distribution knows the noise of the exact kernel="probabilistic" only')
+    other = estimator.kernel != "probabilistic" or estimator.n_components is not None
+    exact = 'decision_distribution knows the noise of the exact kernel="probabilistic" only'
+    refuse_if(other, exact, AttributeError)
     return True
 
 

@@ -283,6 +283,6 @@ def _predicted(learner: BaseEstimator, table: Floats) -> Floats:
 
 def _has_density(model: RemeasuredRegressor) -> bool:
     """True if a density is or will be learned; else AttributeError with the reason."""
-    if getattr(model, "_residuals", None) is None and not model.density:
-        raise AttributeError("RemeasuredRegressor has no density; fit it with density=True")
+    none = getattr(model, "_residuals", None) is None and not model.density
+    refuse_if(none, "RemeasuredRegressor has no density; fit it with density=True", AttributeError)
     return True

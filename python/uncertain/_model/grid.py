@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._base.normal_mixtures import NormalMixtures
+from .._data.options import refuse_if
 from .._data.typing import Floats
 from .._data.warn import warn
 from ..exceptions import ParameterError, UncertainWarning
@@ -21,10 +22,8 @@ NARROW = 0.01
 def checked_grid(grid: ArrayLike) -> Floats:
     """Rising finite numbers; ParameterError for what is none."""
     points = _numbers(grid, "grid", "rising numbers, such as numpy.linspace(0, 3, 301)")
-    if points.ndim != 1 or len(points) < 2:
-        raise ParameterError(
-            f"grid: expected two or more numbers in a row, got an array of shape {points.shape}"
-        )
+    wrong = points.ndim != 1 or len(points) < 2
+    refuse_if(wrong, f"grid: expected two or more numbers in a row, got an array of shape {points.shape}")
     bad = np.flatnonzero(~np.isfinite(points))
     if bad.size:
         raise ParameterError(f"grid: point {bad[0]} is {points[bad[0]]}; it must be finite")
@@ -42,8 +41,8 @@ def checked_levels(q: ArrayLike) -> tuple[Floats, bool]:
     """Shares between 0 and 1, and whether it is a single one."""
     levels = _numbers(q, "q", "a share between 0 and 1, or a list of them")
     flat = levels.ravel()
-    if levels.ndim > 1 or not flat.size:
-        raise ParameterError(f"q: expected a number or a list of them, got an array of shape {levels.shape}")
+    wrong = levels.ndim > 1 or not flat.size
+    refuse_if(wrong, f"q: expected a number or a list of them, got an array of shape {levels.shape}")
     bad = np.flatnonzero(~((flat > 0.0) & (flat < 1.0)))
     if bad.size:
         raise ParameterError(f"q = {flat[bad[0]]:g}: must be a share between 0 and 1, such as 0.5")

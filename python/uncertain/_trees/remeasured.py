@@ -512,6 +512,5 @@ def has_method(model: Remeasured, method: str) -> bool:
     # Not by truth: a forest without trees counts them.
     unfitted = model._boosted() if model.estimator is None else model.estimator
     learner = getattr(model, "estimator_", unfitted)
-    if not hasattr(learner, method):
-        raise AttributeError(f"{type(learner).__name__} has no {method}")
+    refuse_if(not hasattr(learner, method), f"{type(learner).__name__} has no {method}", AttributeError)
     return True

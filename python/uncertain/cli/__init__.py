@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._base.progress import show_iteration, shown
+from .._data.options import refuse_if
 from .._tables.columns import ROLES
 from ._group import Commands
 from ._options import choice_options, names, parameter, progress_option, role_options
@@ -187,8 +188,7 @@ def predict(
     from .. import load
     from .._tables.columns import require
 
-    if append and keep:
-        raise click.UsageError("--append keeps all columns, --keep some: choose one")
+    refuse_if(append and keep, "--append keeps all columns, --keep some: choose one", click.UsageError)
     fitted = load(model)
     with shown("predicting", progress):
         rows = open_table(table, fitted, errors)
@@ -312,8 +312,8 @@ def report(
     """
     from .. import load
 
-    if by_rows and groups is not None:
-        raise click.UsageError("--groups and --rows contradict each other: choose one")
+    both = by_rows and groups is not None
+    refuse_if(both, "--groups and --rows contradict each other: choose one", click.UsageError)
     fitted = load(model)
     with shown("comparing", progress):
         rows = open_table(table, fitted)

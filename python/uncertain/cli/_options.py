@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._data.choices import ARMS, EFFORTS, HANDLE_UNKNOWN, MEANINGS, METHOD_NAMES, ON_MISSING, TASKS
+from .._data.options import refuse_if
 from .._tables.columns import ROLES
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ def _all(options: Iterable[Callable[[Function], Function]]) -> Callable[[Functio
 def names(text: str) -> list[str]:
     """Names of columns, separated by commas."""
     columns = [name.strip() for name in text.split(",")]
-    if not all(columns):
-        raise click.BadParameter(f"{text!r} must be names of columns with commas between them, such as u,g,r")
+    wanted = "names of columns with commas between them, such as u,g,r"
+    refuse_if(not all(columns), f"{text!r} must be {wanted}", click.BadParameter)
     return columns
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 import click
 
+from .._data.options import refuse_if
+
 if TYPE_CHECKING:
     import polars
 
@@ -43,8 +45,8 @@ STARTS = {
 
 
 def _one_or_many(_ctx: click.Context, _option: click.Parameter, paths: tuple[str, ...]) -> Paths:
-    if len(paths) > 1 and STANDARD in paths:
-        raise click.UsageError("standard input (-) is one table: it cannot be read together with files")
+    mixed = "standard input (-) is one table: it cannot be read together with files"
+    refuse_if(len(paths) > 1 and STANDARD in paths, mixed, click.UsageError)
     return paths[0] if len(paths) == 1 else list(paths)
 
 

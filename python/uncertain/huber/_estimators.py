@@ -119,8 +119,8 @@ class AdaptiveHuber(RunParameters, Core, BaseEstimator):
         if self.kernel != "precomputed":
             return check_gaussians(self, X, reset=reset)
         gram = validate_data(self, X, reset=reset, dtype=np.float64, order="C")
-        if reset and gram.shape[0] != gram.shape[1]:
-            raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {gram.shape} matrix.")
+        square = f"Precomputed matrix must be a square matrix. Input is a {gram.shape} matrix."
+        refuse_if(reset and gram.shape[0] != gram.shape[1], square, ValueError)
         return Gaussians(Rows.from_numpy(gram, *gram.shape))
 
     def _columns(self) -> list[list[int] | None]:

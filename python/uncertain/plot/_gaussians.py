@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from .._data.array import GaussianArray
 from .._data.numbers import check_shape
 from .._data.options import refuse_if
-from .._data.typing import Keywords, Label, Predictor
-from .._data.validation import TableLike
+from .._data.typing import Keywords, Label, Predictor, RowValues
+from .._data.validation import RowsLike, TableLike
 from ..exceptions import ShapeError
 from ._figure import COLORS, MARKERS, axes_for, axis_limits, bare, legend
 from ._rows import Pair, PlotRows, Target
@@ -82,12 +82,7 @@ class GaussianDisplay:
 
     @classmethod
     def from_data(
-        cls,
-        X: GaussianArray | ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        features: Pair = (0, 1),
-        **options: object,
+        cls, X: RowsLike, y: RowValues = None, *, features: Pair = (0, 1), **options: object
     ) -> Self:
         """Draw two features of `X` (with their marginal covariances); `options` are those of `plot`."""
         return cls._draw(PlotRows.from_arguments(None, X, y), features, options)
