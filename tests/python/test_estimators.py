@@ -49,13 +49,15 @@ NOT_COUNTED = ("gsu, sgd", "random features", "huber", "huber classes")
 """Draws of batches and features depend on the number of rows; graphs join rows given twice."""
 
 
-def problem(estimator: Any, n: int = 90) -> tuple[GaussianArray, np.ndarray]:
+def problem(estimator: Any, n: int = 90, d: int = 2) -> tuple[GaussianArray, np.ndarray]:
     """Three classes, or numbers."""
     rng = np.random.default_rng(3)
     y = rng.integers(0, 3, n)
-    means = rng.normal(size=(n, 2)) + 1.8 * np.array([[1, 0], [-1, 0.5], [0, -1]])[y]
-    X = GaussianArray(means, std=rng.uniform(0.05, 0.6, size=(n, 2)))
-    return X, np.array(["a", "b", "c"])[y] if is_classifier(estimator) else means @ [1.0, -0.5] + 0.1 * y
+    means = rng.normal(size=(n, d))
+    means[:, :2] += 1.8 * np.array([[1, 0], [-1, 0.5], [0, -1]])[y]
+    X = GaussianArray(means, std=rng.uniform(0.05, 0.6, size=(n, d)))
+    numbers = means[:, :2] @ [1.0, -0.5] + 0.1 * y
+    return X, np.array(["a", "b", "c"])[y] if is_classifier(estimator) else numbers
 
 
 def answers(model: Any, X: GaussianArray) -> np.ndarray:
@@ -65,7 +67,7 @@ def answers(model: Any, X: GaussianArray) -> np.ndarray:
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_threads_change_no_bit_and_pickles_answer_alike(name: str) -> None:
     """With rows for several threads, where a fit is not quadratic in them."""
-    X, y = problem(ESTIMATORS[name], 1_500 if name in ("gsu", "gsu regression", *METHODS) else 90)
+    X, y = problem(ESTIMATORS[name], *((1_500, 6) if name in ("gsu", "gsu regression", *METHODS) else (90,)))
     model = clone(ESTIMATORS[name]).set_params(n_jobs=1).fit(X, y)
     expected = answers(model, X)
     again = pickle.loads(pickle.dumps(model))
