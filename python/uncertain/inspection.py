@@ -31,7 +31,7 @@ from ._model.model import Model
 from ._report.folds import check_counts
 from ._report.held_out import OF_ALL_CLASSES, compute_answer
 from ._report.metrics import OF_CLASSES, OF_NUMBERS, chosen_metrics
-from ._rows.sampled import REMEMBERED_ROWS
+from ._rows.training import REMEMBERED_ROWS
 from .exceptions import ParameterError, ShapeError, UncertainError
 
 __all__ = ["Importances", "PartialDependence", "partial_dependence", "permutation_importance"]

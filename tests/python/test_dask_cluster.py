@@ -17,6 +17,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -33,8 +34,9 @@ dd = pytest.importorskip("dask.dataframe")
 
 import dask  # noqa: E402
 
-from uncertain._rows.cluster import passes  # noqa: E402
-from uncertain._rows.cluster import work as working  # noqa: E402
+from uncertain._rows import cluster as asking  # noqa: E402
+from uncertain._rows import partition as working  # noqa: E402
+from uncertain._rows.on_dask import OnDask  # noqa: E402
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -83,7 +85,7 @@ def cluster() -> Iterator[Any]:
     log = logging.getLogger("asyncio")
     log.disabled = True
     with dask.config.set(quiet):
-        imported = ["distributed", "dask.dataframe", "uncertain.dask", "uncertain._rows.cluster.work"]
+        imported = ["distributed", "dask.dataframe", "uncertain.dask", "uncertain._rows.partition"]
         distributed.utils.get_mp_context().set_forkserver_preload(imported)
         cluster = distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1",
@@ -194,7 +196,7 @@ def test_a_lost_worker_changes_no_bit(
     client: Any, frame: pd.DataFrame, usual: uncertain.Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed: list[str] = []
-    ask, send = passes.Passes.__call__, passes.Cluster.map
+    ask, send = OnDask.sums, asking.Cluster.map
 
     def at(when: str) -> Callable[..., Any]:
         def sent(self: Any, work: Any, *lists: Any, **same: Any) -> Any:
@@ -206,24 +208,24 @@ def test_a_lost_worker_changes_no_bit(
 
         return sent
 
-    def scoring(self: Any, requests: bytes) -> Any:
+    def scoring(self: Any, parts: Any, requests: bytes) -> Any:
         if requests[2] == 4 and not killed:  # scores of held-out rows
             killed.append("scores")
             timer = threading.Timer(0.005, kill_one, [client])
             timer.start()
             try:
-                return ask(self, requests)
+                return ask(self, parts, requests)
             finally:
                 timer.join()
-        return ask(self, requests)
+        return ask(self, parts, requests)
 
     for moment in ("read", "sums", "scores"):
         killed.clear()
         with monkeypatch.context() as patch:
             if moment == "scores":
-                patch.setattr(passes.Passes, "__call__", scoring)
+                patch.setattr(OnDask, "sums", scoring)
             else:
-                patch.setattr(passes.Cluster, "map", at(moment))
+                patch.setattr(asking.Cluster, "map", at(moment))
             model = fitted(client, frame, meaning="spread")
         assert killed == [moment]
         assert same(model, usual), moment
@@ -232,21 +234,17 @@ def test_a_lost_worker_changes_no_bit(
 
 
 def test_rows_that_change_when_they_are_read_again_are_refused(client: Any) -> None:
-    cluster = passes.Cluster(client, timeout=PATIENCE, retries=0)
-    groups = cluster.map(_other_rows, [0, 1])
-    asking = passes.Passes(cluster, groups, n_jobs=None, verbose=False)
-    asked = bytes([2, 1, 1, 0])  # moments: see test_internals_rows.py
-    asking(asked)
-    asking.groups = cluster.map(_other_rows, [0, 2])
+    cluster = asking.Cluster(client, timeout=PATIENCE, retries=0)
+    beside, reading = working.Beside(uncertain.Columns("two"), "auto"), uncertain.AsGaussians()
+    place = OnDask(cluster, reading, beside, group_bytes=SMALL, seed=0, verbose=False)
+    moments = bytes([2, 1, 1, 0])  # see test_internals_rows.py
+    place.sums(cluster.map(_other_rows, [0, 1]), moments)
     with pytest.raises(ClusterError, match="group 1 of the rows had 8 rows and is another one now"):
-        asking(asked)
+        place.sums(cluster.map(_other_rows, [0, 2]), moments)
 
 
 def _other_rows(k: int) -> Any:
-    from uncertain import GaussianArray
-    from uncertain._rows.cluster.piece import Piece
-
-    return Piece.from_rows(GaussianArray(np.full((8, 2), float(k)), std=0.1))
+    return working.Piece.from_rows(uncertain.GaussianArray(np.full((8, 2), float(k)), std=0.1))
 
 
 def test_discriminants_and_the_worst_case_by_passes(client: Any) -> None:
@@ -367,7 +365,7 @@ def slept(rows: pd.DataFrame) -> pd.DataFrame:
 def test_scores_and_reports_do_not_wait_for_ever(
     client: Any, frame: pd.DataFrame, usual: uncertain.Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("uncertain._rows.cluster.answers.PATIENCE", 0.2)
+    monkeypatch.setattr("uncertain._model.drawn.PATIENCE", 0.2)
     slow = dd.from_pandas(frame, npartitions=2).map_partitions(slept, meta=frame.iloc[:0])
     with pytest.raises(ClusterError, match=r"scores of the partitions: no answer in 0\.2 s; 2 of 2 tasks"):
         usual.score(slow)
@@ -387,10 +385,10 @@ def test_labels_do_not_pass_through_lists(frame: pd.DataFrame, monkeypatch: pyte
     columns = [text, text.astype("string[pyarrow]"), text.astype("category"), text == "nova", frame.index % 3]
     for labels in columns:
         part = pd.DataFrame({"kind": labels})
-        found = working.seen(part, working.Roles("kind"))
-        roles = working.Roles("kind", classes=tuple(sorted(found.labels)))
-        codes = working.read_codes(working.Source.from_input(part), roles)
-        assert np.array_equal(np.asarray(roles.classes)[codes], part["kind"].to_numpy(dtype=object))
+        beside = working.Beside(uncertain.Columns("kind"), "error")
+        classes = tuple(sorted(working.seen(part, part, 0, beside).labels))
+        codes = replace(beside, classes=classes).codes(working._table(part))
+        assert np.array_equal(np.asarray(classes)[codes], part["kind"].to_numpy(dtype=object))
 
 
 def test_categories_that_differ_between_partitions(client: Any, frame: pd.DataFrame) -> None:
@@ -453,8 +451,8 @@ def test_folds_are_balanced_and_groups_stay_together(frame: pd.DataFrame) -> Non
         sizes = np.bincount(whole[codes == code], minlength=5)
         assert sizes.max() - sizes.min() <= 1
     assert len(set(whole[codes == 1][:5].tolist())) == 5
-    numbers = working._group_hashes(frame["star"])
-    again = working._group_hashes(frame["star"].iloc[::-1].astype("category"))
+    numbers = working.group_hashes(frame["star"])
+    again = working.group_hashes(frame["star"].iloc[::-1].astype("category"))
     assert np.array_equal(numbers, again[::-1])
 
 
@@ -462,7 +460,8 @@ def test_strange_partitions(client: Any, frame: pd.DataFrame) -> None:
     """Empty ones, a class in one of them alone, a category in one of them alone, rows without weight."""
     ordered = frame.sort_values("kind", kind="stable").reset_index(drop=True)
     ordered.loc[:10, "band"] = "infrared"
-    ordered.loc[:300, "heavy"] = 0.0
+    ordered.loc[:10, "heavy"] = 1.0
+    ordered.loc[11:300, "heavy"] = 0.0
     cut = dd.from_pandas(ordered, npartitions=6, sort=False)
     cut = dd.concat([cut.partitions[0].query("u > 1e9"), cut])
     assert len(cut.partitions[0]) == 0
@@ -505,18 +504,18 @@ def test_rows_in_front_of_a_step_are_let_go(
 ) -> None:
     """While the classifier asks, the workers hold the scaled groups and nothing else that is large."""
     held: list[int] = []
-    ask = passes.Passes.__call__
+    ask = OnDask.sums
 
-    def asking(self: Any, requests: bytes) -> Any:
-        answer = ask(self, requests)
+    def counting(self: Any, parts: Any, requests: bytes) -> Any:
+        answer = ask(self, parts, requests)
         if requests[2] == 3:  # the value of a linear problem
             large = [
                 key for keys in client.has_what().values() for key in keys if "uncertain-sums" not in str(key)
             ]
-            held.append(len(large) - len(self.groups))
+            held.append(len(large) - len(parts))
         return answer
 
-    monkeypatch.setattr(passes.Passes, "__call__", asking)
+    monkeypatch.setattr(OnDask, "sums", counting)
     fitted(client, frame, meaning="spread", probability=False)
     assert held and held[-1] <= 0
 
@@ -547,7 +546,7 @@ def test_progress_says_passes_bytes_and_the_slowest_worker(
 @pytest.fixture
 def stuck(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """Sends work that begins (`tmp_path` / "begun") and does not end during the test."""
-    send = passes.Cluster.map
+    send = asking.Cluster.map
     yield lambda self, *lists: send(self, _stuck, *lists[:1], folder=tmp_path)
     (tmp_path / "ended").touch()
 
@@ -565,7 +564,7 @@ def _appears(path: Path) -> None:
 
 def at_pass(number: int, instead: Callable[..., Any]) -> Callable[..., Any]:
     """`Cluster.map` with other work in the pass of that number."""
-    send = passes.Cluster.map
+    send = asking.Cluster.map
     count = itertools.count(1)
 
     def sent(self: Any, work: Any, *lists: Any, **same: Any) -> Any:
@@ -620,7 +619,7 @@ def test_ctrl_c_cancels_what_runs(
         futures.extend(stuck(self, *lists))
         return futures
 
-    monkeypatch.setattr(passes.Cluster, "map", at_pass(3, instead))
+    monkeypatch.setattr(asking.Cluster, "map", at_pass(3, instead))
     with interrupt_when(tmp_path / "begun"), pytest.raises(KeyboardInterrupt):
         fitted(client, frame, meaning="spread")
     assert futures and all(future.status == "cancelled" for future in futures)
@@ -633,7 +632,7 @@ def test_no_answer_in_time_is_told(
         self._timeout = 0.2
         return stuck(self, *lists)
 
-    monkeypatch.setattr(passes.Cluster, "map", at_pass(2, instead))
+    monkeypatch.setattr(asking.Cluster, "map", at_pass(2, instead))
     with pytest.raises(ClusterError, match=r"pass 2 over the rows: no answer in 0\.2 s; 4 of 4 tasks"):
         fitted(client, frame)
 
@@ -646,17 +645,8 @@ def test_work_that_is_cancelled_elsewhere_is_told(
         client.cancel(futures)
         return futures
 
-    monkeypatch.setattr(passes.Cluster, "map", at_pass(2, instead))
+    monkeypatch.setattr(asking.Cluster, "map", at_pass(2, instead))
     with pytest.raises(ClusterError, match=r"pass 2 over the rows: .* the work was cancelled there"):
-        fitted(client, frame)
-
-
-def test_answers_of_other_work_are_refused(
-    client: Any, frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    send = passes.Cluster.map
-    monkeypatch.setattr(passes.Cluster, "map", at_pass(2, lambda self, *lists: send(self, type, *lists[:1])))
-    with pytest.raises(ClusterError, match=r"pass 2 .*: task 0 of \d+ was answered with type instead of"):
         fitted(client, frame)
 
 
@@ -664,9 +654,9 @@ def test_workers_that_die_again_and_again_are_told(
     cluster: Any, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
-    asking = passes.Cluster(client, timeout=PATIENCE, retries=0)
+    ours = asking.Cluster(client, timeout=PATIENCE, retries=0)
     with pytest.raises(ClusterError, match="reading: workers died again and again over the same rows"):
-        asking.results(asking.map(_dies, [0]), "reading", float)
+        ours.results(ours.map(_dies, [0]), "reading")
     client.wait_for_workers(1, timeout=PATIENCE)
 
 
@@ -698,14 +688,14 @@ def test_every_wait_ends(
         patch.setattr(client, "wait_for_workers", lambda *_, **__: None)  # takes its time on a busy machine
         with pytest.raises(ClusterError, match=r"the versions of the workers: no answer in 0\.2 s"):
             fitted(client, frame, timeout=0.2)
-    monkeypatch.setattr(passes, "CANCELLING", 0.1)
-    asking = passes.Cluster(client, timeout=0.2, retries=0)
-    futures = stuck(asking, [0])
+    monkeypatch.setattr(asking, "CANCELLING", 0.1)
+    ours = asking.Cluster(client, timeout=0.2, retries=0)
+    futures = stuck(ours, [0])
     with monkeypatch.context() as patch:
         patch.setattr(client, "cancel", never)
         with pytest.raises(ClusterError, match="1 of 1 tasks were not done"):
-            asking.results(futures, "sleeping", float)
-    asking.cancel(futures)
+            ours.results(futures, "sleeping")
+    ours.cancel(futures)
 
 
 def test_errors_name_the_partition_and_the_column(client: Any, frame: pd.DataFrame) -> None:

@@ -24,7 +24,7 @@ from .._data.options import refuse_unknown
 from .._data.typing import ColumnOrValues, Keywords, RandomState
 from .._data.validation import TableLike
 from .._rows.reader import RowReader
-from .._rows.sampled import REMEMBERED_ROWS
+from .._rows.training import REMEMBERED_ROWS
 from .._tables.columns import ROLES, ColumnRoles, Columns, ColumnsLike
 from .._tables.dask import is_dask
 from ..exceptions import ParameterError

@@ -35,15 +35,15 @@ from .._report.classes import Report
 from .._report.huber import HuberReport
 from .._report.pace import Pace, ReportCallback
 from .._report.regression import RegressionReport
-from .._rows.sampled import REMEMBERED_ROWS
 from .._rows.source import Source
+from .._rows.training import REMEMBERED_ROWS
 from .._tables.columns import Columns
 from .._tables.dask import is_dask, lazily
 from ..exceptions import ModelFileError, ParameterError, ShapeError, UncertainError
 from .calibrating import Calibration, deviation, log
 from .coefficients import hyperplanes, law_or_curve
 from .conformal import Conformal, interval, noise_levels, score_of_classes, set_lists
-from .drawn import some_rows
+from .drawn import answers, some_rows
 from .file import Metadata, from_bytes, read, to_bytes, write
 from .grid import checked_grid, checked_levels, grid_around, warn_of_narrow
 from .reader import Answer, Reader
@@ -563,8 +563,6 @@ class Model:
     def _compared_parts(self, table: NativeTable, target: str | None) -> tuple[Labels, Labels]:
         """Return those of the partitions of a Dask DataFrame, computed where these are."""
         import dask
-
-        from .._rows.cluster.answers import answers
 
         if target is None:
             raise ParameterError("y: of a Dask DataFrame it is the name of a column")

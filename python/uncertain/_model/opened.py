@@ -71,7 +71,7 @@ def open_dask_rows(
     group_bytes: int | None = None,
 ) -> tuple[RowReader, Plan]:
     """What reads the rows of a Dask DataFrame on its cluster; and the plan for such columns."""
-    from .._rows.cluster.passes import Cluster, current  # which import Dask
+    from .._rows.cluster import Cluster, current  # which import Dask
     from .._rows.on_dask import GROUP_BYTES, DaskReader, OnDask
 
     plan.refuse(OnDask)

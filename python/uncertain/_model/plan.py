@@ -45,8 +45,7 @@ from .._data.warn import warn
 from .._held_out.engine import HeldOut
 from .._rows.reader import OF_PAIRS, Policy, RowReader, Uses
 from .._rows.rows import Place, Rows, refusal
-from .._rows.sampled import CHOSEN_ROWS
-from .._rows.training import TrainingRows
+from .._rows.training import CHOSEN_ROWS, TrainingRows
 from .._tables.columns import OF_LAWS, listing
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..laws.generalized import CLASSES as OF_CLASSES

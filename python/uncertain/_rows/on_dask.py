@@ -1,71 +1,187 @@
-"""Rows of a Dask DataFrame, as groups of Gaussians on the workers of its cluster."""
+"""Rows of a Dask DataFrame: from its partitions to groups of Gaussians on the workers of its cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import reduce
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
+from .._base.progress import say
 from .._base.sums import Need
-from .._data.typing import Floats, NativeTable
-from .._tables.columns import OF_ROWS, Columns
+from .._data.targets import targets_from, warn_of_weightless
+from .._data.typing import Floats, Ints, NativeTable
+from .._tables.columns import Columns
+from .._tables.size_model import MISSING_STD, MOST_ROWS, fill_target_sizes, target_sizes
+from .._tables.statistics import Statistics
+from ..exceptions import ClusterError, UncertainError
 from ..preprocessing import AsGaussians
-from .cluster.passes import Cluster, Passes
-from .cluster.rows import Distributed
-from .cluster.work import Roles, moved, with_target
+from ..preprocessing._categories import Categories, joined_categories
+from .cluster import Cluster
 from .of_target import with_target_std
+from .partition import (
+    MANY_LABELS,
+    Beside,
+    Facts,
+    Seen,
+    counted,
+    facts,
+    joined,
+    kept,
+    moved,
+    read,
+    sampled,
+    seen,
+    sums,
+    with_target,
+)
 from .reader import Policy, RowReader, Uses, no_target_std, refuse_of_laws
 from .rows import Place, Rows
+from .source import Source
+from .training import TrainingRows
 
 GROUP_BYTES = 1 << 27
 """Partitions go into one group as long as they have no more bytes together."""
+GROUPS = 64
+"""Groups of partitions at most: each is one task of every pass."""
+GROUP_LIMIT = 1 << 32
+"""Unless they had more bytes than this."""
+SAMPLE = 100_000
+"""Rows of the sample, in the memory of the client."""
+SAMPLE_BYTES = 1 << 28
+FOLDS = 5
 
 
 class OnDask(Place):
-    """Workers, on which parts are futures: partitions of the table, and for a fit groups of Gaussians."""
+    """Workers, on which parts are futures: partitions of the table, and for a fit groups of Gaussians.
+
+    Every answer carries the number of rows and a checksum of them: a group that was lost and read again must
+    be the same as before.
+    """
 
     name: ClassVar[str] = "on a cluster"
     gives: ClassVar[frozenset[Need]] = frozenset({Need.COPIES})
     is_remote: ClassVar[bool] = True
 
     def __init__(
-        self, partitions: Distributed, reading: AsGaussians, *, group_bytes: int, verbose: bool
+        self,
+        cluster: Cluster,
+        reading: AsGaussians,
+        beside: Beside,
+        *,
+        group_bytes: int,
+        seed: int,
+        verbose: bool,
     ) -> None:
-        self._partitions = partitions
+        self._cluster = cluster
         self._reading = reading
+        self._beside = beside
         self._group_bytes = group_bytes
+        self._seed = seed
         self._verbose = verbose
-        self._passes: Passes | None = None
+        self._n_jobs: int | None = None
+        self._checksums: list[tuple[float, float]] | None = None
+        self.n_passes = 0
+        self.n_bytes = 0
+        self.seconds = 0.0
 
     def begin(self, parts: list[Any], pipeline: Pipeline) -> list[Any]:
-        """Groups of rows that the workers read."""
-        last = pipeline[-1]
-        self._passes = self._partitions.passes(
-            self._reading,
-            group_bytes=self._group_bytes,
-            calibrated=getattr(last, "probability", False) is True,
-            n_jobs=getattr(last, "n_jobs", None),
-            verbose=self._verbose,
+        """Groups of rows that the workers read, with folds if probabilities are wanted."""
+        last, beside, cluster = pipeline[-1], self._beside, self._cluster
+        self._n_jobs = getattr(last, "n_jobs", None)
+        numbers = range(len(parts))
+        pieces = cluster.map(read, parts, numbers, reader=self._reading, beside=beside)
+        looks = cluster.map(facts, pieces, classes=len(beside.classes or ()))
+        known: list[Facts] = cluster.results(looks, "reading the rows")
+        counts = np.array([one.counts for one in known], dtype=np.int64).reshape(len(known), -1)
+        before = np.cumsum(counts, axis=0) - counts
+        grouped = isinstance(beside.columns.groups, str)
+        calibrated = getattr(last, "probability", False) is True
+        folds = _folds(counts, by_groups=grouped) if calibrated else 0
+        lists = neighbours(known, self._group_bytes)
+        return cluster.map(
+            joined,
+            [[pieces[k] for k in members] for members in lists],
+            [folds] * len(lists),
+            [before[members[0]].tolist() for members in lists],
+            grouped=grouped,
+            seed=self._seed,
         )
-        return self._passes.groups
-
-    def sums(self, parts: list[Any], requests: bytes) -> list[Floats]:
-        assert self._passes is not None
-        return self._passes(requests)
 
     def transform(self, parts: list[Any], step: BaseEstimator) -> list[Any]:
-        return self._behind(moved, step=step)
+        return self._moved(parts, moved, step=step)
 
     def join_target(self, parts: list[Any]) -> list[Any]:
-        return self._behind(with_target)
+        return self._moved(parts, with_target)
 
-    def _behind(self, work: Callable[..., object], **same: object) -> list[Any]:
-        assert self._passes is not None
-        self._passes = self._passes.behind(work, **same)
-        return self._passes.groups
+    def _moved(self, parts: list[Any], work: Callable[..., object], **same: object) -> list[Any]:
+        self._checksums = None
+        return self._cluster.map(work, parts, **same)
+
+    def sums(self, parts: list[Any], requests: bytes) -> list[Floats]:
+        start = time.perf_counter()
+        futures = self._cluster.map(sums, parts, requests=requests, n_jobs=self._n_jobs)
+        timed = self._cluster.results(futures, f"pass {self.n_passes + 1} over the rows")
+        answers = [np.require(one.sums, requirements=["C", "A"]) for one in timed]
+        self._compare([(float(answer[1]), float(answer[2])) for answer in answers])
+        self.n_passes += 1
+        self.n_bytes += len(futures) * len(requests) + sum(answer.nbytes for answer in answers)
+        self.seconds += time.perf_counter() - start
+        if self._verbose:
+            slowest = max(timed, key=lambda one: one.seconds)
+            say(
+                f"[dask] pass {self.n_passes}: {time.perf_counter() - start:.3f} s, {self.n_bytes / 1e6:.3f} "
+                f"MB so far, slowest {slowest.worker} ({slowest.seconds:.3f} s)"
+            )
+        return answers
+
+    def _compare(self, checksums: list[tuple[float, float]]) -> None:
+        self._checksums = self._checksums or checksums
+        for group, (before, now) in enumerate(zip(self._checksums, checksums, strict=True)):
+            if before != now:
+                raise ClusterError(
+                    f"group {group} of the rows had {before[0]:.0f} rows and is another one now, with "
+                    f"{now[0]:.0f}: it was lost with a worker, and its source gave other rows (or the same "
+                    "in another order) the second time. Write the table to files first, or persist it, and "
+                    "fit that"
+                )
+
+
+def neighbours(known: Sequence[Facts], group_bytes: int) -> list[list[int]]:
+    """Neighbours that have rows, as long as they have no more bytes together; `GROUPS` lists, if they may
+    be that large."""
+    total = sum(one.nbytes for one in known)
+    limit = max(group_bytes, min(-(-total // GROUPS), GROUP_LIMIT))
+    most = max(GROUPS, -(-total // GROUP_LIMIT))
+    lists: list[list[int]] = []
+    size = 0
+    for k, one in enumerate(known):
+        if not one.n_rows:
+            continue
+        if not lists or (size + one.nbytes > limit and len(lists) < most):
+            lists.append([])
+            size = 0
+        lists[-1].append(k)
+        size += one.nbytes
+    return lists
+
+
+def _folds(counts: Ints, *, by_groups: bool) -> int:
+    """Folds of a calibration: fewer where a class has fewer rows."""
+    folds = min(FOLDS, int(counts.sum(axis=0).min()))
+    if folds < 2 and not by_groups:
+        raise UncertainError(
+            "probabilities need at least 2 rows of every class, and one class has a single row; pass "
+            "probability=False or add rows"
+        )
+    return FOLDS if by_groups else folds
 
 
 class DaskReader(RowReader):
@@ -85,36 +201,141 @@ class DaskReader(RowReader):
         group_bytes: int,
         verbose: bool,
     ) -> None:
+        refuse_of_laws(columns.of_kinds("beside"))
         self.columns = columns
         self._policy = policy
+        self._cluster = cluster
+        self._seed = seed
         self._group_bytes = group_bytes
         self._verbose = verbose
-        refuse_of_laws(columns.of_kinds("beside"))
         self._given_std = columns.target_std is not None
-        self._found_stds = () if self._given_std else columns.found.target_stds
-        used = {*columns.used, *columns.beside(), *self._found_stds}
         cluster.check()
-        of_rows = {role: getattr(columns, role) for role in OF_ROWS}
-        roles = Roles(**of_rows, categorical=tuple(columns.categorical or ()), on_missing=policy.on_missing)
-        self._rows = Distributed(cluster, table[[name for name in names if name in used]], roles, seed=seed)
+        stds = () if self._given_std else columns.found.target_stds
+        used = {*columns.used, *columns.beside(), *stds}
+        table = table[[name for name in names if name in used]]
+        self._width = len(table.columns)
+        self._beside = Beside(columns, policy.on_missing)
+        given = cluster.compute(table.to_delayed())
+        numbers = range(len(given))
+        self._partitions = cluster.map(kept, given, numbers, beside=self._beside)
+        looks = cluster.map(seen, given, self._partitions, numbers, beside=self._beside)
+        self._looks: list[Seen] = cluster.results(looks, "reading the table")
+        self._n_rows = sum(look.n_rows for look in self._looks)
+        self.n_left_out = sum(look.n_left_out for look in self._looks)
 
     def settle(self, task: str, *, partial: bool) -> bool:
-        return self._rows.settle(task)
+        """Whether the targets are numbers, by the different ones of all partitions; else the classes are
+        known then."""
+        target = self._beside.target
+        weightless = {label for look in self._looks for label in look.weightless}
+        if not self._n_rows:
+            empty = "no row has a value" if self.n_left_out else "the table has no rows"
+            empty = "no row counts: every one has weight 0" if weightless else empty
+            raise UncertainError(f"{target}: {empty}" if self.n_left_out else empty)
+        different = list(dict.fromkeys(value for look in self._looks for value in look.labels))
+        y, regression = targets_from(different, target, task, len(different))
+        if regression:
+            return True
+        classes = tuple(np.unique(y).tolist())
+        if len(classes) > MANY_LABELS:
+            raise UncertainError(
+                f"{target}: more than {MANY_LABELS} different labels are no classes; for numbers pass "
+                'task="regression"'
+            )
+        if lost := weightless.difference(classes):
+            warn_of_weightless(target, lost)
+        self._beside = replace(self._beside, classes=classes)
+        return False
 
     def read(self, uses: Uses) -> Rows:
         if uses.y_std:
             self.columns = with_target_std(self.columns)
         if self._given_std and not uses.y_std:
             raise no_target_std(uses)
-        self._rows.roles = replace(self._rows.roles, target_std=self.columns.target_std)
-        sample = self._rows.sample()
+        self._beside = replace(self._beside, columns=self.columns)
+        frame, places = self._sample()
+        source = Source.from_input(frame)
+        known = self._known(source)
         self.reading = AsGaussians(columns=self.columns, **self._policy._asdict() | {"arms": "moments"})
-        self.n_left_out = self._rows.n_left_out
-        counted = self._rows.statistics(self.columns) if self._policy.on_missing == "auto" else None
-        with sample.with_row_locations():
-            self.reading._fit_columns(sample.source.rows, self.columns, counted)
-        self._rows.reconcile(self.reading)
-        place = OnDask(self._rows, self.reading, group_bytes=self._group_bytes, verbose=self._verbose)
-        known = sample.known(self.reading.transform(sample.source.rows))
-        has_gaps = counted is not None and counted.has_gaps
-        return Rows([], known, place, n_rows=self._rows.n_rows, has_gaps=has_gaps)
+        statistics = self._statistics() if self._policy.on_missing == "auto" else None
+        with _located(places):
+            self.reading._fit_columns(source.rows, self.columns, statistics, self._categories())
+        known = known.instead(self.reading.transform(source.rows))
+        place = OnDask(
+            self._cluster, self.reading, self._beside, group_bytes=self._group_bytes, seed=self._seed,
+            verbose=self._verbose,
+        )  # fmt: skip
+        partitions, self._partitions = self._partitions, []  # they are let go when they are read
+        has_gaps = statistics is not None and statistics.has_gaps
+        return Rows(partitions, known, place, n_rows=self._n_rows, has_gaps=has_gaps)
+
+    def _sample(self) -> tuple[NativeTable, Ints]:
+        """Rows by a hash of (seed, partition, row), and some of every class; partition and number there of
+        each."""
+        import pandas as pd
+
+        most = min(SAMPLE, SAMPLE_BYTES // (8 * self._width))
+        drawn = self._cluster.map(
+            sampled, self._partitions, range(len(self._partitions)), beside=self._beside,
+            share=min(1.0, most / self._n_rows), seed=self._seed,
+        )  # fmt: skip
+        samples = self._cluster.results(drawn, "drawing a sample")
+        places = [np.column_stack([np.full(len(rows), k), rows]) for k, (_, rows) in enumerate(samples)]
+        frame = pd.concat([frame for frame, _ in samples if len(frame)], ignore_index=True)
+        return frame, np.concatenate(places)
+
+    def _known(self, source: Source) -> TrainingRows:
+        """What is known of the rows of the sample beside the features."""
+        beside, columns = self._beside, self.columns
+        task = "classification" if beside.classes is not None else "regression"
+        y = source.targets(beside.target, task)[0]
+        y_std = None
+        if columns.target_std is not None:
+            y_std = source.target_stds(columns.target_std, MISSING_STD.get(beside.on_missing))
+            if beside.on_missing == "auto":
+                self._beside = replace(beside, sizes=(sizes := target_sizes(y, y_std)))
+                y_std = fill_target_sizes(y, y_std, sizes)
+        groups = source.groups(columns.groups) if isinstance(columns.groups, str) else None
+        weights = columns.sample_weight
+        known = source.weights(weights) if isinstance(weights, str) else None
+        return TrainingRows(None, y, known, groups, y_std)
+
+    def _statistics(self) -> Statistics:
+        """Statistics of all rows, by which they are cleaned."""
+        rows = [look.n_rows for look in self._looks]
+        first = np.cumsum([0, *rows[:-1]]).tolist()
+        share = min(1.0, 2.0 * MOST_ROWS / self._n_rows)
+        parts = self._cluster.map(
+            counted, self._partitions, range(len(rows)), first, columns=self.columns, share=share
+        )
+        whole = Statistics(self.columns, share)
+        for part in self._cluster.results(parts, "counting what is missing"):
+            if part is not None:
+                whole.merge(part)
+        return whole
+
+    def _categories(self) -> Categories:
+        """The categories of all partitions."""
+        categories = reduce(joined_categories, [look.categories for look in self._looks if look.n_rows])
+        for column, values in categories.items():
+            kinds = sorted({type(value).__name__ for value in values if value is not None})
+            if len(kinds) > 1:
+                raise UncertainError(
+                    f"{column}: its categories are {' and '.join(kinds)} in different partitions; give the "
+                    "column one type"
+                )
+        return categories
+
+
+@contextmanager
+def _located(places: Ints) -> Iterator[None]:
+    """Errors about a row of the sample say where it comes from."""
+    try:
+        yield
+    except UncertainError as error:
+        row = re.search(r"\brow (\d+)", str(error))
+        if row is None or int(row[1]) >= len(places):
+            raise
+        partition, number = places[int(row[1])]
+        text = f"{str(error)[: row.start()]}row {number}{str(error)[row.end() :]}"
+        raise type(error)(f"partition {partition}: {text}") from None

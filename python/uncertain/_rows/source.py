@@ -10,11 +10,11 @@ from typing import Any, Literal, NoReturn, Self, TypeGuard
 
 import numpy as np
 
-from .._data.column import as_values
+from .._data.column import as_values, rows_with_value
 from .._data.groups import Groups, groups_from
 from .._data.numbers import float_array
 from .._data.targets import numbers_from, targets_from, weights_from
-from .._data.typing import ColumnOrValues, Floats, Labels, NativeColumn, NativeTable, Values
+from .._data.typing import ColumnOrValues, Floats, Ints, Labels, NativeColumn, NativeTable, Values
 from .._data.validation import TableLike
 from .._data.warn import warn
 from .._tables.answers import as_array
@@ -22,7 +22,7 @@ from .._tables.columns import require
 from .._tables.frame import refuse_strange
 from .._tables.paths import Paths
 from .._tables.table import Table, as_table
-from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
+from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError, UncertainWarning
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,26 @@ class Source:
             require(groups, self.names, advice)
         values, name, n_rows = self._values(groups, "groups")
         return Groups(groups_from(values, name, n_rows), name)
+
+    def rows_with(self, target: ColumnOrValues) -> Ints | None:
+        """The numbers of the rows with a target; None for all rows."""
+        values = target
+        if isinstance(target, str):
+            if self.table is None:
+                return None
+            values = self.table.column(target)
+        at = rows_with_value(values)
+        if at is not None and not len(at):
+            what = target if isinstance(target, str) else "target"
+            raise UncertainError(f"{what}: no row has a value; nothing can be learned from the table")
+        return at
+
+    def take(self, at: Ints, names: Iterable[str]) -> Source:
+        """Some of the rows, with these columns."""
+        if self.table is None:
+            return Source(self.rows[at])
+        present = [name for name in dict.fromkeys(names) if name in self.table.types]
+        return Source(self.table.rows(present, at))
 
     def _values(self, given: ColumnOrValues, role: str, unit: str | None = None) -> tuple[Values, str, int]:
         """The values that are given, or in the column of that name; what errors call them; how many there

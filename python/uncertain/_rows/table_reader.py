@@ -27,7 +27,6 @@ from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from . import of_target
 from .batches import PART_BYTES, in_parts, numbered, read_in_parts
-from .labelled import of_these_rows, rows_with_target
 from .mapped import OF_SEVERAL, Budget, copied
 from .reader import OF_PAIRS, PerRow, Policy, RowReader, Uses, no_target_std, refuse_of_laws
 from .rows import Files, Place, Rows
@@ -66,7 +65,7 @@ class TableReader(RowReader):
         if self.in_parts:
             self._read_beside()
         if self.policy.on_missing == "auto" and not partial:
-            at = rows_with_target(self.source, self.per_row["target"])
+            at = self.source.rows_with(self.per_row["target"])
             self.n_left_out = 0 if at is None else self.source.n_rows - len(at)
             self._keep(at)
         dropped = self._drop_weightless()
@@ -117,7 +116,9 @@ class TableReader(RowReader):
         if not self.in_parts:
             names += [*self.columns.used, *self.columns.found.target_pairs.columns]
             names += [name for name in types if types[name] == "number"]
-        self.source, self.per_row = of_these_rows(self.source, self.per_row, at, names)
+        n_rows = self.source.n_rows
+        self.per_row = {role: _taken(role, values, at, n_rows) for role, values in self.per_row.items()}
+        self.source = self.source.take(at, names)
         self._at = at if self._at is None else self._at[at]
 
     def _drop_weightless(self) -> set[Label]:
@@ -259,6 +260,20 @@ class TableReader(RowReader):
                 'numbers, with method="mixture"'
             )
         return limits
+
+
+def _taken(role: str, values: Any, at: Ints, n_rows: int) -> Any:
+    """What was given of some rows; columns stay, and so does what has another length, which is refused
+    later."""
+    if values is None or isinstance(values, str) or len(values) != n_rows:
+        return values
+    if role in OF_LAWS and isinstance(values, (list, tuple)) and all(isinstance(v, str) for v in values):
+        return values
+    if role in OF_PAIRS:
+        return np.asarray(values)[np.ix_(at, at)]
+    if hasattr(values, "iloc"):
+        return values.iloc[at]
+    return values[at] if hasattr(values, "dtype") else [values[k] for k in at.tolist()]
 
 
 def _collected(table: Table, names: Sequence[str], rows: int) -> Table:

@@ -16,9 +16,15 @@ from sklearn.utils.validation import has_fit_parameter
 from .._data.column import Coded, encoded
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
-from .._data.typing import Array, Floats, Ints, Labels, Limits
+from .._data.mixing import uniform
+from .._data.typing import Array, Codes, Floats, Ints, Labels, Limits
 from .._uncertain import Part
-from .sampled import sampled
+
+REMEMBERED_ROWS = 200_000
+"""Rows on which a model measures, after the fit, how large errors are and how far held-out targets lie."""
+CHOSEN_ROWS = 20_000
+"""Rows on which `method="auto"` chooses."""
+BLOCK = 1 << 20
 
 FitArguments: TypeAlias = Mapping[str, ArrayLike | None]
 """What a `fit` may be told of each row, by the name of its argument; None where it is not known."""
@@ -122,3 +128,19 @@ def step_arguments(step: BaseEstimator, known: FitArguments) -> dict[str, ArrayL
     """Those that the `fit` of one step takes."""
     pairs = known.items()
     return {name: values for name, values in pairs if values is not None and has_fit_parameter(step, name)}
+
+
+def sampled(n_rows: int, most: int, groups: Codes | None = None) -> Ints:
+    """The numbers of about `most` of n rows, by a hash of their numbers, or of whole groups; all of no more.
+
+    They are the same whatever the batches, threads or the order of groups: each row, or group, is taken with
+    the chance most / n.
+    """
+    if n_rows <= most:
+        return np.arange(n_rows)
+    found = []
+    for first in range(0, n_rows, BLOCK):
+        stop = min(first + BLOCK, n_rows)
+        keys = np.arange(first, stop, dtype=np.uint64) if groups is None else groups[first:stop]
+        found.append(first + np.flatnonzero(uniform(keys.astype(np.uint64)) < most / n_rows))
+    return np.concatenate(found)

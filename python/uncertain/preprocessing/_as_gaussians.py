@@ -195,16 +195,20 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return names if of_scalars and len(set(names)) == len(names) else None
 
     def _fit_columns(
-        self, source: NativeTable, columns: Columns, statistics: Statistics | None = None
+        self,
+        source: NativeTable,
+        columns: Columns,
+        statistics: Statistics | None = None,
+        categories: Categories | None = None,
     ) -> GaussianRows:
-        """Fit to the rows of these columns, which are settled; `statistics`: of all rows, where these are
-        some."""
+        """Fit to the rows of these columns, which are settled; `statistics`, `categories`: of all rows, where
+        these are some."""
         self._forget_unknown()
         if not isinstance(source, Table):
             return self._read_first(source, columns, {}, whole=True)
         statistics = Statistics(columns).add(source) if statistics is None else statistics
         self._learn(statistics)
-        columns, categories = self._settle(source, columns=columns)
+        columns, categories = self._settle(source, categories, columns)
         if self.on_missing == "auto":
             self._learn_sizes(statistics, columns)
         rows = self._read_first(source, columns, categories, whole=True, counting=True)
