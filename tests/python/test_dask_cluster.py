@@ -365,7 +365,7 @@ def slept(rows: pd.DataFrame) -> pd.DataFrame:
 def test_scores_and_reports_do_not_wait_for_ever(
     client: Any, frame: pd.DataFrame, usual: uncertain.Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("uncertain._model.drawn.PATIENCE", 0.2)
+    monkeypatch.setattr("uncertain._rows.partition.PATIENCE", 0.2)
     slow = dd.from_pandas(frame, npartitions=2).map_partitions(slept, meta=frame.iloc[:0])
     with pytest.raises(ClusterError, match=r"scores of the partitions: no answer in 0\.2 s; 2 of 2 tasks"):
         usual.score(slow)

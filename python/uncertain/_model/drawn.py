@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +32,6 @@ from ..exceptions import ParameterError, ShapeError, UncertainError
 from .reader import Reader
 
 BATCH_BYTES = 32 << 20
-PATIENCE = 600.0
-"""Seconds that a cluster may take for what is asked of a table without a fit."""
 KEPT = 4
 """Times the sample that is kept while the number of rows is not known yet."""
 
@@ -194,32 +191,12 @@ def _taken(beside: Keywords, at: Ints, n_rows: int) -> Keywords:
     return taken
 
 
-def answers(asked: Iterable[Any], what: str) -> list[Any]:
-    """What lazy objects of Dask are, in order: from a cluster within a time, else from this process.
-
-    ClusterError from a cluster that does not answer, named by `what`.
-    """
-    import dask
-
-    lazy = list(asked)
-    if dask.config.get("scheduler", None) not in (None, "dask.distributed", "distributed"):
-        return list(dask.compute(*lazy))  # by threads, although there is a cluster
-    try:
-        from distributed import default_client
-
-        client = default_client()
-    except (ImportError, ValueError):
-        return list(dask.compute(*lazy))
-    from .._rows.cluster import Cluster
-
-    cluster = Cluster(client, timeout=PATIENCE, retries=0)
-    return cluster.results(cluster.compute(lazy), what)
-
-
 def _of_dask(frame: NativeTable, names: Iterable[str], beside: Keywords, groups: object, most: int) -> Drawn:
     """Rows of the partitions, which alone are brought here."""
     import dask
     import pandas as pd
+
+    from .._rows.partition import answers
 
     for role, given in beside.items():
         if not (given is None or isinstance(given, (str, bool))):

@@ -43,7 +43,7 @@ from ..exceptions import ModelFileError, ParameterError, ShapeError, UncertainEr
 from .calibrating import Calibration, deviation, log
 from .coefficients import hyperplanes, law_or_curve
 from .conformal import Conformal, interval, noise_levels, score_of_classes, set_lists
-from .drawn import answers, some_rows
+from .drawn import some_rows
 from .file import Metadata, from_bytes, read, to_bytes, write
 from .grid import checked_grid, checked_levels, grid_around, warn_of_narrow
 from .reader import Answer, Reader
@@ -563,6 +563,8 @@ class Model:
     def _compared_parts(self, table: NativeTable, target: str | None) -> tuple[Labels, Labels]:
         """Return those of the partitions of a Dask DataFrame, computed where these are."""
         import dask
+
+        from .._rows.partition import answers
 
         if target is None:
             raise ParameterError("y: of a Dask DataFrame it is the name of a column")

@@ -7,7 +7,7 @@ All that can be wrong with its options is checked before a number is read.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -79,16 +79,9 @@ class Plan:
     usual: str = "spread"
     """What the meaning "auto" stands for where nothing is tried."""
     arms: Arms = "auto"
-    # What `checked` settles.
-    is_choice: bool = False
-    """Is it `method="auto"`?"""
-    partial: bool = False
-    """May rows have no target?"""
-    policy: Policy = field(default_factory=Policy)
-    """How rows are read."""
+    # What is settled once it is known what the targets are.
     regression: bool = False
     """Are the targets numbers?"""
-    # What is settled once it is known what the targets are.
     estimator: BaseEstimator | None = None
     """Of a named method, unfitted."""
     target_scale: float = 1.0
@@ -98,15 +91,23 @@ class Plan:
     uses: Uses = field(default_factory=Uses)
     """What the fit can use of its rows."""
 
+    @property
+    def is_choice(self) -> bool:
+        """Is it `method="auto"`?"""
+        return self.method == AUTO
+
+    @property
+    def partial(self) -> bool:
+        """May rows have no target?"""
+        return not self.is_choice and METHODS[self.method].partial
+
+    @property
+    def policy(self) -> Policy:
+        """How rows are read."""
+        return Policy(self.on_missing, self.handle_unknown, self.arms)
+
     def checked(self) -> Self:
         """The plan with its parameters as the method takes them; ParameterError for what cannot be."""
-        plan = self._checked()
-        is_choice = plan.method == AUTO
-        partial = not is_choice and METHODS[plan.method].partial
-        policy = Policy(plan.on_missing, plan.handle_unknown, plan.arms)
-        return replace(plan, is_choice=is_choice, partial=partial, policy=policy)
-
-    def _checked(self) -> Self:
         check_options(
             method=(self.method, METHOD_NAMES),
             task=(self.task, TASKS),
@@ -122,15 +123,13 @@ class Plan:
             check_limit(self.time_limit)
         if not isinstance(self.scale, bool):
             raise ParameterError(f"scale={self.scale!r}: must be True or False")
-        if self.method == AUTO:
+        if self.is_choice:
             noise = None if self.noise is None else checked_noise(self.noise)
             return replace(self, noise=noise, params=settings_of_choice(self.params))
-        family = self.params.get("family") if self.method == "law" else None
-        if family is not None and self.task == "auto":
-            task: Any = "classification" if family in OF_CLASSES else "regression"
-            return replace(self, task=task)._checked()
-        if self.method == "law" and "curve" in self.params and self.task == "auto":
-            return replace(self, task="regression")._checked()
+        family = self.params.get("family")
+        if self.method == "law" and self.task == "auto" and (family is not None or "curve" in self.params):
+            task: Task = "classification" if family in OF_CLASSES else "regression"
+            return replace(self, task=task).checked()
         if self.effort != "normal":
             raise ParameterError(
                 f'effort={self.effort!r}: method="{self.method}" is one fit; effort is for method="auto"'
@@ -147,7 +146,7 @@ class Plan:
 
     def settled(self, *, regression: bool) -> Self:
         """The plan for targets that are numbers, or classes."""
-        if self.method == AUTO:
+        if self.is_choice:
             uses = Uses('method="auto"', y_std=regression, xy_cov=regression, y_limit=regression)
             return replace(self, regression=regression, uses=uses)
         estimator = make_estimator(

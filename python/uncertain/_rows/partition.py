@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ MANY_LABELS = 1_000
 """More different labels than this are refused."""
 FEW = 5
 """Rows of every class that a sample has, if there are so many."""
+PATIENCE = 600.0
+"""Seconds that a cluster may take for what is asked of a table without a fit."""
 KNOWN = ("codes", "targets", "variances", "weights", "folds")
 """What a piece may know of its rows."""
 
@@ -342,3 +344,25 @@ def sums(piece: Piece, requests: bytes, n_jobs: int | None) -> TimedSums:
     start = time.perf_counter()
     answer = partial_sums(piece.part, requests, n_jobs)
     return TimedSums(answer, time.perf_counter() - start, str(get_worker().address))
+
+
+def answers(asked: Iterable[Any], what: str) -> list[Any]:
+    """What lazy objects of Dask are, in order: from a cluster within a time, else from this process.
+
+    ClusterError from a cluster that does not answer, named by `what`.
+    """
+    import dask
+
+    lazy = list(asked)
+    if dask.config.get("scheduler", None) not in (None, "dask.distributed", "distributed"):
+        return list(dask.compute(*lazy))  # by threads, although there is a cluster
+    try:
+        from distributed import default_client
+
+        client = default_client()
+    except (ImportError, ValueError):
+        return list(dask.compute(*lazy))
+    from .cluster import Cluster
+
+    cluster = Cluster(client, timeout=PATIENCE, retries=0)
+    return cluster.results(cluster.compute(lazy), what)
