@@ -46,14 +46,14 @@ def __getattr__(name: str) -> Any:
 
 
 class UncertainError(ValueError):
-    """The data or the parameters cannot be used; the message says where and what to do.
+    """Data or parameters cannot be used; the message says where and what to do.
 
     Raised before any work; the data of the caller are unchanged.
     """
 
 
 class NotFiniteError(UncertainError):
-    """A value is NaN or infinite: drop the row, or ``on_missing="auto"``; infinity is often log(0)."""
+    """A value is NaN or infinite: drop the row, or ``on_missing="auto"``."""
 
 
 class NegativeVarianceError(UncertainError):
@@ -61,11 +61,11 @@ class NegativeVarianceError(UncertainError):
 
 
 class NotSymmetricError(UncertainError):
-    """A covariance matrix differs from its transpose: ``(S + S.T) / 2`` removes rounding."""
+    """A covariance matrix is not symmetric: ``(S + S.T) / 2`` removes rounding."""
 
 
 class NotPositiveSemiDefiniteError(UncertainError):
-    """A covariance matrix has a negative eigenvalue: check units and the order of elements."""
+    """A covariance matrix has a negative eigenvalue: check units and order."""
 
 
 class ShapeError(UncertainError):
@@ -89,7 +89,7 @@ class RaggedError(UncertainError):
 
 
 class MissingErrorBarsError(UncertainError):
-    """An error bar is missing: ``on_missing="auto"`` estimates it, "point" takes it as zero."""
+    """An error bar is missing: ``on_missing="auto"`` estimates it."""
 
 
 class ColumnError(UncertainError):
@@ -97,19 +97,19 @@ class ColumnError(UncertainError):
 
 
 class TableError(UncertainError):
-    """A data file is corrupt, does not match its extension, or changed while being read."""
+    """A data file is corrupt, unlike its extension, or changed while being read."""
 
 
 class ModelFileError(UncertainError):
-    """A model file is truncated, altered or of another kind: save the model again."""
+    """A model file is truncated, altered or of another kind: save it again."""
 
 
 class ClusterError(UncertainError):
-    """A cluster gives no answer, or has other versions or rows: start workers, or pass ``timeout=``."""
+    """A cluster gives no answer, or has other versions: pass ``timeout=``."""
 
 
 class OutOfMemoryError(UncertainError, MemoryError):
-    """Memory is too small for the size in the message: use fewer rows, or ``memory=``."""
+    """Memory is too small for this size: use fewer rows, or ``memory=``."""
 
 
 class UncertainWarning(UserWarning):
@@ -117,7 +117,7 @@ class UncertainWarning(UserWarning):
 
 
 class ErrorSizesWarning(UncertainWarning):
-    """Error bars of rows to predict differ from those of the fit: predictions may be overconfident."""
+    """Error bars differ from those of the fit: predictions may be overconfident."""
 
 
 class CovarianceWarning(UncertainWarning):

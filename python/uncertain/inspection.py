@@ -44,7 +44,7 @@ Scorer: TypeAlias = Callable[[Estimator, GaussianRows, Labels], float]
 
 @dataclass(frozen=True, repr=False)
 class Importances:
-    """Importance of each feature, or block of features; the rows of every array are features."""
+    """Importance of each feature, or block of features: rows of the arrays."""
 
     names: tuple[str, ...]
     """Features; the names of a block are joined by a comma."""
@@ -99,7 +99,7 @@ def permutation_importance(
     n_jobs: int | None = None,
     max_rows: int | None = REMEMBERED_ROWS,
 ) -> Importances:
-    """Drop of the score when a feature, value and error bar together, is taken from other rows.
+    """Drop of the score when a feature with its error bar is permuted.
 
     Row i gets mean and variance of feature j from row p(i), where p is a random permutation. Covariances of
     the feature with others become zero, because readings of different rows have independent errors; those of

@@ -100,7 +100,7 @@ def probabilistic_rbf(
 
 
 def median_distance(X: RowsLike, *, random_state: RandomState = 0) -> float:
-    """The median of ``sqrt(|x_i - x_j|^2 + tr S_i + tr S_j)`` over pairs of rows, a usual bandwidth.
+    """Return the median of ``sqrt(|x_i - x_j|^2 + tr S_i + tr S_j)``.
 
     That is the root mean square distance between draws of the two rows. Up to 4000 pairs (90 rows) all are
     used, otherwise 4000 pairs drawn at random.

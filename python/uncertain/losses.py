@@ -16,7 +16,7 @@ __all__ = ["expected_hinge"]
 
 
 def expected_hinge(d: ArrayLike, s: ArrayLike) -> Floats | float:
-    """The hinge loss averaged over a Gaussian score, E max(0, d + s z) with z ~ N(0, 1).
+    """Return the mean hinge loss E max(0, d + s z) with z ~ N(0, 1).
 
     .. code-block:: text
 

@@ -60,7 +60,7 @@ def nmc(model: Estimator, X: RowsLike, y: ArrayLike) -> int:
 
 @documented
 def nme(model: Estimator, X: RowsLike, y: ArrayLike) -> int:
-    """Number of rows whose nearest edge (one standard deviation from the mean) is misclassified.
+    """Return the number of rows whose nearest edge is misclassified.
 
     {Parameters: of_two_classes, X, true_labels}
 
@@ -77,7 +77,7 @@ def nme(model: Estimator, X: RowsLike, y: ArrayLike) -> int:
 
 @documented
 def mpe(model: Estimator, X: RowsLike, y: ArrayLike) -> float:
-    """Sum of the largest probabilities of error that the rows' means and covariances allow.
+    """Return the sum of the largest error probabilities that the rows allow.
 
     {Parameters: of_two_classes, X, true_labels}
 

@@ -40,7 +40,7 @@ from .warn import warn
 
 
 class GaussianArray:
-    """Rows that are Gaussians: n of them, N(x_i, S_i), in d dimensions; immutable.
+    """Rows that are Gaussians N(x_i, S_i) in d dimensions; immutable.
 
     At most one kind of uncertainty may be given, except ``factor`` with ``var``; without any, rows are
     exact points.
@@ -162,13 +162,12 @@ class GaussianArray:
 
     @property
     def means(self) -> Floats:
-        """The x_i, float64 of shape (n, d): a read-only view where they are stored so in one piece, else a
-        copy."""
+        """The x_i, float64 of shape (n, d): a read-only view, or a copy."""
         return self._core.means
 
     @property
     def kind(self) -> str:
-        """Kind of the covariances: "zero", "isotropic", "diagonal", "low-rank", "full" or "shared"."""
+        """ "zero", "isotropic", "diagonal", "low-rank", "full" or "shared"."""
         return self._core.kind
 
     @property
@@ -246,7 +245,7 @@ class GaussianArray:
 
     @staticmethod
     def concat(arrays: Iterable[GaussianArray]) -> GaussianArray:
-        """The rows of all `arrays` concatenated; covariances of the cheapest kind that holds all.
+        """Concatenate rows, in the cheapest kind that holds all covariances.
 
         Names of features must be the same in all arrays that have names, and units in all.
         """
@@ -263,7 +262,7 @@ class GaussianArray:
 
     @staticmethod
     def hstack(arrays: Iterable[GaussianArray] | Mapping[str, GaussianArray]) -> GaussianArray:
-        """The features of all `arrays` concatenated, for the same rows and with independent errors.
+        """Concatenate features of the same rows, with independent errors.
 
         The covariances are block-diagonal: zero and diagonal (and isotropic) ones make a diagonal, matrices
         shared by all rows a shared matrix, factors (beside diagonals, too) a factor, everything else a full
@@ -328,7 +327,7 @@ class GaussianArray:
         return np.zeros(self.shape)
 
     def collapse(self, to: Literal["gaussian", "zero", "isotropic", "diagonal"]) -> GaussianArray:
-        """The same means with simpler covariances.
+        """Return the means with simpler covariances.
 
         "zero" drops them (exact points), "isotropic" keeps the trace (S_i -> tr(S_i)/d I), "diagonal" keeps
         the variances of the features; "gaussian" is the array itself, and of a `MixtureArray` one Gaussian
@@ -340,7 +339,7 @@ class GaussianArray:
         return self._like(self._core.collapse(to))
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> GaussianArray:
-        """`n` draws from every Gaussian as exact points, shape (len * n, d); the draws of a row are adjacent.
+        """Draw `n` exact points of every row, adjacent: shape (len * n, d).
 
         Repeat labels to match with ``np.repeat(y, n)``.
         """
@@ -350,7 +349,7 @@ class GaussianArray:
         return self._like(self._core.sample(int(n), (int(high) << 32) | int(low)))
 
     def astype(self, dtype: DTypeLike) -> GaussianArray:
-        """The same rows stored as float64 or as float32, means and error bars.
+        """Return the rows stored as float64 or as float32.
 
         float32 has 7 decimal digits: numbers are rounded to them, and covariance matrices checked again. From
         float32 to float64 no number changes. A matrix that all rows share stays as it is.
@@ -370,8 +369,9 @@ class GaussianArray:
     # -- leaving
 
     def to_arrow(self, name: str | None = None) -> ArrowStream:
-        """A table of fixed-size lists: ``mean`` and, by kind, ``std``, ``var``, ``cov`` or ``factor``, of the
-        types that they are stored in.
+        """Return an Arrow table of fixed-size lists: ``mean`` and error columns.
+
+        Error columns are, by kind, ``std``, ``var``, ``cov`` or ``factor``, in the types of the rows.
 
         A ``pyarrow.Table`` if pyarrow is installed, else an object with ``__arrow_c_stream__`` that Polars
         and others read (``polars.DataFrame(g.to_arrow())``).

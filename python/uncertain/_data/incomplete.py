@@ -157,11 +157,11 @@ class Incomplete:
         return np.where(self.missing.any(axis=1), np.inf, self.gaussians.trace())
 
     def collapse(self, to: Literal["gaussian", "zero", "isotropic", "diagonal"]) -> Incomplete:
-        """Simpler covariances of what is there, of mixtures one Gaussian per row; gaps stay gaps."""
+        """Simplify covariances, and mixtures to one Gaussian; gaps stay gaps."""
         return self._with(self.gaussians.collapse(to))
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> Incomplete:
-        """`n` draws of every row as exact points, those of a row adjacent; gaps and limits stay."""
+        """Draw `n` exact points of every row, adjacent; gaps and limits stay."""
         limits = None if self.limits is None else np.repeat(self.limits, n, axis=0)
         return Incomplete(self.gaussians.sample(n, random_state), np.repeat(self.missing, n, axis=0), limits)
 

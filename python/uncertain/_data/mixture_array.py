@@ -25,7 +25,7 @@ from .typing import Floats, Ints
 
 
 class MixtureArray(GaussianArray):
-    """Rows that are mixtures of Gaussians: n of them, sum_c v_ic N(x_ic, S_ic), in d dimensions; immutable.
+    """Rows that are mixtures sum_c v_ic N(x_ic, S_ic); immutable.
 
     For what a Gaussian cannot say: a photometric redshift with two peaks, draws of a posterior, error bars of
     +0.3 and -0.1. Every row has its own number of components. It stands wherever a `GaussianArray` may:
@@ -137,7 +137,7 @@ class MixtureArray(GaussianArray):
         cov: Sequence[ArrayLike] | None = None,
         feature_names: Iterable[str] | None = None,
     ) -> Self:
-        """Rows from one list per row: its weights (K,), its means (K, d) and its covariances.
+        """Make rows of one list each: weights (K,), means (K, d), covariances.
 
         Parameters
         ----------
@@ -191,12 +191,12 @@ class MixtureArray(GaussianArray):
 
     @property
     def components(self) -> GaussianArray:
-        """All components, row after row, a `GaussianArray` of m rows that shares the memory."""
+        """All components, row after row: a `GaussianArray` that shares the memory."""
         return self._like(self._mixtures.components)
 
     @property
     def offsets(self) -> Ints:
-        """Where the components of every row begin, and the end: n + 1 integers, a new array."""
+        """First component of every row, and the end: n + 1 integers, a new array."""
         return self._mixtures.offsets
 
     @property

@@ -37,7 +37,7 @@ TOLERATED = 1.2
 
 @dataclass(frozen=True, repr=False)
 class ErrorCheck:
-    """How large errors are, as a factor of the error bars; the rows of every array are features.
+    """True errors as a factor of the error bars; rows of arrays are features.
 
     ``print(check)`` shows all of it; `to_dict` is for data frames.
     """
@@ -76,7 +76,7 @@ class ErrorCheck:
         return cls(tuple(names), factor, ends[0], ends[1], by, notes, n_rows, wrong, verdict)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Columns "feature", "factor", "lower_68", "upper_68", "lower_95", "upper_95", "by", "note"."""
+        """Return columns "feature", "factor", "lower_68", ..., "by" and "note"."""
         ends = np.column_stack([self.factor, self.interval_68, self.interval_95]).T.tolist()
         names = ("factor", "lower_68", "upper_68", "lower_95", "upper_95")
         columns = {"feature": list(self.feature_names), **dict(zip(names, ends, strict=True))}

@@ -23,7 +23,7 @@ __all__ = ["GaussianDiscriminant"]
 @documented
 @dataclass(eq=False, repr=False)
 class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseEstimator):
-    """Class-conditional Gaussians under measurement error: LDA or QDA with known row noise.
+    """LDA or QDA under measurement error: class densities with known row noise.
 
     The true values of class c are N(mu_c, T_c), and row i is one reading of such a value with its own known
     noise:
@@ -182,7 +182,7 @@ class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseE
         return probabilities
 
     def decision_function(self, X: RowsLike) -> Floats:
-        """log P(classes_[1] | x) - log P(classes_[0] | x); for more classes, log P of each.
+        """Return log P(classes_[1] | x) / P(classes_[0] | x); or log P of each.
 
         {Parameters: readings}
 
@@ -197,7 +197,7 @@ class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseE
         return ratio
 
     def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of the score of an exact point in each row's own Gaussian.
+        """Return mean and deviation of the score of points in each row's Gaussian.
 
         .. code-block:: text
 

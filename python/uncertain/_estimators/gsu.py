@@ -161,7 +161,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
     def partial_fit(
         self, X: RowsLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: RowValues = None
     ) -> Self:
-        """One pass of stochastic subgradient steps over these rows, starting from the present model.
+        """Make one pass of stochastic steps, starting from the present model.
 
         {Parameters: X}
         y : array-like of shape (n,)
@@ -204,7 +204,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
 @documented
 @dataclass(eq=False, repr=False)
 class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
-    """Regression with Gaussian sample uncertainty: the loss of every row is averaged over its error bars.
+    """Linear regression whose losses are averaged over the error bars.
 
     Row i is a Gaussian N(x_i, S_i) with a target y_i, known to +- t_i if ``y_std`` is given, and a weight c_i
     (sum c_i = n). The residual of a draw is Gaussian, so the mean loss has a closed form:
@@ -332,7 +332,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: RowsLike, return_std: bool = False) -> Any:
-        """Mean of the prediction, w'x_i + b, and its spread under each row's own error bars.
+        """Return the predictions w'x_i + b, with their spread under the error bars.
 
         {Parameters: X}
         return_std : bool, default=False

@@ -14,7 +14,7 @@ __all__ = ["MinimaxProbabilityClassifier"]
 @documented
 @dataclass(eq=False, repr=False)
 class MinimaxProbabilityClassifier(LinearClassifier):
-    """The hyperplane with the best worst-case accuracy, given each class's mean and covariance only.
+    """The hyperplane with the best worst-case accuracy, from class moments.
 
     Even for the worst pair of distributions with the classes' moments, a share kappa^2 / (1 + kappa^2) of
     each class is on its side:

@@ -31,7 +31,7 @@ FOLDS = 3
 
 @documented
 class RemeasuredClassifier(ClassifierMixin, Remeasured):
-    """A classifier of any kind, trained on copies of rows as they would have been read with other errors.
+    """Any classifier, trained on rows re-measured with other error sizes.
 
     Row i is a reading x_i = z_i + e_i of a true value z_i with known noise e_i ~ N(0, S_i). The learner gets
     the columns of :class:`~uncertain.ErrorColumns` of the row and of `n_copies` - 1 copies:
@@ -127,7 +127,7 @@ class RemeasuredClassifier(ClassifierMixin, Remeasured):
 @documented
 @dataclass(eq=False, repr=False)
 class RemeasuredRegressor(RegressorMixin, Remeasured):
-    """A regression of any kind, trained on copies of rows as they would have been read with other errors.
+    """Any regression, trained on rows re-measured with other error sizes.
 
     As :class:`~uncertain.RemeasuredClassifier`, which has the formulas; true values for smaller errors are
     drawn from p(z | x, y) of a :class:`~uncertain.GaussianDenoiser` of features and target together.
@@ -208,7 +208,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
 
     @available_if(lambda self: _has_density(self))  # type: ignore[untyped-decorator]
     def predict_mixture(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
-        """The density of each row's target: a mixture of K normal distributions; with ``density=True``.
+        """Return the density of each row's target (``density=True``).
 
         {Parameters: readings}
 

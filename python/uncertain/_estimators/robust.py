@@ -19,7 +19,7 @@ __all__ = ["RobustSVC"]
 @documented
 @dataclass(eq=False, repr=False)
 class RobustSVC(Kernelized, LinearClassifier):
-    """Support vector classification of uncertain rows: worst case, best case and in between.
+    """SVMs of uncertain rows: worst case, best case and in between.
 
     Row i is the ellipsoid of points x_i + r_i S_i^(1/2) e, ``|e| <= 1``, around the mean of N(x_i, S_i). With
     d_i = 1 - y_i (w'x_i + b) and s_i = sqrt(w'S_i w), the standard deviation of the score:

@@ -64,7 +64,7 @@ NOT_CALIBRATED = "its file was written in Rust, or too few rows or groups could 
 
 
 class Model:
-    """A fitted pipeline together with the columns it reads, as `uncertain.fit` returns it.
+    """A fitted pipeline with the columns that it reads: what `fit` returns.
 
     Tables may be of any library, or a path; they need the columns the model was fitted on, in any order.
     Answers come back in the caller's kind: a Polars, pandas or narwhals table gives a Series (of several
@@ -123,7 +123,7 @@ class Model:
 
     @property
     def feature_names_(self) -> list[str]:
-        """Names of the d features, in the order of `coef_`: the columns, or x0, x1, ... without names."""
+        """Names of the d features, in the order of `coef_`."""
         return self._reader.feature_names
 
     @property
@@ -134,7 +134,7 @@ class Model:
     # -- predictions
 
     def predict(self, table: TableLike, *, append: bool = False, errors: Errors = None) -> Any:
-        """Return the class of every row, with labels of their original type; of a regression the number.
+        """Return the class, or number, of every row.
 
         A Dask DataFrame gives a lazy Series (with `append` a lazy DataFrame), partition by partition.
         """
@@ -146,7 +146,7 @@ class Model:
         return self._answer(table, predicted, names, append=append, errors=errors, series=True, lazy=True)
 
     def predict_proba(self, table: TableLike, *, append: bool = False, errors: Errors = None) -> Any:
-        """Return the probability of every class, averaged over each row's own uncertainty.
+        """Return class probabilities, averaged over the uncertainty of each row.
 
         A table with one column per class, named after it (with ``append=True`` columns ``p_<class>``); for
         arrays, an (n, K) array. A Dask DataFrame gives a lazy one.
@@ -207,7 +207,7 @@ class Model:
     def predict_set(
         self, table: TableLike, *, coverage: float = 0.9, append: bool = False, errors: Errors = None
     ) -> Any:
-        """Return sets of classes that contain the true class with probability `coverage`.
+        """Return sets of classes that hold the true one with probability `coverage`.
 
         A column of lists of labels (for arrays an array of lists), the most probable label first; with
         ``append=True`` the column ``<target>_predicted_set``. A list is never empty; a list of all classes
@@ -263,7 +263,7 @@ class Model:
     def predict_interval(
         self, table: TableLike, *, coverage: float = 0.9, append: bool = False, errors: Errors = None
     ) -> Any:
-        """Return intervals that contain the true target of a regression with probability `coverage`.
+        """Return intervals that contain the target with probability `coverage`.
 
         A table with the columns ``<target>_lower`` and ``<target>_upper``; for arrays a pair of arrays. With
         too few held-out rows for a coverage an interval is infinite.
@@ -384,7 +384,7 @@ class Model:
         append: bool = False,
         errors: Errors = None,
     ) -> Any:
-        """Return quantiles of the distribution of every row's target, that of `predict_density`.
+        """Return quantiles of the density of every row's target.
 
         A table with the list-typed column ``<target>_quantiles``, in the order of `q` (numbers between 0 and
         1); for one number ``<target>_quantile``. For arrays an array of shape (n, q), or (n,).
@@ -517,7 +517,7 @@ class Model:
     # -- labelled rows
 
     def score(self, table: TableLike, y: ColumnOrValues | None = None) -> float:
-        """Return the accuracy (the share of rows whose class is predicted); of a regression R^2.
+        """Return the accuracy of classes, or R^2 of a regression.
 
         Pass `y` if the target is not a column. Files, queries and Dask DataFrames are read in blocks, each
         once. Rows of a regression without a number are left out.
@@ -599,7 +599,7 @@ class Model:
         callback: ReportCallback = None,
         random_state: RandomState = 0,
     ) -> Report | RegressionReport | HuberReport:
-        """Compare the model, on held-out rows, with the same model fitted to the means alone.
+        """Compare the model on held-out rows with the same model on means alone.
 
         Of a missing value the means alone know the conditional mean given the rest of the row. Also compared,
         on the same folds: the error bars as spread, as measurement error, and in a Gaussian discriminant
@@ -654,7 +654,7 @@ class Model:
         top: int | None = None,
         random_state: int = 0,
     ) -> Any:
-        """Rank cells of the table by the expected drop of the loss if they were measured again.
+        """Rank values by the expected drop of the loss if measured again.
 
         .. code-block:: text
 
@@ -710,7 +710,7 @@ class Model:
 
     @property
     def leaderboard_(self) -> Any:
-        """The candidates of ``method="auto"``, a Polars DataFrame, best first; None for a named method.
+        """Candidates of ``method="auto"``, best first; None for a named method.
 
         Columns: ``model``, the method with its meaning and parameters; ``loss``, the mean log loss (of
         regressions the CRPS) of held-out rows as they are, and ``loss_x4`` with errors four times as large;
@@ -722,7 +722,7 @@ class Model:
 
     @property
     def coef_(self) -> Floats:
-        """Of a linear model: the coefficients w in the units of the table, shape (1, d) or (K, d).
+        """Coefficients of a linear model in the units of the table, (1 or K, d).
 
         Scaling and linear maps are undone, so that ``X @ coef_.T + intercept_`` is the score of exact rows X
         (of a regression, the prediction). Behind a `GaussianDenoiser` or `GaussianImputer` X are the true
@@ -732,12 +732,12 @@ class Model:
 
     @property
     def intercept_(self) -> Floats:
-        """Of a linear model: the intercept b that belongs to `coef_`, shape (1,) or (K,)."""
+        """Intercept of a linear model that belongs to `coef_`, shape (1,) or (K,)."""
         return hyperplanes(self.pipeline_).intercept
 
     @property
     def coef_std_(self) -> Floats:
-        """Of a law (methods "law" and "mixture"): standard errors of `coef_`, shape (1, d).
+        """Standard errors of `coef_` of a law ("law", "mixture"), shape (1, d).
 
         Of a curve those of its p parameters, shape (1, p).
         """
@@ -746,13 +746,13 @@ class Model:
 
     @property
     def intrinsic_scatter_(self) -> float:
-        """Of a line or curve between true values: the scatter around it that no error bar explains."""
+        """Scatter around a line or curve that no error bar explains."""
         last: Any = law_or_curve(self.pipeline_)
         scatter: float = last.intrinsic_scatter_
         return scatter
 
     def conf_int(self, level: float = 0.95, method: Literal["wald", "profile"] = "wald") -> Floats:
-        """Of a law: confidence intervals of its coefficients in the units of the table, shape (d, 2).
+        """Return confidence intervals of a law's coefficients, shape (d, 2).
 
         Of a curve those of its parameters. "profile", by the likelihood, is for models that were fitted in
         this process: files do not hold the rows.
@@ -761,7 +761,7 @@ class Model:
         return ends
 
     def sample_posterior(self, n_samples: int = 1, random_state: RandomState = 0) -> Floats:
-        """Of a law: draws of its intercept, coefficients and further parameters, in the units of the table.
+        """Draw intercept, coefficients and further parameters of a law.
 
         They come from the normal distribution with the law's covariance; of positive parameters their
         logarithms do. Statistics of the draws are those of whatever depends on the estimates.
@@ -812,7 +812,7 @@ class Model:
         return summarised(self.pipeline_, self._reader.target_name, self.classes_, rows)
 
     def to_onnx(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as an ONNX graph, for runtimes without this library and without Python.
+        """Write the model as an ONNX graph, for runtimes without Python.
 
         Inputs are the columns that the model reads, by name and with their error columns, one float64 number
         per row each (texts for categories); columns of lists are matrices, and models of arrays take ``mean``
@@ -840,7 +840,7 @@ class Model:
         write_onnx(path, self.pipeline_, self._spread, target, about)
 
     def labels(self, table: TableLike, y: ColumnOrValues | None = None) -> Labels:
-        """Return the targets of labelled rows, checked: the column of the fit, or `y`."""
+        """Return the checked targets of labelled rows: the column of the fit, or `y`."""
         return self._reader.truth(Source.from_input(table).load([y, self.columns_.target]), y)
 
     def gaussians(self, table: TableLike) -> GaussianArray:
@@ -916,7 +916,7 @@ class Model:
     # -- files and text
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a safetensors file, which holds numbers and JSON and no code."""
+        """Write the model to a safetensors file: numbers and JSON, no code."""
         write(path, self.pipeline_, self._metadata)
 
     def __reduce__(self) -> tuple[Any, ...]:

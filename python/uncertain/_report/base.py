@@ -117,12 +117,12 @@ class BaseReport:
 
     @property
     def winner(self) -> str:
-        """The best candidate if it beats the model by more than two standard errors, else the model."""
+        """The model, unless a candidate is better by two standard errors."""
         best = self.board.names[0]
         return best if self.board.lead(best, self.own).counts else self.own
 
     def renumbered(self, at: Ints, n_table: int) -> Self:
-        """The same report, of rows that have these numbers in a table of so many."""
+        """Return the report with the row numbers of a larger table."""
         numbers = {name: at[getattr(self, name)] for name in self._row_numbers}
         return replace(self, n_table=n_table, **numbers)
 

@@ -43,7 +43,7 @@ class BesideMeans(BaseReport):
         )
 
     def comparison(self) -> Table:
-        """The model beside the means alone: a row of texts for every measure, under a row of titles."""
+        """The model beside the means alone: titles, and a row for every measure."""
         fits = (Fit(self.gap, self.seconds), Fit(self.gap_means_only, self.seconds_means_only))
         return comparison(self.board, self.own, MEANS_ONLY, ("with error bars", MEANS_ONLY), fits)
 

@@ -42,7 +42,7 @@ DRAWS = 1000
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Report(BesideMeans):
-    """What the error bars changed. Row numbers count from 0.
+    """The effect of the error bars on held-out rows, counted from 0.
 
     Scores are accuracies on held-out rows, one per fold of the repeated cross-validation, unless another
     measure was asked for.
@@ -67,7 +67,7 @@ class Report(BesideMeans):
 
     @property
     def verdict(self) -> str:
-        """One sentence, and one on the log loss; differences count when they exceed two standard errors."""
+        """One sentence on the accuracy, and one on the log loss."""
         measure, log_loss = self.board.scoring.label, self._in_choice("log_loss")
         if self._change.counts:
             word = "raised" if self.difference > 0 else "lowered"
@@ -92,7 +92,7 @@ class Report(BesideMeans):
         return super().sections() + (doubtful if self.doubtful_rows.size else [])
 
     def pictures(self) -> dict[str, Figure]:
-        """matplotlib's figures by title: scores and, of two classes, the reliability of probabilities."""
+        """Return figures by title: scores, and the reliability of probabilities."""
         held_out = self._probabilities
         if held_out is None:
             return super().pictures()

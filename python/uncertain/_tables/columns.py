@@ -142,7 +142,7 @@ def _finding(name: str) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class Columns:
-    """The columns of a table by role, for `fit`, `uncertain.dask.fit`, `check_errors` and `AsGaussians`.
+    """The columns of a table by role, for `fit` and everything that reads tables.
 
     A role that is left out is found by name. ``model.columns_`` is a `Columns` with all roles filled in, and
     the next fit takes it as well: ``bars()`` has the error bar of each feature, `target_limit` the column of
@@ -380,7 +380,7 @@ class Columns:
         return replace(self, found=replace(self.found, **changes))
 
     def with_ignored(self, names: Iterable[str]) -> Self:
-        """Return the columns of a table with these names, of which those without a role are ignored."""
+        """Return the roles for a table with these columns; others are ignored."""
         known = self.used | self.beside()
         return self.with_found(ignored=tuple(name for name in names if name not in known))
 
@@ -419,7 +419,7 @@ class Columns:
         return dict(self.error_bars)
 
     def scalar_bars(self, features: Iterable[str]) -> dict[str, ErrorBar]:
-        """Return the error bars that roles give scalar features; patterns give each of `features` one."""
+        """Return the error bars of scalar features."""
         bars: dict[str, ErrorBar] = {}
         for role, value in self.errors.items():
             if ROLES[role].form != "bars" or role in self.lists:
@@ -437,7 +437,7 @@ class Columns:
         return bars
 
     def pairs(self, role: Literal["corr", "cov"]) -> Pairs:
-        """Return the columns of correlations or covariances of pairs of scalar features."""
+        """Return the columns of correlations or covariances of pairs of features."""
         value = getattr(self, role)
         return value if isinstance(value, Mapping) else {}
 
@@ -480,7 +480,7 @@ class Columns:
         return roles | ({"features": []} if roles and not (self.mean or self.features) else {})
 
     def to_dict(self) -> Keywords:
-        """Return roles and findings as lists, strings and dictionaries, without those that are empty."""
+        """Return roles as lists, strings and dictionaries, without empty ones."""
         values = {name: getattr(self, name) for name in ROLES}
         values |= {f.name: getattr(self.found, f.name) for f in fields(Found) if f.compare}
         del values["settled"]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def kepler() -> polars.DataFrame:
-    """809 Kepler objects of interest, planets and false positives, around 700 stars: a catalogue as it comes.
+    """Return 809 Kepler objects of interest of 700 stars, as catalogued.
 
     A random sample of the stars of NASA's cumulative table, without the candidates. Nothing was cleaned:
     values and error bars are missing in places, error bars are asymmetric, and some are zero.
@@ -42,7 +42,7 @@ def kepler() -> polars.DataFrame:
 
 
 def wdbc() -> polars.DataFrame:
-    """569 breast biopsies (WDBC): ten features of their cell nuclei, with the published standard errors.
+    """Return 569 breast biopsies (WDBC): ten features with standard errors.
 
     Returns
     -------

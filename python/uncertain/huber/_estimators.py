@@ -228,7 +228,7 @@ class AdaptiveHuber(RunParameters, Core, BaseEstimator):
 
 @documented
 class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
-    """Kernel regression that drops labels inconsistent with the fit, and learns from rows without labels.
+    """Kernel regression for wrong and missing labels.
 
     .. code-block:: text
 
@@ -402,7 +402,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
 @documented
 @dataclass(eq=False, repr=False)
 class AdaptiveHuberClassifier(ScoreClassifier, AdaptiveHuber):
-    """:class:`AdaptiveHuberRegressor` on targets of -1 and +1; the class is the sign.
+    """Classification by :class:`AdaptiveHuberRegressor` on targets -1 and +1.
 
     More than two classes are fitted one against the rest, with one factorisation for all. A label that is
     dropped for one class stays for the others.

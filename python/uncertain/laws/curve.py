@@ -58,7 +58,7 @@ CLOSE = 1e-3
 @documented
 @dataclass(eq=False, repr=False)
 class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
-    """A curve y = f(z; theta) + scatter between true values, from readings with errors in x and y.
+    """A curve y = f(z; theta) + scatter between true values.
 
     Row i is a reading x_i = z_i + e_i, y_i = f(z_i; theta) + N(0, sigma^2) + error, with known covariances
     S_i and C_i of the errors of x and y, and c_i between them. Exact features have S = 0.
@@ -268,7 +268,7 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: RowsLike, return_std: bool = False) -> Any:
-        """Mean of each row's true target given its reading, and its standard deviation.
+        """Return the mean of each row's true target given its reading.
 
         Structural: the mean of f(z) over what the reading and its errors leave for z. Functional: f(x).
 
@@ -285,7 +285,7 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
         return (mean, std) if return_std else mean
 
     def predict_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of each row's true target: ``predict(X, return_std=True)``."""
+        """Return mean and standard deviation of each row's true target."""
         check_is_fitted(self, "params_")
         rows = check_gaussians(self, X, reset=False)
         m = self._n_outputs
@@ -308,7 +308,7 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
 
     @property
     def naive_params_(self) -> Floats:
-        """Parameters by least squares that takes x as exact, fitted when first read; NaN if that fails."""
+        """Parameters by least squares with exact x; NaN if that fails."""
         return self._fit_naively()[0]
 
     @property
@@ -394,7 +394,7 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
         return f"{fit}; naive: least squares, x as exact"
 
     def summary(self, level: float = 0.95) -> str:
-        """Return a table of the estimates, beside the fit that takes readings as exact.
+        """Return the estimates, beside the fit that takes readings as exact.
 
         Parameters
         ----------

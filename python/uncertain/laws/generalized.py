@@ -305,7 +305,7 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
     def predict(
         self, X: RowsLike, *, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
     ) -> Any:
-        """The most probable class, the mean count or size, or the median time, given each row's reading.
+        """Return the most probable class, the mean, or the median time.
 
         The average over what the reading leaves open of the true features: not the law at the reading.
 
@@ -328,7 +328,7 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
 
     @available_if(_of_classes)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: RowsLike) -> Floats:
-        """P(class | reading), averaged over what the reading leaves open of the true features.
+        """Return P(class | reading), averaged over the true features.
 
         {Parameters: readings}
 
@@ -339,7 +339,7 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
 
     @available_if(_of_classes)  # type: ignore[untyped-decorator]
     def decision_function(self, X: RowsLike) -> Floats:
-        """Mean of the linear predictor given each row's reading; of "ordinal", logarithms of probabilities.
+        """Return the linear predictor of each row; of "ordinal" log probabilities.
 
         {Parameters: readings}
 
@@ -356,7 +356,7 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
 
     @available_if(_of_two_classes)  # type: ignore[untyped-decorator]
     def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of the linear predictor given each row's reading.
+        """Return mean and standard deviation of the linear predictor of each row.
 
         {Parameters: readings}
 
@@ -401,7 +401,7 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
         return mean[:, 0] * np.exp(shift), std[:, 0] * np.exp(shift)
 
     def score(self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy of classes; of other targets, the coefficient of determination of `predict`.
+        """Return the accuracy of classes, or R^2 of `predict` for other targets.
 
         {Parameters: readings, targets, sample_weight}
 

@@ -115,7 +115,7 @@ class Law:
         raise NotImplementedError
 
     def conf_int(self, level: float = 0.95, method: Literal["wald", "profile"] = "wald") -> Floats:
-        """Return confidence intervals of the coefficients, or of a curve's parameters.
+        """Return confidence intervals of the coefficients, or the curve's parameters.
 
         .. code-block:: text
 
@@ -173,7 +173,7 @@ class Law:
         return self._profile(level).reshape(-1, 2)
 
     def sample_posterior(self, n_samples: int = 1, random_state: RandomState = 0) -> Floats:
-        """Draw the estimates from the normal distribution with their covariance (Laplace's approximation).
+        """Draw the estimates from the normal distribution of their covariance.
 
         .. code-block:: text
 
@@ -198,7 +198,7 @@ class Law:
         return self._estimates().draws(generator_from(random_state), n_samples)
 
     def summary(self, level: float = 0.95) -> str:
-        """Return a table of the estimates, beside the fit that takes readings as exact.
+        """Return the estimates, beside the fit that takes readings as exact.
 
         Parameters
         ----------
@@ -273,7 +273,7 @@ class CoefficientLaw(Law):
 
     @property
     def std_(self) -> Floats:
-        """Standard errors of the coefficients, ``coef_std_``: the name that all laws have."""
+        """Standard errors of the coefficients: another name of ``coef_std_``."""
         return self.coef_std_
 
     def _facts(self) -> list[tuple[str, str]]:

@@ -56,7 +56,7 @@ OF_SOME_FITS = ("loglikelihood_", "naive_coef_", "naive_std_", "y_modes_", "y_co
 @documented
 @dataclass(eq=False, repr=False)
 class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, BaseEstimator):
-    """Regression with errors in x and y: true features and true target are a mixture of Gaussians.
+    """Regression with errors in x and y, by a mixture of Gaussians.
 
     Row i is a noisy reading (x_i, y_i) of a true pair, with known errors of both, which may be correlated:
 
@@ -284,7 +284,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
         modes: ArrayLike | None = None,
         return_cov: bool = False,
     ) -> Any:
-        """Mean of each row's true target given its reading, and its standard deviation.
+        """Return the mean of each row's true target given its reading.
 
         {Parameters: readings}
         return_std : bool, default=False
@@ -369,7 +369,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
         return values
 
     def predict_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of each row's true target: ``predict(X, return_std=True)``.
+        """Return mean and standard deviation of each row's true target.
 
         {Parameters: readings}
 
@@ -405,7 +405,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
         return f"line between true values, log-likelihood {self.loglikelihood_:.6g}, {self.status_}"
 
     def summary(self, level: float = 0.95) -> str:
-        """Intercept, coefficients and scatter with standard errors and intervals, beside least squares.
+        """Return the estimates with standard errors, beside least squares.
 
         For one component.
 

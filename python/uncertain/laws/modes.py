@@ -34,7 +34,7 @@ ROUNDING = 1e-14
 def shared_modes(
     cov: ArrayLike, std: ArrayLike | None = None, *, loss: float = 1e-3, n_modes: int | None = None
 ) -> SharedModes:
-    """Split a covariance matrix of all rows' errors into errors of each row and a few that rows share.
+    """Split a covariance matrix into errors of each row and a few shared ones.
 
     .. code-block:: text
 

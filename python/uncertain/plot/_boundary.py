@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class DecisionBoundaryDisplay:
-    """The regions of a classifier on two features, for rows that all have one covariance.
+    """Regions of a classifier on two features, for rows of one covariance.
 
     With two classes the colour is P(score > 0) of a row at that place, the solid line the boundary (score 0)
     and the dashed lines the band within which such a row may lie on either side: a mean score of +-n_std
@@ -180,7 +180,7 @@ def boundaries(
     ax: Axes | None = None,
     **options: Any,
 ) -> Axes:
-    """Rows as points with error ellipses, and the decision boundaries of several models.
+    """Draw rows with error ellipses, and the decision boundaries of models.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ GREY = "#888888"
 
 
 def new_figure(width: float = 8.0, height: float = 6.0) -> tuple[Figure, Axes]:
-    """A figure that needs no display, and its axes; ``figure.savefig(path)`` writes it."""
+    """Return a figure that needs no display, and its axes."""
     figure = _blank(width, height)
     return figure, figure.add_subplot()
 

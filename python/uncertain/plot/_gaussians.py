@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def ellipses(
     data: GaussianArray, *, ax: Axes, n_std: float = 1.0, rows: ArrayLike | None = None, **style: Any
 ) -> EllipseCollection:
-    """Draw every row's covariance as the ellipse (x - x_i)' S_i^-1 (x - x_i) = n_std^2.
+    """Draw covariances as ellipses (x - x_i)' S_i^-1 (x - x_i) = n_std^2.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def ellipses(
 
 
 class GaussianDisplay:
-    """Rows with two features: a point for every mean, an ellipse for the covariance.
+    """Rows with two features: points for means, ellipses for covariances.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class GaussianDisplay:
     def from_data(
         cls, X: RowsLike, y: RowValues = None, *, features: Pair = (0, 1), **options: object
     ) -> Self:
-        """Draw two features of `X` (with their marginal covariances); `options` are those of `plot`."""
+        """Draw two features of `X` with their marginal covariances."""
         return cls._draw(PlotRows.from_arguments(None, X, y), features, options)
 
     @classmethod
@@ -97,7 +97,7 @@ class GaussianDisplay:
         features: Pair = (0, 1),
         **options: object,
     ) -> Self:
-        """Draw two features of a table (or a path) as a `Model` reads it, classes in colours.
+        """Draw two features of a table as a `Model` reads it, classes in colours.
 
         Parameters
         ----------

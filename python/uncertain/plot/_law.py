@@ -27,7 +27,7 @@ MOST_ELLIPSES = 300
 
 
 class LawDisplay:
-    """Readings with error ellipses, the law and its bands above; residuals in units of their errors below.
+    """Readings with error ellipses, the law with its bands, and residuals.
 
     Of several features one is shown, and from every target is taken what the law says of the others' distance
     from their means:

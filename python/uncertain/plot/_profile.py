@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class ProfileDisplay:
-    """The profile of the likelihood along a parameter of a `CurveRegressor`, and the parabola of its error.
+    """Profile of the likelihood along a parameter of a `CurveRegressor`.
 
     .. code-block:: text
 

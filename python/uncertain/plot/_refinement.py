@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RefinementDisplay:
-    """Thresholds and dropped labels of an adaptive Huber model, refinement by refinement.
+    """Thresholds and dropped labels of every refinement of a Huber model.
 
     After `plot`, there are `ax_`, `counts_ax_` (or None) and `figure_`, the artists `threshold_line_` (the
     staircase) and `tried_line_` (the ticks), `removed_` (a PathCollection per kind of label) and `bars_` (a
@@ -73,7 +73,7 @@ class RefinementDisplay:
         wrong: ArrayLike | None = None,
         ax: Axes | Sequence[Axes] | None = None,
     ) -> Self:
-        """Draw the refinements of a fitted `AdaptiveHuberRegressor` or `AdaptiveHuberClassifier`.
+        """Draw the refinements of a fitted adaptive Huber estimator.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class RefinementDisplay:
         return display.plot(ax, wrong=wrong)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None, *, wrong: ArrayLike | None = None) -> Self:
-        """Draw on `ax`, on a pair of Axes, or on a new figure; `wrong` as for `from_estimator`."""
+        """Draw on `ax`, on a pair of Axes, or on a new figure."""
         if ax is not None and not isinstance(ax, (Sequence, np.ndarray)):
             pair: Any = (ax, None)
         else:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ReliabilityDisplay(CalibrationDisplay):
-    """scikit-learn's `CalibrationDisplay` with Wilson 68 % intervals of the observed frequencies.
+    """`CalibrationDisplay` with Wilson 68 % intervals of the frequencies.
 
     The intervals show whether a deviation is miscalibration, or a bin has few rows.
 

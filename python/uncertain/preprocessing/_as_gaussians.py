@@ -146,7 +146,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return self._fit_columns(source, self._found(source))
 
     def transform(self, X: RowsLike | Table) -> GaussianArray | Incomplete:
-        """The rows of a table as Gaussians; arrays and GaussianArrays of d features pass through."""
+        """Return the rows of a table as Gaussians; arrays pass through."""
         check_is_fitted(self, "columns_")
         return self._transform(X)
 
@@ -168,7 +168,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return gaussians
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
-        """Names of the d means: the scalar columns and categories, and a list column's name with a number."""
+        """Return the names of the d means."""
         check_is_fitted(self, "columns_")
         if not self.columns_.used and hasattr(self, "feature_names_in_"):
             return np.array(self.feature_names_in_, dtype=object)

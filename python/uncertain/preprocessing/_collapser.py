@@ -64,6 +64,6 @@ class GaussianCollapser(TakesGaps, Moves, Core, OneToOneFeatureMixin, Transforme
     to: Literal["zero", "isotropic", "diagonal"] = "zero"
 
     def fit(self, X: RowsLike, y: object = None) -> GaussianCollapser:
-        """Check the parameter and note the number of features; nothing is learned from the rows."""
+        """Check the parameter and note the number of features."""
         parameters = self._parameters()
         return self._keep(self._fitted(parameters, check_rows(self, X, reset=True, limits=True)))

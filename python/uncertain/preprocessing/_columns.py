@@ -21,7 +21,7 @@ from ..exceptions import ShapeError
 
 
 class GaussianColumnTransformer(ColumnTransformer, auto_wrap_output_keys=None):  # type: ignore[call-arg]
-    """Transformers of some columns each, whose results stand beside each other in one GaussianArray.
+    """Apply transformers to columns, and concatenate their Gaussians.
 
     As :class:`sklearn.compose.ColumnTransformer`, with the same parameters, except that a transformer may
     give a GaussianArray (`AsGaussians`, `LinearMap`, ...). Arrays and frames, such as those of
@@ -64,7 +64,7 @@ class GaussianColumnTransformer(ColumnTransformer, auto_wrap_output_keys=None): 
     """
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> GaussianArray | Incomplete:
-        """Fit all transformers, each to its columns, and put their results beside each other."""
+        """Fit each transformer to its columns, and concatenate their results."""
         # The base class asks frames only for names, and forgets those of a fit before.
         self._names: Any = X.feature_names if isinstance(X, (GaussianArray, Incomplete)) else None
         made: GaussianRows = super().fit_transform(X, y, **params)

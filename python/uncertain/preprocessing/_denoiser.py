@@ -17,7 +17,7 @@ from .._data.validation import RowsLike, check_readings, check_sample_weight
 class GaussianDenoiser(
     FittedMixture, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
-    """Measurement error: replace every reading by the posterior of its true value (extreme deconvolution).
+    """Replace readings by posteriors of true values (extreme deconvolution).
 
     Row i is one reading x_i = z_i + e_i of an unknown z_i, with known noise e_i ~ N(0, S_i). The distribution
     of the z_i is a mixture of Gaussians, learned from all rows by EM:
@@ -134,7 +134,7 @@ class GaussianDenoiser(
         return self._moved(check_readings(self, X, reset=False), X)
 
     def score_samples(self, X: RowsLike) -> Floats:
-        """Log-likelihood of every row, its own noise included: log sum_k pi_k N(x_i; mu_k, T_k + S_i).
+        """Return the log-likelihood log sum_k pi_k N(x_i; mu_k, T_k + S_i).
 
         Of the features that are present; 0 for a row without any.
         """

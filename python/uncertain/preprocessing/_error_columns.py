@@ -35,8 +35,7 @@ BLOCK = 4096
 @documented
 @dataclass(eq=False, repr=False)
 class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
-    """Every row as plain numbers: its means, the sizes of its errors and, if asked for, their correlations or
-    skewness.
+    """Turn rows into plain columns: means, error sizes, correlations, skewness.
 
     .. code-block:: text
 

@@ -20,7 +20,7 @@ from .._data.validation import RowsLike, check_labels, check_rows, check_sample_
 class GaussianImputer(
     FittedMixture, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
-    """Missing features become Gaussians: conditional mean and covariance given the features that are present.
+    """Fill missing features by their conditional mean and covariance.
 
     The distribution N(mu, T) of all features (or a mixture) is learned by EM from what every row has, the
     rows' own covariances included. With o the observed and m the missing features of a row:

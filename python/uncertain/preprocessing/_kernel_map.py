@@ -23,7 +23,7 @@ Kernel = Literal["linear", "quadratic", "polynomial", "rbf"]
 @documented
 @dataclass(eq=False, repr=False)
 class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Gaussians in the feature space of a kernel: a linear model that follows is a kernel model.
+    """Map Gaussians to the feature space of a kernel, for linear models.
 
     A kernel is an inner product K(x, z) = phi(x)'phi(z) in a feature space. To first order the row
     N(x_i, S_i) becomes N(phi(x_i), J S_i J') there, with J the derivative of phi at x_i. Its mean and the
@@ -101,12 +101,12 @@ class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     max_rank: int | None = 300
 
     def fit(self, X: RowsLike, y: object = None) -> KernelMap:
-        """Choose the pivots among these rows: a GaussianArray, or exact points of shape (n, d)."""
+        """Choose the pivots among these rows, Gaussians or exact points (n, d)."""
         check_kernel(self.kernel, self.gamma)
         return self._learned(check_gaussians(self, X, reset=True), None)
 
     def fit_transform(self, X: RowsLike, y: object = None, **fit_params: Any) -> Any:
-        """`fit`, then `transform` of the same rows: the choice of the pivots has their coordinates."""
+        """Fit, then transform the same rows."""
         check_kernel(self.kernel, self.gamma)
         return self._answer(self._learned_with_rows(check_gaussians(self, X, reset=True), None), X)
 

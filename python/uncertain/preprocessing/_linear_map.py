@@ -88,7 +88,7 @@ class LinearMap(Moves, Core, TransformerMixin, BaseEstimator):
         return self
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
-        """`names`; without them those of the features for the identity, else linearmap0, linearmap1, ...
+        """Return `names`; without them those of the identity, or linearmap0, ...
 
         Parameters
         ----------

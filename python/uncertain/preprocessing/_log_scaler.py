@@ -20,7 +20,7 @@ from ._moves import Moves
 @documented
 @dataclass(eq=False, repr=False)
 class GaussianLogScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Take skewed positive features as logarithms, softened around zero; error bars move along:
+    """Take skewed positive features as logarithms, error bars included:
 
     .. code-block:: text
 
@@ -70,7 +70,7 @@ class GaussianLogScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, Transforme
     softening: Literal["auto"] | Sequence[float] = "auto"
 
     def fit(self, X: RowsLike, y: object = None) -> GaussianLogScaler:
-        """Choose the features and their softening; with given ones only their number is checked.
+        """Choose the features to transform, and their softening.
 
         Of rows in other processes the sample that is here decides: a quantile is no sum over rows.
         """

@@ -17,7 +17,7 @@ from ._moves import Moves
 @documented
 @dataclass(eq=False, repr=False)
 class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Shift and scale every feature; covariances move along: x -> D (x - m), S -> D S D, D = diag(1 / s).
+    """Shift and scale every feature, means and covariances together.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMi
     spread: Literal["means", "total"] = "means"
 
     def fit(self, X: RowsLike, y: object = None, sample_weight: RowValues = None) -> GaussianScaler:
-        """Learn mean and scale; `sample_weight` (n,) counts rows, >= 0 and not all zero."""
+        """Learn mean and scale; `sample_weight` (n,) is >= 0 and not all zero."""
         parameters = self._parameters()
         data, missing = check_rows(self, X, reset=True, limits=True)
         weights = check_sample_weight(sample_weight, data.n_rows)

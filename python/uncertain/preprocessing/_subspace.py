@@ -16,7 +16,7 @@ from ._moves import Moves
 @documented
 @dataclass(eq=False, repr=False)
 class SubspaceProjector(Moves, Core, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Keep the few directions in which a row is most uncertain: S = U L U' -> its leading eigenpairs.
+    """Keep the few directions in which a row is most uncertain.
 
     For every row the eigenpairs with the largest eigenvalues are kept until their share of the trace exceeds
     `variance`. The result has low-rank covariances (rank: the largest of any row), which makes fits faster.
@@ -55,6 +55,6 @@ class SubspaceProjector(Moves, Core, OneToOneFeatureMixin, TransformerMixin, Bas
     project: Literal["covariance", "both"] = "covariance"
 
     def fit(self, X: RowsLike, y: object = None) -> SubspaceProjector:
-        """Check the parameters and note the number of features; rows are projected one by one."""
+        """Check the parameters and note the number of features."""
         parameters = self._parameters()
         return self._keep(self._fitted(parameters, check_gaussians(self, X, reset=True)))

@@ -12,7 +12,7 @@ from ..exceptions import ShapeError
 
 
 def from_arrow(column: Any) -> GaussianArray:
-    """A column of type ``uncertain.gaussian`` or ``uncertain.mixture``, of any library, as an array.
+    """Return a column of type ``uncertain.gaussian`` or ``.mixture`` as an array.
 
     The inverse of ``X.to_arrow(name)``. `uncertain.fit` takes tables with such columns as they are.
 
@@ -55,7 +55,7 @@ def from_arrow(column: Any) -> GaussianArray:
 
 
 def register_arrow_types() -> None:
-    """Make pyarrow know ``uncertain.gaussian`` and ``uncertain.mixture``, so that it keeps them everywhere.
+    """Register ``uncertain.gaussian`` and ``uncertain.mixture`` with pyarrow.
 
     Not needed for Polars, nor to read such columns with this package: pyarrow keeps types that it does not
     know in the schema of a table. Registered, columns that leave their table keep them too, and pandas gets

@@ -31,7 +31,7 @@ def from_draws(
     feature_names: Iterable[str] | None = None,
     n_jobs: int | None = None,
 ) -> MixtureArray:
-    """Draws of every row (posterior chains, bootstraps, realisations) as a mixture of Gaussians.
+    """Return draws of every row, such as chains, as mixtures of Gaussians.
 
     Every row gets a mixture of its own, fitted to its draws by EM. With ``n_components="auto"`` a further
     component is kept if draws that the fit has not seen (alternating tenths of the row's) become more likely
@@ -96,7 +96,7 @@ def from_quantiles(
     *,
     feature_names: Iterable[str] | None = None,
 ) -> MixtureArray:
-    """Quantiles of every row's distribution, such as 16, 50 and 84 %, as a mixture of Gaussians.
+    """Return quantiles of every row as mixtures of Gaussians.
 
     Between the quantiles, and beyond them, the distribution is taken as piecewise normal: x is a continuous
     function of z, linear between the normal quantiles z of `q` and going on as in the outer two.
@@ -157,7 +157,7 @@ def from_pdf(
     *,
     feature_names: Iterable[str] | None = None,
 ) -> MixtureArray:
-    """Densities on a grid, such as photometric redshifts, as mixtures of Gaussians.
+    """Return densities on a grid, such as p(z), as mixtures of Gaussians.
 
     Parameters
     ----------

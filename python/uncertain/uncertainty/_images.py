@@ -67,7 +67,7 @@ def translation(
 
 
 def rotation(images: ArrayLike, sigma: float, *, shape: tuple[int, int] | None = None) -> GaussianArray:
-    """Images that may be turned about their centre by N(0, sigma^2) radians; rank 1.
+    """Return images turned about their centre by N(0, sigma^2) radians; rank 1.
 
     ``F = sigma (c dx/drow - r dx/dcol)`` with r, c the distances from the centre in pixels. See `translation`
     for the arguments and limits.
@@ -87,7 +87,7 @@ def rotation(images: ArrayLike, sigma: float, *, shape: tuple[int, int] | None =
 
 
 def scaling(images: ArrayLike, sigma: float, *, shape: tuple[int, int] | None = None) -> GaussianArray:
-    """Images that may be scaled about their centre by a factor 1 + N(0, sigma^2); rank 1.
+    """Return images scaled about their centre by 1 + N(0, sigma^2); rank 1.
 
     ``F = sigma (r dx/drow + c dx/dcol)`` with r, c the distances from the centre in pixels. See `translation`
     for the arguments and limits.
@@ -111,7 +111,7 @@ def image_moves(
     scaling: float = 0.0,
     shape: tuple[int, int] | None = None,
 ) -> GaussianArray:
-    """Images under independent small shifts, turns and zooms at once; a column of the factor for each.
+    """Return images under independent small shifts, turns and zooms.
 
     Parameters
     ----------

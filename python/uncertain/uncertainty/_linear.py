@@ -28,7 +28,7 @@ def propagate(jacobian: ArrayLike, cov: ArrayLike | GaussianArray, *, means: Arr
 def propagate(
     jacobian: ArrayLike, cov: ArrayLike | GaussianArray, *, means: ArrayLike | None = None
 ) -> GaussianArray | Floats:
-    """The covariance of f(x) to first order: ``J S J'``, J = df/dx at the row's mean.
+    """Return the covariance of f(x) to first order, ``J S J'`` with J = df/dx.
 
     Exact for linear f. The covariances keep their meaning: spread stays spread, an error stays an error.
 
@@ -143,7 +143,7 @@ def correlation_matrices(corr: ArrayLike, n: int, d: int) -> Floats:
 
 
 def from_uncertainties(values: ArrayLike, *, correlated: bool = False) -> GaussianArray:
-    """Return Gaussians for an object array of numbers of the `uncertainties` package.
+    """Return Gaussians for an array of numbers of the `uncertainties` package.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def from_replicates(
     shrinkage: Shrinkage = "ledoit-wolf",
     covariance: Literal["full", "diagonal"] = "full",
 ) -> NativeTable | GaussianArray:
-    """One Gaussian per group of repeated rows: the mean of the N replicates, and a covariance.
+    """Return one Gaussian per group of repeated rows: mean and covariance.
 
     .. code-block:: text
 

@@ -33,7 +33,7 @@ def welch(
     covariance: Literal["full", "diagonal"] = "diagonal",
     shrinkage: Shrinkage = "ledoit-wolf",
 ) -> GaussianArray:
-    """Band log-powers of signals, as Gaussians over the windows of Welch's method.
+    """Return log-powers in bands of signals, as Gaussians over Welch's windows.
 
     Every signal is cut into K windows; the feature of a window, channel and band is the logarithm of the
     power in the band, ``log(sum of the one-sided spectral density x fs/nperseg)``. A row has the mean over
