@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -77,7 +78,11 @@ def test_numeric_columns_left_out_are_named_once() -> None:
     assert len(caught) == 1
     text = str(caught[0].message)
     assert "airmass, ra;" in text and "exact=['airmass', 'ra']" in text
-    assert "looks like an error bar: mystery_err; std={\"feature\": 'mystery_err'}" in text
+    assert "looks like an error bar: mystery_err; std={'airmass': 'mystery_err'} makes it" in text
+    typed = AsGaussians(std={"airmass": "mystery_err"}).fit(pl.DataFrame(columns))
+    assert typed.columns_.features == ("airmass",)
+    every = AsGaussians(columns=Columns("kind", exact="all")).fit(pl.DataFrame(columns))
+    assert every.columns_.exact == ("airmass", "ra")
     assert model.columns_.ignored == ("airmass", "ra", "mystery_err")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -166,6 +171,7 @@ def test_asymmetric_error_bars(names: tuple[str, str], upper: Any, lower: Any, t
     columns[names[0]] = x + above if upper == "limit" else upper * above
     columns[names[1]] = x - below if lower == "limit" else lower * below
     table = pl.DataFrame(columns)
+    warnings.filterwarnings("ignore", "no name tells the level", UncertainWarning)
     with pytest.warns(UncertainWarning, match="asymmetric"):
         expected = from_bounds((x - below)[:, None], (x + above)[:, None], value=x[:, None])
     with pytest.warns(UncertainWarning, match="asymmetric"):
@@ -195,7 +201,8 @@ def test_asymmetric_columns_are_named_in_one_warning() -> None:
 def test_limits_that_do_not_hold() -> None:
     flux = two_classes()["flux"]
     table = pl.DataFrame(two_classes("flux_err", flux_lower=flux - 0.1, flux_upper=flux + 0.1))
-    model = fit(table, exact=[])
+    with pytest.warns(UncertainWarning, match="no name tells the level of the limits of flux"):
+        model = fit(table, exact=[])
     with pytest.raises(UncertainError, match=r"flux_lower and flux_upper: row 3 .* lies outside"):
         model.predict(table.with_columns(pl.Series("flux", [*flux[:3], *flux[3:] + 1.0])))
     arms = two_classes("flux_err", flux_err1=-np.ones(N), flux_err2=-np.ones(N))
@@ -390,3 +397,35 @@ def test_meaning_auto_follows_the_kind_of_column() -> None:
     named = lists.rename({"mean": "f", "std": "f_err"})
     found = fit(named).columns_
     assert (found.mean, found.errors) == ("f", {"std": "f_err"}) and not denoises(named)
+
+
+def test_what_is_read_is_shown_before_a_fit() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=N) + 9.0, rng.normal(size=N)
+    table = pl.DataFrame(
+        {"flux": x, "flux 2SE": np.full(N, 0.4), "T": x, "T_lower": x - 1.0, "T_upper": x + 1.0,
+         "n": rng.uniform(size=N),
+         "l_flux": ["<", ""] * (N // 2), "crp": x, "crp_ci_low": x - 2.0, "crp_ci_high": x + 2.0,
+         "note": ["a"] * N, "y": y, "y_err": np.full(N, 0.1)}
+    )  # fmt: skip
+    read = Columns.find(table, target="y")
+    lines = dict(line.split(maxsplit=1) for line in str(read).replace("flux 2SE", "flux_2SE").splitlines())
+    for name, said in {
+        "flux": "value with an error bar", "flux_2SE": "error bar of flux .*/ 2 .level 0.954", "y": "target",
+        "T_lower": "lower limit of T .*level not told: one standard deviation", "y_err": "error bar of y",
+        "n": r"number .*exact=\['n'\] takes it", "l_flux": "flag of limits of flux .*limits=.* takes it",
+        "crp_ci_low": "lower limit of crp. .*does not tell the level", "note": "text .*left out",
+    }.items():  # fmt: skip
+        assert re.match(said, lines[name]), (name, lines[name])
+    assert read.features == ("flux", "T") and read.target_std == "y_err"
+    pasted = eval(repr(read), {"Columns": Columns})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UncertainWarning)
+        assert fit(table, target="y", columns=pasted).columns_.error_bars == read.error_bars
+    refused = Columns.find(table.select("crp", "crp_ci_low", "crp_ci_high", "n", "y"), target="y")
+    assert refused.bounds == {"crp": ("crp_ci_low", "crp_ci_high")} and refused.level == 0.95
+    assert refused.exact == ("n",) and "no error bars found" in str(refused)
+    with pytest.raises(ColumnError, match=r"bounds=\{'crp': .*\}, level=0.95 takes them; exact=\['n'\]"):
+        fit(table.select("crp", "crp_ci_low", "crp_ci_high", "n", "y"), target="y")
+    taken = fit(table, target="y", columns=refused)
+    np.testing.assert_allclose(taken.gaussians(table).covariances()[:, 0, 0], 1.0412, rtol=1e-3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -85,11 +86,80 @@ def test_limits_and_quantiles(value: str) -> None:
     low, high = LIMITS[value]
     table = columns(value, low, high)
     limits = {low: pl.col(value) - pl.col(low), high: pl.col(value) + pl.col(high)}
-    own = found(table.with_columns(**limits))
+    table = table.with_columns(**limits)
+    said = "no name tells the level .* as one standard deviation" if value in "xu" else None
+    with pytest.warns(UncertainWarning, match=said) if said else nullcontext():  # type: ignore[attr-defined]
+        own = found(table)
     assert own.features == (value,) and own.ignored == () and own.bounds == {value: (low, high)}
 
 
+COVERAGE = {
+    ("Age (Ma)", "Age ± (2σ)"): 2.0, ("Age", "Age err (2 sigma)"): 2.0, ("Age", "Age_err_2s"): 2.0,
+    ("Age", "Age_2s"): 2.0, ("Age", "Age 2SE"): 2.0, ("Age", "2σ Age"): 2.0, ("Age", "Age ±2σ (Ma)"): 2.0,
+    ("Age", "Age_U (k=2)"): 2.0, ("Age", "U(Age) (k=3)"): 3.0, ("Age", "Age_Prop2SE"): 2.0,
+    ("Age", "Age expanded uncertainty (k=2)"): 2.0, ("Age", "mass_3sigma Age"): None,
+    ("Age_2", "Age_2_se"): 1.0,
+    ("Age", "Age error (95%)"): 2.0, ("Age", "Age_err95"): 2.0, ("Age", "Age ± (90% CI)"): 1.64485,
+    ("x", "x_95CI_low", "x_95CI_high"): 1.95996, ("x", "x_ci90_lower", "x_ci90_upper"): 1.64485,
+    ("x", "x_p05", "x_p95"): 1.64485, ("x", "x_2.5%", "x_97.5%"): 1.95996, ("x", "x_16", "x_84"): 1.0,
+    ("Flux [Jy]", "Flux err [mJy]"): 1000.0, ("Flux [Jy]", "Flux err [Jy]"): 1.0,
+    ("Age", "Error"): 1.0, ("Age", "+/-"): 1.0, ("Age", "2SE"): 2.0, ("logMsun", "siglogM"): 1.0,
+    ("half_life", "unc_hl"): 1.0, ("anomaly", "lower_95", "upper_95"): 1.95996,
+    ("x", "x_95lo", "x_95hi"): 1.95996,
+    ("x", "x lower limit (2.5%)", "x upper limit (97.5%)"): 1.95996, ("Ratio", "2SE(prop)"): 2.0,
+}  # fmt: skip
+SHARES = {
+    ("Ca (ppm)", "Ca RSD%"): 0.01,
+    ("Fe", "Fe_rsd"): 0.01,
+    ("x", "x_err_pct"): 0.01,
+    ("x", "x err (%)"): 0.01,
+    ("x", "rel_err_x"): 1.0,
+    ("TOT_EMP", "EMP_PRSE"): 0.01,
+    ("HbA1c (%)", "HbA1c err (%)"): None,
+}
+
+
+@pytest.mark.parametrize("names", COVERAGE)
+def test_coverage_and_units_are_converted(names: tuple[str, ...]) -> None:
+    value, *bar = names
+    table, sigmas = columns(*names), COVERAGE[names]
+    if sigmas is None:
+        with pytest.raises(ColumnError, match="no error bars found"):
+            found(table)
+        return
+    if len(bar) == 2:
+        table = table.with_columns(
+            (pl.col(value) + d).alias(c) for c, d in zip(bar, (-0.1, 0.1), strict=True)
+        )
+    read = AsGaussians(columns=found(table)).fit_transform(table)
+    expected = 0.1 if len(bar) == 2 else table[bar[0]].to_numpy()
+    np.testing.assert_allclose(read.covariances()[:, 0, 0] ** 0.5, expected / sigmas, rtol=1e-5)
+    told = AsGaussians(columns=uncertain.Columns("label", level=0.5)).fit_transform(table)
+    if "[" not in value:
+        np.testing.assert_allclose(told.covariances()[:, 0, 0] ** 0.5, expected / 0.6744898, rtol=1e-5)
+
+
+@pytest.mark.parametrize("names", SHARES)
+def test_shares_of_the_value(names: tuple[str, str]) -> None:
+    share = SHARES[names]
+    table = columns(*names).with_columns(pl.col(names[1]) * (10.0 if share == 0.01 else 1.0))
+    std = table[names[1]].to_numpy() * (1.0 if share is None else share * np.abs(table[names[0]].to_numpy()))
+    read = AsGaussians(columns=found(table)).fit_transform(table)
+    np.testing.assert_allclose(read.covariances()[:, 0, 0] ** 0.5, std, rtol=1e-9)
+
+
 FEATURES = {
+    ("age", "age_sigma", "age_low", "age_high"): {"age": "age_sigma"},
+    ("x", "x_Int2SE", "x_Prop2SE"): {"x": "x_Prop2SE"},
+    ("m", "m_sigma", "m_sigma_perc"): {"m": "m_sigma"},
+    ("fe", "fe_sigma", "fe_em", "fe_ep", "fe_sigma_em", "fe_sigma_ep"): {
+        "fe": "fe_ep",
+        "fe_sigma": "fe_sigma_ep",
+    },
+    ("a", "Error", "b", "Error.1"): {"a": "Error", "b": "Error.1"},
+    ("H_MEAN", "A_MEAN", "MEAN_PRSE"): {"H_MEAN": "MEAN_PRSE", "A_MEAN": "MEAN_PRSE"},
+    ("W50", "sigW", "W20", "flux", "sigflux"): {"W50": "sigW", "flux": "sigflux"},
+    ("Vmag", "s_Vmag", "u", "u_err", "n_stars"): {"u": "u_err"},
     ("flux", "flux_err", "mag", "mag_err", "mag_err_std"): {"flux": "flux_err", "mag": "mag_err"},
     ("mag", "dmag", "dmag_err"): {"dmag": "dmag_err"},  # an error bar of its own: a feature
     ("x1", "x2", "x_err1", "x_err2"): {"x1": "x_err1", "x2": "x_err2"},
@@ -99,7 +169,11 @@ FEATURES = {
 
 @pytest.mark.parametrize("names", FEATURES)
 def test_several_features(names: tuple[str, ...]) -> None:
-    bars = found(columns(*names)).bars()
+    table = columns(*names).with_columns(pl.col(names[0]).alias(name) for name in FEATURES[names])
+    table = table.with_columns(
+        pl.col(r"^.*_PRSE$") * 10.0, pl.lit(5).alias("W20"), pl.lit(9).alias("n_stars")
+    )
+    bars = found(table.select(*names, "label")).bars()
     assert {feature: bar.columns[0] for feature, bar in bars.items()} == FEATURES[names]
 
 
@@ -129,7 +203,10 @@ def test_pairs_of_features_and_lists_beside_means() -> None:
         ("R", "euR"),  # an arm alone
         ("p", "p_err1"),
         ("bv", "ebv"),  # an excess
-        ("mass", "mass_2sigma", "mass 3σ"),  # not one standard deviation
+        ("pressure", "pressure, Standard deviation (kPa)"),  # a statistic of some minutes
+        ("wind", "wind_sd", "wind_min", "wind_max"),
+        ("wind", "wind_u", "wind_v"), ("t", "t_low", "t_high"), ("x", "x_95CI"), ("y", "margin of error y"),
+        ("Data", "Low Confidence Limit", "High Confidence Limit"), ("L [mJy]", "L err [K]"),
         ("x", "x1", "x2", "x_err1", "x_err2"),  # of x, or of x1 and x2
         ("x", "-s_x"), ("Teff", "-eTeff"), ("t", "-dt"), ("X", "-X_e"),  # values with signs
         ("hor", "horse", "fy", "ferry"),  # words inside of words
@@ -166,10 +243,17 @@ def test_error_bars_of_the_target(errors: tuple[str, ...]) -> None:
     if len(errors) == 1:
         model = uncertain.fit(table, target="mb", method="gsu")
         assert model.columns_.target_std == errors[0] and model.columns_.ignored == ()
-    else:
-        with pytest.warns(UncertainWarning, match="the error bars of the target in mb_.* are ignored"):
-            model = uncertain.fit(table, target="mb", method="gsu")
-        assert model.columns_.features == ("u",) and {*model.columns_.ignored} == {*errors}
+        return
+    signs = (1.0, -1.0) if errors[0].endswith(("1", "upper")) else (-1.0, 1.0)
+    limits = [pl.col("mb") * (not errors[0].endswith("1")) + 0.1 * sign for sign in signs]
+    table = table.with_columns(**dict(zip(errors, limits, strict=True)))
+    said = "no name tells the level of the limits of mb" if "upper" in errors[0] else None
+    with pytest.warns(UncertainWarning, match=said) if said else nullcontext():  # type: ignore[attr-defined]
+        model = uncertain.fit(table, target="mb", method="gsu")
+    assert {*model.columns_.target_std} == {*errors} and model.columns_.ignored == ()
+    one = table.drop(errors).with_columns(mb_err=pl.lit(0.1))
+    same = uncertain.fit(one, target="mb", method="gsu")
+    np.testing.assert_allclose(model.coef_, same.coef_, rtol=1e-9)
 
 
 def test_a_mean_has_the_error_of_its_quantity_only_where_that_is_no_column() -> None:
@@ -191,15 +275,23 @@ def test_what_stands_beside_a_mean_is_its_error_or_a_spread(bar: str, meaning: s
 
 OTHER_FORMS = {
     ("FLUX_G", "FLUX_IVAR_G"): r"'FLUX_IVAR_G' looks like an inverse variance: make 'FLUX_err_G' = 1 / sqrt",
-    ("flux", "flux_err_pct"): r"'flux_err_pct' looks like .* relative to its value: make 'flux_err' =",
-    ("crp", "crp_ci_low", "crp_ci_high"): r"confidence interval of 'crp'.*bounds=\{'crp': \('crp_ci_low'",
-    ("x", "x_ci95_lower", "x_ci95_upper"): r"confidence interval of 'x': of one of 95 % make 'x_err'",
+    (
+        "crp",
+        "crp_ci_low",
+        "crp_ci_high",
+    ): r"bounds=\{'crp': \('crp_ci_low', 'crp_ci_high'\)\}, level=0.95 takes",
+    (
+        "z",
+        "z moe",
+    ): r"z moe of z \(the name does not tell the level\).*std=\{'z': 'z moe'\}, level=0.95 takes",
 }
 READINGS = {
     ("ph", "ph_sd", "ph_n"): r"if 'ph_n' counts .* its error bar is 'ph_sd' / sqrt\('ph_n'\)",
     ("mean_bp", "sd_bp", "n_bp"): r"'sd_bp' / sqrt\('n_bp'\)",
     ("A_mean", "A_std", "A_count"): r"'A_std' / sqrt\('A_count'\)",
     ("Na (mM)", "Na SD", "n"): r"'Na SD' / sqrt\('n'\)",
+    ("bmi (mean)", "bmi (SD)", "sample size"): r"'bmi \(SD\)' / sqrt\('sample size'\)",
+    ("age", "age_std", "n_patients"): r"'age_std' / sqrt\('n_patients'\)",
     ("ph", "ph_se", "ph_n"): r"left out, because no column is its error bar: ph_n;(?!.*sqrt)",
 }
 

@@ -20,10 +20,10 @@ from .._data.validation import TableLike
 from .._data.warn import warn
 from .._rows.source import Source
 from .._tables.columns import ROLES, ColumnRoles, Columns, ColumnsLike
+from .._tables.contents import find_filled
 from .._tables.find import find_columns
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
-from ..preprocessing._empty import find_filled
 from .estimate import Found, by_model, by_replicates
 
 REPORTED_ROWS = 2_000

@@ -17,11 +17,11 @@ from .._rows.rows import Files
 from .._rows.source import Source
 from .._rows.table_reader import TableReader
 from .._tables.columns import Columns
+from .._tables.contents import find_filled
 from .._tables.dask import is_dask
 from .._tables.error_names import OF_POPULATIONS, SPREAD
 from .._tables.find import Types, find_columns
 from ..exceptions import ColumnError, ParameterError
-from ..preprocessing._empty import find_filled
 from .plan import Plan
 
 
@@ -51,6 +51,7 @@ def open_rows(
     except ColumnError as error:
         source.refuse(error)
     plan = replace(plan, usual="measurement" if _are_readings(source, columns) else "spread")
+    plan = _of_quantity(plan, columns)
     per_row = beside_features(columns, values)
     if values:
         columns = columns.changed(**{role: True for role in ("groups", "sample_weight") if role in values})
@@ -90,6 +91,7 @@ def open_dask_rows(
     empty = Source.from_input(table._meta)
     columns = _find_columns(empty, asked)
     plan = replace(plan, usual="measurement" if _are_readings(empty, columns) else "spread")
+    plan = _of_quantity(plan, columns)
     reader = DaskReader(
         cluster, table, empty.names, columns, plan.policy, seed=seed_from(plan.random_state),
         group_bytes=GROUP_BYTES if group_bytes is None else group_bytes,
@@ -97,6 +99,13 @@ def open_dask_rows(
     )  # fmt: skip
     reader.types = _types(empty, asked)
     return reader, plan
+
+
+def _of_quantity(plan: Plan, columns: Columns) -> Plan:
+    """The plan for a target with error bars of its own, which is a quantity, whole or not."""
+    found = columns.found
+    has_errors = bool(found.of_target) or columns.target_std is not None
+    return replace(plan, task="regression") if has_errors and plan.task == "auto" else plan
 
 
 def _load(source: Source, asked: Columns, columns: Columns, *, in_parts: bool) -> Columns:
@@ -108,7 +117,7 @@ def _load(source: Source, asked: Columns, columns: Columns, *, in_parts: bool) -
         return columns
     if not table.is_late:
         return find_filled(asked, table, columns)
-    of_target = {*found.target_stds, *found.target_pairs.columns}
+    of_target = {*found.of_target, *found.target_pairs.columns, *found.flags.values()}
     table.load({*table.names} - {*found.ignored} | of_target)
     filled = find_filled(asked, table, columns)
     if filled is not columns:

@@ -142,7 +142,13 @@ def about_target(reader: Reader, source: Source, rows: GaussianRows, *, limited:
     if columns.target_std is None:
         y_std = None
     else:
-        y_std = source.target_stds(columns.target_std, missing=0.0, unit=columns.target_unit)
+        bar, unit, bar_of = columns.bar_of_target(), columns.target_unit, columns.target or ""
+        y = (
+            source.targets(bar_of, "regression", unit=unit)[0]
+            if bar and (bar.share or len(bar.columns) == 2)
+            else None
+        )
+        y_std = source.target_stds(columns.target_std, missing=0.0, unit=unit, bar=bar, y=y)
     about: Keywords = {"y_std": y_std}
     if limited:
         about["y_limit"] = limits(source, columns)

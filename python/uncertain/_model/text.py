@@ -72,7 +72,8 @@ def _title(reader: Reader, leaderboard: Leaderboard | None, n_rows: int | None) 
     columns = reader.columns
     target = "" if columns.target is None else f" of {columns.target}"
     target += f" in {columns.target_unit}" if columns.target_unit else ""
-    target += f", known to ± {columns.target_std}" if columns.target_std else ""
+    if (bar := columns.bar_of_target()) is not None:
+        target += f", known to ± {bar}{bar.conversion}{' (one standard deviation)' * (bar.scale == 1.0)}"
     target += f", limits by {columns.target_limit}" if columns.target_limit else ""
     size = "" if n_rows is None else f", {n_rows:,} rows"
     if columns.groups is not None:
@@ -105,6 +106,9 @@ def _errors(reader: Reader) -> str:
     """Return the kind of error bars and their meaning."""
     pipeline, columns = reader.pipeline, reader.columns
     kinds = ", ".join(text for kind, text in ERROR_BARS.items() if kind in columns.errors)
+    plain = [column for bar in columns.error_bars.values() if bar.is_plain for column in bar.columns]
+    kinds += f" ({listing(plain)})" if plain else ""
+    kinds += "".join(f", {bar}{bar.conversion}" for bar in columns.error_bars.values() if not bar.is_plain)
     if columns.corr is not None:
         kinds += ", with correlations"
     measured = is_measured(pipeline)

@@ -20,7 +20,7 @@ from .._tables.columns import Columns
 from .._tables.table import Table
 from ..exceptions import ParameterError
 from ..preprocessing import AsGaussians
-from ..preprocessing._error_bars import Deviations, read_deviations
+from ..preprocessing._error_bars import Deviations, read_deviations, rescaled
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,7 +77,9 @@ def _error_columns(columns: Columns, values: Floats, std: Floats, absent: set[st
         size, value = std[:, j], values[:, j]
         limits = (value - size, value + size)
         sizes = limits if bar.kind == "limits" else [size**2 if bar.kind == "var" else size] * 2
-        made |= dict(zip(bar.columns, sizes, strict=False))
+        numbers = rescaled(np.column_stack(sizes[: len(bar.columns)]), value, bar, back=True)
+        made |= dict(zip(bar.columns, numbers.T, strict=True))
+    std = std / columns.list_scale
     for kind, name in columns.lists.items():
         made[name] = std if kind == "std" else std**2
         if kind == "cov":

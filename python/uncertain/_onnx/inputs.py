@@ -54,7 +54,8 @@ def read_inputs(g: Graph, reading: AsGaussians | None, d: int) -> Rows:
     bars: list[tuple[Value, ...]] = []
     for feature, bar in columns.error_bars.items():
         values.append(number(feature))
-        bars.append(tuple(bar_of(name, values[-1]) for name in bar.columns))
+        own = (bar_of(name, values[-1]) for name in bar.columns)
+        bars.append(tuple(_rescaled(each, values[-1], bar) for each in own))
     kinds = [*columns.error_bars.values()]
     if values and auto and unknown.sizes is not None:
         bars = _filled(g, unknown.sizes, values, bars, kinds)
@@ -98,8 +99,20 @@ def _of_lists(g: Graph, columns: Columns, d: int) -> Rows:
         if kind == "cov":
             return Rows(g, d, mean, cov=g.input(name, [d, d]))
         error = g.input(name, [d])
+        if columns.list_scale != 1.0:
+            error = error * columns.list_scale ** (2 if kind == "var" else 1)
         return Rows(g, d, mean, std=error.apply("Sqrt") if kind == "var" else error)
     return Rows(g, d, mean)
+
+
+def _rescaled(number: Value, value: Value, bar: ErrorBar) -> Value:
+    """A number of an error bar for one standard deviation, in the unit of the value."""
+    if bar.is_plain:
+        return number
+    factor = bar.scale * bar.share * value.apply("Abs") if bar.share else bar.scale
+    if bar.kind == "limits":
+        return value + (number - value) * factor
+    return number * factor * factor if bar.kind == "var" else number * factor
 
 
 def _arms(g: Graph, value: Value, own: tuple[Value, ...], bar: ErrorBar) -> tuple[Value, Value]:

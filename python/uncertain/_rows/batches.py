@@ -17,6 +17,7 @@ import numpy as np
 from .._data.incomplete import GaussianRows, Incomplete, with_gaps
 from .._data.typing import Ints, Label
 from .._tables.columns import Columns
+from .._tables.contents import contradictions, empty_errors
 from .._tables.frame import BatchSize
 from .._tables.statistics import Statistics
 from .._tables.table import Table
@@ -24,7 +25,6 @@ from .._uncertain import give_memory_back
 from ..exceptions import ColumnError, MissingErrorBarsError, NotFiniteError, NullError, UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._categories import Categories, find_categories, joined_categories
-from ..preprocessing._empty import empty_errors
 from .rows import Place
 from .source import Source
 
@@ -69,7 +69,7 @@ def suits_parts(source: Source, columns: Columns, *, named: bool) -> bool:
         return True
     assert source.table is not None
     first = next(iter(source.table.batches(sorted(columns.used), BatchSize(LOOKED_AT))), None)
-    return first is not None and not empty_errors(first, columns)
+    return first is not None and not (empty_errors(first, columns) or contradictions(first, columns))
 
 
 class PartReading:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,7 @@ from .._data.numbers import float_array, refuse_where
 from .._data.typing import Floats, Limits
 from .._data.warn import warn
 from .._tables.columns import Columns, PairsOfTarget, listing, require
+from .._tables.find import doubt_text, unsaid_levels
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._flags import read_flags
@@ -25,25 +27,38 @@ from .source import Source
 KINDS = ("corr", "cov")
 
 
-def with_target_std(columns: Columns) -> Columns:
-    """The same with the error bars of the target that were found by name, which are then not ignored."""
+def with_target_std(columns: Columns, *, arms: bool = False) -> Columns:
+    """The same with the error bars of the target that were found by name, which are then not ignored; `arms`:
+    two columns, too."""
     found = columns.found
-    stds = found.target_stds
+    stds: list[Any] = [*found.target_stds, *(found.target_pairs_of_arms if arms else ())]
     if columns.target_std is not None:
         return columns
     if len(stds) > 1:
         raise ColumnError(
-            f"the target {columns.target!r} has several error columns ({', '.join(stds)}); say which to "
-            f"use, such as target_std={stds[0]!r}"
+            f"the target {columns.target!r} has several error columns ({', '.join(map(str, stds))}); say "
+            f"which to use, such as target_std={stds[0]!r}"
         )
     if stds:
-        return _used(replace(columns, target_std=stds[0]), stds)
-    if found.target_bars:
+        columns = _used(replace(columns, target_std=stds[0]), found.of_target)
+        if unsaid := unsaid_levels(columns, of_target=True):
+            warn(unsaid, UncertainWarning)
+        return columns
+    if found.target_pairs_of_arms:
+        names = [" and ".join(pair) for pair in found.target_pairs_of_arms]
         warn(
-            f"the error bars of the target in {listing(found.target_bars)} are ignored: target_std= "
+            f"the error bars of the target in {listing(names)} are ignored: target_std= "
             "takes one column of standard deviations, such as the mean of two arms",
             UncertainWarning,
         )
+    elif doubts := [doubt for doubt in found.doubts if columns.target in doubt.of]:
+        warn(
+            f"the error bars of the target are not read: {'; '.join(map(doubt_text, doubts))}. Pass "
+            "target_std=, a column of standard deviations.",
+            UncertainWarning,
+        )
+        unread = {column for doubt in doubts for column in doubt.bar.columns}
+        return columns.with_found(of_target=found.of_target | unread)
     return columns
 
 

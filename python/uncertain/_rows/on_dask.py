@@ -291,7 +291,8 @@ class DaskReader(RowReader):
         y = source.targets(beside.target, task)[0]
         y_std = None
         if columns.target_std is not None:
-            y_std = source.target_stds(columns.target_std, MISSING_STD.get(beside.on_missing))
+            bar, missing = columns.bar_of_target(), MISSING_STD.get(beside.on_missing)
+            y_std = source.target_stds(columns.target_std, missing, bar=bar, y=y)
             if beside.on_missing == "auto":
                 self._beside = replace(beside, sizes=(sizes := target_sizes(y, y_std)))
                 y_std = fill_target_sizes(y, y_std, sizes)

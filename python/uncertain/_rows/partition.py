@@ -241,7 +241,8 @@ def read(frame: NativeTable, partition: int, *, reader: AsGaussians, beside: Bes
         else:
             known["targets"] = source.targets(beside.target, "regression")[0]
             if columns.target_std is not None:
-                std = source.target_stds(columns.target_std, MISSING_STD.get(beside.on_missing))
+                bar, missing = columns.bar_of_target(), MISSING_STD.get(beside.on_missing)
+                std = source.target_stds(columns.target_std, missing, bar=bar, y=known["targets"])
                 if beside.sizes is not None:
                     std = fill_target_sizes(known["targets"], std, beside.sizes)
                 known["variances"] = std**2

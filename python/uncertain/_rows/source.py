@@ -19,10 +19,12 @@ from .._data.validation import TableLike
 from .._data.warn import warn
 from .._tables.answers import as_array
 from .._tables.columns import require
+from .._tables.error_names import ErrorBar
 from .._tables.frame import refuse_strange
 from .._tables.paths import Paths
 from .._tables.table import Table, as_table
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError, UncertainWarning
+from ..preprocessing._error_bars import deviations_of_target
 
 
 @dataclass(frozen=True)
@@ -116,11 +118,24 @@ class Source:
         return targets_from(values, what, task, n_rows, partial=partial, coded=coded)
 
     def target_stds(
-        self, target_std: ColumnOrValues, missing: float | None = None, *, unit: str | None = None
+        self,
+        target_std: ColumnOrValues,
+        missing: float | None = None,
+        *,
+        unit: str | None = None,
+        bar: ErrorBar | None = None,
+        y: Labels | None = None,
     ) -> Floats:
-        """Standard deviations of the targets from a column, by name, or the caller's own values, checked."""
-        values = self._values(target_std, "target_std", unit)
-        return numbers_from(*values, "standard deviations", missing=missing)
+        """Standard deviations of the targets `y` from a column, by name, or the caller's own values, checked;
+        `bar`: what the column says."""
+        if isinstance(target_std, tuple):
+            assert self.table is not None and bar is not None and y is not None
+            return deviations_of_target(self.table, bar, np.asarray(y, dtype=float), missing)
+        values = self._values(target_std, "target_std", None if bar is not None and bar.share else unit)
+        stds = numbers_from(*values, "standard deviations", missing=missing)
+        if bar is None or bar.is_plain or not isinstance(target_std, str):
+            return stds
+        return stds * bar.scale * (bar.share * np.abs(np.asarray(y, dtype=float)) if bar.share else 1.0)
 
     def beside(self, given: ColumnOrValues | Sequence[str], role: str) -> Floats:
         """Finite numbers of each row from a column, several columns, or the caller's own values."""

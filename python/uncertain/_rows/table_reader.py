@@ -101,7 +101,7 @@ class TableReader(RowReader):
     def _beside(self) -> list[str]:
         """The columns of the table that only the fit looks at."""
         named = {name for name in self.per_row.values() if isinstance(name, str)}
-        found = self.columns.found.target_stds
+        found = self.columns.found.of_target
         return [*dict.fromkeys([*sorted(named | self.columns.beside()), *found])]
 
     @property
@@ -169,7 +169,7 @@ class TableReader(RowReader):
         """What is known of each row beside the features; columns of covariances with the target's errors."""
         source, per_row = self.source, self.per_row
         if uses.y_std and per_row["target_std"] is None and per_row["y_cov"] is None:
-            self.columns = of_target.with_target_std(self.columns)
+            self.columns = of_target.with_target_std(self.columns, arms=True)
         y_std = self._y_std(uses)
         pairs = self._pairs_of_target(uses, y_std)
         y_limit = self._y_limit(uses)
@@ -210,7 +210,10 @@ class TableReader(RowReader):
             return None
         if not uses.y_std:
             raise no_target_std(uses)
-        return self.source.target_stds(given, self.policy.missing_std, unit=self.columns.target_unit)
+        columns, missing = self.columns, self.policy.missing_std
+        return self.source.target_stds(
+            given, missing, unit=columns.target_unit, bar=columns.bar_of_target(), y=self._y
+        )
 
     def _pairs_of_target(self, uses: Uses, y_std: Floats | None) -> PairsOfTarget | None:
         """Columns of covariances with the target's errors, if the fit uses them."""

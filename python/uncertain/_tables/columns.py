@@ -8,17 +8,17 @@ patterns, and the roles that are left open. Nothing slow is imported: the help o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias, TypedDict, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypedDict, TypeGuard
 
 import msgspec
 
 from .._data.options import nearest
 from ..exceptions import ColumnError, ParameterError
-from .error_names import ErrorBar
+from .error_names import Doubt, ErrorBar, read_bar, sigmas_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -29,15 +29,16 @@ ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str
 """Error bars: a column of lists, a pattern or a pair of patterns, {feature: column}, or a list of columns."""
 Pairs: TypeAlias = Mapping[tuple[str, str], str]
 """The columns of correlations or covariances of pairs of features."""
-Kind: TypeAlias = Literal["values", "error bar", "beside"]
+Kind: TypeAlias = Literal["values", "error bar", "coverage", "beside"]
 
 
 class Role(NamedTuple):
     """What a field of `Columns` says of columns."""
 
     kind: Kind
-    """Values of features, their error bars, or what is known of a row beside its features."""
-    form: Literal["name", "names", "bars", "pairs", "flags"]
+    """Values of features, their error bars, what part of a distribution these cover, or what is known of a
+    row beside its features."""
+    form: Literal["name", "names", "bars", "pairs", "flags", "level"]
     help: str
     laws: bool = False
     """Is it known to laws alone?"""
@@ -53,6 +54,7 @@ FORMS = {
     "have a pair of columns",
     "pairs": 'a pattern such as "{{}}_{{}}_{0}", or a dictionary {{("a", "b"): column}}',
     "flags": 'a pattern such as "{{}}_limit", or a dictionary {{feature: column of flags}}',
+    "level": "a number between 0 and 1, or a dictionary {{feature: number}}",
 }
 """How the columns of a role are given."""
 PLACES = {"name": (0,), "names": (), "bars": (0, 1), "pairs": (2,), "flags": (1,)}
@@ -75,6 +77,7 @@ class FeatureRoles(TypedDict, total=False):
     corr: str | Pairs | None
     limits: str | Mapping[str, str] | None
     draws: str | Sequence[str] | None
+    level: float | Mapping[str, float] | None
 
 
 class ColumnRoles(FeatureRoles, total=False):
@@ -118,17 +121,29 @@ class Found:
     """By feature the column of the covariance of its error with the target's."""
     distributions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The names of the features in columns of `draws` that carry their error bars."""
+    scales: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """Scale and share of error bars that are no standard deviations in the unit of their value, by value."""
     # What only the fit asks for: columns that have a role if the estimator knows one.
     target_stds: tuple[str, ...] = field(default=(), compare=False)
     """Columns named like standard deviations of the target."""
-    target_bars: tuple[str, ...] = field(default=(), compare=False)
-    """Error bars of the target that are no columns of standard deviations."""
+    target_pairs_of_arms: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
+    """Arms or limits of the target."""
     unsure: frozenset[str] = field(default=frozenset(), compare=False)
     """Error columns by letters that may mean something else."""
     target_pairs: PairsOfTarget = field(default=PairsOfTarget(), compare=False)
     """Columns of covariances with the target's errors."""
     empty: frozenset[str] = field(default=frozenset(), compare=False)
     """Error columns that hold nothing."""
+    of_target: frozenset[str] = field(default=frozenset(), compare=False)
+    """Error columns of the target."""
+    suspects: frozenset[str] = field(default=frozenset(), compare=False)
+    """Columns that look like error bars, limits or flags, whoever's: no exact features."""
+    doubts: tuple[Doubt, ...] = field(default=(), compare=False)
+    """Error bars that were not taken, and why."""
+    lines: tuple[str, ...] = field(default=(), compare=False)
+    """What `Columns.find` says of each column."""
+    flags: dict[str, str] = field(default_factory=dict, compare=False)
+    """By column the column that may flag its limits."""
 
 
 def _role(kind: Kind, form: Any, text: str, *, laws: bool = False) -> Any:
@@ -160,6 +175,9 @@ class Columns:
         Error bars of scalar features: a pattern such as ``"{}_err"``, {feature: column}, or a list in the
         order of `features`. For asymmetric ones a pair (upper arm, lower arm) in place of a column of `std`;
         `bounds` are pairs (lower, upper) of limits one standard deviation below and above the value.
+        Names tell another coverage (``2SE``, ``(2σ)``, ``95CI``) and shares of the value (``RSD%``).
+    level : float or dict
+        The level of the intervals in all error columns and `bounds`, such as 0.9; or {feature: level}.
     std, var, cov, precision, factor : str
         Error bars of `mean`: one column of lists with one number, d numbers, or d * d (row-major) per row. At
         most one kind, except a factor with a diagonal var.
@@ -180,7 +198,8 @@ class Columns:
         Of laws: the columns of errors of the target that rows share; the column that is added to the linear
         predictor; the column that is 1 where a time was reached and 0 where it is longer.
     groups, sample_weight, target_std : str
-        The columns of the rows' groups, their weights, and the standard deviations of the target.
+        The columns of the rows' groups, their weights, and the standard deviations of the target; of
+        `target_std` also a pair of its arms, or of limits.
     found : Found
         What was found by names and types, in ``model.columns_``; not for callers.
 
@@ -227,6 +246,8 @@ class Columns:
         "Flags of values that are limits (-1 or < upper, 1 or > lower): a pattern such as {}_limit, or "
         "COLUMN=FLAGS.")
     draws: str | Sequence[str] | None = _role("values", "names", "Columns of lists: draws of each row.")
+    level: float | Mapping[str, float] | None = _role("coverage", "level",
+        "Level of the intervals in the error columns, such as 0.9.")
     modes: Sequence[str] | bool | None = _role("beside", "names",
         "Columns of errors of the target that rows share.", laws=True)
     offset: str | bool | None = _role("beside", "name",
@@ -236,8 +257,8 @@ class Columns:
     groups: str | bool | None = _role("beside", "name",
         "Column that rows of one object share; such rows are held out together.")
     sample_weight: str | bool | None = _role("beside", "name", "Column of weights.")
-    target_std: str | None = _role("beside", "name",
-        "Column of the target's standard deviations (regression).")
+    target_std: str | tuple[str, str] | None = _role("beside", "name",
+        "Column of the target's standard deviations, or its two arms (regression).")
     # fmt: on
     found: Found = Found()
 
@@ -259,10 +280,16 @@ class Columns:
                 return (value,) if name == "draws" else value
             if value.count("{}") in ((0, 2) if name == "cov" else PLACES[form]) and name != "bounds":
                 return value
+        elif form == "level":
+            levels = value.values() if isinstance(value, Mapping) else [value]
+            if levels and all(isinstance(v, (int, float)) and 0.0 < v < 1.0 for v in levels):
+                return dict(value) if isinstance(value, Mapping) else value
         elif isinstance(value, Mapping):
             items = {key: tuple(c) if isinstance(c, list) else c for key, c in value.items()}
             if _is_dictionary(name, form, items):
                 return items
+        elif name == "target_std" and _are_names(value) and len(value) == 2:
+            return tuple(value)
         elif isinstance(value, Iterable) and form in ("names", "bars") and not hasattr(value, "shape"):
             names = tuple(tuple(n) if isinstance(n, list) else n for n in value)
             if form == "names" and _are_names(names) and len({*names}) == len(names):
@@ -315,6 +342,8 @@ class Columns:
             )
         if self.corr and self.lists:
             raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')
+        if self.level is not None and self.lists.keys() - {"std", "var"}:
+            raise ParameterError(f"level={self.level!r}: is for standard deviations and limits, not matrices")
         self.scalar_bars(())
 
     # -- what was asked for
@@ -357,7 +386,7 @@ class Columns:
                     f"{name}={shown(value)} is given beside columns=Columns({name}={earlier!r}): leave one "
                     "of them out"
                 )
-            is_column = isinstance(value, str) or (name == "modes" and _are_names(value))
+            is_column = isinstance(value, str) or (name in ("modes", "target_std") and _are_names(value))
             (roles if is_column or ROLES[name].kind != "beside" else values)[name] = value
         if base.found.settled and any(ROLES[name].kind != "beside" for name in roles):
             empty = {name: None for name in base.of_kinds("values", "error bar") if not getattr(base, name)}
@@ -365,6 +394,40 @@ class Columns:
         return replace(base, **roles), values
 
     # -- what was found
+
+    reader: ClassVar[Callable[[Any, str | None], Columns]]
+    """What `find` calls; `contents` sets it, which knows tables."""
+
+    @classmethod
+    def find(cls, table: Any, target: str | None = None) -> Columns:
+        """Read the names and the contents of a table's columns, before any fit.
+
+        Parameters
+        ----------
+        table
+            A table of any library, or the path of a file.
+        target : str, optional
+            The column that is to be predicted.
+
+        Returns
+        -------
+        Columns
+            Prints one line a column: what it is, of which column, and why. Its `repr` is code to paste and
+            correct.
+
+        Examples
+        --------
+        >>> import uncertain
+        >>> table = {"Age": [1.0, 2.0, 4.0], "Age 2SE": [0.2, 0.4, 0.2], "site": ["a", "b", "c"]}
+        >>> columns = uncertain.Columns.find(table)
+        >>> print(columns)
+        Age      value with an error bar
+        Age 2SE  error bar of Age         / 2 (level 0.954)
+        site     text                     left out
+        >>> columns
+        Columns(None, features=('Age',), std={'Age': 'Age 2SE'})
+        """
+        return cls.reader(table, target)
 
     @classmethod
     def for_array(cls) -> Columns:
@@ -433,8 +496,40 @@ class Columns:
                     )
                 one = isinstance(columns, str)
                 kind = role if one else "arms" if role == "std" else "limits"
-                bars[feature] = ErrorBar(kind, (columns,) if one else tuple(columns))  # type: ignore[arg-type]
+                bars[feature] = self._bar(feature, kind, (columns,) if one else columns)
         return bars
+
+    def _bar(self, feature: str, kind: Any, columns: Sequence[str]) -> ErrorBar:
+        """Return an error bar with the coverage that was found, or that names tell."""
+        if not self.found.settled:
+            return read_bar(feature, kind, columns, self.level_of(feature))
+        scale, share = self.found.scales.get(feature, (1.0, 0.0))
+        return ErrorBar(kind, tuple(columns), scale=scale, share=share)
+
+    def with_scales(self) -> Columns:
+        """Return settled columns with the coverage and units that the caller and names tell."""
+        found = self.found
+        stds = [self.target_std] if self.target_std else [*found.target_stds, *found.target_pairs_of_arms]
+        bars = [*self.error_bars.items(), *((self.target or "", _bar_of(std)) for std in stds[:1])]
+        read = {value: read_bar(value, bar.kind, bar.columns, self.level_of(value)) for value, bar in bars}
+        return self.with_found(scales={v: (b.scale, b.share) for v, b in read.items() if not b.is_plain})
+
+    def level_of(self, feature: str) -> float | None:
+        """Return the level of the interval of a feature, where the caller told one."""
+        return self.level.get(feature) if isinstance(self.level, Mapping) else self.level
+
+    @cached_property
+    def list_scale(self) -> float:
+        """One standard deviation in units of a column of lists of error bars."""
+        level = self.level_of(self.mean or "")
+        return 1.0 if level is None else 1.0 / sigmas_of(level)
+
+    def bar_of_target(self) -> ErrorBar | None:
+        """Return the error bar of the target, if it is a column."""
+        if self.target_std is None or self.target is None:
+            return None
+        bar = _bar_of(self.target_std)
+        return self._bar(self.target, bar.kind, bar.columns)
 
     def pairs(self, role: Literal["corr", "cov"]) -> Pairs:
         """Return the columns of correlations or covariances of pairs of features."""
@@ -475,7 +570,8 @@ class Columns:
 
     def roles(self) -> Keywords:
         """Return keyword arguments of `AsGaussians`, of columns that were found."""
-        roles = {name: v for name, v in self.of_kinds("values", "error bar").items() if v or name == "corr"}
+        kinds = self.of_kinds("values", "error bar", "coverage")
+        roles = {name: v for name, v in kinds.items() if v or name == "corr"}
         roles = {name: list(v) if isinstance(v, tuple) else v for name, v in roles.items()}
         return roles | ({"features": []} if roles and not (self.mean or self.features) else {})
 
@@ -506,12 +602,14 @@ class Columns:
         return f"Columns({', '.join([repr(self.target), *(f'{n}={v!r}' for n, v in roles.items())])})"
 
     def __str__(self) -> str:
-        """One line per role, for people."""
+        """One line per role, for people; of `find` one line a column."""
+        if self.found.lines:
+            return "\n".join(visible(line) for line in self.found.lines)
         if not self.found.settled:
             return repr(self)
         rows = [name for name in self.draws or () if name in self.distributions]
         draws = [name for name in self.draws or () if name not in rows]
-        error = f", known to +- {self.target_std}" if self.target_std else ""
+        error = f", known to +- {_bar_of(self.target_std)}" if self.target_std else ""
         unit = f" in {self.target_unit}" if self.target_unit else ""
         error += f", limits by {self.target_limit}" if self.target_limit else ""
         lines = [
@@ -539,7 +637,7 @@ class Columns:
         texts = [f"{kind} = {column}" for kind, column in self.lists.items()]
         of_two = {"arms": "upper and lower arms", "limits": "lower and upper limits"}
         for kind in ("std", "var", *of_two):
-            columns = [str(bar) for bar in self.error_bars.values() if bar.kind == kind]
+            columns = [f"{bar}{bar.conversion}" for bar in self.error_bars.values() if bar.kind == kind]
             if columns:
                 texts.append(f"{of_two.get(kind, kind)} = {listing(columns, 3 if kind in of_two else 6)}")
         pairs = {"cov": self.pairs("cov"), "corr": self.pairs("corr")}
@@ -565,6 +663,13 @@ def roles_of_bars(bars: Mapping[str, ErrorBar]) -> dict[str, dict[str, Any]]:
         role = {"arms": "std", "limits": "bounds"}.get(bar.kind, bar.kind)
         roles.setdefault(role, {})[feature] = bar.columns[0] if len(bar.columns) == 1 else bar.columns
     return roles
+
+
+def _bar_of(target_std: str | Sequence[str]) -> ErrorBar:
+    """Return a column of standard deviations, or two that are arms or limits by what they hold."""
+    return (
+        ErrorBar("std", (target_std,)) if isinstance(target_std, str) else ErrorBar("arms", tuple(target_std))
+    )
 
 
 def _from_mapping(columns: Mapping[str, Any]) -> Columns:

@@ -6,7 +6,7 @@ The choice does not change with the rows, and a guess that may be wrong is refus
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -27,12 +27,14 @@ from .columns import (
 )
 from .error_names import (
     PAIR_WORDS,
+    Doubt,
     ErrorBar,
     ErrorNames,
-    error_bars,
+    best_of,
     is_called_matrix,
-    looks_like_error,
+    is_level_unsaid,
     named_pairs,
+    without_unit,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ KINDS = tuple(n for n, role in ROLES.items() if role.kind == "error bar" and n n
 """Error bars that may be columns of lists."""
 SUFFIXES = ("_err", "_error", "_std", "_se", "_sigma")
 """What messages give as examples of error columns; `ErrorNames` knows more."""
+EMPTY = "it holds no number"
+"""Why a column is refused as an error bar that has no other role either."""
 TOGETHER = ({"features", "exact"}, {"features", "categorical"})
 """Roles that a column may have both of: the second counts."""
 
@@ -60,14 +64,14 @@ class NamesAndTypes(Protocol):
         """What each of them holds in its rows, by its type."""
 
 
-def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = ()) -> Columns:
+def find_columns(asked: Columns, table: NamesAndTypes, refused: Mapping[str, str] | None = None) -> Columns:
     """Fill in the roles that the caller left open; of columns that were found before, check the names.
 
     Parameters
     ----------
     asked : what the caller said.
     table : its column names, in order, and types.
-    empty : error columns without any number, which count as absent.
+    refused : error columns by name that are none by their contents, and why.
 
     Raises
     ------
@@ -87,39 +91,62 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     _check_named(asked, names)
     exact = () if asked.exact is None or asked.exact == "all" else tuple(asked.exact)
     categorical, draws = tuple(asked.categorical or ()), tuple(asked.draws or ())
-    parsed = ErrorNames(names)
+    numeric = {name for name in names if table.types[name] == "number"}
+    parsed = ErrorNames(names, numeric, has_level=asked.level is not None, refused=refused or {})
+    empty = {name for name, why in parsed.refused.items() if why == EMPTY}
     readable = [name for name in names if name not in empty]
     beside = asked.of_kinds("beside")
     of_rows = [name for value in beside.values() for name in ((value,) if isinstance(value, str) else value)]
     taken = {*empty, *of_rows, *exact, *categorical, *draws, *flags.values(), target_limit or ""}
-    of_target, candidates, bars = parsed.beside_target(target, readable, taken)
-    choice = _Choice(asked, parsed, candidates, bars, table.types)
-    own = {*categorical, *exact}
-    features = None if asked.features is None else [f for f in asked.features if f not in own]
+    every = {} if target is None else parsed.bars(readable)
+    of_target = every.pop(target or "", [])
+    doubts = [doubt for doubt in parsed.doubts if target in doubt.of]
+    # Error columns of the target know the answer: they are no features.
+    own = {column for bar in (*of_target, *(doubt.bar for doubt in doubts)) for column in bar.columns}
+    shared = own & {column for bars in every.values() for bar in bars for column in bar.columns if bar.share}
+    candidates = [name for name in names if name not in own - shared and name not in taken]
+    choice = _Choice(asked, parsed, candidates, table.types)
+    doubts += parsed.doubts
+    suspects = own | (parsed.suspects - parsed.refused.keys())
+    suspects |= {column for doubt in doubts for column in doubt.bar.columns}
+    suspects |= {column for bars in choice.known.values() for bar in bars for column in bar.columns}
+    suspects |= parsed.alike([*choice.known.items(), *([(target, of_target)] if target else [])])
+    for value, each in choice.known.items():
+        of_value = [] if each[0] != best_of(each)[-1] else each[1:]
+        doubts += [Doubt(bar, (value,), f"{each[0]} is read") for bar in of_value]
+    choice.doubts = [doubt for doubt in doubts if not {*doubt.bar.columns} & taken]
+    features = asked.features
+    if features is not None:
+        features = [name for name in features if name not in (*categorical, *exact)]
     roles = choice.means_and_errors(features)
     by_name = [*of_target, *(bar for bars in choice.known.values() for bar in bars)]
+    of_target = best_of(of_target)
     found = Found(
         settled=True,
         target_limit=target_limit,
         target_stds=tuple(bar.columns[0] for bar in of_target if bar.kind == "std"),
-        target_bars=tuple(str(bar) for bar in of_target if bar.kind != "std"),
-        unsure=frozenset(bar.columns[0] for bar in by_name if not bar.sure and bar.kind == "std"),
+        target_pairs_of_arms=tuple(bar.columns for bar in of_target if len(bar.columns) == 2),
+        unsure=frozenset(column for bar in by_name if not bar.sure for column in bar.columns),
         target_pairs=pairs if pairs.corr or pairs.cov else _pairs_by_name(asked, roles, names),
         empty=frozenset(empty),
+        of_target=frozenset(column for bar in of_target for column in bar.columns),
+        suspects=frozenset(suspects),
+        doubts=tuple(choice.doubts),
+        flags={v: flag for v, flag in parsed.flags.items() if flag not in taken and v not in flags},
     )
     roles |= beside | {
         "exact": (*roles.get("exact", ()), *exact), "categorical": categorical,
-        "draws": (*roles.get("draws", ()), *draws),
+        "draws": (*roles.get("draws", ()), *draws), "level": asked.level,
     }  # fmt: skip
     if asked.exact == "all":
         used = Columns(**roles, found=found).used
-        more = [n for n in candidates if n not in used and table.types[n] == "number"]
+        more = [n for n in candidates if n not in used and n in numeric and n not in suspects]
         roles["exact"] = (*roles["exact"], *more)
     scalars = [*roles.get("features", ()), *roles["exact"]]
     if not (scalars or roles.get("mean") or roles["draws"] or categorical):
-        raise ColumnError(_no_errors(candidates))
+        raise ColumnError(choice.no_errors())
     columns = Columns(**roles, limits=_limits(asked, flags, scalars, target_limit), found=found)
-    return columns.with_ignored(names)
+    return columns.with_scales().with_ignored(names)
 
 
 def complete_columns(asked: Columns, names: Sequence[str]) -> Columns | None:
@@ -140,7 +167,7 @@ def complete_columns(asked: Columns, names: Sequence[str]) -> Columns | None:
         limits=_limits(asked, _flags(asked, names), asked.scalars),
         **_pair_roles(asked, features, names),
         found=Found(settled=True),
-    )
+    ).with_scales()
 
 
 def _check_named(asked: Columns, names: Sequence[str]) -> None:
@@ -300,7 +327,6 @@ class _Choice:
         asked: Columns,
         parsed: ErrorNames,
         candidates: Sequence[str],
-        bars: Mapping[str, list[ErrorBar]],
         types: Types,
     ) -> None:
         self.asked = asked
@@ -308,9 +334,10 @@ class _Choice:
         self.candidates = candidates
         self.types = types
         self._parsed = parsed
+        self.doubts: list[Doubt] = []
         self.known = {
             feature: of_feature
-            for feature, of_feature in bars.items()
+            for feature, of_feature in parsed.bars(candidates).items()
             if of_feature[0].sure or all(types[n] == "number" for n in (feature, *of_feature[0].columns))
         }
         """The error bars by name; unsure ones are columns of numbers beside columns of numbers."""
@@ -341,6 +368,22 @@ class _Choice:
             return {"mean": mean, bar.kind: bar.columns[0]}
         return {} if lone else self._of_lists(lists_with_bars)
 
+    def no_errors(self) -> str:
+        """Return why a table without error bars is refused, and what takes it."""
+        numbers = [name for name in self.candidates if self.types[name] == "number"]
+        likely = [doubt for doubt in self.doubts if doubt.is_likely]
+        named = {c for doubt in self.doubts for c in (*doubt.bar.columns, *doubt.of[: doubt.is_likely])}
+        plain = [n for n in numbers if n not in named and n not in self._parsed.suspects]
+        said = [*_hints(numbers), *map(doubt_text, self.doubts[:5])]
+        typed = _typed(likely, self.asked.target)
+        advice = [f"{typed} takes them"] if typed else []
+        if plain:
+            advice.append(f'exact={plain[:8]!r} takes numbers as exact, exact="all" all of them')
+        advice.append('std={"a": "my_error_of_a"} names any other')
+        said = [f"{'; '.join(said)}. "] if said else []
+        text = f"{''.join(said)}{'; '.join(advice)}"
+        return f"no error bars found among the columns {listing(self.candidates)}: {text}"
+
     def _of_lists(self, with_bars: Sequence[str]) -> Keywords:
         """The roles of columns of lists: means with a matrix of covariances, or draws."""
         lists = [name for name in self.candidates if self.types[name] == "list"]
@@ -361,7 +404,7 @@ class _Choice:
             )
         if lists:  # without error bars: draws of each row's distribution
             return {"draws": lists}
-        raise ColumnError(_no_errors(self.candidates))
+        raise ColumnError(self.no_errors())
 
     def _scalars(self, features: Sequence[str] | None) -> Keywords:
         """Scalar features, of which the caller has named some, or some of their error bars."""
@@ -451,7 +494,7 @@ class _Choice:
 
     def _one_each(self, bars: Mapping[str, Sequence[ErrorBar]]) -> dict[str, ErrorBar]:
         """The only error bar of every feature; one question about all that have several."""
-        several = {feature: of_feature for feature, of_feature in bars.items() if len(of_feature) > 1}
+        several = {feature: best for feature, each in bars.items() if len(best := best_of(each)) > 1}
         if not several:
             return {feature: of_feature[0] for feature, of_feature in bars.items()}
         texts = [f"{feature} ({', '.join(map(str, of_feature))})" for feature, of_feature in several.items()]
@@ -490,15 +533,9 @@ def exact_candidates(columns: Columns, types: Types) -> tuple[list[str], list[st
 
     A numeric column without an error bar may be an identifier or an exact value, which only the caller knows.
     """
-    related: set[str] = set()
-    for column in (columns.target, columns.groups):
-        if isinstance(column, str) and columns.ignored:
-            bars = error_bars([column, *(name for name in columns.ignored if name != column)]).get(column, [])
-            related |= {name for bar in bars if bar.sure for name in bar.columns}
-    free = [n for n in columns.ignored if n not in related | columns.found.empty]
-    numeric = [n for n in free if types.get(n) == "number"]
-    suspects = [n for n in numeric if looks_like_error(n)]
-    return [n for n in numeric if n not in suspects], suspects
+    found = columns.found
+    free = [n for n in columns.ignored if n not in found.of_target | found.empty and types.get(n) == "number"]
+    return [n for n in free if n not in found.suspects], [n for n in free if n in found.suspects]
 
 
 def left_out(columns: Columns, types: Types) -> str | None:
@@ -510,24 +547,96 @@ def left_out(columns: Columns, types: Types) -> str | None:
             f"left out, because no column is its error bar: {listing(plain, 20)}; "
             f'exact={plain[:3]!r} takes such columns as exact values, exact="all" takes all'
         )
-    if suspects:
+    doubts = [doubt for doubt in columns.found.doubts if not {*doubt.bar.columns}.isdisjoint(suspects)]
+    known = {column for doubt in doubts for column in doubt.bar.columns} | {*columns.found.flags.values()}
+    rest = [name for name in suspects if name not in known]
+    if rest:
+        owners = [name for name in (*plain, *columns.scalars) if types.get(name) == "number"]
+        owner = max(owners, key=lambda name: _n_common(name, rest[0]), default=None)
+        advice = "" if owner is None else f"; std={ {owner: rest[0]}!r} makes it the error bar of {owner}"
+        parts.append(f"left out, though it looks like an error bar: {listing(rest, 20)}{advice}")
+    if doubts:
+        parts.append(f"left out as doubtful error bars: {'; '.join(map(doubt_text, doubts[:5]))}")
+        more = [column for doubt in doubts[5:] for column in doubt.bar.columns]
+        parts += [listing(more, 20)] if more else []
+        if typed := _typed(doubts, columns.target):
+            parts.append(f"{typed} takes them")
+    if marked := {v: flag for v, flag in columns.found.flags.items() if flag in columns.ignored}:
+        usable = {*columns.scalars, columns.target}
+        features = {value: flag for value, flag in marked.items() if value in usable}
         parts.append(
-            f"left out, though it looks like an error bar: {listing(suspects, 20)}; "
-            f'std={{"feature": {suspects[0]!r}}} says which feature it belongs to'
+            f"{listing(marked.values())} call values of {listing(marked)} limits, which are read as values"
+            + (f'; limits={features!r} takes them as limits (method="mixture")' if features else "")
         )
     parts += _hints([*plain, *suspects])
-    parts += _of_readings({f: b.columns[0] for f, b in columns.bars().items() if b.kind == "std"}, plain)
+    bars = {f: b.columns[0] for f, b in columns.bars().items() if b.kind == "std"}
+    if columns.target is not None and isinstance(columns.target_std, str):
+        bars[columns.target] = columns.target_std
+    parts += _of_readings(bars, plain)
     return "; ".join(parts) + " (exact=[] takes none and says nothing)" if parts else None
 
 
-def _no_errors(candidates: Sequence[str]) -> str:
-    """Why a table without error bars is refused."""
+def _n_common(name: str, other: str) -> int:
+    """How many letters of the beginning two names share."""
+    return next((k for k, (a, b) in enumerate(zip(name, other, strict=False)) if a.lower() != b.lower()), 0)
+
+
+def doubt_text(doubt: Doubt) -> str:
+    """Return a doubt for a message."""
+    return f"{doubt.bar}{' of ' + ' or '.join(doubt.of) if doubt.of else ''} ({doubt.why})"
+
+
+def _typed(doubts: Iterable[Doubt], target: str | None) -> str:
+    """Return the arguments of `fit` that take these error bars; "" for those of the target or of none."""
+    roles = _roles_of(doubts, target)
+    if roles.keys() == {"std"}:
+        return f"columns={roles['std']!r}"
+    return ", ".join(f"{role}={value!r}" for role, value in roles.items())
+
+
+def _roles_of(doubts: Iterable[Doubt], target: str | None) -> Keywords:
+    """Return the roles that take these error bars, one of each value."""
+    taken = {doubt.of[0]: doubt for doubt in reversed([*doubts]) if doubt.of and doubt.of[0] != target}
+    levels = {value: doubt.level for value, doubt in taken.items() if doubt.level is not None}
+    level = {"level": levels if len(levels) < len(taken) else next(iter(levels.values()))} if levels else {}
+    return roles_of_bars({value: doubt.bar for value, doubt in taken.items()}) | level
+
+
+def proposed(asked: Columns, table: NamesAndTypes) -> Columns:
+    """Return what a table that is refused may be meant to be: doubtful error bars, and exact numbers."""
+    numeric = {name for name in table.names if table.types[name] == "number"}
+    parsed = ErrorNames(table.names, numeric)
+    best = {value: best_of(bars)[0] for value, bars in parsed.bars().items() if value != asked.target}
+    bars = {value: Doubt(bar, (value,), "") for value, bar in best.items()}
+    doubts = [*bars.values(), *(d for d in parsed.doubts if d.is_likely and not {*d.of} & bars.keys())]
+    roles = _roles_of(doubts, asked.target)
+    named = {column for doubt in doubts for column in (*doubt.of[:1], *doubt.bar.columns)}
+    named |= {column for doubt in parsed.doubts for column in doubt.bar.columns}
+    exact = [
+        n for n in table.names if n in numeric - named and n != asked.target and n not in parsed.suspects
+    ]
+    return Columns(asked.target, **roles, exact=exact or None, found=Found(doubts=tuple(parsed.doubts)))
+
+
+def unsaid_level(columns: Columns, value: str, bar: ErrorBar) -> bool:
+    """Are these limits, or arms, of a level that neither a name nor the caller tells?"""
+    return columns.level_of(value) is None and len(bar.columns) == 2 and is_level_unsaid(bar.columns[0])
+
+
+def unsaid_levels(columns: Columns, *, of_target: bool = False) -> str | None:
+    """Return the warning about limits whose level no name tells; None if there are none."""
+    target, bar_of_target = columns.target or "", columns.bar_of_target()
+    bars = columns.error_bars if not of_target else {target: bar_of_target} if bar_of_target else {}
+    unsaid = [
+        f"{value} ({', '.join(bar.columns)})"
+        for value, bar in bars.items()
+        if unsaid_level(columns, value, bar)
+    ]
+    if not unsaid:
+        return None
     return (
-        f"no error bars found among the columns {listing(candidates)}: "
-        f"{''.join(f'{hint}; ' for hint in _hints(candidates))}neither columns called mean "
-        f"and {'/'.join(KINDS)}, nor pairs such as x and x{', x'.join(SUFFIXES)}, e_x or xErr; name them, "
-        'such as features=["a", "b"], std="{}_uncertainty", or std={"a": "my_error_of_a"}; '
-        'exact="all" takes all numbers as exact (scikit-learn\'s own subject)'
+        f"no name tells the level of the limits of {listing(unsaid, 12)}: they are taken as one standard "
+        "deviation. If they are, say, of 90 %, pass level=0.9."
     )
 
 
@@ -537,20 +646,15 @@ _OTHER_FORMS = (
         "err",
         "{0!r} looks like an inverse variance: make {1!r} = 1 / sqrt of it, empty if it is 0",
     ),
-    (
-        re.compile(r"(?i)(err.*)[_.\- ](?:pct|percent|perc|rel|relative|frac)$"),
-        r"\1",
-        "{0!r} looks like an error relative to its value: make {1!r} = its share of the value",
-    ),
 )
 """Names of error bars that are not read, the name of what is read in their place, and how to make it."""
-_INTERVAL = re.compile(
-    r"(?i)(?P<base>.+?)[_.\- ](?:95_?)?(?:ci|cl|conf|confidence)_?(?:95)?[_.\- ]?(?P<side>low|lower|lo|l)$"
+_DEVIATION = re.compile(r"(?i)(?:^|[_.\- (])(?:sd|std|stdev|stddev|standard deviation)(?:[_.\- )]|$)")
+_COUNT = (
+    r"n|n[_ ]?total|total[_ ]?n|n[_ ]?obs|n[_ ]?samples?|sample[_. ]?size|size|counts?|num|number|cases|"
+    r"(?:n|nr|no|num|number|count)[_. ](?:of[_. ])?(?:obs|observations|patients|subjects|samples|persons|"
+    r"people|participants|individuals|replicates|readings|measurements|animals|women|men|children|cases|studies)"
 )
-_UPPER = {"low": "high", "lower": "upper", "lo": "hi", "l": "u"}
-_DEVIATION = re.compile(r"(?i)(?:^|[_.\- (])(?:sd|std|stdev|stddev)(?:[_.\- )]|$)")
-_COUNTS = ("{}_n", "n_{}", "{}_count", "count_{}", "n", "N", "count")
-_MEAN = re.compile(r"(?i)^(?:mean|avg)[_.\- ]|[_.\- ](?:mean|avg)$")
+_MEAN = re.compile(r"(?i)^(?:mean|avg)[_.\- ]|[_.\- ](?:mean|avg)$|[_ ]?[(\[](?:mean|avg)[)\]]$")
 
 
 def _hints(names: Sequence[str]) -> Iterator[str]:
@@ -559,25 +663,15 @@ def _hints(names: Sequence[str]) -> Iterator[str]:
         name = next((name for name in names if pattern.search(name)), None)
         if name is not None:
             yield text.format(name, pattern.sub(instead, name))
-    for name in names:
-        match = _INTERVAL.fullmatch(name)
-        upper = name[: match.start("side")] + _UPPER[match["side"].lower()] if match else ""
-        if match and upper in names:
-            base = match["base"]
-            yield (
-                f"{name!r} and {upper!r} look like a confidence interval of {base!r}: of one of 95 % make "
-                f"'{base}_err' = (upper - lower) / 3.92; limits one standard deviation away are "
-                f"bounds={{{base!r}: {(name, upper)!r}}}"
-            )
-            return
 
 
 def _of_readings(errors: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
     """A sentence where numbers of readings stand beside means and standard deviations (`errors`, by mean):
     the deviation is that of the readings, and no error of their mean."""
     for value, std in errors.items():
-        bases = dict.fromkeys((value, _MEAN.sub("", value)))
-        counts = [name for base in bases for form in _COUNTS if (name := form.format(base)) in names]
+        bases = "|".join(map(re.escape, dict.fromkeys((value, _MEAN.sub("", value)))))
+        form = re.compile(rf"(?i){_COUNT}|(?:{bases})[_. ](?:n|count|nobs)|(?:n|count|nobs)[_. ](?:{bases})")
+        counts = [name for name in names if form.fullmatch(without_unit(name))]
         if counts and _DEVIATION.search(std):
             yield (
                 f"if {counts[0]!r} counts the readings that {value!r} is the mean of, its error bar is "

@@ -16,7 +16,9 @@ from .._tables.columns import ROLES
 if TYPE_CHECKING:
     from .._data.typing import Function
 
-METAVARS = {"name": "NAME", "names": "A,B,...", "bars": "BARS", "pairs": "PAIRS", "flags": "FLAGS"}
+METAVARS = {
+    "level": "LEVEL", "name": "NAME", "names": "A,B,...", "bars": "BARS", "pairs": "PAIRS", "flags": "FLAGS",
+}  # fmt: skip
 OPTION_OF = {"sample_weight": "--weight"}
 """Names of options that are not those of the roles."""
 CHOICES = {
@@ -87,6 +89,8 @@ def _parsed(_: click.Context, option: click.Parameter, given: str | tuple[str, .
     form = ROLES[role].form
     if not given:
         return None
+    if form == "level":
+        return float(str(given))
     if isinstance(given, str):
         if form == "name" or (role, given) == ("exact", "all"):
             return given

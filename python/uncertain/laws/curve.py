@@ -558,8 +558,8 @@ def _target_covariances(
     cov = np.asarray(y_cov, dtype=np.float64)
     if cov.shape == (n, n) and n != m:
         raise UncertainError(
-            f"y_cov: {(n, n)} is a covariance of all rows, which LinearLaw takes; a curve takes {(m, m)} or "
-            f"{(n, m, m)}, those of each row's outputs"
+            f"y_cov: {(n, n)} is a covariance of all rows. shared_modes(y_cov) makes y_std= and modes= of "
+            f"it; y_cov= of a curve is {(m, m)} or {(n, m, m)}, that of each row's outputs."
         )
     if cov.shape not in {(m, m), (n, m, m)}:
         raise UncertainError(f"y_cov: expected the shape {(n, m, m)} or {(m, m)}, got {cov.shape}")

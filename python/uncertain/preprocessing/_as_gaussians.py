@@ -28,6 +28,7 @@ from .._data.validation import RowsLike, check_fitted_names
 from .._data.warn import warn
 from .._tables.cleaning import Cleaning
 from .._tables.columns import OF_FEATURES, Columns, ColumnsLike, FeatureRoles, listing
+from .._tables.contents import find_filled
 from .._tables.find import complete_columns, find_columns
 from .._tables.size_model import SizeModel
 from .._tables.statistics import Statistics
@@ -35,7 +36,6 @@ from .._tables.table import Table, as_table
 from ..exceptions import ColumnError, NotFiniteError, NullError, ShapeError, UncertainWarning
 from ._categories import Categories, find_categories, one_hot_names
 from ._distributions import distributions_of
-from ._empty import find_filled
 from ._error_bars import Sizes, read_deviations, settled_arms
 from ._limits import read_with_limits
 from ._pairs import REFUSE, SHRINK

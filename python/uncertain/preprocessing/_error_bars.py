@@ -7,18 +7,20 @@ its unit, NaN where it is missing.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from .._data.asymmetric import split_normal, what_is_lost
+from .._data.asymmetric import ASYMMETRIC, split_normal, what_is_lost
 from .._data.typing import Booleans, Floats, Ints
 from .._data.units import POWERS
+from .._data.warn import warn
 from .._tables.columns import Columns, listing
 from .._tables.error_names import ErrorBar
 from .._tables.size_model import SizeModel
 from .._tables.table import Table
-from ..exceptions import UncertainError
+from ..exceptions import NullError, ShapeError, UncertainError, UncertainWarning
 from ._flags import read_flags
 
 
@@ -87,8 +89,7 @@ def read_deviations(table: Table, columns: Columns) -> Deviations | None:
     values = table.block([*bars]).to_numpy()
     std, absent = np.empty(values.shape), np.empty(values.shape, dtype=bool)
     for j, (feature, bar) in enumerate(bars.items()):
-        like, power = [feature] * len(bar.columns), POWERS.get(bar.kind, 1)
-        numbers = table.block(bar.columns, like=like, power=power).to_numpy()
+        numbers = read_bar(table, feature, bar, values[:, j])
         absent[:, j] = np.isnan(numbers).any(axis=1)
         if len(bar.columns) == 1:
             std[:, j] = _root(numbers[:, 0]) if bar.kind == "var" else numbers[:, 0]
@@ -99,6 +100,25 @@ def read_deviations(table: Table, columns: Columns) -> Deviations | None:
         if feature in columns.flags:  # a limit needs no error bar
             absent[:, j] &= read_flags(table, columns.flags[feature]) == 0
     return Deviations([*bars], values, std, absent)
+
+
+def read_bar(table: Table, feature: str, bar: ErrorBar, values: Floats, missing: str = "nan") -> Floats:
+    """Read the columns of an error bar, (n, 1 or 2), as standard deviations in the unit of the values."""
+    like, power = () if bar.share else [feature] * len(bar.columns), POWERS.get(bar.kind, 1)
+    numbers = table.block(bar.columns, missing, like=like, power=power).to_numpy()
+    if numbers.shape[1] != len(bar.columns):
+        raise ShapeError(f"{bar}: expected one number per row, got lists of {numbers.shape[1]}")
+    return rescaled(numbers, values, bar) if bar.scale != 1.0 or bar.share else numbers
+
+
+def rescaled(numbers: Floats, values: Floats, bar: ErrorBar, *, back: bool = False) -> Floats:
+    """The numbers of an error bar for one standard deviation; `back`: as its columns have them."""
+    factor = bar.scale * (bar.share * np.abs(values) if bar.share else np.ones(len(values)))
+    factor = np.divide(1.0, factor, where=factor != 0.0, out=np.zeros_like(factor)) if back else factor
+    factor, values = factor[:, None], values[:, None]
+    if bar.kind == "limits":
+        return values + (numbers - values) * factor
+    return numbers * factor ** POWERS.get(bar.kind, 1)
 
 
 def _of_lists(table: Table, columns: Columns) -> Deviations | None:
@@ -114,7 +134,7 @@ def _of_lists(table: Table, columns: Columns) -> Deviations | None:
         numbers = np.where(np.isnan(numbers).any(axis=1, keepdims=True), np.nan, numbers[:, :: d + 1])
     if numbers.shape[1] not in (1, d):
         return None
-    std = np.broadcast_to(numbers if kind == "std" else _root(numbers), values.shape)
+    std = np.broadcast_to(numbers if kind == "std" else _root(numbers), values.shape) * columns.list_scale
     names = [f"{columns.mean}[{j}]" for j in range(d)] if columns.mean else features
     return Deviations(names, values, std, np.isnan(std))
 
@@ -124,16 +144,22 @@ def _root(variances: Floats) -> Floats:
 
 
 def settled_arms(table: Table, columns: Columns) -> tuple[Columns, str | None]:
-    """The columns, where those called upper and lower are what they are by their numbers: limits, or
-    lengths; and what a Gaussian loses of them."""
+    """The columns, where those called upper and lower are what they are by the numbers of all that are called
+    so: limits, or lengths; and what a Gaussian loses of them."""
     pairs = {feature: bar for feature, bar in columns.error_bars.items() if len(bar.columns) == 2}
+    values = {feature: table.block([feature]).to_numpy()[:, 0] for feature in pairs}
+    both = {f: table.block(bar.columns, like=[f] * 2).to_numpy() for f, bar in pairs.items()}
+    votes: dict[tuple[str, ...], int] = {}
+    for feature, bar in pairs.items():
+        if bar.kind == "limits":
+            ends = _ends(feature, bar)
+            votes[ends] = votes.get(ends, 0) + _votes_for_limits(values[feature], both[feature])
     settled: dict[str, ErrorBar] = {}
     below: list[Floats] = []
     above: list[Floats] = []
     for feature, bar in pairs.items():
-        value = table.block([feature]).to_numpy()[:, 0]
-        arms = table.block(bar.columns, like=[feature] * 2).to_numpy()
-        if bar.kind == "limits" and not _are_limits(value, *arms.T):
+        value, arms = values[feature], both[feature]
+        if bar.kind == "limits" and votes[_ends(feature, bar)] < 0:
             bar, arms = ErrorBar("arms", bar.columns[::-1]), arms[:, ::-1]
         settled[feature] = bar
         arms = np.where(np.isinf(arms), np.nan, arms)  # refused, or unknown, where rows are read
@@ -142,9 +168,42 @@ def settled_arms(table: Table, columns: Columns) -> tuple[Columns, str | None]:
         above.append(lengths[1])
     what = f"the error bars of {listing(pairs)}"
     lost = what_is_lost(np.concatenate(below), np.concatenate(above), instead='arms="shape"', what=what)
-    if settled == pairs:
+    if {f: bar.kind for f, bar in settled.items()} == {f: bar.kind for f, bar in pairs.items()}:
         return columns, lost
     return columns.with_bars(columns.error_bars | settled), lost
+
+
+def deviations_of_target(table: Table, bar: ErrorBar, y: Floats, missing: float | None) -> Floats:
+    """Standard deviations of targets `y` with two arms, or limits where most rows lie between the columns."""
+    both = table.block(bar.columns).to_numpy()
+    if _votes_for_limits(y, np.sort(both, axis=1)) >= 0:
+        bar, both = replace(bar, kind="limits"), np.sort(both, axis=1)
+    below, above = arm_lengths(y, rescaled(both, y, bar), "the target", bar)
+    below, above = np.where(np.isnan(below), above, below), np.where(np.isnan(above), below, above)
+    if skewed := float((np.abs(above - below) > ASYMMETRIC * (above + below)).mean()):
+        warn(
+            f"{100 * skewed:.0f} % of the error bars {bar} of the target are asymmetric by more than "
+            f"{ASYMMETRIC:.0%}: their standard deviation is taken",
+            UncertainWarning,
+        )
+    std = np.sqrt(split_normal(y, below, above)[1])
+    if missing is None and np.isnan(std).any():
+        raise NullError(f"{bar}: row {np.flatnonzero(np.isnan(std))[0]} is null or NaN")
+    return std if missing is None else np.where(np.isnan(std), missing, std)
+
+
+def _ends(feature: str, bar: ErrorBar) -> tuple[str, ...]:
+    """What the names of two columns have beside that of their value; the decision is one for all alike."""
+    return tuple(column.replace(feature, "{}") for column in bar.columns)
+
+
+def _votes_for_limits(value: Floats, arms: Floats) -> int:
+    """How many more rows may have limits than lengths; not fewer if all may have limits."""
+    low, high = arms.T
+    known = ~(np.isnan(value) | np.isnan(low) | np.isnan(high))
+    inside = (low <= value) & (value <= high)
+    lengths = (high >= 0) & ((low >= 0).all() | (low <= 0).all())
+    return int(inside[known].sum()) - int(lengths[known].sum())
 
 
 def arm_lengths(value: Floats, arms: Floats, feature: str, bar: ErrorBar) -> tuple[Floats, Floats]:
@@ -175,11 +234,3 @@ def arm_lengths(value: Floats, arms: Floats, feature: str, bar: ErrorBar) -> tup
             "error bar, such as +0.3 and -0.2, or 0.3 and 0.2"
         )
     return below, above
-
-
-def _are_limits(value: Floats, low: Floats, high: Floats) -> bool:
-    """Do the values lie between the two columns, or are these lengths? Both are called upper and lower."""
-    known = ~(np.isnan(value) | np.isnan(low) | np.isnan(high))
-    inside = (low <= value) & (value <= high)
-    lengths = (high >= 0) & ((low >= 0).all() | (low <= 0).all())
-    return bool(inside[known].all() or not lengths[known].all())

@@ -6,11 +6,9 @@ import numpy as np
 
 from .._data.column import read_column
 from .._data.typing import Limits
+from .._tables.contents import SIGNS
 from .._tables.table import Table
 from ..exceptions import UncertainError
-
-SIGNS = {"<": -1, "<=": -1, ">": 1, ">=": 1, "=": 0, "": 0}
-"""Meanings of strings, such as the l_ columns of VizieR have."""
 
 
 def read_flags(table: Table, name: str) -> Limits:

@@ -27,7 +27,7 @@ from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, MissingErrorBarsError, NullError, ParameterError, ShapeError
 from ._categories import Categories, one_hot
 from ._distributions import read_distributions
-from ._error_bars import Sizes, arm_lengths
+from ._error_bars import Sizes, arm_lengths, read_bar
 from ._pairs import REFUSE, Pairs, with_pairs
 
 _ZERO = {"std": "zero-elements", "var": "zero-elements", "cov": "zero-rows", "factor": "zero-rows"}
@@ -83,7 +83,12 @@ def read_gaussians(
         points, features = features + points, []
     if bars or points or indicators:
         plain = {bar.kind for bar in bars.values()}
-        if len(plain) == 1 and plain <= {"std", "var"} and not points and not indicators:
+        in_place = (
+            len(plain) == 1
+            and plain <= {"std", "var"}
+            and all(bar.scale == 1.0 and not bar.share for bar in bars.values())
+        )
+        if in_place and not points and not indicators:
             own: dict[str, list[str]] = {plain.pop(): [bar.columns[0] for bar in bars.values()]}
             parts.append(_gaussians(table, list(bars), own, columns, on_missing, impossible, sizes))
         else:
@@ -117,13 +122,13 @@ def _mixed(
         value = _numbers(table, feature, policy.values)
         if bar.kind in ("std", "var"):
             power = 2 if bar.kind == "var" else 1
-            error = _numbers(table, bar.columns[0], policy.error_bars, [feature], power)
+            error = read_bar(table, feature, bar, value, policy.error_bars)[:, 0]
             error = error if sizes is None else sizes.put(error, len(values), power)
             what = "variances" if bar.kind == "var" else "standard deviations"
             refuse_where(error < 0, error, bar.columns[0], f"{what} must be >= 0")
             variance = error if bar.kind == "var" else error**2
         else:
-            both = table.block(bar.columns, policy.error_bars, like=[feature] * 2).to_numpy()
+            both = read_bar(table, feature, bar, value, policy.error_bars)
             below, above = arm_lengths(value, both, feature, bar)
             if sizes is not None:
                 below, above = sizes.put(below, len(values)), sizes.put(above, len(values))
@@ -257,6 +262,10 @@ def _gaussians(
             policy = "nan"
         like = columns if len(columns) == len(of_kind) else columns[:1]
         rows[kind] = table.block(of_kind, policy, like=like, power=POWERS[kind])
+        if roles.mean is not None and roles.list_scale != 1.0:
+            own = rows[kind]
+            scaled = own.to_numpy() * roles.list_scale ** POWERS[kind]
+            rows[kind] = Rows.from_numpy(scaled, own.n_rows, own.width)
         names["diagonal" if kind == "var" and "factor" in errors else "covariances"] = of_kind
     n, d = means.n_rows, means.width
     missing = None
