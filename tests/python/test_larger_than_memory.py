@@ -440,7 +440,7 @@ def under_limit(path: Path, limit: int, **arguments: Any) -> subprocess.Complete
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA limits mapped memory on Linux")
 def test_a_fit_keeps_to_its_memory(large: Path) -> None:
     known: dict[str, Any] = {"method": "gsu", "meaning": "spread", "probability": False, "tol": 1e-2}
-    # Bytes of each row beside the mapped file, as docs/guide/larger-than-memory.md says.
+    # Bytes of each row beside the mapped file, as docs/how-to/large-data.md says.
     within = under_limit(large, (130 << 20) + 32 * ROWS, memory="130MB", **known)
     assert within.returncode == 0, within.stderr[-2000:]
     assert within.stdout.startswith("900000 ")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._data.incomplete import GaussianRows, Incomplete, with_gaps
-from .._data.typing import Ints, Label
+from .._data.typing import Ints
 from .._tables.columns import Columns
 from .._tables.contents import contradictions, empty_errors
 from .._tables.frame import BatchSize
@@ -72,51 +72,27 @@ def suits_parts(source: Source, columns: Columns, *, named: bool) -> bool:
     return first is not None and not (empty_errors(first, columns) or contradictions(first, columns))
 
 
-class PartReading:
-    """`AsGaussians` fitted to these columns of a table, which gives the same rows whenever it is read.
+class _Parts:
+    """The rows of a table as `AsGaussians` reads them, part by part, as often as one likes.
 
     `at`: the numbers of the rows that are read; None for all.
     """
 
     def __init__(
-        self,
-        reading: AsGaussians,
-        table: Table,
-        names: Sequence[str],
-        *,
-        at: Ints | None = None,
-        part_bytes: int = PART_BYTES,
+        self, reading: AsGaussians, table: Table, columns: Columns, at: Ints | None, part_bytes: int
     ) -> None:
         self._reading = reading
         self._table = table
-        self._names = names
+        self._columns = columns
         self._at = at
         self._part_bytes = part_bytes
-        self._whole = table if table.collected(names) else None
+        used = sorted(columns.used)
+        self._whole = table if table.collected(used) else None
         self._categories = None if self._whole is not None else self._collected_categories()
 
-    def read(self, place: Place) -> list[Any]:
-        """The rows in parts of a place: of the second reading, where it takes two."""
-        reading = self._reading
-        reading._forget_unknown()
-        counted: list[Statistics] = []
-        try:
-            parts = place.keep(self._strict(counted))
-        except INCOMPLETE:
-            if reading.on_missing != "auto":
-                raise
-            counted = [self._statistics()]
-        else:
-            if reading.on_missing != "auto" or not any(each.cleaning().changes for each in counted):
-                for each in counted:
-                    reading._learn(each)
-                    reading._learn_sizes(each, reading.columns_)
-                return parts
-        return place.keep(self._completed(counted[0]))
-
-    def _batches(self, names: Sequence[str] | None = None) -> Iterator[tuple[Table, int, Ints | None]]:
+    def _batches(self, names: Sequence[str] = ()) -> Iterator[tuple[Table, int, Ints | None]]:
         """Rows, the number of the first one of their batch, and those of all behind it; None for all."""
-        names = self._names if names is None else names
+        names = names or sorted(self._columns.used)
         lists = any(self._table.types.get(name) == "list" for name in names)
         rows = in_parts(len(names), self._part_bytes)
         size = BatchSize(min(rows, FIRST_ROWS) if lists else rows)
@@ -125,92 +101,99 @@ class PartReading:
             if lists and not first:
                 numbers = sum(int(column.estimated_size()) for column in batch.columns.values()) // 8
                 size.rows = in_parts(numbers // max(batch.n_rows, 1), self._part_bytes)
-            at = None
+            at, kept = None, batch
             if self._at is not None:
                 low, high = np.searchsorted(self._at, (first, first + batch.n_rows))
                 at = self._at[low:high] - first
-                batch, n_rows = batch.rows(batch.names, at), batch.n_rows
-            else:
-                n_rows = batch.n_rows
-            if batch.n_rows:
-                yield batch, first, at
-            first += n_rows
+                kept = batch.rows(batch.names, at)
+            if kept.n_rows:
+                yield kept, first, at
+            first += batch.n_rows
 
-    def _statistics(self) -> Statistics:
-        """Return those of all rows."""
-        statistics: Statistics | None = None
-        n_rows = 0
+    def statistics(self) -> Statistics:
+        """Statistics of all rows."""
+        statistics, n_rows = Statistics(self._columns), 0
         for table, first, at in self._batches():
-            if statistics is None:
-                statistics = Statistics(self._reading._found(self._whole or table))
             with numbered(first, at):
                 statistics.add(table, n_rows)
             n_rows += table.n_rows
-        assert statistics is not None
         return statistics
 
-    def _strict(self, counted: list[Statistics]) -> Iterator[GaussianRows]:
-        """Yield rows of which nothing is missing, and count them."""
+    def rows(self, statistics: Statistics, *, complete: bool) -> Iterator[GaussianRows]:
+        """Yield rows, `complete` ones of which nothing may be missing, which are counted; else as they are
+        cleaned by what was counted."""
         reading, n_rows = self._reading, 0
         for table, first, at in self._batches():
             with numbered(first, at):
-                if not n_rows:
-                    counted[:] = [Statistics(reading._found(self._whole or table))]
-                    columns, categories = self._settled(table, counted[0].columns)
-                    rows = reading._read_first(table, columns, categories, whole=False, complete=True)
+                if n_rows:
+                    rows = reading._transform(table, complete=complete, counting=not complete)
                 else:
-                    rows = reading._transform(table, complete=True)
-                counted[0].add(table, n_rows)
+                    rows = self._first(table, statistics, complete=complete)
+                if complete:
+                    statistics.add(table, n_rows)
             n_rows += table.n_rows
-            yield rows
+            yield rows if complete else with_gaps(rows)  # alike in every part
 
-    def _completed(self, statistics: Statistics) -> Iterator[GaussianRows]:
-        """Yield rows that are cleaned by what was counted."""
-        reading, started = self._reading, False
-        for table, first, at in self._batches():
-            with numbered(first, at):
-                if started:
-                    rows = reading._transform(table, counting=True)
-                else:
-                    reading._learn(statistics)
-                    columns, categories = self._settled(table, statistics.columns)
-                    reading._learn_sizes(statistics, columns)
-                    rows = reading._read_first(table, columns, categories, whole=False, counting=True)
-                    started = True
-            yield with_gaps(rows)  # alike in every part
+    def _first(self, table: Table, statistics: Statistics, *, complete: bool) -> GaussianRows:
+        """Read first rows, of which columns are learned; of a table in memory by all of its rows."""
+        reading = self._reading
+        if not complete:
+            reading._learn(statistics)
+        columns, categories = reading._settle(self._whole or table, self._categories, self._columns)
+        if not complete:
+            reading._learn_sizes(statistics, columns)
+        return reading._read_first(
+            table, columns, categories, whole=False, complete=complete, counting=not complete
+        )
 
-    def _settled(self, table: Table, columns: Columns) -> tuple[Columns, Categories]:
-        """What is learned of columns by the first rows; of a table in memory by all of its rows."""
-        return self._reading._settle(self._whole or table, self._categories, columns)
-
-    def _collected_categories(self) -> dict[str, list[Label]] | None:
+    def _collected_categories(self) -> Categories | None:
         """Those of the whole columns, by a pass of its own over these; None without categorical columns."""
-        columns = self._reading._asked().categorical or ()
+        columns = self._columns.categorical or ()
         if not columns:
             return None
-        found: dict[str, list[Label]] = {}
+        categories: Categories = {}
         for batch, first, at in self._batches(columns):
             with numbered(first, at):
-                found = joined_categories(found, find_categories(batch, columns, self._reading.on_missing))
-        return found
+                more = find_categories(batch, columns, self._reading.on_missing)
+                categories = joined_categories(categories, more)
+        return categories
 
 
 def read_in_parts(
     reading: AsGaussians,
     source: Source,
-    names: Sequence[str],
+    columns: Columns,
     place: Place,
     *,
     at: Ints | None = None,
     part_bytes: int = PART_BYTES,
 ) -> list[Any]:
-    """The rows of a table as parts of a place; codes for missing values and categories are looked for in all
-    of them."""
+    """The rows of a table, which gives the same whenever it is read, as parts of a place.
+
+    Fits the `reading`: codes for missing values and categories are looked for in all rows. `at`: the numbers
+    of those that count.
+    """
     table = source.table
     assert table is not None
     table.forget()
+    reading._forget_unknown()
+    automatic = reading.on_missing == "auto"
     with source.named():
-        parts = PartReading(reading, table, names, at=at, part_bytes=part_bytes).read(place)
+        rows, statistics = _Parts(reading, table, columns, at, part_bytes), Statistics(columns)
+        try:
+            parts = place.keep(rows.rows(statistics, complete=True))
+        except INCOMPLETE:
+            if not automatic:
+                raise
+            statistics = rows.statistics()
+            parts = place.keep(rows.rows(statistics, complete=False))
+        else:
+            if automatic and statistics.cleaning().changes:
+                del parts
+                parts = place.keep(rows.rows(statistics, complete=False))
+            elif parts:
+                reading._learn(statistics)
+                reading._learn_sizes(statistics, reading.columns_)
     give_memory_back()
     if not parts:
         raise UncertainError("the table has no rows")

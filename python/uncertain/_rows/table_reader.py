@@ -154,8 +154,7 @@ class TableReader(RowReader):
             self.source = self._features  # without what was read beside them
             place = Place() if self.budget is None else Files(self.budget)
             parts = read_in_parts(
-                self.reading, self._features, sorted(self.columns.used), place, at=self._at,
-                part_bytes=self._part_bytes,
+                self.reading, self._features, self.columns, place, at=self._at, part_bytes=self._part_bytes,
             )  # fmt: skip
             return Rows(parts, known, place)
         with self._numbered():
