@@ -76,12 +76,10 @@ def column_numbers(columns: object, d: int, names: Names | None) -> Ints:
 
 def _place(name: str, names: Names | None) -> int:
     if names is None:
-        raise IndexError(
-            f"there is no feature {name!r}: the features have no names; pass "
-            "GaussianArray(..., feature_names=[...])"
-        )
-    if name not in names:
-        raise IndexError(f"there is no feature {name!r}; the features are {listing(names)}")
+        advice = "the features have no names; pass GaussianArray(..., feature_names=[...])"
+        raise IndexError(f"there is no feature {name!r}: {advice}")
+    missing = f"there is no feature {name!r}; the features are {listing(names)}"
+    refuse_if(name not in names, missing, IndexError)
     return names.index(name)
 
 

@@ -105,11 +105,12 @@ class MixtureArray(GaussianArray):
                 refuse_if(wrong, f"means: expected shape {expected}, got {x.shape}", ShapeError)
                 means = x.reshape(n * k, -1)
                 given = {name: _joined(value, (n, k)) for name, value in given.items()}
-        if offsets is None:
-            raise ShapeError(
-                "offsets: must say where the components of every row begin, and the end: [0, 2, 3] for a row "
-                "of two components and a row of one; or give weights of shape (n, K)"
-            )
+        refuse_if(
+            offsets is None,
+            "offsets: must say where the components of every row begin, and the end: [0, 2, 3] for a row of "
+            "two components and a row of one; or give weights of shape (n, K)",
+            ShapeError,
+        )
         if isinstance(means, GaussianArray):
             for name in given:
                 raise UncertainError(f"{name}: the components have covariances already")

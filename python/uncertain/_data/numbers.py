@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..exceptions import NotFiniteError, NullError, ParameterError, RaggedError, ShapeError, UncertainError
+from ..exceptions import NotFiniteError, NullError, RaggedError, ShapeError, UncertainError
+from .options import refuse_if
 from .typing import Array, Booleans, Floats, Ints
 
 
@@ -70,11 +71,9 @@ def refuse_masked(mask: Booleans, what: str) -> None:
 
 def one_kind(names: set[str]) -> set[str]:
     """Refuse more than one kind of uncertainty, except factor + var."""
-    if len(names) > 1 and names != {"factor", "var"}:
-        raise ParameterError(
-            f"{' and '.join(sorted(names))} are given together: pass at most one kind of uncertainty, "
-            "except factor + var"
-        )
+    several = len(names) > 1 and names != {"factor", "var"}
+    advice = "pass at most one kind of uncertainty, except factor + var"
+    refuse_if(several, f"{' and '.join(sorted(names))} are given together: {advice}")
     return names
 
 
@@ -102,17 +101,15 @@ def row_numbers(
 def pair_of_arrays(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> tuple[Floats, Floats]:
     """Two arrays of one shape (n, d)."""
     a, b = float_array(first, names[0]), float_array(second, names[1])
-    if a.ndim != 2 or b.shape != a.shape:
-        raise ShapeError(
-            f"{names[0]} and {names[1]}: expected the same shape (n, d) for both, got {a.shape} and {b.shape}"
-        )
+    expected = f"expected the same shape (n, d) for both, got {a.shape} and {b.shape}"
+    refuse_if(a.ndim != 2 or b.shape != a.shape, f"{' and '.join(names)}: {expected}", ShapeError)
     return a, b
 
 
 def check_shape(values: Array, shape: tuple[int, ...], what: str, content: str) -> None:
     """Refuse an array of another shape."""
-    if values.shape != shape:
-        raise ShapeError(f"{what}: expected {content}, shape {shape}, got {values.shape}")
+    expected = f"{what}: expected {content}, shape {shape}, got {values.shape}"
+    refuse_if(values.shape != shape, expected, ShapeError)
 
 
 def first_place(wrong: Booleans, *axes: str) -> tuple[tuple[int, ...], str] | None:

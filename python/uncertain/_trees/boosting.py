@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_array
 
 from .._base.core import encoded
 from .._data.incomplete import Incomplete
+from .._data.options import refuse_if
 from .._data.typing import Array, Booleans, Floats, Labels
 from .._uncertain import Fitted, Gaussians, Rows
 from ..exceptions import UncertainError
@@ -71,16 +72,12 @@ def flat_trees(learner: BaseEstimator, first: int = 0) -> TreeArrays:
 
     `first` leaves out the trees of so many iterations, and what they start from.
     """
-    if type(learner) not in LEARNERS.values():
-        raise UncertainError(
-            f"the model cannot be saved: a {type(learner).__name__} is another library's learner; {WAY_OUT}. "
-            f"The default learner can be saved, and so can any {' or '.join(LEARNERS)}"
-        )
-    if getattr(learner, "is_categorical_", None) is not None:
-        raise UncertainError(
-            f"the model cannot be saved: its {type(learner).__name__} has categorical_features, which a "
-            f"model file does not hold; {WAY_OUT}"
-        )
+    unsaved, kind = "the model cannot be saved:", type(learner).__name__
+    usual = f"The default learner can be saved, and so can any {' or '.join(LEARNERS)}"
+    other = f"{unsaved} a {kind} is another library's learner; {WAY_OUT}. {usual}"
+    refuse_if(type(learner) not in LEARNERS.values(), other, UncertainError)
+    categories = f"{unsaved} its {kind} has categorical_features, which a model file does not hold; {WAY_OUT}"
+    refuse_if(getattr(learner, "is_categorical_", None) is not None, categories, UncertainError)
     try:
         version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
         if not KNOWN[0] <= version < KNOWN[1]:

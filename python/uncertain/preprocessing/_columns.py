@@ -16,6 +16,7 @@ from sklearn.compose import ColumnTransformer
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, hstack
 from .._data.numbers import float_array
+from .._data.options import refuse_if
 from .._data.typing import NativeColumn
 from ..exceptions import ShapeError
 
@@ -94,8 +95,8 @@ def _gaussians(X: NativeColumn, name: str) -> GaussianRows:
     if isinstance(X, GaussianArray):
         return _unnamed(X)
     numbers = float_array(X.toarray() if sparse.issparse(X) else X, name)
-    if numbers.ndim != 2:
-        raise ShapeError(f"{name}: expected an array of shape (n, d), got {numbers.shape}")
+    expected = f"{name}: expected an array of shape (n, d), got {numbers.shape}"
+    refuse_if(numbers.ndim != 2, expected, ShapeError)
     return Incomplete.from_arrays(numbers) if np.isnan(numbers).any() else GaussianArray(numbers)
 
 
