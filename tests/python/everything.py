@@ -31,7 +31,9 @@ class Subject(NamedTuple):
     parameters: dict[str, Any]
 
     def __str__(self) -> str:
-        return "-".join([self.kind.__name__, *(f"{k}={v}" for k, v in self.parameters.items())])[:70]
+        return "-".join(
+            [self.kind.__name__, *(f"{k}={getattr(v, '__name__', v)}" for k, v in self.parameters.items())]
+        )[:70]
 
     def made(self, **changed: Any) -> Any:
         """Not fitted."""
