@@ -661,7 +661,7 @@ def test_profile_intervals() -> None:
     assert low < law.params_[1] < high and not np.isclose(
         high - law.params_[1], law.params_[1] - low, rtol=0.02
     )
-    X, y, t = readings(growth, [1.0, 0.7], 60, 5)
+    X, y, t = readings(growth, [1.0, 0.7], 240, 5)
     law = CurveRegressor(growth, {"a": 1.0, "b": 0.5}, bounds={"a": (0.9, 5.0)}, fixed=["a"]).fit(
         X, y, y_std=t
     )

@@ -87,21 +87,32 @@ def test_with_errors_in_both_it_is_that_of_the_likelihood(weighted: bool) -> Non
     X = GaussianArray(x[:, None], std=s[:, None])
     law = LinearLaw().fit(X, y, t, sample_weight=c if weighted else None, groups=group)
 
-    def log(p: np.ndarray) -> np.ndarray:
-        alpha, beta, variance, mu, T = p
-        both = np.column_stack([x - mu, y - alpha - beta * mu])
-        V = (
-            np.array([[T, beta * T], [beta * T, beta**2 * T + variance]])
-            + np.eye(2) * np.c_[s, t][:, None] ** 2
-        )
-        squares = np.einsum("ni,ni->n", both, np.linalg.solve(V, both[..., None])[..., 0])
-        return c * -0.5 * (squares + np.linalg.slogdet(2 * np.pi * V)[1])
+    def of_readings(p: np.ndarray) -> np.ndarray:
+        """log p(x) by (mu, T)."""
+        V = p[1] + s**2
+        return -0.5 * ((x - p[0]) ** 2 / V + np.log(2 * np.pi * V))
 
-    at = np.array(
-        [law.intercept_, law.coef_[0], law.scatter_**2, law.means_[0, 0], law.covariances_[0, 0, 0]]
-    )
-    scores, information = differences(log, at)
-    dense = sandwich(np.linalg.inv(information), scores, group)
+    def of_targets(p: np.ndarray) -> np.ndarray:
+        """log p(y | x) by (alpha, beta, s^2, mu, T)."""
+        alpha, beta, variance, mu, T = p
+        gain = T / (T + s**2)
+        V = variance + t**2 + beta**2 * (T - gain * T)
+        return -0.5 * ((y - alpha - beta * (mu + gain * (x - mu))) ** 2 / V + np.log(2 * np.pi * V))
+
+    density = np.array([law.means_[0, 0], law.covariances_[0, 0, 0]])
+    at = np.r_[law.intercept_, law.coef_, law.scatter_**2, density]
+    c = c * n / c.sum()
+    first = differences(of_readings, density)[0]
+    both, information = differences(lambda p: c * of_targets(p), at)
+    second, given = both[:, :3], both[:, 3:] / c[:, None]
+    # The scatter counts degrees of freedom.
+    gain = density[1] / (density[1] + s**2)
+    V = law.scatter_**2 + t**2 + law.coef_**2 * (density[1] - gain * density[1])
+    w = [(c / V**k).sum() for k in (1, 2, 3)]
+    H = information[:3, :3]
+    H[2, 2] += (c**2).mean() * (2 * w[2] / w[0] - (w[1] / w[0]) ** 2)
+    gain = second.T @ given @ np.linalg.inv((c[:, None] * first).T @ first)
+    dense = sandwich(np.linalg.inv(H), second - c[:, None] * first @ gain.T, group)
     np.testing.assert_allclose(law.covariance_, dense[:2, :2], rtol=1e-3)
     assert law.intrinsic_scatter_std_ == pytest.approx(np.sqrt(dense[2, 2]) / (2 * law.scatter_), rel=1e-3)
     assert law.intercept_std_ > 1.3 * LinearLaw().fit(X, y, t, sample_weight=c).intercept_std_

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 from scipy.stats import multivariate_normal, norm
 from test_mixture_array import mixtures, rows_of
@@ -218,38 +217,6 @@ def test_a_law_integrates_over_what_was_read() -> None:
             total += weight
         expected += np.log(np.trapezoid(density / total * expit(grid if y[row] else -grid), grid))
     np.testing.assert_allclose(law.loglikelihood_, expected, rtol=1e-6)
-
-
-def test_a_line_with_gaps_and_limits_is_the_maximum_of_its_likelihood() -> None:
-    """Two features, one with gaps; targets of which some are upper limits: against SciPy."""
-    random = np.random.default_rng(9)
-    base = mixtures(n=N, full=False)
-    y = base.means @ [2.0, -1.0] + random.normal(0, 0.4, N)
-    limit = np.where(np.arange(N) % 7 == 0, -1, 0)
-    X, t = Incomplete(base, marks()), 0.2
-    line = LinearLaw(tol=1e-12, max_iter=5000).fit(X, y, y_std=np.full(N, t), y_limit=limit)
-    parts = base.components
-    joint = GaussianArray.hstack([parts, GaussianArray(y[rows_of(base)][:, None], std=t)])
-    both = Incomplete(
-        MixtureArray(base.weights, joint, offsets=base.offsets),
-        np.c_[marks(), limit != 0],
-        np.c_[np.zeros((N, 2), dtype=np.int8), limit.astype(np.int8)],
-    )
-
-    def loss(p: Array) -> float:
-        beta, intercept, scatter, mu, root = p[:2], p[2], p[3], p[4:6], np.zeros((2, 2))
-        root[np.tril_indices(2)] = p[6:9]
-        T = root @ root.T
-        whole = np.block([[T, (T @ beta)[:, None]], [(T @ beta)[None], beta @ T @ beta + scatter**2]])
-        return -float(pairs(both, np.ones(1), np.r_[mu, intercept + mu @ beta][None], whole[None])[0].sum())
-
-    L = np.linalg.cholesky(line.covariances_[0][:2, :2])
-    start = np.r_[
-        line.coef_, line.intercept_, line.intrinsic_scatter_, line.means_[0][:2], L[np.tril_indices(2)]
-    ]
-    found = minimize(loss, start, method="BFGS", options={"gtol": 1e-2, "maxiter": 6})
-    assert loss(start) - found.fun < 1e-3
-    np.testing.assert_allclose(start[:4], found.x[:4], rtol=5e-3, atol=2e-3)
 
 
 def test_transforms_pass_gaps_on_and_moments_keep_them() -> None:

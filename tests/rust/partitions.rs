@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cases::Numbers;
 use uncertain::deconvolution::Mixture;
 use uncertain::loss::LossKind;
+use uncertain::model::line::{LineRequest, LineSums};
 use uncertain::partition::{Partition, SideColumns};
 use uncertain::state::{RemoteRows, Training};
 use uncertain::step::Step;
@@ -155,10 +156,16 @@ fn every_request() -> Vec<Request> {
         Request::Presence { classes: 0 },
         Request::Scatter { classes: 3, folds: 5, centers: (0..9).map(|k| 0.2 * f64::from(k)).collect() },
         Request::Scatter { classes: 3, folds: 1, centers: vec![0.0; 9] },
-        // The third feature taken for the target.
-        Request::Law { mixture: mixture(1), coef: vec![0.4, -0.2] },
-        Request::Residuals { mixture: mixture(1), unit: 2.0, changes: vec![-0.3, 0.0, 1.5] },
+        Request::Density { mixture: mixture(1) },
+        line(LineSums::Likelihood),
+        line(LineSums::Stage),
+        line(LineSums::Squares { gain: vec![0.01; 5 * 9] }),
     ]
+}
+
+fn line(ask: LineSums) -> Request {
+    let (law, theta, before) = (vec![0.1, 0.4, -0.2, 0.3], vec![0.0, 0.1, 0.0, -0.1, 0.6], vec![0.4, -0.2, 0.3]);
+    Request::Line(LineRequest { density: mixture(1), law, unit: 0.5, share: 0.9, theta, before, ask })
 }
 
 #[test]
@@ -260,7 +267,6 @@ fn moments_of_classes_are_one_pass() {
 
 #[test]
 fn a_law_with_errors_in_both_ends_at_the_same_maximum() {
-    // The errors explain all of the scatter here, so Newton ends at a bound, which is less sharp.
     for (gaps, errors, tolerance) in [(false, 0.01, 1e-6), (true, 0.01, 1e-6), (false, 1.0, 1e-6)] {
         let known = |n: usize| {
             let mut table = table(n, gaps, 0.05);
@@ -269,9 +275,7 @@ fn a_law_with_errors_in_both_ends_at_the_same_maximum() {
         };
         let (table, sample) = (known(3000), known(300));
         for cuts in [1, 2, 7] {
-            let mut pieces = table.pieces(cuts);
-            pieces.parts = pieces.parts.iter().map(|part| part.with_target().unwrap()).collect();
-            close("mixture-regression", "{}", &table.numbers(), &pieces, &sample.numbers(), tolerance);
+            close("mixture-regression", "{}", &table.numbers(), &table.pieces(cuts), &sample.numbers(), tolerance);
         }
     }
     let params = r#"{"n_components": "auto"}"#;
@@ -298,7 +302,6 @@ fn probabilities_are_calibrated_on_held_out_rows() {
     let found = Step::fit_remote("gsu", params, None, &remote, &control).unwrap();
     let expected = Step::fit("gsu", params, None, &training, &control).unwrap();
     let proba = |step: &Step| step.predictor().predict_proba(table.rows(), &control).unwrap();
-    // Other folds, the same law.
     let (a, b) = (proba(&found), proba(&expected));
     assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 0.02));
     assert!(a.iter().zip(&b).any(|(a, b)| a != b));
@@ -361,7 +364,7 @@ fn strange_buffers_and_partitions_are_refused() {
     let one = |request: Request| refused(&encode(&[request]).unwrap());
     assert!(one(Request::Moments { center: vec![0.0; 5] }).contains("5 features"));
     assert!(one(Request::Counts { classes: 2, folds: 5 }).contains("class code"));
-    assert!(one(Request::Law { mixture: mixture(2), coef: vec![0.4, -0.2] }).contains("one component"));
+    assert!(one(Request::Density { mixture: mixture(2) }).contains("one component"));
     let value = |problem| Request::Value { problem, x: vec![0.0; D + 1], epsilon: 0.0, hessian: false };
     assert!(one(value(None)).contains("no problem"));
     let bytes = encode(&every_request()).unwrap();

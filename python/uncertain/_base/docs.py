@@ -183,7 +183,7 @@ law_outliers = outliers : {"student", "mixture"} or None, default=None
     Noise of the targets beside their error bars. "student": Student's distribution of scale
     (s^2 + t_i^2)^(1/2). "mixture": a share of bad data whose noise has a further width of their own, at least
     twice that of the others. For a curve, structural only.
-law_degrees = degrees_of_freedom : float from 1 to 200 or None, default=None
+law_degrees = degrees_of_freedom : float >= 1 or None, default=None
     Of "student"; None: estimated.
 law_error_scale = error_scale : {"fit", "features", "both"} or None, default=None
     Error bars that are right up to a factor, which is estimated. "fit": those of the target, one factor for

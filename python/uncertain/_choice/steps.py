@@ -31,7 +31,7 @@ def takes_gaps(estimator: BaseEstimator, *, measured: bool) -> bool:
 def takes_shapes(law: Law) -> bool:
     """May its rows be mixtures? Not those of a line with outliers, of factors, and of a functional curve."""
     factors = getattr(law, "error_scale", None) in ("features", "both")
-    return not (factors or getattr(law, "_is_given_x", False)) and (
+    return not (factors or getattr(law, "_has_options", False)) and (
         getattr(law, "truth", "structural") == "structural"
     )
 

@@ -161,7 +161,9 @@ class Rows:
     @contextmanager
     def _answering(self, step: BaseEstimator) -> Iterator[None]:
         """Meanwhile, what the core fits asks here; a law of features and target has them together."""
-        takes_both = has_fit_parameter(step, "xy_cov")
+        # A line of one component is fitted to targets given features.
+        several = getattr(step, "n_components", 1) not in (1, "auto")
+        takes_both = several and has_fit_parameter(step, "xy_cov")
         if self.place.is_remote:
             if takes_both:
                 self.parts = self.place.join_target(self.parts)

@@ -125,9 +125,9 @@ class Law:
             q is the normal quantile of (1 + level) / 2, or Student's with n - p degrees of freedom where a
             functional curve estimates the errors of y from its residuals (L is then a sum of squares over
             ``residual_variance_``). V is the squared standard error, and V2 the part of it that L determines:
-            all but the uncertainty of the true features' density for targets given readings, V itself for a
-            line fitted to features and target together. V2 = V for curves. The line's L counts the degrees of
-            freedom of the scatter by (sum w_i)^(-(d + 1) / 2), 1 / w_i the variance of y given x.
+            all but the uncertainty of the true features' density, weights and groups. V2 = V for curves. The
+            line's L counts the degrees of freedom of the scatter by (sum w_i)^(-(d + 1) / 2), 1 / w_i the
+            variance of y given x.
 
         Profiles need not be symmetric about the estimate.
 
@@ -150,8 +150,7 @@ class Law:
         ParameterError
             For a level outside (0, 1), or another method.
         UncertainError
-            For the profile of a law from a file, and of a line with limits or fitted to rows that are
-            mixtures (without ``outliers``, ``error_scale`` and ``modes``).
+            For the profile of a law from a file.
 
         References
         ----------
@@ -290,7 +289,7 @@ class CoefficientLaw(Law):
 
 
 def extra_arrays(fit: Keywords, outliers: str | None) -> dict[str, Floats]:
-    """Arrays of what the core estimates beside a line or a curve."""
+    """Arrays of what the core estimates beside a curve."""
     arrays: Keywords = {}
     if outliers is not None:
         arrays["outlier_law"], arrays["outlier_law_std"] = zip(*fit["noise"], strict=True)

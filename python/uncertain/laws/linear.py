@@ -13,11 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.classifiers import predicted
-from .._base.core import encoded
-from .._base.core import feature_names as named_features
 from .._base.docs import documented
-from .._base.em import FittedMixture, Mixture, packed, unpacked, warn_unless_ended
-from .._base.progress import reporter
+from .._base.em import FittedMixture, Mixture, packed, warn_unless_ended
 from .._base.sums import BeyondSums, Need
 from .._data.groups import groups_from
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
@@ -25,9 +22,9 @@ from .._data.numbers import refuse_where
 from .._data.typing import Booleans, Floats, Header, Keywords, Limits, RandomState
 from .._data.validation import RowsLike, check_numbers, check_readings, check_sample_weight, check_stds
 from .._data.warn import warn
-from .._uncertain import Fitted, Gaussians, fit_line
-from ..exceptions import ConvergenceWarning, ParameterError, UncertainError, UncertainWarning
-from .law import CoefficientLaw, Estimates, extra_arrays, feature_names, flags_per_row
+from .._uncertain import Fitted, Gaussians
+from ..exceptions import ParameterError, UncertainError, UncertainWarning
+from .law import CoefficientLaw, Estimates, feature_names, flags_per_row
 from .modes import checked_modes, mode_arguments, modes_of_fit
 
 __all__ = ["GaussianMixtureRegressor", "LinearLaw"]
@@ -35,7 +32,7 @@ __all__ = ["GaussianMixtureRegressor", "LinearLaw"]
 Readings: TypeAlias = tuple[Gaussians, Booleans | None, Limits | None]
 
 OPTIONS = ("outliers", "degrees_of_freedom", "error_scale")
-"""Parameters of lines that are fitted by the likelihood of targets given readings."""
+"""Parameters of lines, which one component has."""
 
 OF_ONE_COMPONENT = (
     "covariance_",
@@ -64,9 +61,8 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
 
         (x_i, y_i) ~ sum_k pi_k N(mu_k, T_k + C_i),    C_i = [[S_i, c_i], [c_i', t_i^2]]
 
-    fitted by EM (extreme deconvolution, as in `GaussianDenoiser`); for one component Newton's method
-    continues to the maximum of the likelihood (up to 450,000 rows of 10 features, 8,000 of 30). The
-    prediction for a row N(x, S) is the density of its true target given the reading, again a mixture:
+    fitted by EM (extreme deconvolution, as in `GaussianDenoiser`). The prediction for a row N(x, S) is the
+    density of its true target given the reading, again a mixture:
 
     .. code-block:: text
 
@@ -83,9 +79,10 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
     `GSURegressor`, even more. Predictions do not follow that line: a reading is first shrunk towards the
     population, more strongly the larger its error, so that predictions are right on average.
 
-    With ``outliers``, ``error_scale`` or errors that rows share (``modes`` or ``y_cov`` of `fit`), the line
-    is fitted by the likelihood of the target given the reading, and the density of true features (one
-    component) from the readings of features alone:
+    The line is fitted in two stages: the density of true features from the readings of features alone, then
+    the law by the likelihood of the target given the reading, perhaps with ``outliers``, ``error_scale`` or
+    errors that rows share (``modes`` or ``y_cov`` of `fit`). Between exact features it is weighted least
+    squares:
 
     .. code-block:: text
 
@@ -103,17 +100,15 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
     Attributes
     ----------
     coef_ : ndarray of shape (d,)
-        beta = T_xx^-1 T_xy; only with one component, as the five that follow.
+        beta; only with one component, as the five that follow.
     intercept_ : float
-        alpha = mu_y - beta'mu_x.
+        alpha.
     intrinsic_scatter_ : float
         s >= 0, a standard deviation: the scatter around the line that no error bar explains, 0 if error bars
         explain all of it. It counts d + 1 degrees of freedom: without errors s^2 = RSS / (n - d - 1).
     coef_std_ : ndarray of shape (d,)
-        Standard errors of ``coef_``, from the observed information of the marginal likelihood (also of mu_x
-        and T_xx). With weights, the number of rows is the effective one, (sum c)^2 / sum c^2. Beyond the
-        number of rows that Newton's method takes, 20,000 evenly spaced ones represent all of them (fewer for
-        more than 30 features).
+        Standard errors of ``coef_``, from the observed information of the likelihood and the uncertainty of
+        the density of true features; with ``sample_weight`` or ``groups`` by the sandwich formula.
     intercept_std_ : float
         Standard error of ``intercept_``.
     std_ : ndarray of shape (d,)
@@ -128,8 +123,8 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
         T_k, without the noise, the target last.
     {n_components_}
     log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
-        Mean log-likelihood per row (features and target) at the start and after every step that was kept,
-        never falling; with one component, before the correction for degrees of freedom.
+        Mean log-likelihood per row (features and target; with one component features alone) at the start and
+        after every step of EM that was kept, never falling.
     {outlier_probability_, outlier_law_, error_scale_, feature_error_scale_, modes_}
     y_modes_ : ndarray of shape (n, k)
         With ``y_cov``: the modes that it became, for `predict`.
@@ -138,8 +133,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
     covariance_ : ndarray of shape (1 + d, 1 + d)
         Covariance of intercept and coefficients, for one component.
     loglikelihood_ : float
-        Sum of log p(y_i | x_i), of the reading of the target given those of features; for one component. Not
-        known of fits on a cluster.
+        Sum of log p(y_i | x_i), of the reading of the target given those of features; for one component.
     naive_coef_, naive_std_ : ndarrays of shape (d,)
         Least squares of the readings as if they were exact, over the rows without gaps and limits. Not known
         of fits on a cluster, and where rows are mixtures.
@@ -163,7 +157,9 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
     Amemiya, Tobit models: a survey, Journal of Econometrics 24, 1984, doi 10.1016/0304-4076(84)90074-5. K. L.
     Lange, R. J. A. Little, J. M. G. Taylor, Robust statistical modeling using the t distribution, JASA 84,
     1989. K.-Y. Liang, S. L. Zeger, Longitudinal data analysis using generalized linear models, Biometrika 73,
-    1986, doi 10.1093/biomet/73.1.13. D. W. Hogg, J. Bovy, D. Lang, Data analysis recipes: fitting a model to
+    1986, doi 10.1093/biomet/73.1.13. K. M. Murphy, R. H. Topel, Estimation and inference in two-step
+    econometric models, Journal of Business and Economic Statistics 3, 1985, doi
+    10.1080/07350015.1985.10509471. D. W. Hogg, J. Bovy, D. Lang, Data analysis recipes: fitting a model to
     data, 2010, arXiv:1008.4686.
 
     Examples
@@ -217,8 +213,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
             -1 where the reading of the target is below `y` (an upper limit, such as y < 3.2), +1 where it is
             above, 0 where it is `y`. With ``y_std`` 0 the limit applies to the true target. Such rows
             contribute the probability of their side (truncated moments in EM, as in a tobit model). With one
-            component, s is then that of maximum likelihood, and standard errors come from the squared
-            gradients of the rows' log-likelihoods.
+            component, s is then that of maximum likelihood.
         y_cov : array-like of shape (n, n), default=None
             The covariance matrix of all targets' errors, which becomes a diagonal and modes, as by
             `uncertain.laws.shared_modes`, that leave out ``y_cov_loss_`` of it (at most 1e-6). ``y_std`` is
@@ -246,17 +241,18 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
         targets = check_numbers(y, X, self)
         n = len(targets)
         arguments: Keywords = {"weights": check_sample_weight(sample_weight, n)}
-        given_x = modes is not None or y_cov is not None or self._is_given_x
+        shared: dict[str, Floats] = {}
         if self._joint is not None:
-            if given_x:
-                raise UncertainError(
-                    "outliers=, modes=, y_cov= and error_scale= need features and target as columns"
-                )
+            if modes is not None or y_cov is not None:
+                raise UncertainError("modes= and y_cov= need features and target as columns")
             gaps = self._joint.missing if isinstance(self._joint, Incomplete) else None
             rows = filled_gaussians(self._joint)._core, gaps, None
         else:
             variances = None if y_std is None else check_stds(y_std, "y_std", n) ** 2
+            if y_cov is not None:
+                modes, variances, shared = _split_covariance(y_cov, variances, modes, n)
             arguments |= {"targets": targets, "variances": variances}
+            arguments |= mode_arguments(modes, n, data.n_features)
             if xy_cov is not None:
                 if variances is None:
                     raise UncertainError("xy_cov= without y_std=: errors that go together have a size each")
@@ -267,10 +263,11 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
                 arguments["limits"] = flags_per_row(y_limit, "y_limit", n, (-1, 0, 1), rule).astype(np.int8)
         if groups is not None:
             arguments["groups"] = groups_from(groups, "groups", n)
-        if given_x:
-            return self._fit_given_x(rows, arguments, modes, y_cov)
-        self._keep(self._fitted(parameters, rows, **arguments))
-        self._problem = None if self._remote is not None else (rows, arguments, False)
+        model = self._fitted(parameters, rows, **arguments)
+        if shared:
+            model = Fitted.from_arrays(self._kind, parameters, model.header, model.arrays() | shared)
+        self._keep(model)
+        self._problem = None if self._remote is not None else (rows, arguments)
         warn_unless_ended(self)
         if self._undetermined:
             warn(f"{type(self).__name__}: {self._undetermined}; leave out a feature", UncertainWarning)
@@ -428,10 +425,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
 
     def _profile(self, level: float) -> Floats:
         assert self._problem is not None  # as `conf_int` has seen
-        rows, arguments, given_x = self._problem
-        if given_x:
-            ends: Floats = self._line(rows, arguments, level)["profile"]
-            return ends
+        rows, arguments = self._problem
         return self._fitted(self._parameters(), rows, **arguments, profile=level).arrays()["profile"]
 
     def _distribution(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
@@ -452,48 +446,9 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
         return self.weights_, self.means_[:, :-1], self.covariances_[:, :-1, :-1]
 
     @property
-    def _is_given_x(self) -> bool:
-        """Whether a parameter asks for the likelihood of targets given readings."""
+    def _has_options(self) -> bool:
+        """Whether a parameter asks for outliers or factors of error bars."""
         return any(getattr(self, name) is not None for name in OPTIONS)
-
-    def _fit_given_x(
-        self, rows: Readings, arguments: Keywords, modes: ArrayLike | None, y_cov: ArrayLike | None
-    ) -> Self:
-        """Fit the line by the likelihood of the targets given the readings (`fit_line` of the core)."""
-        n = len(arguments["targets"])
-        shared: dict[str, Floats] = {}
-        if y_cov is not None:
-            if modes is not None:
-                raise UncertainError(
-                    "modes= beside y_cov=: errors that rows share are part of y_cov; add modes @ modes.T to "
-                    "it, or give modes= and y_std= from uncertain.laws.shared_modes"
-                )
-            variances = arguments["variances"]
-            split = modes_of_fit(y_cov, None if variances is None else np.sqrt(variances), n)
-            arguments["variances"] = split.std**2
-            modes = split.modes if split.modes.size else None
-            shared = {"modes_loss": np.array([split.loss])}
-            shared |= {} if modes is None else {"modes_of_rows": split.modes}
-        arguments |= mode_arguments(modes, n, rows[0].n_features)
-        fit = self._line(rows, arguments)
-        self._problem = rows, arguments, True
-        ending = {"n_iter": fit["n_iter"], "status": fit["status"]}
-        self._made(_mixture_arrays(fit) | _line_arrays(fit, self.outliers) | shared, ending)
-        for what, status in (("law", fit["status"]), ("true features", fit["density_status"])):
-            if status != "converged":
-                warn(
-                    f"{type(self).__name__}: the fit of the {what} did not converge ({status}); raise "
-                    "max_iter or tol",
-                    ConvergenceWarning,
-                )
-        return self
-
-    def _line(self, rows: Readings, arguments: Keywords, profile: float | None = None) -> Keywords:
-        """Answer of the core, with intervals of the probability `profile`."""
-        options = {name: getattr(self, name) for name in OPTIONS} | {"profile": profile}
-        parameters = encoded(self._core_parameters() | options)
-        with named_features(getattr(self, "feature_names_in_", None)):
-            return fit_line(parameters, rows, **arguments, n_jobs=self.n_jobs, report=reporter(self))
 
     def _with_modes(self, rows: Readings, modes: ArrayLike, return_std: bool, return_cov: bool) -> Any:
         """Predict targets as they are measured, with the errors that they share with rows of the fit."""
@@ -527,7 +482,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
 
     def _beyond_sums(self) -> Iterator[BeyondSums]:
         yield from super()._beyond_sums()
-        if self._is_given_x:
+        if self._has_options:
             yield BeyondSums(
                 Need.MEMORY,
                 "outliers and factors of error bars are found row by row",
@@ -574,9 +529,9 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
                 reason = self._undetermined
             else:
                 reason = (
-                    "the rows do not determine all parameters of the law, have more than 50 features, or are "
-                    "of fewer than 10 groups (or held by a cluster): refit to resampled rows (bootstrap) for "
-                    "its standard errors, with groups= to whole groups"
+                    "the rows do not determine all parameters of the law, or are of fewer than 10 groups "
+                    "(or of groups, held by a cluster): refit to resampled rows (bootstrap) for its standard "
+                    "errors, with groups= to whole groups"
                 )
             raise AttributeError(f"{name}: {reason}")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -611,39 +566,17 @@ def _checked_covariances(xy_cov: ArrayLike, missing: Booleans | None, shape: tup
     return np.ascontiguousarray(cov)
 
 
-def _mixture_arrays(fit: Keywords) -> dict[str, Floats]:
-    """Arrays of a mixture of features and target, from a line and the density of features."""
-    law, mean = fit["law"], fit["mean"]
-    T = unpacked(fit["triangle"][None], len(mean))[0]
-    scatter, scatter_std = fit["scatter"]
-    crossed = T @ law[1:]
-    explained = crossed @ law[1:]
-    # The covariance of a mixture is positive definite: its scatter is at least a trifle.
-    variance = explained + max(scatter**2, 1e-10 * explained, np.finfo(float).tiny)
-    joint = np.block([[T, crossed[:, None]], [crossed[None], np.array([[variance]])]])
-    arrays = {
-        "weights": np.ones(1),
-        "means": np.append(mean, law[0] + law[1:] @ mean)[None],
-        "covariances": packed(joint[None]),
-        "coef": law[1:],
-        "intercept": law[:1],
-        "scatter": np.array([scatter]),
-        "history": fit["history"],
-    }
-    std = np.sqrt(np.diag(fit["covariance"]))
-    if np.all(np.isfinite(std)):
-        arrays |= {"coef_std": std[1:], "intercept_std": std[:1]}
-        arrays |= {"scatter_std": np.array([scatter_std])} if np.isfinite(scatter_std) else {}
-    return arrays
-
-
-def _line_arrays(fit: Keywords, outliers: str | None) -> dict[str, Floats]:
-    """Arrays of what else was estimated, as far as it is finite."""
-    arrays = extra_arrays(fit, outliers)
-    arrays |= {"log_likelihood": np.array([fit["log_likelihood"]]), "covariance": fit["covariance"]}
-    arrays |= {name: fit[name] for name in ("naive", "naive_std") if len(fit[name])}
-    if "modes" in arrays:
-        arrays["modes_law_covariance"] = fit["modes_law_covariance"]
-    if "error_scale" in arrays:
-        arrays["error_scale"] = arrays["error_scale"][np.isfinite(arrays["error_scale"])]
-    return {name: values for name, values in arrays.items() if np.all(np.isfinite(values))}
+def _split_covariance(
+    y_cov: ArrayLike, variances: Floats | None, modes: ArrayLike | None, n: int
+) -> tuple[Floats | None, Floats, dict[str, Floats]]:
+    """Modes and variances of a covariance of all targets' errors, and what a model file knows of them."""
+    if modes is not None:
+        raise UncertainError(
+            "modes= beside y_cov=: errors that rows share are part of y_cov; add modes @ modes.T to "
+            "it, or give modes= and y_std= from uncertain.laws.shared_modes"
+        )
+    split = modes_of_fit(y_cov, None if variances is None else np.sqrt(variances), n)
+    shared = {"modes_loss": np.array([split.loss])}
+    if not split.modes.size:
+        return None, split.std**2, shared
+    return split.modes, split.std**2, shared | {"modes_of_rows": split.modes}

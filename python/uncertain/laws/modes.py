@@ -26,7 +26,9 @@ class SharedModes(NamedTuple):
 LOSS_OF_FIT = 1e-6
 """Largest loss of a fit to a dense covariance."""
 ROUNDS = 30
-"""Most alternations between a diagonal and modes."""
+"""Most extrapolated alternations between a diagonal and modes."""
+TRIES = 3
+"""Numbers of modes that are tried from the fewest possible on."""
 ROUNDING = 1e-14
 """A loss that is none."""
 
@@ -137,23 +139,49 @@ def _size(matrix: Floats) -> float:
 
 
 def _split(matrix: Floats, loss: float, n_modes: int | None) -> SharedModes:
-    """Diagonal and modes by turns, from name a regression on all other rows leaves of each: 1 / (C^-1)_ii."""
+    """Diagonal and modes by turns, from what a regression on all other rows leaves of each: 1 / (C^-1)_ii.
+
+    That is at least the diagonal d of d + M M', so that C less it has no more positive eigenvalues than M has
+    columns: the fewest modes are tried first.
+    """
     values, vectors = np.linalg.eigh(matrix)
     inverse = (vectors**2) @ (1 / np.maximum(values, 1e-12 * max(values[-1], np.finfo(float).tiny)))
+    alone = np.minimum(1 / inverse, np.diag(matrix))
     size = _size(matrix)
-    best = _leading_modes(matrix, np.minimum(1 / inverse, np.diag(matrix)), loss, n_modes, size)
-    for _ in range(ROUNDS):
-        if best.loss < ROUNDING:
-            break
-        candidate = _leading_modes(matrix, best.std**2, loss, n_modes, size)
-        fewer = candidate.modes.shape[1] < best.modes.shape[1]
-        if not fewer and (candidate.modes.shape[1] > best.modes.shape[1] or candidate.loss > 0.9 * best.loss):
-            break
-        best = candidate
-    if best.loss <= loss or n_modes is not None:
+    if n_modes is not None:
+        return _settled(matrix, alone, n_modes, size)
+    least = len(matrix) * np.finfo(float).eps * max(values[-1], 0.0)
+    fewest = int(np.count_nonzero(np.linalg.eigvalsh(matrix - np.diag(alone)) > least))
+    for k in range(fewest, min(fewest + TRIES, len(matrix) // 2)):
+        best = _settled(matrix, alone, k, size)
+        if best.loss <= loss:
+            return best
+    best = _leading_modes(matrix, alone, loss, None, size)
+    if best.loss <= loss:
         return best
     # Not a diagonal and a few modes: eigenvectors beside equal variances reach any loss.
-    return _leading_modes(matrix, np.full(len(matrix), max(float(values[0]), 0.0)), loss, n_modes, size)
+    return _leading_modes(matrix, np.full(len(matrix), max(float(values[0]), 0.0)), loss, None, size)
+
+
+def _settled(matrix: Floats, variances: Floats, k: int, size: float) -> SharedModes:
+    """Principal factors of k modes, their alternations extrapolated (SQUAREM)."""
+    best = _leading_modes(matrix, variances, 0.0, k, size)
+    for _ in range(ROUNDS):
+        if best.loss < ROUNDING or not k:
+            break
+        first = best.std**2
+        second = _leading_modes(matrix, first, 0.0, k, size)
+        third = _leading_modes(matrix, second.std**2, 0.0, k, size)
+        step = second.std**2 - first
+        bend = third.std**2 - second.std**2 - step
+        length = np.linalg.norm(step) / max(np.linalg.norm(bend), np.finfo(float).tiny)
+        ahead = np.clip(first + 2 * length * step + length**2 * bend, 0.0, np.diag(matrix))
+        candidates = third, _leading_modes(matrix, ahead, 0.0, k, size)
+        closest = min(candidates, key=lambda candidate: candidate.loss)
+        if not closest.loss < best.loss:
+            break
+        best = closest
+    return best
 
 
 def _leading_modes(

@@ -24,7 +24,6 @@ mod folds;
 mod gaussians;
 mod interrupt;
 mod kernels;
-mod line;
 mod losses;
 mod mixtures;
 mod numpy_in;
@@ -54,7 +53,6 @@ mod _uncertain {
     #[pymodule_export]
     use super::kernels::{median_pair_distance, probabilistic_rbf};
     #[pymodule_export]
-    use super::line::fit_line;
     #[pymodule_export]
     use super::losses::expected_hinge;
     #[pymodule_export]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use uncertain::file::{self, Class, Saved};
 use uncertain::ndarray::{Array2, Axis, stack};
+use uncertain::state::Parameters as _;
 use uncertain::step::{Average, Step};
 use uncertain::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, Spread};
 use uncertain::{Control, Incomplete, Labels, Targets, deconvolution, gsu_regression, mixture_regression};
@@ -219,7 +220,8 @@ fn densities_are_mixed_and_have_the_moments_of_the_distribution() {
     let targets = Targets::new((0..36).map(|i| f64::from(i % 5) * 0.7 + f64::from(i % 3)).collect()).unwrap();
     let fit = |k: usize| {
         let em = deconvolution::Params { components: deconvolution::Components::Fixed(k), ..Default::default() };
-        let (model, _) = mixture_regression::fit(&em.check().unwrap(), &rows, &targets, &control).unwrap();
+        let params = mixture_regression::Params::new().em(em).check().unwrap();
+        let model = mixture_regression::fit(&params, &rows, &targets, &Default::default(), &control).unwrap();
         vec![Step::from_model(model)]
     };
     let members = vec![fit(1), fit(2)];

@@ -4,6 +4,7 @@ use serde_json::json;
 use uncertain::deconvolution::{self, Components};
 use uncertain::file::{self, Class, Saved};
 use uncertain::gsu::Params;
+use uncertain::state::Parameters as _;
 use uncertain::step::Step;
 use uncertain::transform::{GaussianDenoiser, GaussianImputer};
 use uncertain::{Control, Labels, Targets, discriminant, mixture_regression};
@@ -108,8 +109,8 @@ fn regressions_with_errors_in_both_come_back() {
     let targets = Targets::new(y).unwrap().with_variances(vec![0.1; 36]).unwrap();
     for k in [1, 2] {
         let em = deconvolution::Params { components: Components::Fixed(k), ..Default::default() };
-        let params = em.check().unwrap();
-        let (model, _) = mixture_regression::fit(&params, &data, &targets, &control).unwrap();
+        let params = mixture_regression::Params::new().em(em).check().unwrap();
+        let model = mixture_regression::fit(&params, &data, &targets, &Default::default(), &control).unwrap();
         assert_eq!(model.law().is_some(), k == 1);
         let saved = Saved::new(vec![Step::new(model.clone(), params)], vec![]);
         let bytes = file::save_to_bytes(&saved).unwrap();

@@ -3,9 +3,35 @@
 //! ```text
 //! (p / 2) log sum w_i / V_i,    V_i = s^2 + kappa t_i^2 + what errors of x leave
 //! ```
-//! added to minus the log-likelihood RSS / (n - p), as in the errors-in-both regression.
+//! added to minus the log-likelihood RSS / (n - p), for every n > p.
 
-/// It, and its derivatives by s^2 and kappa.
+/// Sums over rows of w t^2k / V^(j + 1), k <= j <= 2.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Precisions(pub [f64; Self::LEN]);
+
+impl Precisions {
+    pub(super) const LEN: usize = 6;
+
+    pub(super) fn from_slice(sums: &[f64]) -> Self {
+        Self(std::array::from_fn(|at| sums[at]))
+    }
+
+    /// One more row of weight w, known variance t^2 and variance V.
+    pub(super) fn add(&mut self, weight: f64, known: f64, variance: f64) {
+        let (mut term, mut at) = (weight, 0);
+        for j in 0..3 {
+            term /= variance;
+            let mut power = term;
+            for _ in 0..=j {
+                self.0[at] += power;
+                power *= known;
+                at += 1;
+            }
+        }
+    }
+}
+
+/// The correction, and its derivatives by s^2 and kappa.
 pub(super) struct Degrees {
     pub value: f64,
     pub gradient: [f64; 2],
@@ -13,22 +39,9 @@ pub(super) struct Degrees {
 }
 
 impl Degrees {
-    /// Of p = `taken`, and w, t^2 and V of all rows.
-    pub(super) fn new(taken: f64, rows: impl Iterator<Item = [f64; 3]>) -> Self {
-        // Of w t^2k / V^(j + 1), k <= j.
-        let mut sums = [[0.0; 3]; 3];
-        for [w, known, v] in rows {
-            let mut term = w;
-            for (j, sums) in sums.iter_mut().enumerate() {
-                term /= v;
-                let mut power = term;
-                for sum in &mut sums[..=j] {
-                    *sum += power;
-                    power *= known;
-                }
-            }
-        }
-        let [[total, ..], first, second] = sums;
+    /// Of p = `taken`.
+    pub(super) fn new(taken: f64, Precisions([total, first @ .., a, b, c]): &Precisions) -> Self {
+        let second = [a, b, c];
         let slope = |a: usize| first[a] / total;
         let bend = |a: usize, b: usize| 0.5 * taken * (2.0 * second[a + b] / total - slope(a) * slope(b));
         Self {
@@ -46,7 +59,11 @@ mod tests {
     #[test]
     fn derivatives_are_those_of_the_value() {
         let rows = [[1.0, 0.3, 0.2], [0.5, 0.0, 0.7], [2.0, 4.0, 0.1]];
-        let at = |s: f64, kappa: f64| Degrees::new(3.0, rows.iter().map(|[w, t, e]| [*w, *t, s + kappa * t + e]));
+        let at = |s: f64, kappa: f64| {
+            let mut sums = Precisions::default();
+            rows.iter().for_each(|[w, t, e]| sums.add(*w, *t, s + kappa * t + e));
+            Degrees::new(3.0, &sums)
+        };
         let (here, h) = (at(0.5, 1.4), 1e-5);
         for (a, [s, kappa]) in [[h, 0.0], [0.0, h]].into_iter().enumerate() {
             let (above, below) = (at(0.5 + s, 1.4 + kappa), at(0.5 - s, 1.4 - kappa));

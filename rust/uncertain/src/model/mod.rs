@@ -27,7 +27,6 @@ pub(crate) mod one_vs_rest;
 mod penalty_path;
 pub mod platt;
 pub mod probability;
-mod profile;
 mod report;
 pub mod robust;
 mod sampled;

@@ -69,9 +69,9 @@ pub(super) struct Part {
 impl Noise {
     pub(super) fn new(outliers: Option<Outliers>, degrees: Option<f64>) -> Result<Self> {
         if let Some(nu) = degrees
-            && (outliers != Some(Outliers::Student) || !(1.0..=200.0).contains(&nu))
+            && (outliers != Some(Outliers::Student) || !(nu >= 1.0 && nu.is_finite()))
         {
-            let allowed = "from 1 to 200, and only of outliers=\"student\"";
+            let allowed = ">= 1, and only of outliers=\"student\"";
             return Err(Error::parameter("degrees_of_freedom", nu, allowed));
         }
         Ok(match outliers {

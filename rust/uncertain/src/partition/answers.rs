@@ -53,17 +53,14 @@ impl Partition {
                 let (class_of, fold_of) = (self.class_by_row(*classes)?, |row: usize| self.fold(row, folds));
                 scatter(&self.data, *classes, folds, centers, class_of, fold_of, |row| self.weight(row))
             }
-            Request::Law { mixture, coef } => {
+            Request::Density { mixture } => {
                 self.check_single(mixture)?;
-                self.check_width(coef.len() + 1)?;
                 let (all, weight): (Vec<usize>, _) = ((0..self.n_rows()).collect(), |row: usize| self.weight(row));
-                Ok(with_target::Sums::add_up(coef, mixture, self.rows(), &all, &weight, control)?.flat())
+                Ok(with_target::Sums::add_up(mixture, self.rows(), &all, &weight, control)?.flat())
             }
-            Request::Residuals { mixture, unit, changes } => {
-                self.check_single(mixture)?;
-                let weight = |row: usize| self.weight(row);
-                let found = with_target::Residuals::new(mixture, self.rows(), &weight, control)?;
-                Ok(found.sums(changes, *unit, &weight)?.concat())
+            Request::Line(line) => {
+                self.check_single(&line.density)?;
+                line.answer(self.rows(), &self.known_targets()?, control)
             }
         }
     }

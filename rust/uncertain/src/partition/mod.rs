@@ -121,12 +121,20 @@ impl Partition {
     /// # Errors
     /// No targets.
     pub fn with_target(&self) -> Result<Self> {
+        let (data, missing) = with_target::Joint::new(self.rows(), &self.known_targets()?)?.into_parts();
+        self.moved(data, missing)
+    }
+
+    /// The targets with their variances and weights.
+    fn known_targets(&self) -> Result<Targets> {
         let mut targets = Targets::new(self.targets()?.to_vec())?;
         if let Some(variances) = &self.columns.variances {
             targets = targets.with_variances(variances.clone())?;
         }
-        let (data, missing) = with_target::Joint::new(self.rows(), &targets)?.into_parts();
-        self.moved(data, missing)
+        match &self.weights {
+            None => Ok(targets),
+            Some(weights) => targets.with_weights(weights.to_vec()),
+        }
     }
 
     /// Number of rows.

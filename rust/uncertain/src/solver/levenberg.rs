@@ -37,6 +37,11 @@ pub(crate) trait Objective {
     /// How exactly the value is computed.
     fn noise(&self, value: f64) -> f64;
 
+    /// Are these parameters beyond every sense, with an objective that falls without end?
+    fn is_endless(&self, _at: &[f64]) -> bool {
+        false
+    }
+
     fn report(&self, iteration: usize, value: f64);
 }
 
@@ -81,10 +86,8 @@ pub(crate) fn minimise<O: Objective>(
             }
             continue;
         };
-        for j in 0..s.len() {
-            s[j] = (at[j] + s[j]).clamp(lower[j], upper[j]) - at[j];
-        }
-        let trial: Vec<f64> = at.iter().zip(&s).map(|(a, s)| a + s).collect();
+        let trial: Vec<f64> = (0..s.len()).map(|j| (at[j] + s[j]).clamp(lower[j], upper[j])).collect();
+        s.iter_mut().zip(trial.iter().zip(&at)).for_each(|(s, (trial, at))| *s = trial - at);
         let linear = -dot(&derivatives.gradient, &s);
         let predicted = derivatives.beside + linear - 0.5 * quadratic(&derivatives.hessian, &s);
         n_iter += 1;
@@ -106,6 +109,9 @@ pub(crate) fn minimise<O: Objective>(
                 let ratio = actual / predicted;
                 lambda *= (1.0 - (2.0 * ratio - 1.0).powi(3)).clamp(1.0 / 3.0, 2.0);
                 growth = 2.0;
+                if objective.is_endless(&at) {
+                    break Status::Separated;
+                }
             }
             _ => {
                 if !moved || lambda > 1e20 || predicted.abs() <= 100.0 * noise {

@@ -6,6 +6,7 @@ use crate::data::covariance::packed_len;
 use crate::error::{Error, Result};
 use crate::loss::{Loss, LossKind, WorstCaseHinge};
 use crate::mixture::Mixture;
+use crate::model::line::LineRequest;
 
 /// A loss that can be sent to other processes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -122,24 +123,13 @@ pub enum Request {
         /// Near the mean of every class, one after the other.
         centers: Vec<f64>,
     },
-    /// Of rows whose last feature is the target, under one component of both: the sums of its law with this slope
-    /// (`deconvolution::with_target::Sums`).
-    Law {
+    /// Derivatives of the log-likelihood of the rows under one component (`deconvolution::with_target::Sums`).
+    Density {
         /// The component.
         mixture: Mixture,
-        /// The slope.
-        coef: Vec<f64>,
     },
-    /// Of such rows, for every change of the law's scatter s^2: sum c (a^2 - w), sum c w and sum c w^2
-    /// (`deconvolution::with_target::Residuals`).
-    Residuals {
-        /// The component.
-        mixture: Mixture,
-        /// Of w.
-        unit: f64,
-        /// Of s^2.
-        changes: Vec<f64>,
-    },
+    /// Of a line between true features and targets.
+    Line(LineRequest),
 }
 
 impl Request {

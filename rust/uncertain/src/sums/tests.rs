@@ -1,5 +1,6 @@
 //! Requests arrive as they were sent: every kind, every field, every bit.
 
+use crate::model::line::{LineRequest, LineSums};
 use std::collections::HashSet;
 use std::mem::discriminant;
 
@@ -32,8 +33,16 @@ fn every_request() -> Vec<Request> {
         Request::Em { classes: 2, mixture: mixture.clone() },
         Request::Presence { classes: 4 },
         Request::Scatter { classes: 2, folds: 3, centers: some(4) },
-        Request::Law { mixture: mixture.clone(), coef: some(1) },
-        Request::Residuals { mixture, unit: 1.0 / 3.0, changes: some(5) },
+        Request::Density { mixture: mixture.clone() },
+        Request::Line(LineRequest {
+            density: mixture,
+            law: some(3),
+            unit: 1.0 / 3.0,
+            share: 0.7,
+            theta: some(4),
+            before: some(2),
+            ask: LineSums::Squares { gain: some(5) },
+        }),
     ];
     let kinds: HashSet<_> = all.iter().map(discriminant).collect();
     assert_eq!(kinds.len(), Request::COUNT, "an example of every request");

@@ -31,14 +31,6 @@ impl<'a> Precision<'a> {
         })
     }
 
-    /// W_yy, one over the variance of the target's reading given the others, and a_y; the target is last.
-    pub(crate) fn target(&mut self, rows: Incomplete<'_>, row: usize) -> Result<(f64, f64)> {
-        self.whiten(rows, row)?;
-        let (l, z) = (&self.row.l, &self.row.z);
-        let pivot = l[l.len() - 1];
-        Ok((pivot.powi(-2), z[z.len() - 1] / pivot))
-    }
-
     /// log N(u_i; mu, T + C_i), having set `w` and `a`.
     pub(crate) fn whole_row(&mut self, rows: Incomplete<'_>, row: usize) -> Result<f64> {
         self.whiten(rows, row)?;

@@ -1,6 +1,5 @@
-//! Sums over rows that the derivatives of the likelihood of one component of features and target need, as one matrix
-//! product: of W = (T + C_i)^{-1}, of products of two of its elements, and of one of them with one or two elements of
-//! a = W r, r the row less the component's mean.
+//! Sums over rows that the derivatives of the likelihood of one component need, as one matrix product: of W = (T + S_i)^{-1},
+//! of products of two of its elements, and of one of them with one or two elements of a = W r, r the row less the component's mean.
 
 use crate::control::Control;
 use crate::data::Incomplete;
@@ -16,9 +15,9 @@ const BLOCK: usize = 64;
 /// Parts whose sums are held at once.
 const PARTS: usize = 4;
 
-/// Sums over rows, in the coordinates y - beta'x.
+/// Sums over rows.
 pub(crate) struct Sums {
-    /// d + 1, the target last.
+    /// Features.
     pub m: usize,
     /// The log-likelihood.
     pub log_likelihood: f64,
@@ -34,26 +33,25 @@ impl Sums {
     }
 
     pub(crate) fn add_up(
-        coef: &[f64],
-        joint: &Mixture,
+        component: &Mixture,
         rows: Incomplete<'_>,
         some: &[usize],
         weight: Weight<'_>,
         control: &Control,
     ) -> Result<Self> {
-        let m = coef.len() + 1;
+        let m = component.n_features();
         let (len, width) = (packed_len(m), Self::width(m));
         let parts = parallel::map_parts_at_most(some.len(), PARTS, |part| -> Result<Self> {
             let mut sums =
                 Self { m, log_likelihood: 0.0, products: vec![0.0; len * width], linear: vec![0.0; m + len] };
             let (mut left, mut right) = (vec![0.0; len * BLOCK], vec![0.0; BLOCK * width]);
-            let mut precision = Precision::new(joint);
+            let mut precision = Precision::new(component);
             for block in some[part].chunks(BLOCK) {
                 control.check()?;
                 for (k, &i) in block.iter().enumerate() {
                     let log_density = precision.whole_row(rows, i)?;
                     let right = &mut right[k * width..(k + 1) * width];
-                    along_law(coef, &precision, right);
+                    precision.fill(right);
                     let c = weight(i);
                     sums.log_likelihood += c * log_density;
                     (0..len).for_each(|p| left[p * block.len() + k] = c * right[p]);
@@ -79,38 +77,28 @@ impl Sums {
         [vec![self.log_likelihood], self.products, self.linear].concat()
     }
 
-    /// Inverse of [`flat`](Self::flat), of d + 1 = m numbers per row, every row counting `times` as much.
-    pub(crate) fn from_flat(m: usize, flat: &[f64], times: f64) -> Result<Self> {
+    /// Inverse of [`flat`](Self::flat), of m numbers per row.
+    pub(crate) fn from_flat(m: usize, flat: &[f64]) -> Result<Self> {
         let products = packed_len(m) * Self::width(m);
         let len = 1 + products + m + packed_len(m);
         if flat.len() != len {
             return Err(Error::shape("sums of the rows", len, flat.len()));
         }
-        let scaled = |part: &[f64]| part.iter().map(|x| x * times).collect();
-        let (products, linear) = (scaled(&flat[1..=products]), scaled(&flat[1 + products..]));
-        Ok(Self { m, log_likelihood: flat[0] * times, products, linear })
+        let (products, linear) = (flat[1..=products].to_vec(), flat[1 + products..].to_vec());
+        Ok(Self { m, log_likelihood: flat[0], products, linear })
     }
 }
 
-/// packed W, packed a a', a and 1 in the coordinates y - beta'x: there W is A^{-T} W A^{-1} with A^{-1} = [[1, 0], [beta', 1]].
-fn along_law(coef: &[f64], precision: &Precision<'_>, out: &mut [f64]) {
-    let (d, m) = (coef.len(), coef.len() + 1);
-    let (w, a, len) = (&precision.w, &precision.a, packed_len(m));
-    let last = w[d * m + d];
-    for j in 0..d {
-        for k in 0..=j {
-            out[packed_index(j, k)] =
-                w[j * m + k] + coef[j] * w[d * m + k] + w[d * m + j] * coef[k] + coef[j] * coef[k] * last;
+impl Precision<'_> {
+    /// packed W, packed a a', a and 1.
+    fn fill(&self, out: &mut [f64]) {
+        let m = self.a.len();
+        let len = packed_len(m);
+        for (j, k) in (0..m).flat_map(|j| (0..=j).map(move |k| (j, k))) {
+            let at = packed_index(j, k);
+            (out[at], out[len + at]) = (self.w[j * m + k], self.a[j] * self.a[k]);
         }
-        out[packed_index(d, j)] = w[d * m + j] + coef[j] * last;
-        out[2 * len + j] = a[j] + coef[j] * a[d];
-    }
-    out[packed_index(d, d)] = last;
-    out[2 * len + d] = a[d];
-    out[2 * len + m] = 1.0;
-    for j in 0..m {
-        for k in 0..=j {
-            out[len + packed_index(j, k)] = out[2 * len + j] * out[2 * len + k];
-        }
+        out[2 * len..2 * len + m].copy_from_slice(&self.a);
+        out[2 * len + m] = 1.0;
     }
 }

@@ -44,6 +44,7 @@ const NO_MASS: f64 = -36.0;
 /// A place at which the curve was asked, with its part of the mass of its row.
 pub(super) struct Node {
     pub row: usize,
+    pub term: usize,
     /// Of the law of y's noise.
     pub part: usize,
     /// log of the mass, then its share of the row.
@@ -183,8 +184,8 @@ impl Integrand<'_> {
     fn nodes(&self, asked: &Asked) -> Result<Vec<Node>> {
         let mut nodes = Vec::with_capacity(asked.cases.len());
         self.visit(asked, |case, mass, z, f, residual| {
-            let (row, part) = (self.term(case).row, self.part(case));
-            nodes.push(Node { row, part, mass, numbers: [z, f, residual].concat().into(), q: f.len() });
+            let (row, term, part) = (self.term(case).row, case / self.shares.len(), self.part(case));
+            nodes.push(Node { row, term, part, mass, numbers: [z, f, residual].concat().into(), q: f.len() });
         })?;
         Ok(nodes)
     }

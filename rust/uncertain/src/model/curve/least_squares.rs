@@ -1,6 +1,7 @@
 //! Fits by least squares: functional ones, and the naive one from which a structural fit starts.
 
 use crate::error::{Error, Result};
+use crate::model::law::errors::RowScores;
 use crate::model::noise::Noise;
 use crate::solver::Status;
 use crate::solver::levenberg::{Minimum, Objective, minimise, movable};
@@ -10,7 +11,7 @@ use super::evaluate::Evaluator;
 use super::functional::{Functional, Place};
 use super::initial::InitialParameters;
 use super::modes::White;
-use super::readings::{Outputs, Reading};
+use super::readings::{self, Outputs, Reading};
 use super::{Fit, Params};
 
 /// A fit by least squares of what is known at each row.
@@ -56,7 +57,11 @@ pub(super) fn fit_functional(
     let some = movable(&minimum.at, &minimum.derivatives.gradient, &lower, &upper);
     let bread = errors::inverse(&objective.information(), &some, &start.free_names(), SINGULAR[0])?;
     let covariance = if outputs.groups.is_some() {
-        errors::sandwich(&bread, &objective.gradients(&minimum.state), readings, 0..0)
+        let gradients = objective.gradients(&minimum.state).concat();
+        let groups = readings::groups(readings);
+        let ones = vec![1.0; readings.len()];
+        RowScores { p: free.len(), weights: &ones, second: &gradients, stage: None, robust: true, groups, draws: 0..0 }
+            .covariance(&bread)?
     } else {
         bread.iter().map(|c| c * if known { 1.0 } else { residual_variance }).collect()
     };

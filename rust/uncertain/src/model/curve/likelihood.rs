@@ -4,20 +4,24 @@ use crate::data::Incomplete;
 use crate::error::{Error, Result};
 use crate::linalg::cholesky;
 use crate::model::error_scale::{ErrorScale, fit_features};
+use crate::model::law::density::refined;
+use crate::model::law::errors::RowScores;
 use crate::model::noise::Noise;
 use crate::solver::levenberg::{Objective, minimise, movable};
 
-use super::errors::{self, FirstStage, SINGULAR, spread_out};
+use super::density_scores::DensityScores;
+use super::errors::{self, SINGULAR, spread_out};
 use super::evaluate::Evaluator;
 use super::initial::InitialParameters;
 use super::least_squares::{Naive, naive};
-use super::readings::{Outputs, Reading};
+use super::readings::{self, Outputs, Reading};
 use super::structural::Structural;
 use super::{Fit, MOST_NOISY, Params, terms};
 
-/// The least variance of the scatter where nothing else keeps a row from counting without bounds, as a part of that of y, and
-/// of that about the naive fit, below which rounding hides the slope of the likelihood.
-const LEAST: [f64; 2] = [1e-10, 1e-8];
+/// The least variance of the scatter where a row without error of y is integrated over its true x, as a part of that of y.
+const LEAST: f64 = 1e-10;
+/// Rounding of y, as a part of its range: the least scatter where a row without any error would count without bounds.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// The least and the largest kappa.
 const SCALES: [f64; 2] = [1e-6, 1e6];
 /// A bound nearer than so much of the log-likelihood is reached.
@@ -42,9 +46,9 @@ pub(super) fn fit_structural(
     let noisy = readings.iter().any(|reading| reading.noisy() > 0 || !reading.parts.is_empty());
     let mut mixture = noisy
         .then(|| {
-            let fitted =
-                params.density().check()?.fit_rows(rows, outputs.weights.as_ref(), false, evaluator.control)?;
-            Ok::<_, Error>(fitted.mixture)
+            let (weights, control) = (outputs.weights.as_ref(), evaluator.control);
+            let fitted = params.density().check()?.fit_rows(rows, weights, false, control)?;
+            refined(&fitted.mixture, rows, weights, control)
         })
         .transpose()?;
     let mut feature_error_scale = vec![];
@@ -57,7 +61,7 @@ pub(super) fn fit_structural(
     }
     let readings = &readings[..];
     let terms = match &mixture {
-        Some(mixture) => terms::structural(readings, mixture)?.0,
+        Some(mixture) => terms::structural(readings, mixture)?,
         None => terms::functional(readings),
     };
     let free = start.free();
@@ -75,10 +79,13 @@ pub(super) fn fit_structural(
         for o in 0..q {
             let mean = (0..n).map(|i| weights[i] * readings[i].y[o]).sum::<f64>() / n as f64;
             let variance = (0..n).map(|i| weights[i] * (readings[i].y[o] - mean).powi(2)).sum::<f64>() / n as f64;
-            let known = readings.iter().map(|reading| reading.rest[o * q + o]).fold(f64::INFINITY, f64::min);
-            // Without a floor a row without error would count without bounds.
-            let floor = (LEAST[0] * variance).max(LEAST[1] * residual[o]);
-            lower.push(if known > floor { 0.0 } else { floor.max(f64::MIN_POSITIVE) });
+            let range = readings.iter().map(|reading| (reading.y[o] - mean).abs()).fold(0.0, f64::max);
+            let least = |reading: &Reading| match reading.rest[o * q + o] {
+                known if known > 0.0 => 0.0,
+                _ if reading.noisy() > 0 => LEAST * variance,
+                _ => (ROUNDING * range).powi(2).max(f64::MIN_POSITIVE),
+            };
+            lower.push(readings.iter().map(least).fold(0.0, f64::max));
             upper.push(f64::INFINITY);
             let mean_known = readings.iter().map(|reading| reading.rest[o * q + o]).sum::<f64>() / n as f64;
             at.push((residual[o] - mean_known).max(0.1 * residual[o]).max(lower[free.len() + o]));
@@ -149,12 +156,17 @@ pub(super) fn fit_structural(
         }
         (objective.spread, objective.degrees_of_modes) = (spread, taken);
     }
+    let mut reached = false;
     for j in objective.scatters() {
         let (slope, bend) = (minimum.derivatives.gradient[j], minimum.derivatives.hessian[j * (objective.width() + 1)]);
         let way = at[j] - lower[j];
-        if slope >= 0.0 && way * (slope + 0.5 * way * bend.max(0.0)) < REACHED {
-            at[j] = lower[j];
+        if way > 0.0 && slope >= 0.0 && way * (slope + 0.5 * way * bend.max(0.0)) < REACHED {
+            (at[j], reached) = (lower[j], true);
         }
+    }
+    if let Some(first) = objective.value(&at)?.filter(|_| reached) {
+        minimum = minimise(&mut objective, at, first, (&lower, &upper), params.max_iter)?;
+        (at, n_iter) = (minimum.at.clone(), n_iter + minimum.n_iter);
     }
     if readings.iter().all(|reading| reading.noisy() > 0) {
         refuse_spikes(&mut objective, &at, &lower)?;
@@ -166,36 +178,32 @@ pub(super) fn fit_structural(
     let of_noise = (0..noise.n()).map(|e| format!("parameter {e} of outliers="));
     let names: Vec<String> = start.free_names().into_iter().chain(scatters).chain(scale).chain(of_noise).collect();
     let unknown = || Error::Data("the curve is not defined near the solution; set bounds= there".into());
-    // At a bound the other side is not looked at.
-    let information = errors::information(&objective, (&at, &some), &minimum.derivatives, (&lower, &upper))?;
+    let information = objective.information(&at, &minimum.derivatives, (&lower, &upper))?;
     let information = information.ok_or_else(unknown)?;
     // Of clean data the law of outliers is not determined, and does not matter.
     let without: Vec<usize> = some.iter().copied().filter(|&at| at < objective.first_of_noise()).collect();
-    let mut covariance = match errors::inverse(&information, &some, &names, SINGULAR[1]) {
+    let covariance = match errors::inverse(&information, &some, &names, SINGULAR[1]) {
         Err(_) if noise.n() > 0 => errors::inverse(&information, &without, &names, SINGULAR[1])?,
         other => other?,
     };
     let unequal = readings.iter().any(|reading| reading.weight != readings[0].weight);
-    let factors = feature_error_scale.len();
-    let first_stage = match &mixture {
-        Some(mixture) => FirstStage::new(&objective, mixture, factors, &at)?,
+    let stage = match &mixture {
+        Some(mixture) => {
+            let scores = DensityScores::new(&objective, mixture, feature_error_scale.len(), &at)?;
+            Some(scores.ok_or_else(unknown)?)
+        }
         None => None,
     };
-    if outputs.groups.is_some() || unequal {
-        let scores = &minimum.state.scores;
-        let mut rows: Vec<Vec<f64>> =
-            (0..n).map(|i| scores[i * width..(i + 1) * width].iter().map(|s| s * weights[i]).collect()).collect();
-        first_stage.iter().for_each(|stage| stage.add_to(&mut rows, &weights));
-        covariance = errors::sandwich(&covariance, &rows, readings, objective.places_of_modes());
-    } else if let Some(stage) = first_stage {
-        let spread = stage.spread(width);
-        let product = |a: &[f64], b: &[f64]| -> Vec<f64> {
-            let element = |at: usize| (0..width).map(|k| a[at / width * width + k] * b[k * width + at % width]).sum();
-            (0..width * width).map(element).collect()
-        };
-        let added = product(&product(&covariance, &spread), &covariance);
-        covariance.iter_mut().zip(added).for_each(|(c, added)| *c += added);
-    }
+    let scores = RowScores {
+        p: width,
+        weights: &weights,
+        second: &minimum.state.scores,
+        stage: stage.as_ref().map(|stage| (stage.m, &stage.before[..], &stage.given[..])),
+        robust: outputs.groups.is_some() || unequal,
+        groups: readings::groups(readings),
+        draws: objective.places_of_modes(),
+    };
+    let covariance = scores.covariance(&covariance)?;
     let (parameters, variances) = objective.split(&at);
     let (mut scatter, mut scatter_std) = (vec![0.0; q], vec![f64::NAN; q]);
     for o in (0..q).filter(|_| params.scatter) {

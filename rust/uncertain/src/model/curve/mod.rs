@@ -8,6 +8,7 @@
 //! Rows become `terms`, in which both truths are one problem: what is unknown is a standard normal v, of which a
 //! functional fit takes the most likely value and a structural one the integral.
 
+mod density_scores;
 mod errors;
 mod evaluate;
 mod functional;
@@ -70,7 +71,7 @@ params! {
         scatter: bool = true,
         /// What readings of y may be beside their noise; only of structural fits.
         outliers: Option<Outliers> = None,
-        /// Degrees of freedom of Student's distribution, where they are known; from 1 to 200.
+        /// Degrees of freedom of Student's distribution, where they are known; >= 1.
         #[serde(with = "number::option")]
         degrees_of_freedom: Option<f64> = None,
         /// Which error bars are right up to a factor only? Only of structural fits.
@@ -288,7 +289,7 @@ fn moments_of_rows(
     let evaluator = evaluator(curve, &start, &readings, (data.n_features(), n_outputs), control);
     match mixture {
         Some(mixture) => {
-            moments::over_terms(&evaluator, &terms::structural(&readings, mixture)?.0, readings.len(), parameters)
+            moments::over_terms(&evaluator, &terms::structural(&readings, mixture)?, readings.len(), parameters)
         }
         None => moments::straight(&evaluator, &terms::functional(&readings), readings.len(), parameters),
     }

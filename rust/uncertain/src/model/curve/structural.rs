@@ -16,17 +16,32 @@
 //! Degrees of freedom are counted ([`Degrees`]), with V the variance of y about the curve as far as x tells it.
 
 use crate::data::covariance::packed_len;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg::{Eigh, add_outer, dot};
-use crate::model::degrees::Degrees;
+use crate::model::degrees::{Degrees, Precisions};
 use crate::model::noise::{Noise, Part};
 
 use super::evaluate::Evaluator;
-use super::integral::Integrand;
+use super::integral::{Integrals, Integrand};
 use super::modes::White;
 use super::readings::Reading;
 use super::terms::Term;
 use crate::solver::levenberg::{Expansion, Objective};
+
+/// Steps of differences of df/dtheta, in standard errors, and a part of it below which its change is rounding.
+const STEP: f64 = 5e-3;
+const STRAIGHT: f64 = 1e-8;
+
+/// Some rows with their nodes.
+pub(super) struct Block<'a> {
+    pub rows: std::ops::Range<usize>,
+    pub parts: &'a [Part],
+    pub white: &'a [White],
+    pub parameters: &'a [f64],
+    /// True values and f of all nodes.
+    pub z: Vec<f64>,
+    pub f: Vec<f64>,
+}
 
 /// Minus the log-likelihood as a function of the free parameters and the variances sigma^2.
 pub(super) struct Structural<'a> {
@@ -121,9 +136,13 @@ impl Structural<'_> {
         Ok(spread)
     }
 
-    /// The likelihood with its derivatives; `None` where the curve is not defined.
-    pub(super) fn point(&self, at: &[f64]) -> Result<Option<Point>> {
-        let (q, p, width, n) = (self.evaluator.q, self.free.len(), self.width(), self.readings.len());
+    /// The nodes of all rows, block by block, for `see`; `None` where the curve is not defined, or `see` has seen enough.
+    pub(super) fn each_block(
+        &self,
+        at: &[f64],
+        mut see: impl FnMut(&Block<'_>, Integrals) -> Result<bool>,
+    ) -> Result<Option<()>> {
+        let n = self.readings.len();
         let (parameters, variances) = self.split(at);
         let (kappa, parts) = (self.kappa(at), self.parts(at));
         let log_shares: Vec<f64> = parts.iter().map(|part| part.log_share).collect();
@@ -144,20 +163,6 @@ impl Structural<'_> {
             parameters: &parameters,
             rough: self.rough,
         };
-        let bases = self.bases();
-        let mut memory = Memory::default();
-        let mut point = Point {
-            loglikelihood: 0.0,
-            disagreement: 0.0,
-            scores: vec![0.0; n * width],
-            shares: vec![0.0; n * parts.len()],
-            derivatives: Expansion {
-                gradient: vec![0.0; width],
-                hessian: vec![0.0; width * width],
-                diagonal: vec![0.0; width],
-                beside: 0.0,
-            },
-        };
         let rank = self.terms.iter().map(|term| term.rank).max().unwrap_or(0);
         let block = [20_000usize, 4_000, 300, 40][rank.min(3)].div_ceil(parts.len());
         let (mut first_row, mut first_term) = (0, 0);
@@ -167,34 +172,64 @@ impl Structural<'_> {
             let terms = first_term..after.map_or(self.terms.len(), |at| first_term + at);
             (first_row, first_term) = (rows.end, terms.end);
             let integrals = integrand.integrals(terms, rows.clone())?;
-            point.disagreement = point.disagreement.max(integrals.disagreement);
-            let weighted = rows.clone().zip(&integrals.logs).map(|(i, log)| self.weights[i] * log);
-            point.loglikelihood += weighted.sum::<f64>();
-            if !point.loglikelihood.is_finite() {
+            if integrals.logs.iter().any(|log| !log.is_finite()) {
                 return Ok(None);
             }
-            let nodes = &integrals.nodes;
-            let z: Vec<f64> = nodes.iter().flat_map(|node| node.z().iter().copied()).collect();
-            let f: Vec<f64> = nodes.iter().flat_map(|node| node.f().iter().copied()).collect();
-            let mut jacobian = self.evaluator.by_parameters(&z, &parameters, &f, self.free)?;
-            if jacobian.iter().any(|x| !x.is_finite()) {
+            let z = integrals.nodes.iter().flat_map(|node| node.z().iter().copied()).collect();
+            let f = integrals.nodes.iter().flat_map(|node| node.f().iter().copied()).collect();
+            let block = Block { rows, parts: &parts, white: &white, parameters: &parameters, z, f };
+            if !see(&block, integrals)? {
                 return Ok(None);
+            }
+        }
+        Ok(Some(()))
+    }
+
+    /// The likelihood with its derivatives; `None` where the curve is not defined.
+    pub(super) fn point(&self, at: &[f64]) -> Result<Option<Point>> {
+        let (q, p, width, n) = (self.evaluator.q, self.free.len(), self.width(), self.readings.len());
+        let of_parts = self.parts(at).len();
+        let bases = self.bases();
+        let mut memory = Memory::default();
+        let mut point = Point {
+            loglikelihood: 0.0,
+            disagreement: 0.0,
+            scores: vec![0.0; n * width],
+            shares: vec![0.0; n * of_parts],
+            derivatives: Expansion {
+                gradient: vec![0.0; width],
+                hessian: vec![0.0; width * width],
+                diagonal: vec![0.0; width],
+                beside: 0.0,
+            },
+        };
+        let seen = self.each_block(at, |block, integrals| {
+            point.disagreement = point.disagreement.max(integrals.disagreement);
+            let weighted = block.rows.clone().zip(&integrals.logs).map(|(i, log)| self.weights[i] * log);
+            point.loglikelihood += weighted.sum::<f64>();
+            let mut jacobian = self.evaluator.by_parameters(&block.z, block.parameters, &block.f, self.free)?;
+            if jacobian.iter().any(|x| !x.is_finite()) {
+                return Ok(false);
             }
             let none = &mut [][..];
             let mut own = jacobian.chunks_exact_mut((q * p).max(1));
-            for node in nodes {
-                let case = node.row * parts.len() + node.part;
-                let (row, weight) = (&white[case], self.weights[node.row]);
+            for node in &integrals.nodes {
+                let case = node.row * of_parts + node.part;
+                let (row, weight) = (&block.white[case], self.weights[node.row]);
                 point.shares[case] += node.mass;
                 let jacobian = own.next().unwrap_or(none);
                 row.apply(jacobian, p);
-                let part = &parts[node.part];
+                let part = &block.parts[node.part];
                 let directions = self.directions(part, &self.readings[node.row], &bases);
                 let add =
                     Addition { of: self, q, p, part, directions, jacobian, white: row, residual: node.residual() };
                 let scores = &mut point.scores[node.row * width..(node.row + 1) * width];
                 add.to(node.mass, weight, scores, &mut point.derivatives, &mut memory);
             }
+            Ok(true)
+        })?;
+        if seen.is_none() {
+            return Ok(None);
         }
         for (row, weight) in self.weights.iter().enumerate() {
             let s = &point.scores[row * width..(row + 1) * width];
@@ -257,14 +292,18 @@ impl Structural<'_> {
             return (value, gradient, hessian);
         }
         let variances = self.split(at).1;
-        let taken = (((self.free.len() - self.modes) as f64 + self.degrees_of_modes) / q as f64).min(n as f64 / 2.0);
+        let squares: f64 = self.weights.iter().map(|c| c * c).sum();
+        let taken = ((self.free.len() - self.modes) as f64 + self.degrees_of_modes) * squares / (n * q) as f64;
+        let taken = taken.min(n as f64 - 1.0);
         for o in 0..q {
-            let own = self.readings.iter().zip(self.weights).zip(self.spread[o..].iter().step_by(q));
-            let own = own.map(|((reading, weight), spread)| {
+            let mut sums = Precisions::default();
+            for ((reading, weight), spread) in
+                self.readings.iter().zip(self.weights).zip(self.spread[o..].iter().step_by(q))
+            {
                 let rest = reading.rest[o * q + o];
-                [*weight, rest, variances[o] + kappa * rest + spread]
-            });
-            let degrees = Degrees::new(taken, own);
+                sums.add(*weight, rest, variances[o] + kappa * rest + spread);
+            }
+            let degrees = Degrees::new(taken, &sums);
             value += degrees.value;
             // The place of a parameter of this output, and that of its derivatives.
             let places = [(o, 0), (scatters, 1)];
@@ -277,13 +316,49 @@ impl Structural<'_> {
         (value, gradient, hessian)
     }
 
-    /// Minus the gradient of the log-likelihood with its correction, for differences of it.
-    pub(super) fn gradient(&self, at: &[f64]) -> Result<Option<Vec<f64>>> {
-        Ok(self.point(at)?.map(|point| {
-            let mut gradient = point.derivatives.gradient;
-            gradient[self.free.len()..].iter_mut().zip(self.degrees(at).1).for_each(|(g, first)| *g += first);
-            gradient
-        }))
+    /// The second derivatives `hessian` with those of f, which the way to the solution does without: differences of its first
+    /// derivatives at the nodes, a part of a standard error to both sides within the bounds. `None` where f is not defined there.
+    pub(super) fn information(
+        &self,
+        at: &[f64],
+        Expansion { hessian, diagonal, .. }: &Expansion,
+        (lower, upper): (&[f64], &[f64]),
+    ) -> Result<Option<Vec<f64>>> {
+        let (q, p, width) = (self.evaluator.q, self.free.len(), self.width());
+        let mut out = hessian.to_vec();
+        let of_parts = self.parts(at).len();
+        let seen = self.each_block(at, |block, integrals| {
+            for b in 0..p - self.modes {
+                // Between the error that is known so far and that which there would be if the true x were known.
+                let known = hessian[b * width + b].max(1e-12 * diagonal[b]) * diagonal[b];
+                let step = STEP / known.max(f64::MIN_POSITIVE).powf(0.25);
+                let end = |to: f64| {
+                    let mut moved = block.parameters.to_vec();
+                    moved[self.free[b]] = to.clamp(lower[b], upper[b]);
+                    let values = self.evaluator.values(&block.z, &moved)?;
+                    let jacobian = self.evaluator.by_parameters(&block.z, &moved, &values, self.free)?;
+                    Ok::<_, Error>((jacobian, moved[self.free[b]]))
+                };
+                let ((above, high), (below, low)) = (end(at[b] + step)?, end(at[b] - step)?);
+                for (node, rows) in integrals.nodes.iter().zip((0..).step_by(q * p)) {
+                    let (white, r) = (&block.white[node.row * of_parts + node.part], node.residual());
+                    let share = node.mass * self.weights[node.row] / (high - low);
+                    for (o, a) in (0..q).flat_map(|o| (0..p).map(move |a| (o, a))) {
+                        let (above, below) = (above[rows + o * p + a], below[rows + o * p + a]);
+                        if (above - below).abs() <= STRAIGHT * (above.abs() + below.abs()) {
+                            continue;
+                        }
+                        let solved: f64 = (0..q).map(|i| white.w[i * q + o] * r[i]).sum();
+                        // Half to each side of the diagonal.
+                        let bent = 0.5 * share * (above - below) * solved;
+                        out[a * width + b] -= bent;
+                        out[b * width + a] -= bent;
+                    }
+                }
+            }
+            Ok(out.iter().all(|h| h.is_finite()))
+        })?;
+        Ok(seen.map(|()| out))
     }
 }
 
@@ -399,8 +474,16 @@ impl Objective for Structural<'_> {
     }
 
     fn negligible(&self, _: f64) -> f64 {
-        // Parameters within some 1e-6 of their standard errors; of rough integrals, a hundredth.
-        if self.rough { 1e-4 } else { 1e-12 }
+        // Parameters within some 1e-6 of their standard errors; of rough integrals, a hundredth. Without integrals the last steps
+        // cost nothing.
+        let exact = self.terms.iter().all(|term| term.rank == 0);
+        if exact {
+            1e-22
+        } else if self.rough {
+            1e-4
+        } else {
+            1e-12
+        }
     }
 
     fn noise(&self, value: f64) -> f64 {

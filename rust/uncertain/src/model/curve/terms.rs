@@ -22,6 +22,9 @@ pub(super) struct Term {
     pub row: usize,
     /// Of the terms of a row the weights sum to 1.
     pub log_weight: f64,
+    /// Component of the density; of an exact row that is one term for all components, their shares in it.
+    pub component: usize,
+    pub shares: Vec<f64>,
     pub rank: usize,
     /// a, d.
     pub centre: Vec<f64>,
@@ -54,6 +57,8 @@ pub(super) fn functional(readings: &[Reading]) -> Vec<Term> {
     let term = |(row, reading): (usize, &Reading)| Term {
         row,
         log_weight: 0.0,
+        component: 0,
+        shares: vec![],
         rank: reading.rank,
         centre: reading.x.clone(),
         root: reading.root.iter().map(|l| -l).collect(),
@@ -66,9 +71,8 @@ pub(super) fn functional(readings: &[Reading]) -> Vec<Term> {
     readings.iter().enumerate().map(term).collect()
 }
 
-/// One term per row, component of its own that may be true, and component of the density that matters there; and log p(x)
-/// of every row.
-pub(super) fn structural(readings: &[Reading], mixture: &Mixture) -> Result<(Vec<Term>, Vec<f64>)> {
+/// One term per row, component of its own that may be true, and component of the density that matters there.
+pub(super) fn structural(readings: &[Reading], mixture: &Mixture) -> Result<Vec<Term>> {
     let d = mixture.n_features();
     let components = (0..mixture.n_components())
         .map(|k| {
@@ -77,28 +81,30 @@ pub(super) fn structural(readings: &[Reading], mixture: &Mixture) -> Result<(Vec
             Ok((factor, log_root))
         })
         .collect::<Result<Vec<_>>>()?;
-    let (mut terms, mut logs) = (vec![], Vec::with_capacity(readings.len()));
+    let mut terms = vec![];
     for (row, reading) in readings.iter().enumerate() {
         let mut own = vec![];
         for (log_share, part) in reading.alternatives() {
             let first = own.len();
             for (k, (factor, log_root)) in components.iter().enumerate() {
                 let (mut term, log) = under(part, mixture.mean(k), factor, *log_root);
-                (term.row, term.log_weight) = (row, log_share + mixture.weights()[k].ln() + log);
+                (term.row, term.component) = (row, k);
+                term.log_weight = log_share + mixture.weights()[k].ln() + log;
                 own.push(term);
             }
             if part.rank == 0 {
                 // Whatever the components say, z = x.
-                own[first].log_weight = log_sum_of(&own[first..]);
+                let total = log_sum_of(&own[first..]);
+                own[first].shares = own[first..].iter().map(|term| (term.log_weight - total).exp()).collect();
+                own[first].log_weight = total;
                 own.truncate(first + 1);
             }
         }
         let total = log_sum_of(&own);
-        logs.push(total);
         own.iter_mut().for_each(|term| term.log_weight -= total);
         terms.extend(own.into_iter().filter(|term| term.log_weight > NOTHING));
     }
-    Ok((terms, logs))
+    Ok(terms)
 }
 
 fn log_sum_of(terms: &[Term]) -> f64 {
@@ -149,6 +155,6 @@ fn under(reading: &Reading, mean: &[f64], factor: &[f64], log_root: f64) -> (Ter
     let left: Vec<f64> = centre.iter().zip(mean).map(|(z, m)| z - m).collect();
     let square = dot(&left, &solve(left.clone())) + dot(&u, &u);
     let log_lambda: f64 = (0..k).map(|c| lambda[c * k + c].ln()).sum();
-    let term = Term { row: 0, log_weight: 0.0, rank: k, centre, root, shift, slope };
+    let term = Term { row: 0, log_weight: 0.0, component: 0, shares: vec![], rank: k, centre, root, shift, slope };
     (term, -0.5 * square - log_root - log_lambda)
 }

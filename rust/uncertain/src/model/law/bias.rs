@@ -24,7 +24,7 @@ use crate::control::Control;
 use crate::data::covariance::packed_index;
 use crate::error::Result;
 use crate::linalg::{cholesky, cholesky_solve};
-use crate::model::law::family::Weighted;
+use crate::model::law::family::FamilyRows;
 use crate::model::law::likelihood::Likelihood;
 use crate::model::law::newton::{Maximum, square};
 use crate::parallel;
@@ -38,36 +38,50 @@ const TRUSTED: f64 = 0.3;
 const STEP: f64 = 0.1;
 
 /// The maximum less the bias that errors add to it, where that is known.
-pub(super) fn corrected(likelihood: Likelihood<'_>, maximum: &Maximum, control: &Control) -> Result<Maximum> {
-    let Some(bias) = from_errors(likelihood, maximum, control)? else { return Ok(maximum.clone()) };
+pub(super) fn corrected(
+    likelihood: Likelihood<'_>,
+    rows: &FamilyRows,
+    maximum: &Maximum,
+    control: &Control,
+) -> Result<Maximum> {
+    let Some(bias) = from_errors(likelihood, rows, maximum, control)? else { return Ok(maximum.clone()) };
     let theta: Vec<f64> = maximum.theta.iter().zip(&bias).map(|(theta, b)| theta - b).collect();
     // Thresholds keep their order.
-    if !likelihood.intercept && !theta[likelihood.first_extra()..].is_sorted_by(|low, high| low < high) {
+    if !likelihood.intercept && !theta[likelihood.first_psi()..].is_sorted_by(|low, high| low < high) {
         return Ok(maximum.clone());
     }
     let at = likelihood.evaluate(&theta, control)?;
-    Ok(Maximum { theta, at, ..maximum.clone() })
+    let hessian = at.hessian.iter().map(|h| -h).collect();
+    Ok(Maximum { theta, hessian, at, ..maximum.clone() })
 }
 
 /// The bias that errors add, one number per parameter; `None` where it is not known.
-fn from_errors(likelihood: Likelihood<'_>, maximum: &Maximum, control: &Control) -> Result<Option<Vec<f64>>> {
-    let n = likelihood.rows.len();
+fn from_errors(
+    likelihood: Likelihood<'_>,
+    rows: &FamilyRows,
+    maximum: &Maximum,
+    control: &Control,
+) -> Result<Option<Vec<f64>>> {
+    let n = likelihood.weights.len();
     if likelihood.truths.covariance_under(0, 0).is_none() {
         return Ok(None);
     }
     let count = n.min(MOST_ROWS);
     let taken: Vec<usize> = (0..count).map(|at| at * n / count).collect();
-    let mut rows: Vec<Weighted> = likelihood.rows.iter().map(|row| Weighted { weight: 0.0, ..*row }).collect();
+    let mut weights = vec![0.0; n];
     let share = n as f64 / count as f64;
-    taken.iter().for_each(|&i| rows[i].weight = share * likelihood.rows[i].weight);
-    let noisy = first_order(Likelihood { rows: &rows, ..likelihood }, maximum, control)?;
+    taken.iter().for_each(|&i| weights[i] = share * likelihood.weights[i]);
+    let noisy = first_order(Likelihood { weights: &weights, ..likelihood }, maximum, control)?;
 
     let (truths, owners) = likelihood.truths.points_within(&taken)?;
-    let mut points: Vec<Weighted> = owners.iter().map(|(i, _)| rows[*i]).collect();
-    let exact = Likelihood { truths: &truths, rows: &points, ..likelihood };
+    let response = rows.take(owners.iter().map(|(i, _)| *i));
+    let mut points: Vec<f64> = owners.iter().map(|(i, _)| weights[*i]).collect();
+    let offsets: Option<Vec<f64>> = likelihood.offsets.map(|all| owners.iter().map(|(i, _)| all[*i]).collect());
+    let exact =
+        Likelihood { truths: &truths, response: &response, offsets: offsets.as_deref(), scaled: None, ..likelihood };
     let logs = parallel::map_parts(owners.len(), |part| -> Vec<f64> {
-        let mut row = exact.row();
-        part.map(|at| owners[at].1 + exact.look(at, &maximum.theta, &mut row)).collect()
+        let (place, mut row) = (exact.at(&maximum.theta), exact.row());
+        part.map(|at| owners[at].1 + exact.see(at, &place, &mut row)).collect()
     })?;
     let logs = logs.concat();
     let mut first = 0;
@@ -75,9 +89,9 @@ fn from_errors(likelihood: Likelihood<'_>, maximum: &Maximum, control: &Control)
         let own = first..first + own.len();
         let total = crate::mixture::log_sum(&logs[own.clone()]);
         first = own.end;
-        own.for_each(|at| points[at].weight *= (logs[at] - total).exp());
+        own.for_each(|at| points[at] *= (logs[at] - total).exp());
     }
-    let exact = first_order(Likelihood { truths: &truths, rows: &points, ..likelihood }, maximum, control)?;
+    let exact = first_order(Likelihood { weights: &points, ..exact }, maximum, control)?;
 
     let (Some((noisy, std)), Some((exact, _))) = (noisy, exact) else { return Ok(None) };
     let mut bias: Vec<f64> = noisy.iter().zip(&exact).map(|(noisy, exact)| noisy - exact).collect();
@@ -106,14 +120,14 @@ fn first_order(
             *to += c * free.iter().zip(by).map(|(&j, by)| element(j) * by).sum::<f64>();
         }
     };
-    let parts = parallel::map_parts(likelihood.rows.len(), |part| -> Result<Vec<f64>> {
-        let (mut sum, mut row) = (vec![0.0; q], likelihood.row());
-        for i in part.filter(|&i| likelihood.rows[i].weight > 0.0) {
+    let parts = parallel::map_parts(likelihood.weights.len(), |part| -> Result<Vec<f64>> {
+        let (place, mut sum, mut row) = (likelihood.at(theta), vec![0.0; q], likelihood.row());
+        for i in part.filter(|&i| likelihood.weights[i] > 0.0) {
             control.check()?;
-            likelihood.look(i, theta, &mut row);
+            likelihood.see(i, &place, &mut row);
             let mut step: Vec<f64> = free.iter().map(|&j| row.gradient[j]).collect();
             cholesky_solve(&factor, q, &mut step);
-            times(&row.hessian, &step, &mut sum, likelihood.rows[i].weight);
+            times(&row.hessian, &step, &mut sum, likelihood.weights[i]);
         }
         Ok(sum)
     })?;

@@ -3,7 +3,7 @@
 use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
-use crate::linalg::{Eigh, cholesky};
+use crate::linalg::{Eigh, cholesky, dot};
 use crate::model::law::Estimates;
 use crate::model::law::truths::Truths;
 
@@ -25,6 +25,17 @@ impl Coordinates {
         penalised: bool,
         remedy: &str,
     ) -> Result<Self> {
+        match Self::surveyed(truths, weight)? {
+            (_, Some(direction)) if !penalised => Err(Self::undetermined(&direction, remedy)),
+            (coordinates, _) => Ok(coordinates),
+        }
+    }
+
+    /// Of these rows, and a direction along which they say nothing: shares of the features, in units of their spread.
+    pub(in crate::model) fn surveyed(
+        truths: &Truths,
+        weight: impl Fn(usize) -> f64 + Sync,
+    ) -> Result<(Self, Option<Vec<f64>>)> {
         let (d, len) = (truths.d, packed_len(truths.d));
         let total: f64 = (0..truths.n).map(&weight).sum();
         let first = truths.mean(0);
@@ -42,30 +53,38 @@ impl Coordinates {
         let scale: Vec<f64> = (0..d).map(|j| if varies(j) { size(j) } else { 1.0 }).collect();
         let constant = (0..d).find(|&j| !varies(j));
         let coordinates = Self { centre, scale };
-        match (penalised, constant) {
-            (true, _) => Ok(coordinates),
-            (false, Some(j)) => Err(undetermined(&[(j, 1.0)], remedy)),
-            (false, None) => coordinates.check(seen, &all, remedy).map(|()| coordinates),
-        }
+        let direction = match constant {
+            Some(j) => Some((0..d).map(|k| f64::from(u8::from(k == j))).collect()),
+            None => Self::open_direction(&coordinates.scaled(seen), &coordinates.scaled(&all), truths.n <= d + 1)?,
+        };
+        Ok((coordinates, direction))
     }
 
-    fn check(&self, seen: &[f64], all: &[f64], remedy: &str) -> Result<()> {
-        let d = self.scale.len();
-        let scaled = |triangle: &[f64]| -> Vec<f64> {
-            let pairs = (0..d).flat_map(|i| (0..=i).map(move |j| (i, j)));
-            pairs.zip(triangle).map(|((i, j), x)| x / self.scale[i] / self.scale[j]).collect()
-        };
-        let (seen, all) = (scaled(seen), scaled(all));
+    /// With k further features, as they are.
+    pub(in crate::model) fn with_exact(&self, k: usize) -> Self {
+        Self { centre: [&self.centre[..], &vec![0.0; k]].concat(), scale: [&self.scale[..], &vec![1.0; k]].concat() }
+    }
+
+    fn scaled(&self, triangle: &[f64]) -> Vec<f64> {
+        let pairs = (0..self.scale.len()).flat_map(|i| (0..=i).map(move |j| (i, j)));
+        pairs.zip(triangle).map(|((i, j), x)| x / self.scale[i] / self.scale[j]).collect()
+    }
+
+    /// A direction of length 1 along which true values do not differ, or readings say nothing of them, from the covariances of
+    /// what is seen and of all; `few`: rows are, so that there is one.
+    pub(in crate::model) fn open_direction(seen: &[f64], all: &[f64], few: bool) -> Result<Option<Vec<f64>>> {
+        let d = (0..).find(|&d| packed_len(d) >= all.len()).unwrap_or(0);
         let mut eigh = Eigh::new(d);
-        eigh.packed(&all)?;
-        if eigh.values[0] < SINGULAR * d as f64 {
-            return Err(named(&eigh.vectors[..d], remedy));
+        eigh.packed(all)?;
+        let least = eigh.vectors[..d].to_vec();
+        if few || eigh.values[0] < SINGULAR * d as f64 {
+            return Ok(Some(least));
         }
         // Of L^-1 (seen) L^-T, with L L' all of it.
         let mut l: Vec<f64> =
             (0..d * d).map(|at| all[packed_index((at / d).max(at % d), (at / d).min(at % d))]).collect();
         if !cholesky(&mut l, d) {
-            return Err(named(&eigh.vectors[..d], remedy));
+            return Ok(Some(least));
         }
         let forward = |b: &dyn Fn(usize) -> f64| -> Vec<f64> {
             let mut x = vec![0.0; d];
@@ -80,14 +99,15 @@ impl Coordinates {
         let triangle: Vec<f64> = (0..d).flat_map(|i| whole[i][..=i].to_vec()).collect();
         eigh.packed(&triangle)?;
         if eigh.values[0] >= LEAST_SEEN {
-            return Ok(());
+            return Ok(None);
         }
         // The direction L^-T u.
         let mut direction = eigh.vectors[..d].to_vec();
         for i in (0..d).rev() {
             direction[i] = (direction[i] - (i + 1..d).map(|j| l[j * d + i] * direction[j]).sum::<f64>()) / l[i * d + i];
         }
-        Err(named(&direction, remedy))
+        let size = dot(&direction, &direction).sqrt();
+        Ok(Some(direction.iter().map(|x| x / size).collect()))
     }
 
     /// The density in these coordinates.
@@ -145,23 +165,18 @@ impl Coordinates {
         let covariance: Vec<f64> = (0..p * p).map(|at| whole((at / p).max(at % p), (at / p).min(at % p))).collect();
         Estimates { values, covariance }
     }
-}
 
-/// The direction in words: its features with their shares of it, the largest first.
-fn named(direction: &[f64], remedy: &str) -> Error {
-    let size = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let mut parts: Vec<(usize, f64)> = direction.iter().map(|x| x / size).enumerate().collect();
-    parts.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-    parts.retain(|(_, share)| share.abs() > 0.05);
-    undetermined(&parts, remedy)
-}
-
-fn undetermined(parts: &[(usize, f64)], remedy: &str) -> Error {
-    let sign = parts.first().map_or(1.0, |(_, share)| share.signum());
-    let shown: Vec<String> = parts.iter().map(|(j, share)| format!("{:.2} of feature {j}", sign * share)).collect();
-    Error::Data(format!(
-        "the rows do not determine the law: along {} (in units of their spread) true values do not differ, or the \
-         readings say nothing of it; {remedy}",
-        shown.join(", ")
-    ))
+    /// The direction in words: its features with their shares of it, the largest first.
+    pub(in crate::model) fn undetermined(direction: &[f64], remedy: &str) -> Error {
+        let mut parts: Vec<(usize, f64)> = direction.iter().copied().enumerate().collect();
+        parts.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+        parts.retain(|(_, share)| share.abs() > 0.05);
+        let sign = parts.first().map_or(1.0, |(_, share)| share.signum());
+        let shown: Vec<String> = parts.iter().map(|(j, share)| format!("{:.2} of feature {j}", sign * share)).collect();
+        Error::Data(format!(
+            "the rows do not determine the law: along {} (in units of their spread) true values do not differ, or the \
+             readings say nothing of it; {remedy}",
+            shown.join(", ")
+        ))
+    }
 }

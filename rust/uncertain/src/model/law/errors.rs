@@ -20,10 +20,9 @@ use crate::deconvolution::Mixture;
 use crate::error::Result;
 use crate::linalg::{Eigh, add_outer, cholesky, cholesky_solve};
 use crate::model::clusters;
-use crate::model::law::likelihood::{Likelihood, Row};
-use crate::model::law::newton::{Maximum, square};
+use crate::model::law::likelihood::{Likelihood, Place, Row};
+use crate::model::law::newton::{Maximum, Problem, square};
 use crate::model::law::scaled_noise::ScaledNoise;
-use crate::model::law::truths::Truths;
 use crate::parallel;
 use crate::parallel::added;
 
@@ -32,124 +31,53 @@ const WORK: f64 = 1e10;
 /// Directions of the density's parameters with less information, relative to the most of scaled ones, are not counted.
 const RANK: f64 = 1e-9;
 
-/// A likelihood of targets given readings, by whose density its errors are to be judged, too.
-pub(in crate::model) trait SecondStage: Sync {
-    /// One row on its way, with memory.
-    type Row;
-
-    fn truths(&self) -> &Truths;
-
-    /// Number of parameters.
-    fn p(&self) -> usize;
-
-    fn weight_of(&self, row: usize) -> f64;
-
-    fn memory_for(&self, theta: &[f64]) -> Self::Row;
-
-    /// Everything about row i.
-    fn look_at(&self, i: usize, theta: &[f64], row: &mut Self::Row);
-
-    /// s2 of the row that was looked at.
-    fn gradient<'r>(&self, row: &'r Self::Row) -> &'r [f64];
-
-    /// The information of parameters that are draws themselves, such as errors that rows share, for a sandwich.
-    fn add_prior(&self, _middle: &mut [f64]) {}
-
-    /// Errors of features whose factors were fitted with a density of one component, and the place of the first coefficient.
-    fn scaled_noise(&self) -> Option<(&ScaledNoise, usize)>;
-
-    /// Of a component its share given y, the covariance of z and eta given x, D_m and D_mm.
-    fn under<'r>(&self, component: usize, row: &'r Self::Row) -> (f64, &'r [f64], f64, f64);
-}
-
-impl SecondStage for Likelihood<'_> {
-    type Row = Row;
-
-    fn truths(&self) -> &Truths {
-        self.truths
-    }
-
-    fn p(&self) -> usize {
-        Likelihood::p(self)
-    }
-
-    fn weight_of(&self, row: usize) -> f64 {
-        self.rows[row].weight
-    }
-
-    fn memory_for(&self, _: &[f64]) -> Row {
-        self.row()
-    }
-
-    fn look_at(&self, i: usize, theta: &[f64], row: &mut Row) {
-        self.look(i, theta, row);
-    }
-
-    fn gradient<'r>(&self, row: &'r Row) -> &'r [f64] {
-        &row.gradient
-    }
-
-    fn add_prior(&self, middle: &mut [f64]) {
-        self.modes().for_each(|place| middle[packed_index(place, place)] += 1.0);
-    }
-
-    fn scaled_noise(&self) -> Option<(&ScaledNoise, usize)> {
-        self.scaled.map(|noise| (noise, self.first_coef()))
-    }
-
-    fn under<'r>(&self, component: usize, row: &'r Row) -> (f64, &'r [f64], f64, f64) {
-        let d = self.truths.d;
-        let (along, at) = (&row.along[component * d..(component + 1) * d], &row.integrals[component]);
-        (row.shares[component], along, at.gradient[0], at.hessian[0][0])
-    }
-}
-
-/// p x p, in the coordinates of the rows; NaN for a parameter at its bound, all NaN where the information is singular.
-pub(super) fn covariance(
-    likelihood: Likelihood<'_>,
+/// p x p, in the coordinates of the fit; NaN for a parameter at its bound, all NaN where the information is singular.
+pub(in crate::model) fn covariance(
+    problem: &Problem<'_>,
     mixture: Option<&Mixture>,
     maximum: &Maximum,
-    alphas: &[f64],
-    groups: Option<&[u32]>,
-    control: &Control,
-) -> Result<Vec<f64>> {
-    let mut information: Vec<f64> = maximum.at.hessian.iter().map(|h| -h).collect();
-    let mut penalised = information.clone();
-    for (j, alpha) in alphas.iter().enumerate() {
-        let place = likelihood.first_coef() + j;
-        penalised[packed_index(place, place)] += alpha * likelihood.weight();
-    }
-    // Errors that rows share are draws, whose distribution is information.
-    likelihood.add_prior(&mut information);
-    two_stages(&likelihood, mixture, &maximum.theta, (&information, &penalised), &maximum.free, groups, control)
-}
-
-/// The same from the information without and with penalties, packed triangles.
-pub(in crate::model) fn two_stages<S: SecondStage>(
-    likelihood: &S,
-    mixture: Option<&Mixture>,
-    theta: &[f64],
-    (information, penalised): (&[f64], &[f64]),
     free: &[usize],
     groups: Option<&[u32]>,
-    control: &Control,
 ) -> Result<Vec<f64>> {
-    let (p, n) = (likelihood.p(), likelihood.truths().n);
-    let q = free.len();
+    let (likelihood, control) = (&problem.likelihood, problem.control);
+    let penalised = &maximum.hessian;
+    let mut information = penalised.clone();
+    // Errors that rows share are draws, whose distribution is information.
+    for (j, rho) in problem.ridges[..likelihood.truths.d].iter().enumerate() {
+        let place = likelihood.first_coef() + j;
+        information[packed_index(place, place)] -= rho;
+    }
+    let theta = likelihood.at(&maximum.theta);
+    let (p, q) = (likelihood.p(), free.len());
     let mut all = vec![f64::NAN; p * p];
     let mut factor = square(penalised, free);
     if factor.iter().any(|x| !x.is_finite()) || !cholesky(&mut factor, q) {
         return Ok(all);
     }
-    let density = mixture.filter(|_| likelihood.truths().covariance_under(0, 0).is_some());
-    let stage = density.map(|mixture| Stage::new(likelihood, mixture, theta, control)).transpose()?;
-    let weighted = (1..n).any(|i| likelihood.weight_of(i) != likelihood.weight_of(0));
+    let density = mixture.filter(|_| likelihood.truths.covariance_under(0, 0).is_some());
+    let sums = |mixture| match problem.remote {
+        None => sums_of_stage(likelihood, mixture, &theta, control),
+        Some(remote) => remote.stage(&maximum.theta),
+    };
+    let stage = |mixture| Stage::new(sums(mixture)?, p, dimension(likelihood, mixture));
+    let stage = density.map(stage).transpose()?;
+    let weighted = match problem.remote {
+        None => likelihood.weights.iter().any(|c| *c != likelihood.weights[0]),
+        Some(remote) => remote.is_weighted(),
+    };
     let middle = if weighted || groups.is_some() {
-        let mut middle = influences(likelihood, mixture.zip(stage.as_ref()), theta, groups, control)?;
-        likelihood.add_prior(&mut middle);
+        let mut middle = match problem.remote {
+            None => influences(likelihood, mixture.zip(stage.as_ref()), &theta, groups, control)?,
+            Some(remote) => {
+                let mut squares = remote.squares(&maximum.theta, stage.as_ref().map_or(&[], |stage| &stage.gain))?;
+                squares.iter_mut().for_each(|x| *x *= clusters::correction(remote.n()));
+                squares
+            }
+        };
+        likelihood.modes().for_each(|place| middle[packed_index(place, place)] += 1.0);
         middle
     } else {
-        let mut middle = information.to_vec();
+        let mut middle = information;
         stage.iter().for_each(|stage| stage.add_spread(p, &mut middle));
         middle
     };
@@ -182,27 +110,8 @@ struct Stage {
 }
 
 impl Stage {
-    fn new<S: SecondStage>(likelihood: &S, mixture: &Mixture, theta: &[f64], control: &Control) -> Result<Self> {
-        let (p, n) = (likelihood.p(), likelihood.truths().n);
-        let dim = n_scores(mixture) + likelihood.scaled_noise().map_or(0, |(noise, _)| noise.len());
-        let most = ((WORK / (dim as f64).powi(2)) as usize).clamp(1, n);
-        let parts = parallel::map_parts_at_most(most, 8, |part| -> Result<Vec<f64>> {
-            let mut sums = vec![0.0; packed_len(dim) + p * dim];
-            let (mut row, mut before, mut given) = (likelihood.memory_for(theta), vec![0.0; dim], vec![0.0; dim]);
-            for at in part {
-                control.check()?;
-                let i = at * n / most;
-                scores(likelihood, mixture, i, theta, &mut row, &mut before, &mut given);
-                let c = likelihood.weight_of(i) * n as f64 / most as f64;
-                let (a, crossed) = sums.split_at_mut(packed_len(dim));
-                add_outer(c, &before, a);
-                for (crossed, s2) in crossed.chunks_exact_mut(dim).zip(likelihood.gradient(&row)) {
-                    crossed.iter_mut().zip(&given).for_each(|(sum, r)| *sum += c * s2 * r);
-                }
-            }
-            Ok(sums)
-        })?;
-        let mut a = added(parts.into_iter().collect::<Result<_>>()?);
+    /// From [`sums_of_stage`].
+    fn new(mut a: Vec<f64>, p: usize, dim: usize) -> Result<Self> {
         let crossed = a.split_off(packed_len(dim));
         // A scaled to ones on its diagonal, and its inverse where it has one.
         let sizes: Vec<f64> = (0..dim).map(|j| a[packed_index(j, j)].max(f64::MIN_POSITIVE).sqrt()).collect();
@@ -235,31 +144,134 @@ impl Stage {
     }
 }
 
+/// The packed A, and C, p x dim.
+pub(in crate::model) fn sums_of_stage(
+    likelihood: &Likelihood<'_>,
+    mixture: &Mixture,
+    theta: &Place<'_>,
+    control: &Control,
+) -> Result<Vec<f64>> {
+    let (p, n) = (likelihood.p(), likelihood.truths.n);
+    let dim = dimension(likelihood, mixture);
+    let most = ((WORK / (dim as f64).powi(2)) as usize).clamp(1, n);
+    let parts = parallel::map_parts_at_most(most, 8, |part| -> Result<Vec<f64>> {
+        let mut sums = vec![0.0; packed_len(dim) + p * dim];
+        let (mut row, mut before, mut given) = (likelihood.row(), vec![0.0; dim], vec![0.0; dim]);
+        for at in part {
+            control.check()?;
+            let i = at * n / most;
+            scores(likelihood, mixture, i, theta, &mut row, &mut before, &mut given);
+            let c = likelihood.weights[i] * n as f64 / most as f64;
+            let (a, crossed) = sums.split_at_mut(packed_len(dim));
+            add_outer(c, &before, a);
+            for (crossed, s2) in crossed.chunks_exact_mut(dim).zip(&row.gradient) {
+                crossed.iter_mut().zip(&given).for_each(|(sum, r)| *sum += c * s2 * r);
+            }
+        }
+        Ok(sums)
+    })?;
+    Ok(added(parts.into_iter().collect::<Result<_>>()?))
+}
+
+/// The packed sum of the squared influences of independent rows, as `gain` (p x dim) carries scores of the density over.
+pub(in crate::model) fn sums_of_squares(
+    likelihood: &Likelihood<'_>,
+    mixture: &Mixture,
+    gain: &[f64],
+    theta: &Place<'_>,
+    control: &Control,
+) -> Result<Vec<f64>> {
+    let dim = if gain.is_empty() { 0 } else { dimension(likelihood, mixture) };
+    let stage = Stage { gain: gain.to_vec(), crossed: vec![], dim };
+    let density = (dim > 0).then_some((mixture, &stage));
+    let mut squares = influences(likelihood, density, theta, None, control)?;
+    squares.iter_mut().for_each(|x| *x /= clusters::correction(likelihood.truths.n));
+    Ok(squares)
+}
+
+/// Parameters of the density, and factors of errors beside them.
+fn dimension(likelihood: &Likelihood<'_>, mixture: &Mixture) -> usize {
+    n_scores(mixture) + likelihood.scaled.map_or(0, ScaledNoise::len)
+}
+
+/// Scores of rows that are all there: of the second stage, n x p, and of the m parameters of the density given x and what y adds
+/// to them, n x m each.
+pub(in crate::model) struct RowScores<'a> {
+    pub p: usize,
+    pub weights: &'a [f64],
+    pub second: &'a [f64],
+    pub stage: Option<(usize, &'a [f64], &'a [f64])>,
+    /// By the sandwich of the rows' influences.
+    pub robust: bool,
+    pub groups: Option<Vec<u32>>,
+    /// Parameters that are draws of a unit normal distribution.
+    pub draws: std::ops::Range<usize>,
+}
+
+impl RowScores<'_> {
+    /// The covariance of the estimates from `inverse`, that of the information of the second stage, 0 where a parameter is held.
+    pub(in crate::model) fn covariance(self, inverse: &[f64]) -> Result<Vec<f64>> {
+        let (p, dim) = (self.p, self.stage.map_or(0, |(m, ..)| m));
+        let (before, given) = self.stage.map_or((&[][..], &[][..]), |(_, before, given)| (before, given));
+        let of = |scores: &'_ [f64], i: usize, m: usize| scores[i * m..(i + 1) * m].to_vec();
+        let mut sums = vec![0.0; packed_len(dim) + p * dim];
+        for (i, c) in self.weights.iter().enumerate().filter(|_| dim > 0) {
+            let (a, crossed) = sums.split_at_mut(packed_len(dim));
+            add_outer(*c, &of(before, i, dim), a);
+            for (crossed, s2) in crossed.chunks_exact_mut(dim).zip(&self.second[i * p..]) {
+                crossed.iter_mut().zip(&given[i * dim..]).for_each(|(sum, r)| *sum += c * s2 * r);
+            }
+        }
+        let stage = if dim > 0 { Some(Stage::new(sums, p, dim)?) } else { None };
+        let mut middle = vec![0.0; packed_len(p)];
+        if self.robust {
+            let mut rows = self.second.to_vec();
+            for (i, (row, c)) in rows.chunks_exact_mut(p).zip(self.weights).enumerate() {
+                for (a, s2) in row.iter_mut().enumerate() {
+                    let gain = stage.as_ref().map_or(&[][..], |stage| &stage.gain[a * dim..(a + 1) * dim]);
+                    *s2 = c * (*s2 - gain.iter().zip(&before[i * dim..]).map(|(g, s)| g * s).sum::<f64>());
+                }
+            }
+            middle = clusters::middle(&rows, p, self.groups.as_deref());
+            self.draws.for_each(|a| middle[packed_index(a, a)] += 1.0);
+        } else {
+            stage.iter().for_each(|stage| stage.add_spread(p, &mut middle));
+        }
+        let product = |at: usize, with: &dyn Fn(usize, usize) -> f64| -> f64 {
+            (0..p).map(|k| inverse[at / p * p + k] * with(k, at % p)).sum()
+        };
+        let half: Vec<f64> = (0..p * p).map(|at| product(at, &|k, b| middle[packed_index(k, b)])).collect();
+        // B M is half; B (B M)' = B M B.
+        let own = |at: usize| if self.robust { 0.0 } else { inverse[at] };
+        Ok((0..p * p).map(|at| own(at) + product(at, &|k, b| half[b * p + k])).collect())
+    }
+}
+
 /// Sum of the squared influences of all groups, a packed triangle.
-fn influences<S: SecondStage>(
-    likelihood: &S,
+fn influences(
+    likelihood: &Likelihood<'_>,
     density: Option<(&Mixture, &Stage)>,
-    theta: &[f64],
+    theta: &Place<'_>,
     groups: Option<&[u32]>,
     control: &Control,
 ) -> Result<Vec<f64>> {
-    let (p, n) = (likelihood.p(), likelihood.truths().n);
+    let (p, n) = (likelihood.p(), likelihood.truths.n);
     let rows = parallel::map_parts(n, |part| -> Result<Vec<f64>> {
-        let mut row = likelihood.memory_for(theta);
+        let mut row = likelihood.row();
         let dim = density.map_or(0, |(_, stage)| stage.dim);
         let (mut before, mut given) = (vec![0.0; dim], vec![0.0; dim]);
         let mut out = Vec::with_capacity(part.len() * p);
         for i in part {
             control.check()?;
             let Some((mixture, stage)) = density else {
-                likelihood.look_at(i, theta, &mut row);
-                out.extend(likelihood.gradient(&row).iter().map(|g| likelihood.weight_of(i) * g));
+                likelihood.see(i, theta, &mut row);
+                out.extend(row.gradient.iter().map(|g| likelihood.weights[i] * g));
                 continue;
             };
             scores(likelihood, mixture, i, theta, &mut row, &mut before, &mut given);
-            for (g, gain) in likelihood.gradient(&row).iter().zip(stage.gain.chunks_exact(dim)) {
+            for (g, gain) in row.gradient.iter().zip(stage.gain.chunks_exact(dim)) {
                 let carried: f64 = gain.iter().zip(&before).map(|(a, s)| a * s).sum();
-                out.push(likelihood.weight_of(i) * (g - carried));
+                out.push(likelihood.weights[i] * (g - carried));
             }
         }
         Ok(out)
@@ -276,17 +288,17 @@ fn n_scores(mixture: &Mixture) -> usize {
 }
 
 /// s1 in `before` and r in `given`; s2 is the gradient of the row.
-fn scores<S: SecondStage>(
-    likelihood: &S,
+fn scores(
+    likelihood: &Likelihood<'_>,
     mixture: &Mixture,
     i: usize,
-    theta: &[f64],
-    row: &mut S::Row,
+    theta: &Place<'_>,
+    row: &mut Row,
     before: &mut [f64],
     given: &mut [f64],
 ) {
-    likelihood.look_at(i, theta, row);
-    let (truths, d, k) = (likelihood.truths(), mixture.n_features(), mixture.n_components());
+    likelihood.see(i, theta, row);
+    let (truths, d, k) = (likelihood.truths, mixture.n_features(), mixture.n_components());
     before.fill(0.0);
     given.fill(0.0);
     let mut first = 0;
@@ -298,7 +310,8 @@ fn scores<S: SecondStage>(
                 given[at] += y - x;
                 at += 1;
             };
-            let (q, along, d_m, d_mm) = likelihood.under(c, row);
+            let (q, along, local) = (row.shares[c], &row.along[c * d..(c + 1) * d], &row.locals[c]);
+            let (d_m, d_mm) = (local.gradient[0], local.hessian[0]);
             let (w, mean) = (truths.logs(i)[c].exp(), truths.mean_under(c, i));
             let covariance = truths.covariance_under(c, i).unwrap_or(&[]);
             let (mu, t) = (mixture.mean(of), mixture.covariance(of));
@@ -321,13 +334,14 @@ fn scores<S: SecondStage>(
             first += 1;
         }
     }
-    if let Some((noise, place)) = likelihood.scaled_noise() {
-        let (_, along, d_m, d_mm) = likelihood.under(0, row);
+    if let Some(noise) = likelihood.scaled {
+        let (along, local) = (&row.along[..d], &row.locals[0]);
         let ((density, before), given) = (before.split_at_mut(first), &mut given[first..]);
         // The score by mu_a stands in front of those by T_ab.
         let to: Vec<f64> = (0..d).map(|a| density[packed_len(a) + a]).collect();
         let turned: Vec<f64> =
             (0..d).flat_map(|a| &density[packed_len(a) + a + 1..=packed_len(a) + 2 * a + 1]).copied().collect();
-        noise.scores(i, (&turned, &to), (&theta[place..place + d], along), (d_m, d_mm), before, given);
+        let by = (local.gradient[0], local.hessian[0]);
+        noise.scores(i, (&turned, &to), (&theta.beta, along), by, before, given);
     }
 }

@@ -11,9 +11,9 @@ use crate::model::error_scale::{check_features, fit_features};
 use crate::model::law::bias;
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::errors::covariance;
-use crate::model::law::family::{Observation, Weighted};
+use crate::model::law::family::{FamilyRows, Observation, Weighted};
 use crate::model::law::likelihood::Likelihood;
-use crate::model::law::newton::{Maximum, maximum, square};
+use crate::model::law::newton::{Maximum, Problem, square};
 use crate::model::law::profile::intervals;
 use crate::model::law::scaled_noise::ScaledNoise;
 use crate::model::law::truths::Truths;
@@ -178,56 +178,78 @@ impl ValidParams {
         // Weights are relative: standard errors are those of so many rows.
         let share = rows.len() as f64 / rows.iter().map(|row| row.weight).sum::<f64>();
         rows.iter_mut().for_each(|row| row.weight *= share);
-        let mut coordinates =
+        let coordinates =
             Coordinates::new(&truths, |i| rows[i].weight, self.0.alpha > 0.0, "leave out a feature, or set alpha > 0")?;
         truths.rescale(&coordinates.centre, &coordinates.scale);
         naive.rescale(&coordinates.centre, &coordinates.scale);
         let mixture = coordinates.mixture(&fitted.mixture);
-        let mut alphas = vec![self.0.alpha; truths.d];
         let Modes { of_targets, k, .. } = &problem.modes;
-        let k = *k;
-        if k > 0 {
-            shared_features::check(of_targets, k)?;
-            coordinates.centre.extend(vec![0.0; k]);
-            coordinates.scale.extend(vec![1.0; k]);
-            // a'a / 2 beside the sum of all rows.
-            alphas.extend(vec![1.0 / rows.len() as f64; k]);
-            (truths, naive) = (truths.with_exact(of_targets, k), naive.with_exact(of_targets, k));
-        }
+        let (d, k) = (truths.d, *k);
+        shared_features::check(of_targets, k)?;
         let family = kind.family();
         let (b, extra) = family.start(&rows, problem.n_classes);
         let intercept = kind.has_intercept();
-        let start = [if intercept { vec![b] } else { vec![] }, vec![0.0; truths.d], extra].concat();
-        let n_extra = family.n_extra(problem.n_classes);
-        let natural = |theta: &[f64]| family.natural(&theta[theta.len() - n_extra..]);
+        let start = [if intercept { vec![b] } else { vec![] }, vec![0.0; d + k], extra].concat();
+        let n_psi = family.n_extra(problem.n_classes);
+        let natural = |theta: &[f64]| family.natural(&theta[theta.len() - n_psi..]);
         let numbers: Vec<usize> = (0..rows.len()).collect();
         let scaled =
             scale.as_ref().map(|_| ScaledNoise::new(read, &numbers, &coordinates.scale, &mixture)).transpose()?;
-        let scaled = scaled.as_ref();
-        let likelihood = |truths| Likelihood { truths, rows: &rows, family, intercept, n_extra, n_modes: k, scaled };
+        let response = FamilyRows::new(family, n_psi, rows.iter().map(|row| row.seen).collect());
+        let weights: Vec<f64> = rows.iter().map(|row| row.weight).collect();
+        let offsets: Vec<f64> = rows.iter().map(|row| row.offset).collect();
+        let likelihood = |truths| Likelihood {
+            truths,
+            response: &response,
+            weights: &weights,
+            offsets: Some(&offsets),
+            modes: of_targets,
+            k,
+            crossed: None,
+            base: &[],
+            intercept,
+            n_psi,
+            scaled: scaled.as_ref(),
+            freedom: None,
+        };
+        let total: f64 = weights.iter().sum();
+        let ridges = [vec![self.0.alpha * total; d], vec![1.0; k]].concat();
+        let (low, high) = family.bounds();
+        let bounds = |infinite: f64, end: f64| [vec![infinite; start.len() - n_psi], vec![end; n_psi]].concat();
+        let (lower, upper) = (bounds(f64::NEG_INFINITY, low), bounds(f64::INFINITY, high));
+        let problem_of = |truths| Problem {
+            likelihood: likelihood(truths),
+            remote: None,
+            ridges: &ridges,
+            lower: &lower,
+            upper: &upper,
+            control,
+        };
+        let (of_truths, of_readings) = (problem_of(&truths), problem_of(&naive));
         let groups = problem.groups.as_deref();
-        let estimated = |truths, density, at: &Maximum| -> Result<_> {
-            let variances = covariance(likelihood(truths), density, at, &alphas, groups, control)?;
-            let estimates = coordinates.restored(&at.theta, &variances, &natural(&at.theta), intercept);
+        let whole = coordinates.with_exact(k);
+        let estimated = |problem: &Problem<'_>, density, at: &Maximum| -> Result<_> {
+            let variances = covariance(problem, density, at, &at.free, groups)?;
+            let estimates = whole.restored(&at.theta, &variances, &natural(&at.theta), intercept);
             Ok((variances, estimates))
         };
-        let best = maximum(likelihood(&truths), start.clone(), &alphas, None, control)?;
+        let best = of_truths.maximum(start.clone(), None)?;
         let corrects = corrected && k == 0 && best.status == Status::Converged;
-        let taken = if corrects { bias::corrected(likelihood(&truths), &best, control)? } else { best.clone() };
-        let (variances, law) = estimated(&truths, Some(&mixture), &taken)?;
+        let taken =
+            if corrects { bias::corrected(of_truths.likelihood, &response, &best, control)? } else { best.clone() };
+        let (variances, law) = estimated(&of_truths, Some(&mixture), &taken)?;
         if !law.is_finite() {
             let why = "coefficients or their variances are more than a number can hold; scale the features";
             return Err(Error::Data(why.into()));
         }
-        let first = mixture.n_features() + usize::from(intercept);
-        let integrated = log_integrated(&best, likelihood(&truths).modes());
+        let first = d + usize::from(intercept);
+        let integrated = log_integrated(&best, of_truths.likelihood.modes());
         let (law, modes) = law.split(first, k);
-        let of_readings = maximum(likelihood(&naive), start.clone(), &alphas, None, control)?;
-        let naive = estimated(&naive, None, &of_readings)?.1.split(first, k).0;
+        let naive = of_readings.maximum(start.clone(), None)?;
+        let naive = estimated(&of_readings, None, &naive)?.1.split(first, k).0;
         let naive = Some(naive).filter(Estimates::is_finite).unwrap_or_else(|| law.unknown());
         let ends = |level: f64| -> Result<Vec<f64>> {
-            let z = quantile(0.5 + 0.5 * level);
-            let ends = intervals(likelihood(&truths), &best, &variances, &alphas, z, control)?;
+            let ends = intervals(&of_truths, &best, &variances, quantile(0.5 + 0.5 * level))?;
             // They move with the estimate.
             let by = |j: usize| taken.theta[usize::from(intercept) + j] - best.theta[usize::from(intercept) + j];
             Ok(ends.iter().enumerate().map(|(at, end)| (end + by(at / 2)) / coordinates.scale[at / 2]).collect())

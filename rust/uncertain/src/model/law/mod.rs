@@ -17,15 +17,17 @@
 
 mod bias;
 pub(super) mod coordinates;
+pub(super) mod crossed;
+pub(super) mod density;
 pub(super) mod errors;
 mod family;
 mod features;
 mod fit;
 mod integral;
-mod likelihood;
-mod newton;
+pub(super) mod likelihood;
+pub(super) mod newton;
 mod predict;
-mod profile;
+pub(super) mod profile;
 mod quadrature;
 pub(super) mod scaled_noise;
 mod state;
@@ -42,6 +44,7 @@ use crate::solver::Status;
 pub use super::error_scale::ErrorScale;
 pub use family::FamilyKind;
 pub use fit::Observations;
+pub(super) use predict::predictors;
 
 /// What may be taken off the bias of maximum likelihood in few rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]

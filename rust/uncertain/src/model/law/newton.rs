@@ -1,25 +1,27 @@
-//! The maximum of the likelihood by Newton's method with exact second derivatives.
-//!
+//! The maximum of the likelihood, with what goes beside it:
 //! ```text
-//! F(theta) = -(1 / sum c) sum c_i log p(y_i | x_i) + (alpha / 2) |beta|^2
+//! F(theta) = -sum c_i log p(y_i | x_i) + sum_j rho_j theta_j^2 / 2 + log |I + M'W M| / 2 + (p / 2) log sum c_i / V_i
 //! ```
-//! F is not convex, because v depends on beta: a step is that of (H + mu diag H), mu raised until F falls as much as it promises
-//! (Levenberg, Marquardt; Nocedal, Wright, Numerical Optimization, 10.3). A further parameter at its bound stays
-//! there while F falls beyond it.
+//! by Newton's method with exact second derivatives between bounds ([`levenberg`](crate::solver::levenberg)). rho are penalties of
+//! coefficients and 1 of errors that rows share; the last two terms are those of lines ([`Freedom`](super::likelihood::Freedom)).
 //!
 //! Separation: coefficients that grow without end, along which the likelihood still rises. It is known by a spread of the
 //! predictor beyond every sense, or by second derivatives that have vanished beside those of the start.
 
 use crate::control::Control;
 use crate::data::covariance::{packed_index, packed_len};
-use crate::error::Result;
-use crate::linalg::{Eigh, cholesky, cholesky_solve};
+use crate::error::{Error, Result};
+use crate::linalg::{Eigh, cholesky};
+use crate::model::degrees::Degrees;
 use crate::model::law::likelihood::{Evaluation, Likelihood};
 use crate::solver::Status;
+use crate::solver::levenberg::{Expansion, Objective, minimise, movable};
 
-const MOST_STEPS: usize = 100;
+const MOST_STEPS: usize = 200;
 /// Rise of the mean log-likelihood that a step promises, too small to matter: what is left after it is its square.
 const ENOUGH: f64 = 1e-16;
+/// Of the log-likelihood of a line: steps beyond the last that the value can tell cost nothing.
+const ENOUGH_OF_LINE: f64 = 1e-22;
 /// Standard deviation of the linear predictor beyond which the coefficients have no end.
 const ENDLESS: f64 = 200.0;
 /// A step to a spread so many times that of before (or 1) is shortened without a look: its integrals would
@@ -30,11 +32,12 @@ const VANISHED: f64 = 1e-8;
 
 /// Where it ended.
 #[derive(Clone)]
-pub(super) struct Maximum {
+pub(in crate::model) struct Maximum {
     pub theta: Vec<f64>,
-    /// F there.
+    /// F there, and its second derivatives, a packed triangle.
     pub value: f64,
-    /// Of the unpenalised sum over the rows.
+    pub hessian: Vec<f64>,
+    /// Of the sum over the rows alone.
     pub at: Evaluation,
     pub n_iter: usize,
     pub status: Status,
@@ -42,140 +45,145 @@ pub(super) struct Maximum {
     pub free: Vec<usize>,
 }
 
-/// F and its derivatives.
-struct Objective<'a> {
-    likelihood: Likelihood<'a>,
-    /// alpha of each coefficient, in the units of the rows.
-    alphas: &'a [f64],
+/// Rows that other processes hold: sums over all of them.
+pub(in crate::model) trait Elsewhere {
+    fn evaluate(&self, theta: &[f64]) -> Result<Evaluation>;
+
+    /// As [`sums_of_stage`](super::errors::sums_of_stage).
+    fn stage(&self, theta: &[f64]) -> Result<Vec<f64>>;
+
+    /// As [`sums_of_squares`](super::errors::sums_of_squares).
+    fn squares(&self, theta: &[f64], gain: &[f64]) -> Result<Vec<f64>>;
+
+    fn n(&self) -> usize;
+
+    /// Do their weights differ?
+    fn is_weighted(&self) -> bool;
+}
+
+/// A likelihood to maximise, whoever holds its rows.
+#[derive(Clone, Copy)]
+pub(in crate::model) struct Problem<'a> {
+    /// Of these parameters, and rows if they are here.
+    pub likelihood: Likelihood<'a>,
+    /// Rows elsewhere, of which those are a sample.
+    pub remote: Option<&'a dyn Elsewhere>,
+    /// rho of coefficients and of errors that rows share.
+    pub ridges: &'a [f64],
+    /// Bounds of all parameters.
+    pub lower: &'a [f64],
+    pub upper: &'a [f64],
+    pub control: &'a Control,
+}
+
+struct Ascent<'a> {
+    of: Problem<'a>,
     weight: f64,
+    /// Spread of the linear predictor where the last step ended.
+    spread: f64,
 }
 
-/// At one point.
-struct Point {
-    value: f64,
-    gradient: Vec<f64>,
-    /// A packed triangle.
-    hessian: Vec<f64>,
-    at: Evaluation,
-}
-
-impl Objective<'_> {
-    fn point(&self, theta: &[f64], control: &Control) -> Result<Point> {
-        let at = self.likelihood.evaluate(theta, control)?;
-        let mut value = -at.log / self.weight;
-        let mut gradient: Vec<f64> = at.gradient.iter().map(|g| -g / self.weight).collect();
-        let mut hessian: Vec<f64> = at.hessian.iter().map(|h| -h / self.weight).collect();
-        for (j, alpha) in self.alphas.iter().enumerate() {
-            let place = self.likelihood.first_coef() + j;
-            value += 0.5 * alpha * theta[place] * theta[place];
-            gradient[place] += alpha * theta[place];
-            hessian[packed_index(place, place)] += alpha;
-        }
-        Ok(Point { value, gradient, hessian, at })
+impl Problem<'_> {
+    fn evaluate(&self, theta: &[f64]) -> Result<Evaluation> {
+        self.remote.map_or_else(|| self.likelihood.evaluate(theta, self.control), |remote| remote.evaluate(theta))
     }
-}
 
-/// From `start`; the parameter `held` stays where it is there.
-pub(super) fn maximum(
-    likelihood: Likelihood<'_>,
-    start: Vec<f64>,
-    alphas: &[f64],
-    held: Option<usize>,
-    control: &Control,
-) -> Result<Maximum> {
-    let objective = Objective { likelihood, alphas, weight: likelihood.weight() };
-    let (first, last) = (likelihood.first_coef(), likelihood.first_extra());
-    let bounds = likelihood.family.bounds();
-    let spread = |theta: &[f64]| theta[first..last].iter().map(|b| b * b).sum::<f64>().sqrt();
-    let mut theta = start;
-    let mut point = objective.point(&theta, control)?;
-    let begun = point.hessian.clone();
-    let (mut mu, mut status, mut n_iter) = (0.0_f64, Status::MaxIterations, 0);
-    let mut free = free_at(&theta, &point.gradient, last, bounds, held);
-    while n_iter < MOST_STEPS {
-        control.report(n_iter, point.value, f64::NAN);
-        n_iter += 1;
-        free = free_at(&theta, &point.gradient, last, bounds, held);
-        let Some((step, promised)) = solved(&point, &free, mu) else {
-            if mu > 1e8 {
-                status = Status::NoProgress;
-                break;
-            }
-            mu = (10.0 * mu).max(1e-3);
-            continue;
-        };
-        if promised <= ENOUGH {
-            status = Status::Converged;
-            break;
+    /// F, its gradient and Hessian (packed) from the sums over the rows.
+    fn expanded(&self, theta: &[f64], at: &Evaluation) -> (f64, Vec<f64>, Vec<f64>) {
+        let likelihood = &self.likelihood;
+        let mut value = at.log_root - at.log;
+        let mut gradient: Vec<f64> = at.gradient.iter().map(|g| -g).collect();
+        let mut hessian: Vec<f64> = at.hessian.iter().map(|h| -h).collect();
+        for (j, rho) in self.ridges.iter().enumerate() {
+            let place = likelihood.first_coef() + j;
+            let whole = theta[place] + likelihood.base.get(j).unwrap_or(&0.0);
+            value += 0.5 * rho * whole * whole;
+            gradient[place] += rho * whole;
+            hessian[packed_index(place, place)] += rho;
         }
-        let mut next = theta.clone();
-        free.iter().zip(&step).for_each(|(&at, by)| next[at] += by);
-        next[last..].iter_mut().for_each(|a| *a = a.clamp(bounds.0, bounds.1));
-        let rounding = 1e-14 * (1.0 + point.value.abs());
-        let leap = spread(&next) > LEAP * spread(&theta).max(1.0);
-        let there = if leap { None } else { Some(objective.point(&next, control)?) };
-        // A step so far that the integrals overflow promises anything, -infinity among it.
-        let falls = |there: &Point| there.value.is_finite() && there.value <= point.value - 1e-4 * promised + rounding;
-        if let Some(there) = there.filter(falls) {
-            // Falls no more than rounding: the end, wherever it is.
-            let stuck = point.value - there.value <= rounding && promised <= rounding;
-            (theta, point) = (next, there);
-            mu = if mu < 1e-6 { 0.0 } else { 0.1 * mu };
-            if stuck {
-                status = Status::Converged;
-                break;
+        if let Some(freedom) = likelihood.freedom.filter(|freedom| freedom.taken > 0.0) {
+            let (degrees, first) = (Degrees::new(freedom.taken, &at.precisions), likelihood.first_psi());
+            value += degrees.value;
+            for a in 0..1 + usize::from(freedom.scaled) {
+                gradient[first + a] += degrees.gradient[a];
+                (0..=a).for_each(|b| hessian[packed_index(first + a, first + b)] += degrees.hessian[a][b]);
             }
-            if spread(&theta) > ENDLESS {
+        }
+        (value, gradient, hessian)
+    }
+
+    fn spread(&self, theta: &[f64]) -> f64 {
+        let first = self.likelihood.first_coef();
+        theta[first..self.likelihood.modes().start].iter().map(|b| b * b).sum::<f64>().sqrt()
+    }
+
+    /// From `start`; the parameter `held` stays where it is there.
+    pub(in crate::model) fn maximum(&self, start: Vec<f64>, held: Option<usize>) -> Result<Maximum> {
+        let (mut lower, mut upper) = (self.lower.to_vec(), self.upper.to_vec());
+        if let Some(held) = held {
+            (lower[held], upper[held]) = (start[held], start[held]);
+        }
+        let mut ascent = Ascent { of: *self, weight: self.likelihood.weight(), spread: self.spread(&start) };
+        let none =
+            || Error::Data("the likelihood is not finite at the start; scale the features and the target".into());
+        let first = ascent.value(&start)?.ok_or_else(none)?;
+        let begun = first.1.2.clone();
+        let found = minimise(&mut ascent, start, first, (&lower, &upper), MOST_STEPS)?;
+        let (at, gradient, hessian) = found.state;
+        let free = movable(&found.at, &gradient, &lower, &upper);
+        let mut status = found.status;
+        if self.likelihood.freedom.is_none() && held.is_none() {
+            let plain = self.ridges.iter().take_while(|rho| **rho == 0.0).count();
+            let places = self.likelihood.first_coef()..self.likelihood.first_coef() + plain;
+            let endless = self.spread(&found.at) > ENDLESS;
+            if endless || (plain > 0 && vanished(&hessian, &begun, places)?) {
                 status = Status::Separated;
-                break;
             }
-        } else if mu > 1e8 {
-            status = Status::NoProgress;
-            break;
-        } else {
-            mu = (10.0 * mu).max(1e-3);
         }
+        Ok(Maximum { theta: found.at, value: found.value, hessian, at, n_iter: found.n_iter, status, free })
     }
-    let plain = alphas.iter().take_while(|alpha| **alpha == 0.0).count();
-    if held.is_none() && plain > 0 && vanished(&point.hessian, &begun, first..first + plain)? {
-        status = Status::Separated;
-    }
-    Ok(Maximum { theta, value: point.value, at: point.at, n_iter, status, free })
 }
 
-/// The parameters that may move.
-fn free_at(
-    theta: &[f64],
-    gradient: &[f64],
-    first_extra: usize,
-    (low, high): (f64, f64),
-    held: Option<usize>,
-) -> Vec<usize> {
-    let bounded = |at: usize| {
-        at >= first_extra && ((theta[at] <= low && gradient[at] > 0.0) || (theta[at] >= high && gradient[at] < 0.0))
-    };
-    (0..theta.len()).filter(|&at| Some(at) != held && !bounded(at)).collect()
-}
+impl Objective for Ascent<'_> {
+    /// Sums over the rows, gradient and Hessian of F.
+    type State = (Evaluation, Vec<f64>, Vec<f64>);
 
-/// The step of (H + mu diag |H|), and the fall that it promises; `None` where that matrix is not positive definite.
-fn solved(point: &Point, free: &[usize], mu: f64) -> Option<(Vec<f64>, f64)> {
-    let q = free.len();
-    let mut matrix = square(&point.hessian, free);
-    for i in 0..q {
-        let own = matrix[i * q + i];
-        matrix[i * q + i] = own + mu * own.abs().max(1e-12);
+    fn value(&mut self, theta: &[f64]) -> Result<Option<(f64, Self::State)>> {
+        let of_family = self.of.likelihood.freedom.is_none();
+        if of_family && self.of.spread(theta) > LEAP * self.spread.max(1.0) {
+            return Ok(None);
+        }
+        let at = self.of.evaluate(theta)?;
+        let (value, gradient, hessian) = self.of.expanded(theta, &at);
+        Ok(value.is_finite().then_some((value, (at, gradient, hessian))))
     }
-    if matrix.iter().any(|x| !x.is_finite()) || !cholesky(&mut matrix, q) {
-        return None;
+
+    fn derivatives(&mut self, theta: &[f64], (_, gradient, hessian): &Self::State) -> Result<Expansion> {
+        self.spread = self.of.spread(theta);
+        let all: Vec<usize> = (0..theta.len()).collect();
+        let diagonal = all.iter().map(|&j| hessian[packed_index(j, j)].abs()).collect();
+        Ok(Expansion { gradient: gradient.clone(), hessian: square(hessian, &all), diagonal, beside: 0.0 })
     }
-    let mut step: Vec<f64> = free.iter().map(|&at| -point.gradient[at]).collect();
-    cholesky_solve(&matrix, q, &mut step);
-    let promised = -0.5 * free.iter().zip(&step).map(|(&at, by)| point.gradient[at] * by).sum::<f64>();
-    (promised.is_finite() && promised >= 0.0).then_some((step, promised))
+
+    fn negligible(&self, _: f64) -> f64 {
+        if self.of.likelihood.freedom.is_some() { ENOUGH_OF_LINE } else { ENOUGH * self.weight }
+    }
+
+    fn noise(&self, value: f64) -> f64 {
+        1e-14 * (value.abs() + self.weight)
+    }
+
+    fn is_endless(&self, theta: &[f64]) -> bool {
+        self.of.likelihood.freedom.is_none() && self.of.spread(theta) > ENDLESS
+    }
+
+    fn report(&self, iteration: usize, value: f64) {
+        self.of.control.report(iteration, value, f64::NAN);
+    }
 }
 
 /// The rows and columns of these numbers of a packed triangle.
-pub(super) fn square(triangle: &[f64], numbers: &[usize]) -> Vec<f64> {
+pub(in crate::model) fn square(triangle: &[f64], numbers: &[usize]) -> Vec<f64> {
     let element = |i: usize, j: usize| triangle[packed_index(i.max(j), i.min(j))];
     numbers.iter().flat_map(|&i| numbers.iter().map(move |&j| element(i, j))).collect()
 }

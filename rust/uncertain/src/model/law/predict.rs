@@ -6,6 +6,7 @@ use crate::control::Control;
 use crate::data::Incomplete;
 use crate::density::{ABSENT, Densities, NUMBERS};
 use crate::error::{Error, Result};
+use crate::linalg::dot;
 use crate::model::error_scale::read_with;
 use crate::model::law::family::{Family, Observation};
 use crate::model::law::integral::integral;
@@ -19,6 +20,31 @@ const STEPS: usize = 60;
 /// about its square.
 const LAST: f64 = 1e-7;
 
+/// The density of every row's intercept + coef'z + N(0, variance).
+pub(in crate::model) fn predictors(truths: &Truths, intercept: f64, coef: &[f64], variance: f64) -> Result<Densities> {
+    let (k, d) = (truths.most(), truths.d);
+    let values = parallel::new_rows(truths.n, k * NUMBERS, |i, out| {
+        for (c, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
+            if c >= truths.logs(i).len() {
+                out.copy_from_slice(&ABSENT);
+                continue;
+            }
+            let m = intercept + dot(truths.mean_under(c, i), coef);
+            let v = truths.covariance_under(c, i).map_or(0.0, |p| {
+                let at = |a: usize, b: usize| p[a * (a + 1) / 2 + b];
+                let one = |a: usize| (0..a).map(|b| at(a, b) * coef[b]).sum::<f64>();
+                (0..d).map(|a| coef[a] * (at(a, a) * coef[a] + 2.0 * one(a))).sum::<f64>()
+            });
+            out.copy_from_slice(&[truths.logs(i)[c].exp(), m, (v.max(0.0) + variance).sqrt()]);
+            if out.iter().any(|x| !x.is_finite()) {
+                return Err(Error::Data(format!("row {i}: its linear predictor is more than a number can hold")));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(Densities::new(k, values))
+}
+
 impl Model {
     /// The density of every row's linear predictor, without offset.
     ///
@@ -27,29 +53,7 @@ impl Model {
     pub fn predictors<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Densities> {
         let factors: Vec<f64> = self.feature_error_scale.iter().map(|(factor, _)| *factor).collect();
         let truths = read_with(rows.into(), &factors, |rows| Truths::new(rows, &self.mixture, control))?;
-        let (k, d, beta) = (truths.most(), truths.d, self.coef());
-        let values = parallel::new_rows(truths.n, k * NUMBERS, |i, out| {
-            for (c, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
-                if c >= truths.logs(i).len() {
-                    out.copy_from_slice(&ABSENT);
-                    continue;
-                }
-                let mean = truths.mean_under(c, i);
-                let m = self.intercept() + mean.iter().zip(beta).map(|(x, b)| x * b).sum::<f64>();
-                let v = truths.covariance_under(c, i).map_or(0.0, |p| {
-                    let at = |a: usize, b: usize| p[a * (a + 1) / 2 + b];
-                    (0..d)
-                        .map(|a| beta[a] * (at(a, a) * beta[a] + 2.0 * (0..a).map(|b| at(a, b) * beta[b]).sum::<f64>()))
-                        .sum::<f64>()
-                });
-                out.copy_from_slice(&[truths.logs(i)[c].exp(), m, v.max(0.0).sqrt()]);
-                if out.iter().any(|x| !x.is_finite()) {
-                    return Err(Error::Data(format!("row {i}: its linear predictor is more than a number can hold")));
-                }
-            }
-            Ok(())
-        })?;
-        Ok(Densities::new(k, values))
+        predictors(&truths, self.intercept(), self.coef(), 0.0)
     }
 
     /// P(class | reading), n x classes.

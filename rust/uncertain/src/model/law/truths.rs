@@ -91,23 +91,6 @@ impl Truths {
         Ok(points)
     }
 
-    /// With k further exact features, n x k.
-    pub(in crate::model) fn with_exact(self, columns: &[f64], k: usize) -> Self {
-        let (d, len) = (self.d, packed_len(self.d));
-        let rows: Vec<usize> = (0..self.n).flat_map(|row| self.parts(row).map(move |_| row)).collect();
-        let wider = |means: &Vec<f64>| -> Vec<f64> {
-            let parts = means.chunks_exact(d).zip(&rows);
-            parts.flat_map(|(mean, &row)| [mean, &columns[row * k..(row + 1) * k]]).flatten().copied().collect()
-        };
-        let zeros = vec![0.0; packed_len(d + k) - len];
-        let longer = |all: &Vec<f64>| -> Vec<f64> {
-            all.chunks_exact(len).flat_map(|triangle| [triangle, &zeros]).flatten().copied().collect()
-        };
-        let means = self.means.iter().map(wider).collect();
-        let covariances = self.covariances.iter().map(longer).collect();
-        Self { d: d + k, means, covariances, ..self }
-    }
-
     /// Exact rows instead of these: of every component m +- sqrt(d) times the columns of P^(1/2), which have its mean and
     /// covariance, with their rows and the logarithms of their shares w / (2 d).
     pub(in crate::model) fn points_within(&self, rows: &[usize]) -> Result<(Self, Vec<(usize, f64)>)> {

@@ -1,12 +1,11 @@
-//! A line between true values by the likelihood of the target given the reading, for what the mixture of features and target
-//! ([`mixture_regression`](super::mixture_regression)) cannot hold: outliers, errors that rows share, error bars that are wrong by
-//! a factor.
+//! A line between true values by the likelihood of the target given the reading, perhaps with outliers, errors that rows share, or
+//! error bars that are wrong by a factor.
 //!
 //! ```text
 //! y_i = b + beta'z_i + M_i a + noise,    x_i = z_i + e_i,    a ~ N(0, I),    z ~ N(mu, T)
 //! ```
 //! The density of z comes from the readings alone. Given x_i the true z_i is N(m_i, P_i), so that y_i given x_i is the
-//! law of its noise (`Noise`) with the mean b + beta'm_i + M_i a and the further variance beta'P_i beta. Where
+//! law of its noise (`noise`) with the mean b + beta'm_i + M_i a and the further variance beta'P_i beta. Where
 //! errors of features and target go together, g_i = S_i^{-1} c_i, both have beta - g_i, the mean has g_i'x_i, and the noise
 //! has lost c_i'g_i (`rows`). The noise has s^2 + kappa t_i^2. Everything is closed: no nodes, any number of features.
 //!
@@ -18,9 +17,9 @@
 //! with the weights of EM as W where the noise is not normal.
 
 mod features;
-mod likelihood;
-mod local;
-mod profile;
+mod fit;
+mod remote;
+mod response;
 mod rows;
 mod start;
 
@@ -33,11 +32,17 @@ use crate::solver::Status;
 use crate::state::Parameters;
 use crate::{number, parallel};
 
+use super::clusters;
 use super::error_scale::{check_features, check_target, fit_features};
 use super::law::coordinates::Coordinates;
+use super::law::density::refined;
 use super::law::scaled_noise::ScaledNoise;
 use super::noise::Noise;
+use fit::Question;
 use rows::LineRows;
+
+pub(super) use remote::fit_remote;
+pub use remote::{LineRequest, LineSums};
 
 pub use super::error_scale::ErrorScale;
 pub use super::least_squares::LeastSquares;
@@ -48,7 +53,7 @@ builder! {
     pub struct Params {
         /// What readings of the target may be beside their noise.
         outliers: Option<Outliers> = None,
-        /// Degrees of freedom of Student's distribution, where they are known; from 1 to 200.
+        /// Degrees of freedom of Student's distribution, where they are known; >= 1.
         #[serde(with = "number::option")]
         degrees_of_freedom: Option<f64> = None,
         /// Which error bars are right up to a factor only?
@@ -68,15 +73,32 @@ impl Parameters for Params {
         if let Some(level) = self.profile.filter(|level| !(*level > 0.0 && *level < 1.0)) {
             return Err(Error::parameter("profile", level, "a probability between 0 and 1"));
         }
-        if self.em.components != Components::Fixed(1) {
-            let why = "1 where outliers=, modes= or error_scale= are given: with more components the law is no line";
-            return Err(Error::parameter("n_components", self.em.components, why));
+        if self.outliers.is_some() || self.error_scale.is_some() {
+            self.check_components()?;
         }
         Ok(Valid(self))
     }
 
     fn set_threads(&mut self, threads: Option<usize>) {
         self.em.threads = threads;
+    }
+}
+
+impl Params {
+    fn check_components(&self) -> Result<()> {
+        if self.em.components == Components::Fixed(1) {
+            return Ok(());
+        }
+        let why = "1 where outliers=, modes= or error_scale= are given: with more components the law is no line";
+        Err(Error::parameter("n_components", self.em.components, why))
+    }
+
+    /// Refuse what belongs to one component where there may be more.
+    pub(super) fn check_single(&self, shared: &SharedErrors) -> Result<()> {
+        if self.profile.is_some() {
+            return Err(Error::Data("method=\"profile\": a line belongs to one component".into()));
+        }
+        if shared.modes.k > 0 { self.check_components() } else { Ok(()) }
     }
 }
 
@@ -118,6 +140,9 @@ pub struct LineFit {
     pub modes_law_covariance: Vec<f64>,
     /// Least squares of the readings, where they determine a line.
     pub naive: Option<LeastSquares>,
+    /// Where the rows do not determine the coefficients, a direction that they leave open: shares of the features, in units of
+    /// their spread.
+    pub undetermined: Option<Vec<f64>>,
     /// log p(y | x), a integrated out.
     pub log_likelihood: f64,
     /// The density of true features.
@@ -149,7 +174,7 @@ impl Valid<Params> {
             params.error_scale.is_some_and(ErrorScale::scales_target),
         );
         let em = params.em.clone().check()?;
-        let n = rows.gaussians().n_rows();
+        let n = rows.n_rows();
         targets.check_rows(n)?;
         if scaled {
             if targets.feature_covariances().is_some() {
@@ -177,8 +202,27 @@ impl Valid<Params> {
         if !shared.modes.of_features.is_empty() {
             return parallel::install(params.em.threads, || features::fit(self, rows, targets, shared, control))?;
         }
+        // A plain line is of use for predictions where its coefficients are not known each.
+        let plain = noise == Noise::Normal && params.error_scale.is_none() && shared.modes.k == 0;
+        if !plain && rows.mixtures().is_some() {
+            return Err(Error::Data(
+                "outliers=, modes=, y_cov= and error_scale= are not for rows that are mixtures of several Gaussians: \
+                 collapse(\"gaussian\") makes one of each row"
+                    .into(),
+            ));
+        }
+        // Of few groups a plain line has no standard errors.
+        let few = plain && clusters::check(shared.groups.as_deref()).is_err();
+        let alone;
+        let shared = if few {
+            alone = SharedErrors { groups: None, ..shared.clone() };
+            &alone
+        } else {
+            shared
+        };
         parallel::install(params.em.threads, || {
             let mut fitted = em.fit_rows(rows, targets.weights(), false, &control.with_task("density"))?;
+            fitted.mixture = refined(&fitted.mixture, rows, targets.weights(), control)?;
             let found = if features_scaled {
                 let control = control.with_task("error bars");
                 let found = fit_features(rows, |i| targets.weight(i), &fitted.mixture, &control)?;
@@ -193,23 +237,35 @@ impl Valid<Params> {
             };
             let control = &control.with_task("law");
             let mut prepared = LineRows::new(rows, targets, shared, &fitted.mixture, control)?;
-            let weights = prepared.weights.clone();
-            let coordinates = Coordinates::new(&prepared.truths, |i| weights[i], false, "leave out a feature")?;
+            let (coordinates, direction) = Coordinates::surveyed(&prepared.truths, |i| prepared.weights[i])?;
+            if let Some(direction) = direction.as_ref().filter(|_| !plain) {
+                return Err(Coordinates::undetermined(direction, "leave out a feature"));
+            }
             prepared.rescale(&coordinates);
             let density = coordinates.mixture(&fitted.mixture);
             if features_scaled {
                 prepared.scaled = Some(ScaledNoise::new(rows, &prepared.numbers, &coordinates.scale, &density)?);
             }
-            let level = params.profile;
-            let found = likelihood::fit(&prepared, noise, scaled, &density, level, control)?;
-            let fit = found.restored(&coordinates, noise, fitted.mixture.clone(), fitted.report(), n, &prepared);
-            Ok(LineFit { naive: naive(rows, targets, &fitted.mixture)?, feature_error_scale: factors, ..fit })
+            let open = direction.is_some();
+            let asked = Question { noise, scaled, open, profile: params.profile, density: &density };
+            let report = fitted.report();
+            let naive = naive(rows, targets, &fitted.mixture)?;
+            let fit = fit::fit(&prepared, &asked, None, control)?;
+            let mut fit = fit.restored(&coordinates, &asked, (fitted.mixture, report), n, &prepared);
+            if few {
+                fit.covariance.fill(f64::NAN);
+                fit.profile.fill(f64::NAN);
+            }
+            Ok(LineFit { naive, undetermined: direction, feature_error_scale: factors, ..fit })
         })?
     }
 }
 
 fn naive(rows: Incomplete<'_>, targets: &Targets, density: &Mixture) -> Result<Option<LeastSquares>> {
-    let (n, d) = (rows.gaussians().n_rows(), density.n_features());
+    let (n, d) = (rows.n_rows(), density.n_features());
+    if rows.mixtures().is_some() {
+        return Ok(None);
+    }
     let centre = [density.mean(0), &[targets.values().iter().sum::<f64>() / n as f64]].concat();
     LeastSquares::fit(n, &centre, |i, u| {
         u[..d].copy_from_slice(&rows.gaussians().means().row(i));

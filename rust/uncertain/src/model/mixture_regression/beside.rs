@@ -1,8 +1,8 @@
-//! What a fit knows beside the law, for reports and joint predictions; most of it comes from one to the targets given the
-//! readings ([`line`](crate::line)).
+//! What a fit of a line knows beside the law, for reports and joint predictions.
 
 use crate::error::{Error, Result};
 use crate::model::error_scale::check_factors;
+use crate::model::line::{LeastSquares, LineFit};
 use crate::state::{Arrays, Parts};
 
 /// Estimates beside the law; lists are empty where the fit had no such thing.
@@ -39,6 +39,31 @@ pub struct Beside {
 }
 
 impl Beside {
+    /// As far as it is finite.
+    pub(super) fn from_line(fit: LineFit) -> Self {
+        let finite = |values: Vec<f64>| if values.iter().all(|x| x.is_finite()) { values } else { vec![] };
+        let naive = fit.naive.unwrap_or(LeastSquares { values: vec![], std: vec![] });
+        let (scales, scale_stds): (Vec<f64>, Vec<f64>) = fit.feature_error_scale.into_iter().unzip();
+        let (laws, law_stds): (Vec<f64>, Vec<f64>) = fit.noise.into_iter().unzip();
+        let error_scale = fit.error_scale.map_or_else(Vec::new, |(factor, std)| vec![factor, std]);
+        Self {
+            log_likelihood: Some(fit.log_likelihood).filter(|log| log.is_finite()),
+            naive: naive.values,
+            naive_std: naive.std,
+            outlier_law: laws,
+            outlier_law_std: finite(law_stds),
+            outlier_probability: fit.outlier_probability,
+            error_scale: error_scale.into_iter().filter(|x| x.is_finite()).collect(),
+            feature_error_scale: scales,
+            feature_error_scale_std: finite(scale_stds),
+            modes: fit.modes,
+            modes_covariance: finite(fit.modes_covariance),
+            modes_law_covariance: finite(fit.modes_law_covariance),
+            modes_of_rows: vec![],
+            modes_loss: None,
+        }
+    }
+
     pub(super) fn write(&self, arrays: &mut Arrays) {
         let square = |values: &[f64]| [values.len().isqrt(); 2];
         let mut put = |name: &str, shape: &[usize], values: &[f64]| {

@@ -7,46 +7,39 @@
 //! by extreme deconvolution ([`deconvolution`]). The prediction for a new row (x, S) is the density of its true target given
 //! the reading, a mixture again ([`Densities`]), of which a missing feature has infinite noise.
 //!
-//! One component is the structural model of a line with errors in both variables (Fuller, Measurement Error Models,
-//! 1987, <https://doi.org/10.1002/9780470316665>): its [`Law`] with scatter and standard errors. More are a curve.
+//! One component is a line between true values with errors in both variables (Fuller, Measurement Error Models, 1987,
+//! <https://doi.org/10.1002/9780470316665>), fitted as every line is ([`line`](super::line)): its [`Law`] has scatter and standard
+//! errors. More are a curve.
 
 mod beside;
 mod conditional;
-mod freedom;
-mod information;
 mod law;
-mod newton;
-mod profile;
-mod readings;
-mod root;
-mod scores;
 mod state;
-mod undetermined;
 
 use crate::control::Control;
-use crate::data::{Incomplete, Targets, Weights};
-use crate::deconvolution::RemoteEm;
-use crate::deconvolution::with_target::{Joint, Residuals, Weight};
-use crate::deconvolution::{self, Components, FittedMixture, Mixture, Report, ValidParams};
+use crate::data::covariance::{packed_index, packed_len};
+use crate::data::{Incomplete, Targets};
+use crate::deconvolution::with_target::Joint;
+use crate::deconvolution::{self, Components, FittedMixture, Mixture, RemoteEm, Report};
 use crate::density::Densities;
 use crate::error::{Error, Result};
 use crate::model::error_scale::read_with;
-use crate::model::least_squares::LeastSquares;
-use crate::parallel;
+use crate::model::law::predictors;
+use crate::model::law::truths::Truths;
+use crate::model::line::{self, LineFit, SharedErrors};
 use crate::params::Valid;
 use crate::readable::readable;
-use crate::special::quantile;
 use crate::state::RemoteRows;
 
-use readings::{LocalReadings, Readings, RemoteReadings, Total};
-use scores::Scores;
-
-pub use crate::deconvolution::Params;
+pub use crate::model::line::Params;
 pub use beside::Beside;
 pub use law::{Errors, Law};
 
-/// The rise of the log-likelihood per row that ends EM where it has the last word.
-const PRECISE: f64 = 1e-10;
+/// Parameters that have passed their check.
+pub type ValidParams = Valid<Params>;
+
+/// The least scatter of a mixture, as a part of what features explain: it is positive definite.
+const TRIFLE: f64 = 1e-10;
 
 readable! {
     /// A fitted regression.
@@ -56,184 +49,77 @@ readable! {
         mixture: Mixture => &Mixture,
         /// The line of a single component.
         law: Option<Law> => Option<&Law>,
-        /// What a fit to the targets given the readings knows beside it.
+        /// What a fit knows beside the line.
         beside: Option<Beside> => Option<&Beside>,
         /// Ends of the slopes' intervals by the profile of the likelihood (d x 2), where asked for.
         profile: Option<Vec<f64>> => Option<&[f64]>,
         /// Where the rows do not determine the slopes, a direction that they leave open: shares of the features, in units of
-        /// their readings' spread.
+        /// their spread.
         undetermined: Option<Vec<f64>> => Option<&[f64]>,
         /// How the fit went, where there was one.
         report: Option<Report> => Option<&Report>,
     }
 }
 
-/// Fit to rows with the targets' own variances and covariances with the features; the second part of the result tells how EM
-/// went.
+/// Fit to rows with the targets' own variances and covariances with the features.
 ///
 /// # Errors
 /// Targets of other rows, errors of a row that are no covariance matrix together, and those of
-/// [`ValidParams::fit`](crate::deconvolution::ValidParams).
+/// [`ValidParams::fit`](crate::deconvolution::ValidParams) and of [`line`].
 pub fn fit<'a>(
     params: &ValidParams,
     rows: impl Into<Incomplete<'a>>,
     targets: &Targets,
+    shared: &SharedErrors,
     control: &Control,
-) -> Result<(Model, FittedMixture)> {
-    fit_grouped(params, rows, targets, None, control)
-}
-
-/// [`fit`] with standard errors of independent groups of rows; fewer than ten groups have none.
-///
-/// # Errors
-/// Groups of other rows, and those of [`fit`].
-pub fn fit_grouped<'a>(
-    params: &ValidParams,
-    rows: impl Into<Incomplete<'a>>,
-    targets: &Targets,
-    groups: Option<&[u32]>,
-    control: &Control,
-) -> Result<(Model, FittedMixture)> {
-    let joint = Joint::new(rows.into(), targets)?;
-    fit_joint(params, joint.rows(), targets.weights(), groups, None, control)
-}
-
-/// [`fit`] to rows whose last feature is the target, perhaps with intervals of the probability `profile`.
-fn fit_joint(
-    params: &ValidParams,
-    rows: Incomplete<'_>,
-    weights: Option<&Weights>,
-    groups: Option<&[u32]>,
-    profile: Option<f64>,
-    control: &Control,
-) -> Result<(Model, FittedMixture)> {
-    let n = rows.gaussians().n_rows();
-    if let Some(groups) = groups.filter(|groups| groups.len() != n) {
-        return Err(Error::shape("groups", format!("{n}, one per row of data"), groups.len()));
+) -> Result<Model> {
+    let (rows, components) = (rows.into(), params.params().em.components);
+    if components == Components::Fixed(1) {
+        return Model::from_line(params.fit(rows, targets, shared, control)?);
     }
-    if profile.is_some() && (rows.limits().is_some() || rows.parts().is_some()) {
-        return Err(Error::Data(
-            "method=\"profile\": a line with limits, or of rows that are mixtures, is fitted by EM alone, which is too slow for \
-             so many fits; use \"wald\""
-                .into(),
-        ));
-    }
-    let alone = params.params().components == Components::Fixed(1);
-    let precise = rows.parts().is_some() && alone && params.params().tol.is_none();
-    // No Newton steps follow a fit to mixtures.
-    let params = if precise { &Valid(params.params().clone().tol(PRECISE)) } else { params };
-    let fitted = params.fit_rows(rows, weights, false, control)?;
-    let mut model = Model { report: Some(fitted.report()), ..Model::new(fitted.mixture.clone())? };
-    if fitted.mixture.n_components() == 1 {
-        let weight = |i: usize| weights.map_or(1.0, |c| c[i]);
-        if rows.limits().is_some() || rows.parts().is_some() {
-            let law = Law::from_joint(&fitted.mixture)?;
-            let look = || -> Result<Option<Errors>> {
-                let scores = Scores::new(&fitted.mixture, rows, &weight, groups);
-                let Some(information) = scores.information(control)? else { return Ok(None) };
-                scores.errors(&law, &information, control)
-            };
-            let known = || Scores::new(&fitted.mixture, rows, &weight, None).log_likelihood(control);
-            let (errors, log) = parallel::install(params.params().threads, || Ok((look()?, known()?)))??;
-            model.law = Some(Law { errors, ..law });
-            model.beside = Some(beside(log, &fitted.mixture, rows, &weight)?);
-            model.look_for_directions(rows, &weight, params.params().reg.unwrap_or(0.0))?;
-            return Ok((model, fitted));
+    params.params().check_single(shared)?;
+    let parts;
+    let (each, targets_of) = match rows.mixtures() {
+        None => (rows, targets.clone()),
+        Some(mixtures) => {
+            parts = mixtures.row_numbers();
+            (rows.components().with_parts(&parts), mixtures.targets(targets)?)
         }
-        let finish = || -> Result<()> {
-            model.finished(
-                &LocalReadings::new(rows, &weight),
-                groups.map(|g| (rows, &weight as Weight<'_>, g)),
-                control,
-            )?;
-            let log = Residuals::new(&model.mixture, rows, &weight, control)?.log_likelihood(&weight)?;
-            model.beside = Some(beside(log, &model.mixture, rows, &weight)?);
-            model.look_for_directions(rows, &weight, params.params().reg.unwrap_or(0.0))?;
-            if let (Some(level), Some(law)) = (profile, &model.law) {
-                let z = quantile(0.5 + 0.5 * level);
-                model.profile = Some(profile::intervals(law, &model.mixture, rows, &weight, z, control)?);
-            }
-            Ok(())
-        };
-        parallel::install(params.params().threads, finish)??;
+    };
+    let joint = Joint::new(each, &targets_of)?;
+    let fitted = fit_joint(params, joint.rows(), targets_of.weights(), control)?;
+    if fitted.mixture.n_components() > 1 {
+        return Model::from_mixture(fitted);
     }
-    Ok((model, fitted))
-}
-
-/// The likelihood, and least squares where rows are Gaussians.
-fn beside(log_likelihood: f64, joint: &Mixture, rows: Incomplete<'_>, weight: Weight<'_>) -> Result<Beside> {
-    let mut beside = Beside { log_likelihood: Some(log_likelihood).filter(|log| log.is_finite()), ..Beside::default() };
-    if rows.parts().is_none() {
-        let m = joint.n_features();
-        let line = LeastSquares::fit(rows.gaussians().n_rows(), joint.mean(0), |i, u| {
-            u.copy_from_slice(&rows.gaussians().means().row(i));
-            if (0..m).any(|j| rows.is_missing(i, j)) { 0.0 } else { weight(i) }
-        })?;
-        (beside.naive, beside.naive_std) = line.map_or_else(Default::default, |line| (line.values, line.std));
-    }
-    Ok(beside)
-}
-
-/// [`fit`] by passes over rows held by other processes, whose last feature is the target; those of the sample are apart.
-fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) -> Result<Model> {
-    let targets = remote.sample.targets()?;
-    let joint = Joint::new(remote.sample.rows, targets)?;
-    let (sample, weights) = (joint.rows(), targets.weights());
-    let rows = RemoteEm::new(params.params(), "the rows", remote.rows, sample, weights, vec![None], control)?;
-    let fitted = deconvolution::fit_remote(params.params(), &rows, false, false, control)?;
-    let mut model = Model { report: Some(fitted.report()), ..Model::new(fitted.mixture.clone())? };
-    if fitted.mixture.n_components() == 1 {
-        let weight = |i: usize| targets.weight(i);
-        let total = Total { rows: rows.n_rows(0), weight: rows.weight(0), squares: rows.squares(0) };
-        let least = law::least_variance(&fitted.mixture);
-        let readings = RemoteReadings::new(remote.rows, LocalReadings::new(sample, &weight), total, least);
-        model.finished(&readings, None, control)?;
-        if remote.sample.groups.is_some() {
-            // Those of independent rows would be too small.
-            model.law.iter_mut().for_each(|law| law.errors = None);
-        }
-    }
+    // One component was chosen.
+    let mut single = params.params().clone();
+    single.em.components = Components::Fixed(1);
+    let mut model = Model::from_line(Valid(single).fit(rows, targets, shared, control)?)?;
+    let held_out = fitted.report().held_out;
+    model.report.iter_mut().for_each(|report| report.held_out.clone_from(&held_out));
     Ok(model)
 }
 
-impl Model {
-    /// A law without standard errors may have slopes that the rows do not determine.
-    fn look_for_directions(&mut self, rows: Incomplete<'_>, weight: Weight<'_>, floor: f64) -> Result<()> {
-        if self.law.as_ref().is_some_and(|law| law.errors.is_none()) {
-            self.undetermined = undetermined::direction(&self.mixture, rows, weight, floor)?;
-        }
-        Ok(())
-    }
+/// The mixture of rows whose last feature is the target.
+fn fit_joint(
+    params: &ValidParams,
+    rows: Incomplete<'_>,
+    weights: Option<&crate::data::Weights>,
+    control: &Control,
+) -> Result<FittedMixture> {
+    params.params().em.clone().check()?.fit_rows(rows, weights, false, control)
+}
 
-    /// From where EM has ended to the law, its scatter and standard errors.
-    fn finished(
-        &mut self,
-        readings: &dyn Readings,
-        grouped: Option<(Incomplete<'_>, Weight<'_>, &[u32])>,
-        control: &Control,
-    ) -> Result<()> {
-        let (mixture, _) = law::with_best_scatter(&self.mixture, readings, 0, control)?;
-        let (mixture, way) = newton::climbed(mixture, readings, newton::Goal::Likelihood, control)?;
-        let degrees = mixture.n_features();
-        let (mixture, exact) = law::with_best_scatter(&mixture, readings, degrees, control)?;
-        let mut law = Law::from_joint(&mixture)?;
-        if exact {
-            law.scatter = 0.0;
-        }
-        if let Some(information) = information::information(&law, &mixture, readings, control)? {
-            law.errors = match grouped {
-                None => information::errors(&law, &mixture, &information, None),
-                Some((rows, weight, groups)) => {
-                    Scores::new(&mixture, rows, weight, Some(groups)).errors(&law, &information, control)?
-                }
-            };
-        }
-        (self.mixture, self.law) = (mixture, Some(law));
-        if let Some(report) = &mut self.report {
-            way.add_to(report);
-        }
-        Ok(())
+/// [`fit`] by passes over rows held by other processes; of several components their last feature is the target.
+fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) -> Result<Model> {
+    let (em, targets) = (&params.params().em, remote.sample.targets()?);
+    if em.components == Components::Fixed(1) {
+        return Model::from_line(line::fit_remote(params, remote, control)?);
     }
+    let joint = Joint::new(remote.sample.rows, targets)?;
+    let (sample, weights) = (joint.rows(), targets.weights());
+    let rows = RemoteEm::new(em, "the rows", remote.rows, sample, weights, vec![None], control)?;
+    Model::from_mixture(deconvolution::fit_remote(em, &rows, false, false, control)?)
 }
 
 impl Model {
@@ -253,6 +139,38 @@ impl Model {
         Ok(Self { mixture, law, beside: None, profile: None, undetermined: None, report: None })
     }
 
+    fn from_mixture(fitted: FittedMixture) -> Result<Self> {
+        let report = Some(fitted.report());
+        Ok(Self { report, ..Self::new(fitted.mixture)? })
+    }
+
+    /// A line and the density of true features as one component of both.
+    fn from_line(fit: LineFit) -> Result<Self> {
+        let (d, t, mean) = (fit.mixture.n_features(), fit.mixture.covariance(0), fit.mixture.mean(0));
+        let (intercept, coef) = (fit.law[0], &fit.law[1..]);
+        let element = |a: usize, b: usize| t[packed_index(a.max(b), a.min(b))];
+        let crossed: Vec<f64> = (0..d).map(|a| (0..d).map(|b| element(a, b) * coef[b]).sum()).collect();
+        let along = |a: &[f64]| a.iter().zip(coef).map(|(a, b)| a * b).sum::<f64>();
+        let explained = along(&crossed);
+        let variance = explained + fit.scatter.powi(2).max(TRIFLE * explained).max(f64::MIN_POSITIVE);
+        let means = [mean, &[intercept + along(mean)]].concat();
+        let covariances = [&t[..packed_len(d)], &crossed, &[variance]].concat();
+        let mixture = Mixture::new(vec![1.0], means, covariances, d + 1)?;
+        let mut report = fit.report.clone();
+        report.n_iter += fit.n_iter;
+        if fit.status != crate::solver::Status::Converged {
+            report.status = fit.status;
+        }
+        Ok(Self {
+            mixture,
+            law: Some(Law::from_line(&fit)),
+            profile: (!fit.profile.is_empty()).then(|| fit.profile.clone()),
+            undetermined: fit.undetermined.clone(),
+            report: Some(report),
+            beside: Some(Beside::from_line(fit)),
+        })
+    }
+
     /// Number of features, without the target.
     #[must_use]
     pub fn n_features(&self) -> usize {
@@ -264,7 +182,14 @@ impl Model {
     /// # Errors
     /// Another number of features, [`Error::Interrupted`].
     pub fn densities<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Densities> {
-        self.scaled(rows.into(), |rows| conditional::densities(&self.mixture, rows, control))
+        self.scaled(rows.into(), |rows| match &self.law {
+            Some(law) => {
+                // Of the line itself: what a mixture holds has lost a scatter that is small beside what features explain.
+                let truths = Truths::new(rows, &conditional::feature_marginal(&self.mixture)?, control)?;
+                predictors(&truths, law.intercept, &law.coef, law.scatter.powi(2))
+            }
+            None => conditional::densities(&self.mixture, rows, control),
+        })
     }
 
     /// What is said about rows whose error bars have the factors of the fit.
@@ -278,6 +203,7 @@ impl Model {
 mod tests {
     use super::*;
     use crate::data::{Covariances, GaussianArray, Rows};
+    use crate::state::Parameters as _;
     use crate::testing::Numbers;
 
     const N: usize = 200;
@@ -306,10 +232,14 @@ mod tests {
         (product(x, a, x, a), product(x, a, y, b), product(y, b, y, b))
     }
 
+    fn fitted(data: &GaussianArray, targets: &Targets) -> Model {
+        fit(&Params::new().check().unwrap(), data, targets, &SharedErrors::default(), &Control::new()).unwrap()
+    }
+
     #[test]
     fn equal_noise_is_taken_off_the_moments() {
         let (data, targets) = problem();
-        let (model, fitted) = fit(&Params::new().check().unwrap(), &data, &targets, &Control::new()).unwrap();
+        let model = fitted(&data, &targets);
         let x: Vec<f64> = (0..N).map(|i| data.means().at(i, 0)).collect();
         let (xx, xy, yy) = moments(&x, targets.values());
         let law = model.law().unwrap();
@@ -321,13 +251,13 @@ mod tests {
         assert!((law.scatter.powi(2) - without - scatter).abs() < 1e-9);
         assert!(law.errors.as_ref().unwrap().scatter.is_some());
         assert!(model.report().unwrap().history.windows(2).all(|h| h[1] >= h[0]));
-        assert!(fitted.mixture.n_components() == 1);
+        assert!(model.mixture().n_components() == 1);
     }
 
     #[test]
     fn predictions_shrink_readings_first() {
         let (data, targets) = problem();
-        let (model, _) = fit(&Params::new().check().unwrap(), &data, &targets, &Control::new()).unwrap();
+        let model = fitted(&data, &targets);
         let (t, mean) = (model.mixture().covariance(0), model.mixture().mean(0));
         let (centre, std) = model.densities(&data, &Control::new()).unwrap().moments();
         let gain = t[1] / (t[0] + 0.25);

@@ -4,32 +4,40 @@
 
 use ndarray::Array2;
 
-use super::{Beside, Errors, Law, Model, Params, conditional, fit_joint, fit_remote};
+use super::{Beside, Errors, Law, Model, Params, ValidParams, conditional, fit_joint, fit_remote};
 use crate::control::Control;
 use crate::data::Incomplete;
-use crate::deconvolution::with_target::Joint;
-use crate::deconvolution::{Mixture, Observed, ReportHeader, ValidParams, log_sum};
+use crate::deconvolution::{Components, Mixture, Observed, ReportHeader, log_sum};
 use crate::density::Densities;
 use crate::error::{Error, Result};
-use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, RemoteRows, Training, column};
+use crate::model::line::SharedErrors;
+use crate::state::{
+    About, Arrays, Fitted, OfMixtures, Parameters as _, Parts, Predictor, RemoteRows, Training, column,
+};
 
 impl Fitted for Model {
     type Params = Params;
     type Header = Option<ReportHeader>;
-    const OF_MIXTURES: OfMixtures = OfMixtures::Likelihood;
+    const OF_MIXTURES: OfMixtures = OfMixtures::Own;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
-        // Without targets the last feature is the target.
-        let (groups, profile) = (training.groups.as_deref(), training.profile);
-        if let Some(level) = profile.filter(|level| !(*level > 0.0 && *level < 1.0)) {
-            return Err(Error::parameter("profile", level, "a probability between 0 and 1"));
-        }
-        let joint = training.targets.as_ref().map(|targets| Joint::new(training.rows, targets)).transpose()?;
-        let (rows, weights) = match (&joint, &training.targets) {
-            (Some(joint), Some(targets)) => (joint.rows(), targets.weights()),
-            _ => (training.rows, training.weights.as_ref()),
+        let Some(targets) = &training.targets else {
+            // The last feature is the target.
+            if params.params().em.components == Components::Fixed(1) {
+                return Err(Error::Data("a regression needs the targets of the rows".into()));
+            }
+            return Self::from_mixture(fit_joint(params, training.rows, training.weights.as_ref(), control)?);
         };
-        Ok(fit_joint(params, rows, weights, groups, profile, control)?.0)
+        let shared = SharedErrors { modes: training.modes.clone(), groups: training.groups.clone() };
+        let asked;
+        let params = match training.profile {
+            None => params,
+            level => {
+                asked = params.params().clone().profile(level).check()?;
+                &asked
+            }
+        };
+        super::fit(params, training.rows, targets, &shared, control)
     }
 
     fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {

@@ -1,0 +1,176 @@
+//! Lines of rows that other processes hold: the same fit from sums over the rows, which a [`LineRequest`] asks for.
+
+use serde::{Deserialize, Serialize};
+
+use crate::control::Control;
+use crate::data::{Incomplete, Targets};
+use crate::deconvolution::{self, Mixture, RemoteEm};
+use crate::error::{Error, Result};
+use crate::model::law::coordinates::Coordinates;
+use crate::model::law::density::refined_remotely;
+use crate::model::law::errors::{sums_of_squares, sums_of_stage};
+use crate::model::law::likelihood::{Evaluation, Freedom};
+use crate::model::law::newton::Elsewhere;
+use crate::model::noise::Noise;
+use crate::params::Valid;
+use crate::state::RemoteRows;
+use crate::sums::{Request, RowSums};
+
+use super::fit::{self, Question};
+use super::rows::LineRows;
+use super::{LineFit, Params, SharedErrors};
+
+/// What the rows must know of a line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LineRequest {
+    /// N(mu, T) of the true features.
+    pub density: Mixture,
+    /// The line that targets are measured from, in units of the rows, and the unit.
+    pub law: Vec<f64>,
+    /// See `law`.
+    pub unit: f64,
+    /// Factor of the weights.
+    pub share: f64,
+    /// Changes of the line in coordinates and units of the fit, and the scatter.
+    pub theta: Vec<f64>,
+    /// Coefficients of the round before.
+    pub before: Vec<f64>,
+    /// Which sums.
+    pub ask: LineSums,
+}
+
+/// Which sums over the rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum LineSums {
+    /// The log-likelihood with its derivatives, and those of the degrees of freedom.
+    Likelihood,
+    /// Products of scores of the density with themselves and with those of the line.
+    Stage,
+    /// Squares of the rows' influences.
+    Squares {
+        /// How scores of the density move those of the line.
+        gain: Vec<f64>,
+    },
+}
+
+/// Centred and scaled by the density.
+fn coordinates(density: &Mixture) -> Coordinates {
+    let d = density.n_features();
+    let scale = (0..d).map(|j| density.covariance(0)[crate::data::covariance::packed_index(j, j)].sqrt()).collect();
+    Coordinates { centre: density.mean(0).to_vec(), scale }
+}
+
+impl LineRequest {
+    /// The sums over some of the rows.
+    pub(crate) fn answer(&self, rows: Incomplete<'_>, targets: &Targets, control: &Control) -> Result<Vec<f64>> {
+        let mut prepared = LineRows::new(rows, targets, &SharedErrors::default(), &self.density, control)?;
+        prepared.weights.iter_mut().for_each(|c| *c *= self.share / prepared.share);
+        let coordinates = coordinates(&self.density);
+        prepared.rescale(&coordinates);
+        let units = fit::Units { law: &self.law, unit: self.unit };
+        let parts = units.parts(&prepared, Noise::Normal, false);
+        let taken = 0.0;
+        let freedom = Freedom { taken, scaled: false, before: &self.before, shares: &[] };
+        let likelihood = parts.likelihood(&prepared, Some(freedom));
+        let density = coordinates.mixture(&self.density);
+        match &self.ask {
+            LineSums::Likelihood => Ok(likelihood.evaluate(&self.theta, control)?.flat()),
+            LineSums::Stage => sums_of_stage(&likelihood, &density, &likelihood.at(&self.theta), control),
+            LineSums::Squares { gain } => {
+                sums_of_squares(&likelihood, &density, gain, &likelihood.at(&self.theta), control)
+            }
+        }
+    }
+}
+
+/// Rows elsewhere.
+pub(super) struct RemoteLine<'a> {
+    rows: &'a dyn RowSums,
+    density: &'a Mixture,
+    /// How many there are, and what their weights are times for a sum of as many.
+    pub n: usize,
+    pub share: f64,
+    /// Sum of their squares then.
+    pub squares: f64,
+    control: &'a Control,
+}
+
+/// They as they are asked in one round.
+pub(super) struct Asked<'a> {
+    pub rows: &'a RemoteLine<'a>,
+    pub law: &'a [f64],
+    pub unit: f64,
+    pub before: &'a [f64],
+}
+
+impl Asked<'_> {
+    fn sums(&self, theta: &[f64], ask: LineSums) -> Result<Vec<f64>> {
+        let request = LineRequest {
+            density: self.rows.density.clone(),
+            law: self.law.to_vec(),
+            unit: self.unit,
+            share: self.rows.share,
+            theta: theta.to_vec(),
+            before: self.before.to_vec(),
+            ask,
+        };
+        self.rows.rows.sum(Request::Line(request), self.rows.control)
+    }
+}
+
+impl Elsewhere for Asked<'_> {
+    fn evaluate(&self, theta: &[f64]) -> Result<Evaluation> {
+        Evaluation::from_flat(theta.len(), &self.sums(theta, LineSums::Likelihood)?)
+    }
+
+    fn stage(&self, theta: &[f64]) -> Result<Vec<f64>> {
+        self.sums(theta, LineSums::Stage)
+    }
+
+    fn squares(&self, theta: &[f64], gain: &[f64]) -> Result<Vec<f64>> {
+        self.sums(theta, LineSums::Squares { gain: gain.to_vec() })
+    }
+
+    fn n(&self) -> usize {
+        self.rows.n
+    }
+
+    fn is_weighted(&self) -> bool {
+        (self.rows.squares / self.rows.n as f64 - 1.0).abs() > 1e-12
+    }
+}
+
+/// [`fit`](Valid::fit) by passes over rows held by other processes, whose sample is where it starts.
+pub(in crate::model) fn fit_remote(
+    params: &Valid<Params>,
+    remote: &RemoteRows<'_>,
+    control: &Control,
+) -> Result<LineFit> {
+    let (params, sample, targets) = (params.params(), remote.sample.rows, remote.sample.targets()?);
+    if params.outliers.is_some() || params.error_scale.is_some() {
+        return Err(Error::Data("outliers= and error_scale= need the rows in one memory; fit a sample of them".into()));
+    }
+    let rows = RemoteEm::new(&params.em, "the rows", remote.rows, sample, targets.weights(), vec![None], control)?;
+    let fitted = deconvolution::fit_remote(&params.em, &rows, false, false, control)?;
+    let density = refined_remotely(&fitted.mixture, remote.rows, control)?;
+    let (n, total) = (rows.n_rows(0), rows.weight(0));
+    let share = n as f64 / total;
+    let squares = rows.squares(0) * share * share;
+    let elsewhere = RemoteLine { rows: remote.rows, density: &density, n, share, squares, control };
+    let mut prepared = LineRows::new(sample, targets, &SharedErrors::default(), &density, control)?;
+    let coordinates = coordinates(&density);
+    prepared.rescale(&coordinates);
+    let scaled = coordinates.mixture(&density);
+    let direction =
+        Coordinates::open_direction(scaled.covariance(0), scaled.covariance(0), n <= scaled.n_features() + 1)?;
+    let open = direction.is_some();
+    let asked = Question { noise: Noise::Normal, scaled: false, open, profile: None, density: &scaled };
+    let fit = fit::fit(&prepared, &asked, Some(&elsewhere), control)?;
+    let report = fitted.report();
+    let mut fit = fit.restored(&coordinates, &asked, (density.clone(), report), n, &prepared);
+    if remote.sample.groups.is_some() {
+        // Those of independent rows would be too small.
+        fit.covariance.fill(f64::NAN);
+    }
+    Ok(LineFit { undetermined: direction, ..fit })
+}
