@@ -151,7 +151,9 @@ class _Choosing:
         if not folds:
             return self._by_rule(members, "by rule: too few rows, or of a class, to hold any out")
         share = sum(len(fold.train) for fold in folds) / len(training)
-        members = affordable(members, 1.0 + share * len(training) / request.n_rows, BUDGET[request.effort])
+        start, each = BUDGET[request.effort]
+        fits = 1.0 + share * len(training) / request.n_rows
+        members = affordable(members, fits, start + each * request.n_rows)
         tried = self._settled([m for m in members if m.pipeline is not None], training, folds)
         left_out = [
             f"{m.text}: {m.reason}" for m in members if m.pipeline is None and "beyond the budget" in m.reason
@@ -165,7 +167,7 @@ class _Choosing:
             cross_predict, rows=training, folds=folds, threads=self.threads, deadline=request.deadline,
             share=SHARE, heard=self.pace.step, raw=raw, transform=self._logged,
         )  # fmt: skip
-        held = ask(_pipelines(names), factors=factors)
+        held = ask(_pipelines(names), factors=factors, ready=self.ready)
         left_out += [f"{name}: {reason}" for name, reason in held.refused.items()]
         if not held.answers:
             return self._by_rule(members, "by rule: no candidate could be compared on held-out rows")
@@ -229,31 +231,41 @@ class _Choosing:
         self, members: Sequence[Member], training: TrainingRows, folds: Sequence[Fold]
     ) -> list[Member]:
         """Candidates with penalties, and with one number of trees for all boosted ones."""
-        found, trees = [], 0
+        found, trees = list[Member](), 0
+        self.ready: dict[str, Pipeline] = {}
+        """Of the first fold, the boosting that has counted the trees."""
         for member in members:
             assert member.pipeline is not None
             if member.method in ("gsu", "kernel"):
                 member = self._with_penalty(member, training)
             elif member.method == "remeasured" and "estimator" not in member.parameters:
-                trees = trees or self._count_trees(member.pipeline, training, folds)
+                quick = None
+                if not trees:
+                    trees, quick = self._count_trees(member.pipeline, training, folds)
                 member = member.with_parameters(n_trees=trees)
+                self.ready |= {} if quick is None else {member.text: quick}
             found.append(member)
         return found
 
-    def _count_trees(self, pipeline: Pipeline, training: TrainingRows, folds: Sequence[Fold]) -> int:
+    def _count_trees(
+        self, pipeline: Pipeline, training: TrainingRows, folds: Sequence[Fold]
+    ) -> tuple[int, Pipeline | None]:
+        """Number of trees, and what has counted it by holding out the first fold, in steps twice as long."""
         if len(training) * pipeline[-1].n_copies < FEW_COPIES:
-            return FEW_TREES
+            return FEW_TREES, None
         path, some = for_known_features(clone(pipeline), training)
         path[-1].set_params(n_learners=1)
-        *front, (_, last) = path.steps
+        *front, (name, last) = path.steps
         if front:
-            some = some.instead(some.fitted(Pipeline(front)).transform(some.rows))
+            moved = some.fitted(Pipeline(front))
+            front, some = moved.steps, some.instead(moved.transform(some.rows))
         fold = folds[0] if len(training) >= FEW else None
         try:
             trees = int(last._count_trees(some.rows, some.y, fold=fold, **some.step_arguments(last)))
-            return min(max(1, trees), MOST_TREES)
         except UncertainError:
-            return FEW_TREES
+            return FEW_TREES, None
+        quick = None if fold is None or last.estimator_ is None else Pipeline([*front, (name, last)])
+        return min(max(1, trees), MOST_TREES), quick
 
     def _with_penalty(self, member: Member, training: TrainingRows) -> Member:
         name = {"gsu": "alpha", "kernel": "C"}[member.method]

@@ -217,6 +217,7 @@ def cross_predict(
     deadline: Deadline | None = None,
     share: float = 1.0,
     heard: Callable[[str, int], object] = lambda name, fold: None,
+    ready: Mapping[str, Pipeline] | None = None,
     raw: GaussianRows | None = None,
     transform: Callable[[GaussianRows], GaussianRows] = lambda rows: rows,
 ) -> HeldOut:
@@ -231,6 +232,7 @@ def cross_predict(
     threads : number of fits at a time.
     deadline, share : no fit begins after this share of the time.
     heard : called after every fit.
+    ready : models of the first fold that are fitted already.
     raw, transform : the rows as they were read, whose errors grow, and what turns them into `rows`.
     """
     deadline = deadline or Deadline()
@@ -255,7 +257,8 @@ def cross_predict(
         own = candidate.training or rows
         try:
             with deadline.stops(share):
-                model = fit_fold(candidate.pipeline, own, folds[k])
+                model = (ready or {}).get(name) if k == 0 else None
+                model = model or fit_fold(candidate.pipeline, own, folds[k])
                 seen = readings if candidate.training is None else [own.rows] * len(readings)
                 answers = [ask(model, each[tests[k]], classes, own.rows) for each in seen]
         except UncertainError as error:
