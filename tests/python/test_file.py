@@ -100,7 +100,7 @@ def test_a_kernel_model_stores_its_support_rows_only(tmp_path: Path) -> None:
     assert len(support) < N / 2
     model.save(tmp_path / "m")
     header, _ = header_and_data((tmp_path / "m").read_bytes())
-    assert header["0.0.1.means"]["shape"] == [len(support), 2]
+    assert header["1.means"]["shape"] == [len(support), 2]
     assert uncertain.load(tmp_path / "m").pipeline_[-1].support_rows_ == support
 
 

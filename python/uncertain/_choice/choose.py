@@ -25,8 +25,8 @@ from threadpoolctl import threadpool_limits
 
 from .._base.folds import Fold, split
 from .._base.normal_mixtures import NormalMixtures
-from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, filled_gaussians, like, value_sizes
+from .._data.array import GaussianArray, value_sizes
+from .._data.incomplete import GaussianRows, filled_gaussians, like
 from .._data.typing import Floats, Ints, Labels
 from .._held_out.engine import Answer, Candidate, HeldOut, allows_readings, cross_predict, measured
 from .._held_out.equal import equal_rows

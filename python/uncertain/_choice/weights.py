@@ -23,7 +23,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from .._base.normal_mixtures import TINY, NormalMixtures
-from .._data.incomplete import GaussianRows, value_sizes
+from .._data.array import value_sizes
+from .._data.incomplete import GaussianRows
 from .._data.typing import Floats
 
 KNOTS = 4

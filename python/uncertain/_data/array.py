@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable, Iterator, Mapping
-from typing import ClassVar, Literal, NoReturn
+from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -34,7 +34,7 @@ from .features import (
 from .numbers import float_array, one_kind, row_numbers
 from .options import check_option, refuse_if
 from .shapes import gaussians_from, linear_map
-from .typing import ArrowStream, Floats, RandomState
+from .typing import ArrowStream, Booleans, Floats, RandomState
 from .units import bare, errors_in, find_unit
 from .warn import warn
 
@@ -459,3 +459,12 @@ def _gaussian_arrays(arrays: Iterable[object], what: str) -> list[GaussianArray]
 def _comparable(parts: Mapping[str, Floats]) -> dict[str, Floats]:
     """Constructor arguments with variances instead of standard deviations."""
     return {"var" if k == "std" else k: v * v if k == "std" else v for k, v in parts.items()}
+
+
+def value_sizes(rows: Any) -> tuple[Floats, Booleans]:
+    """Standard deviations of every value (n, d), and which values there are; those of an array are exact."""
+    gaussians, missing = getattr(rows, "gaussians", rows), getattr(rows, "missing", None)
+    if not isinstance(gaussians, GaussianArray):
+        return np.zeros(np.shape(rows)), ~np.isnan(np.asarray(rows, dtype=np.float64))
+    std = gaussians._deviations()
+    return std, np.ones(std.shape, dtype=bool) if missing is None else ~missing

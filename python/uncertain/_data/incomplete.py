@@ -245,13 +245,3 @@ def _without_gaps(errors: Floats, missing: Booleans) -> Floats:
     if errors.shape == (*missing.shape, missing.shape[1]):
         return np.where(missing[:, :, None] | missing[:, None, :], 0.0, errors)
     return errors
-
-
-def value_sizes(rows: GaussianRows | ArrayLike) -> tuple[Floats, Booleans]:
-    """Standard deviations of every value (n, d), and which values there are; those of an array are exact."""
-    if not isinstance(rows, (GaussianArray, Incomplete)):
-        return np.zeros(np.shape(rows)), ~np.isnan(np.asarray(rows, dtype=np.float64))
-    if isinstance(rows, Incomplete):
-        return rows.gaussians._deviations(), ~rows.missing
-    std = rows._deviations()
-    return std, np.ones(std.shape, dtype=bool)

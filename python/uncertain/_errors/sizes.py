@@ -15,7 +15,8 @@ import msgspec
 import numpy as np
 from scipy.stats import binom
 
-from .._data.incomplete import GaussianRows, value_sizes
+from .._data.array import value_sizes
+from .._data.incomplete import GaussianRows
 from .._data.typing import Floats
 
 QUANTILES = (0.01, 0.5, 0.99)

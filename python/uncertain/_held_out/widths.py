@@ -31,13 +31,15 @@ from scipy.special import ndtr
 from sklearn.pipeline import Pipeline
 
 from .._base.normal_mixtures import NormalMixtures
+from .._data.array import value_sizes
 from .._data.groups import Groups
-from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask, value_sizes
+from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.typing import Array, Floats
 from .._estimators.gsu import GSURegressor
 from ..laws.linear import GaussianMixtureRegressor
 from ..preprocessing import GaussianCollapser, GaussianDenoiser
 from ..preprocessing._error_columns import feature_spread
+from ..preprocessing._moves import moved
 from .means import weighted_mean
 
 MANY = 30
@@ -194,8 +196,8 @@ def feature_widths(pipeline: Pipeline, rows: GaussianRows) -> Floats:
     vary; empty for a method with a law of its own."""
     if _counts(pipeline)[0] == 0:
         return np.empty(0)
-    moved = in_front(pipeline, rows)
-    return feature_spread(filled_gaussians(moved).means, ~missing_mask(moved))
+    rows = in_front(pipeline, rows)
+    return feature_spread(filled_gaussians(rows).means, ~missing_mask(rows))
 
 
 def law_of_rows(pipeline: Pipeline, rows: GaussianRows, spread: Spread | None) -> NormalMixtures:
@@ -262,15 +264,9 @@ def most_likely_scatter(residuals: Floats, variances: Floats, weights: Floats) -
 def has_density(pipeline: Pipeline) -> bool:
     """Does the last step say the whole deviation of a target by itself?"""
     last = pipeline[-1]
-    own = getattr(last, "_residuals", None) is not None or hasattr(last, "spreads_")
+    stack = hasattr(last, "spreads_") and not hasattr(last, "classes_")
+    own = stack or getattr(last, "_residuals", None) is not None
     return own or isinstance(last, GaussianMixtureRegressor)
-
-
-def moved(pipeline: Pipeline, rows: GaussianRows) -> GaussianRows:
-    """The rows as they come to the last step."""
-    for _, step in pipeline.steps[:-1]:
-        rows = step.transform(rows)
-    return rows
 
 
 def density_of_rows(pipeline: Pipeline, rows: GaussianRows) -> NormalMixtures:

@@ -25,7 +25,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from .._base.normal_mixtures import TINY, NormalMixtures
-from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask, value_sizes
+from .._data.array import value_sizes
+from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.mixing import mixed
 from .._data.typing import Booleans, Floats, Ints, Labels
 from .._held_out.equal import hashed

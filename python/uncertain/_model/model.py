@@ -29,7 +29,7 @@ from .._data.targets import finite_numbers, places
 from .._data.typing import Array, ColumnOrValues, Floats, Labels, NativeTable, RandomState
 from .._data.validation import TableLike
 from .._held_out.engine import class_shares
-from .._held_out.widths import Spread, law_of_rows, left_open, moved, own_law
+from .._held_out.widths import Spread, law_of_rows, left_open, own_law
 from .._onnx.export import write_onnx
 from .._report.classes import Report
 from .._report.huber import HuberReport
@@ -40,6 +40,7 @@ from .._rows.training import REMEMBERED_ROWS
 from .._tables.columns import Columns
 from .._tables.dask import is_dask, lazily
 from ..exceptions import ModelFileError, ParameterError, ShapeError, UncertainError
+from ..preprocessing._moves import moved
 from .calibrating import Calibration, deviation, log
 from .coefficients import hyperplanes, law_or_curve
 from .conformal import Conformal, interval, noise_levels, score_of_classes, set_lists

@@ -21,8 +21,8 @@ from dataclasses import InitVar, dataclass
 
 import numpy as np
 
-from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, like, value_sizes
+from .._data.array import GaussianArray, value_sizes
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, like
 from .._data.options import refuse_if
 from .._data.typing import Array, Booleans, Floats, Ints, NativeTable
 from .._data.validation import TableLike

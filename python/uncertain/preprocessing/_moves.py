@@ -12,12 +12,20 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils._set_output import _wrap_data_with_container
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, Incomplete
 from .._data.validation import RowsLike, check_gaussians, check_rows
 from .._uncertain import Fitted, Gaussians
+
+
+def moved(pipeline: Pipeline, rows: GaussianRows) -> GaussianRows:
+    """The rows as they come to the last step."""
+    for _, step in pipeline.steps[:-1]:
+        rows = step.transform(rows)
+    return rows
 
 
 class Moves:
