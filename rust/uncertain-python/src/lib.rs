@@ -5,10 +5,6 @@
 
 use pyo3::prelude::pymodule;
 
-/// While a fit keeps within `memory=`, large blocks are in files.
-#[global_allocator]
-static ALLOCATOR: uncertain::memory::Spilling = uncertain::memory::Spilling;
-
 mod arrow_capsule;
 mod arrow_in;
 mod arrow_lists;
@@ -29,7 +25,6 @@ mod mixtures;
 mod numpy_in;
 mod pieces;
 mod rows;
-mod spilling;
 mod threads;
 
 #[pymodule(gil_used = false)]
@@ -61,8 +56,6 @@ mod _uncertain {
     use super::pieces::{Part, merged_sums, partial_sums};
     #[pymodule_export]
     use super::rows::{Rows, give_memory_back, keep_at_most};
-    #[pymodule_export]
-    use super::spilling::Spilling;
     #[pymodule_export]
     use super::threads::{effective_n_jobs, instruction_set};
 

@@ -2,28 +2,15 @@
 //!
 //! New memory is made by the system where it is first written: page by page, each time a fault and 4 KB of zeros.
 //! For a result that is written once, that can take longer than computing it. Pages of 2 MB make 512 times
-//! fewer faults. Linux gives them for the asking (NumPy asks for its arrays, too); where it does not, or on
-//! other systems, nothing changes but the time. What must not grow with the rows at all goes into files: [`Spilling`].
-
-#[cfg(all(feature = "files", target_os = "linux"))]
-pub mod malloc;
-#[cfg(feature = "files")]
-mod spilling;
-
-#[cfg(feature = "files")]
-pub use spilling::{LARGE, Spill, Spilling};
+//! fewer faults (`uncertain_simd::in_large_pages`).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use uncertain_simd::in_large_pages;
+
+pub use uncertain_simd::give_back;
+
 use crate::error::{Error, Result};
-
-/// Below this many bytes it is not worth asking (NumPy's limit).
-#[cfg(target_os = "linux")]
-const WORTH: usize = 4 << 20;
-
-/// Size and alignment of a large page, on most machines.
-#[cfg(target_os = "linux")]
-const PAGE: usize = 2 << 20;
 
 /// An error, in place of the abort that would follow, if there is no memory for so many rows of so many bytes.
 pub fn ask(n_rows: usize, row_bytes: usize) -> Result<()> {
@@ -54,18 +41,6 @@ pub(crate) fn left() -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
     Some(kib.saturating_mul(1024))
-}
-
-/// Give free memory back to the system.
-///
-/// An allocator keeps what was freed below something that is still in use. Where large matrices are exchanged for
-/// others part by part, on other threads, all of the old ones would stay.
-pub fn give_back() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: the call only concerns memory that nobody has allocated.
-    unsafe {
-        libc::malloc_trim(0);
-    }
 }
 
 /// Bytes that a fit may keep beside its rows to save time in every pass.
@@ -100,29 +75,9 @@ pub fn afford(what: &str, bytes: usize) -> Result<()> {
 /// [`zeros`] that are going to be written once, all of them.
 pub(crate) fn fresh_zeros(n_rows: usize, width: usize) -> Result<Vec<f64>> {
     let mut out = zeros(n_rows, width)?;
-    advise(&mut out);
+    in_large_pages(&mut out);
     Ok(out)
 }
-
-#[cfg(target_os = "linux")]
-fn advise(out: &mut [f64]) {
-    if size_of_val(out) < WORTH {
-        return;
-    }
-    // Whole pages inside the slice only: what stands before and after it in memory is not ours.
-    let bytes = out.as_mut_ptr_range();
-    let (start, end) = (bytes.start.cast::<u8>(), bytes.end.cast::<u8>());
-    let skip = start.align_offset(PAGE);
-    let whole = (end.addr() - start.addr()).saturating_sub(skip) / PAGE * PAGE;
-    if whole > 0 {
-        // SAFETY: the range lies within one live allocation that is borrowed here, and the advice changes no
-        // content. A refusal (old kernels, other page sizes) may be ignored.
-        unsafe { libc::madvise(start.wrapping_add(skip).cast(), whole, libc::MADV_HUGEPAGE) };
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn advise(_: &mut [f64]) {}
 
 #[cfg(test)]
 mod tests {
