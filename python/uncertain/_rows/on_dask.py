@@ -90,7 +90,6 @@ class OnDask(Place):
         self._checksums: list[tuple[float, float]] | None = None
         self.n_passes = 0
         self.n_bytes = 0
-        self.seconds = 0.0
 
     def begin(self, parts: list[Any], pipeline: Pipeline) -> list[Any]:
         """Groups of rows that the workers read, with folds if probabilities are wanted."""
@@ -133,7 +132,6 @@ class OnDask(Place):
         self._compare([(float(answer[1]), float(answer[2])) for answer in answers])
         self.n_passes += 1
         self.n_bytes += len(futures) * len(requests) + sum(answer.nbytes for answer in answers)
-        self.seconds += time.perf_counter() - start
         if self._verbose:
             slowest = max(timed, key=lambda one: one.seconds)
             say(

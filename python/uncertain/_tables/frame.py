@@ -61,8 +61,6 @@ class Frame:
     count: Callable[[], int | None] = lambda: None
     """The number of rows, where it is known without reading them."""
     stream: Stream | None = None
-    once: bool = False
-    """Can it be read only once?"""
     units: Callable[[], Mapping[str, Unit]] = dict
     """astropy's units, or their names, where the table has them."""
     types: Mapping[str, ColumnType] = field(default_factory=dict)

@@ -242,7 +242,6 @@ def _batches(X: NativeTable) -> Frame:
     return Frame(
         "pyarrow", schema.names, read, lambda: series_from_batches(schema.empty_table()),
         head=head if selects else None, count=X.count_rows if selects else lambda: None, stream=stream,
-        once=once,
     )  # fmt: skip
 
 

@@ -41,8 +41,6 @@ class Table:
         """Where columns come from that are not in memory; None where all are."""
         self.is_late = source is not None and source.whole is None
         """Is it a query, which is collected when it is asked?"""
-        self.is_once = source is not None and source.once
-        """Is it a stream that can be read only once?"""
         loaded = columns if source is None or columns else source.loaded
         self.columns = {column.name: column for column in loaded}
         """Those that are in memory."""
