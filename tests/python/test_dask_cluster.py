@@ -702,7 +702,7 @@ def test_errors_name_the_partition_and_the_column(client: Any, frame: pd.DataFra
     broken = frame.copy()
     broken.loc[N - 1, "v_err"] = -1.0
     with pytest.raises(UncertainError, match=r"partition 3: v_err: row 1499 is -1"):
-        fitted(client, broken, meaning="spread")
+        fitted(client, broken, meaning="spread", on_missing="error")
     broken = frame.copy()
     broken.loc[N - 1, "two"] = None
     with pytest.raises(UncertainError, match="partition 3: two: row 1499 has no label"):

@@ -225,7 +225,7 @@ def test_dense_covariances_of_all_targets(table: pl.DataFrame) -> None:
             "y_cov=: GeneralizedLinearLaw does not know it",
             {"y_cov": C, "target": "count", "family": "poisson"},
         ),
-        ("which LinearLaw takes", {"y_cov": C, "curve": straight, "p0": [0, 1]}),
+        (r"shared_modes\(y_cov\)", {"y_cov": C, "curve": straight, "p0": [0, 1]}),
         ("y_cov= is for laws.*one memory", {"y_cov": C, "memory": "1GB"}),
         ("modes= beside y_cov=", {"y_cov": C, "modes": ["zero_a"]}),
     ):

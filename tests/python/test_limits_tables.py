@@ -15,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 import uncertain
 from uncertain import AsGaussians, GaussianMixtureRegressor, Incomplete
 from uncertain.cli import main
-from uncertain.exceptions import ColumnError, NullError, ParameterError, UncertainError
+from uncertain.exceptions import ColumnError, NullError, ParameterError, UncertainError, UncertainWarning
 
 
 def columns(n: int = 1200, seed: int = 0) -> dict[str, Any]:
@@ -77,11 +77,49 @@ def test_flags_of_features_and_of_the_target(library: str, tmp_path: Path) -> No
     interval = model.predict_interval(table, coverage=0.9)
     ends = [np.asarray(interval[name]) for name in ("y_lower", "y_upper")]
     assert np.all(ends[0] < predicted) and np.all(predicted < ends[1])
-    # Without its flag a limit would be a reading of no error.
-    plain = uncertain.fit(
-        table, "y", method="mixture", features=["colour"], exact=["flux"], target_std="y_err"
-    )
-    assert abs(plain.pipeline_[-1].coef_[1] - 2.0) > 0.1 or abs(plain.pipeline_[-1].coef_[0] + 1.0) > 0.1
+    with pytest.warns(UncertainWarning, match=r"^taken as limits: flux \(l_flux\), y \(l_y\)$"):
+        found = uncertain.fit(table, "y", method="mixture", target_std="y_err", **features)
+    assert found.columns_ == model.columns_
+    with pytest.warns(UncertainWarning, match="l_flux, l_y looks like flags of limits, which are taken as"):
+        uncertain.fit(table, "y", method="kernel", meaning="spread", features=["colour"], exact=["flux"])
+
+
+FLAGS: dict[str, tuple[str, Any]] = {
+    "signs": ("l_Flux", np.array(["", "<"])), "booleans": ("Flux_lim", np.array([False, True])),
+    "ones of an upper limit": ("flux_ul", np.array([0, 1])), "-1": ("flux_limit", np.array([0, -1])),
+    "text": ("", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FLAGS)
+def test_flags_are_recognised_by_name_and_content(kind: str) -> None:
+    rng = np.random.default_rng(40)
+    z = rng.normal(1.5, 1.0, 300)
+    flux = z + 0.3 * rng.normal(size=300)
+    limit = flux < 1.0
+    known = {"Flux": np.where(limit, 1.0, flux), "e_Flux": np.where(limit, np.nan, 0.3), "y": 2.0 * z}
+    name, marks = FLAGS[kind]
+    table = polars.DataFrame(known | ({name: marks[limit.astype(int)]} if name else {})).fill_nan(None)
+    expected = uncertain.fit(
+        polars.DataFrame(known | {"l": np.where(limit, "<", "")}).fill_nan(None), "y", method="law",
+        limits={"Flux": "l"},
+    )  # fmt: skip
+    if not name:
+        text = polars.when(polars.Series(limit)).then(polars.lit("<LOD ")).otherwise(polars.lit(""))
+        table = table.with_columns((text + polars.col("Flux").cast(polars.String)).alias("Flux"))
+    with pytest.warns(UncertainWarning, match=rf"^taken as limits: Flux \({name or 'Flux'}\)$"):
+        model = uncertain.fit(table, "y", method="law")
+    np.testing.assert_allclose(model.coef_, expected.coef_)
+    rows = table.with_columns(polars.Series("Flux", known["Flux"]), l=polars.Series(np.where(limit, "<", "")))
+    np.testing.assert_allclose(model.predict(table), expected.predict(rows))
+
+
+@pytest.mark.filterwarnings("ignore:taken for missing")
+def test_flags_that_may_mean_either_limit_are_asked_about() -> None:
+    table = polars_of(columns()).drop("kind", "l_y")
+    table = table.with_columns(fluxlim=(polars.col("l_flux") == "<").cast(int)).drop("l_flux")
+    with pytest.warns(UncertainWarning, match="limits={'flux': 'fluxlim'} reads -1 as an upper"):
+        uncertain.fit(table, "y", method="mixture")
 
 
 def test_a_pattern_finds_the_flags() -> None:

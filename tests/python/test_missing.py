@@ -17,6 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import uncertain
 from uncertain import AsGaussians, GaussianArray, Incomplete
+from uncertain._data.incomplete import filled_gaussians
 from uncertain.exceptions import ColumnError, NullError, UncertainError, UncertainWarning
 
 N = 300
@@ -46,7 +47,7 @@ def with_holes(n: int = N, seed: int = 0) -> tuple[dict[str, np.ndarray], dict[s
     return table, whole
 
 
-GAPS = {(0, 0), (1, 0), (4, 1), (5, 1), (6, 1), (7, 1)}
+GAPS = {(0, 0), (1, 0), (11, 0), (4, 1), (5, 1), (6, 1), (7, 1)}
 KINDS = {"polars": pl.DataFrame, "pandas": pd.DataFrame}
 READING = {"features": ["flux", "color"], "std": "{}_err", "on_missing": "auto"}
 
@@ -72,10 +73,11 @@ def test_what_is_missing_is_read_as_what_it_is(kind: str) -> None:
     true = np.stack([whole["flux_err"], whole["color_err"]], axis=1)
     filled = np.zeros((N, 2), dtype=bool)
     filled[10:15, 0] = filled[20:40, 1] = True
+    filled[11, 0] = False  # +- infinity: not measured
     assert_array_equal(std[there & ~filled], true[there & ~filled])
     assert np.all(np.abs(np.log(std[filled] / true[filled])) < 0.5)  # of sizes that differ twentyfold
     assert str(reading.unknown_) == (
-        "6 values unknown (color 4, flux 2); 25 error bars from a model of sizes (color 20, flux 5)"
+        "7 values (color 4, flux 3), 24 error bars (color 20, flux 4; estimated from the others)"
     )
     # New rows are read by what was learned, also where a code is there once.
     new = KINDS[kind]({name: values[[4, 12, 14]] for name, values in table.items()})
@@ -134,9 +136,9 @@ def test_rows_without_a_target_are_left_out_and_counted(kind: str) -> None:
     assert re.search(r"^left out         3 rows without kind$", str(model), re.MULTILINE)
     with pytest.raises(NullError, match="kind: row 2 has no label"):
         uncertain.fit(KINDS[kind](table | {"kind": some}), "kind", method="gsu", on_missing="error")
-    broken = table | {"flux_err": np.where(np.arange(N) == 7, -2.0, numbers()["flux_err"]), "kind": some}
-    with pytest.raises(UncertainError, match="flux_err: row 7 is -2"):
-        uncertain.fit(KINDS[kind](broken), "kind", method="gsu")
+    text = table | {"flux_err": ["x" if k == 7 else str(v) for k, v in enumerate(table["flux_err"])]}
+    with pytest.raises(UncertainError, match="flux_err: row 7 is 'x'"):
+        uncertain.fit(KINDS[kind](text | {"kind": some}), "kind", method="gsu")
 
 
 def test_targets_given_as_values_and_all_that_stands_beside_them() -> None:
@@ -192,6 +194,40 @@ def test_error_bars_of_targets_get_sizes() -> None:
         uncertain.fit(pl.DataFrame(columns | {"y_err": holes}), "y", method="mixture", on_missing="error")
 
 
+@pytest.mark.filterwarnings("ignore:taken for missing")
+@pytest.mark.parametrize("store", ["frame", "file", "arrays"])
+@pytest.mark.parametrize("code", [np.inf, 50.0, 1e10, -1.0, np.nan])
+def test_targets_that_were_not_measured_are_left_out(code: float, store: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    t, s = rng.uniform(0.0, 10.0, N), rng.uniform(0.2, 0.6, N)
+    y, gap = 1.0 + 2.0 * t + s * rng.normal(size=N), np.arange(N) % 3 == 0
+    y[gap], s[gap] = 0.0, code
+    table = pl.DataFrame({"t": t, "t_err": np.full(N, 0.05), "y": y, "y_err": s})
+    if store == "arrays":
+        model = uncertain.fit(GaussianArray(t[:, None], std=0.05), y, target_std=s, method="gsu")
+    elif store == "file":
+        table.write_parquet(path := tmp_path / "t.parquet")
+        model = uncertain.fit(path, "y", method="gsu", memory="1GB")
+    else:
+        model = uncertain.fit(table, "y", method="law")
+    assert abs(np.ravel(model.coef_)[0] - 2.0) < 0.05
+    assert "100 rows without" in str(model)
+
+
+def test_what_was_read_is_said_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    table, _ = with_holes()
+    with caplog.at_level("INFO", logger="uncertain"), pytest.warns(UncertainWarning) as caught:
+        model = uncertain.fit(pl.DataFrame(table | {"id": np.arange(N)}), "kind", method="gsu")
+    (record,) = caplog.messages
+    assert record == (
+        "2 features with error bars (flux_err, color_err), ignored: id, unknown: 7 values, 24 error bars"
+    )
+    assert f"doubts           {caught[0].message}" in str(model)
+    repeated = pl.DataFrame({name: np.repeat(v, 3) for name, v in numbers(60).items()})
+    with pytest.warns(UncertainWarning, match=r"180 of 180 rows repeat .* pass groups="):
+        uncertain.fit(repeated, "kind", method="gsu")
+
+
 def test_zeros_that_are_many_are_exact_values() -> None:
     table = numbers()
     table["flux_err"][: N // 10] = 0.0
@@ -199,10 +235,17 @@ def test_zeros_that_are_many_are_exact_values() -> None:
     assert not rows.covariances()[: N // 10, 0, 0].any()
 
 
-def test_negative_error_bars_that_are_no_code_are_refused() -> None:
+def test_negative_error_bars_are_unknown_and_columns_of_them_refused() -> None:
     table = numbers()
     table["flux_err"][[3, 4]] = -0.1, -0.2
-    with pytest.raises(UncertainError, match=r"flux_err: row 3 is -0\.1"):
+    with pytest.warns(UncertainWarning, match="flux_err is below 0 in 2 rows$"):
+        rows = AsGaussians(**READING).fit_transform(pl.DataFrame(table))
+    assert np.all(rows.covariances()[[3, 4], 0, 0] > 0.0)
+    table["flux_err"] *= -1.0
+    with (
+        pytest.warns(UncertainWarning),
+        pytest.raises(UncertainError, match=r"flux_err: 298 of 300 rows hold no error bar, such as -0\."),
+    ):
         AsGaussians(**READING).fit(pl.DataFrame(table))
 
 
@@ -211,19 +254,93 @@ def test_arms_and_limits() -> None:
     table = numbers()
     value, size = table["flux"], table["flux_err"]
     up, down = 1.2 * size, 0.9 * size
-    up[5] = np.inf
-    down[[5, 6]] = np.nan
+    up[4] = np.inf
+    up[5], down[5] = -1.0, 1.0
+    down[6] = np.nan
     arms = pl.DataFrame({"flux": value, "up": up, "down": -down})
     rows = AsGaussians(features=["flux"], std={"flux": ("up", "down")}, on_missing="auto").fit_transform(arms)
-    assert isinstance(rows, GaussianArray)
-    assert_allclose(rows.means[[5, 6], 0], value[[5, 6]])  # symmetric
-    assert_allclose(np.sqrt(rows.covariances()[6, 0, 0]), up[6])
-    assert 0.3 < np.sqrt(rows.covariances()[5, 0, 0]) / size[5] < 3.0
+    assert gaps(rows) == {(4, 0)}  # +- infinity: not measured
+    assert_allclose(rows.gaussians.means[[5, 6], 0], value[[5, 6]])  # symmetric
+    assert_allclose(np.sqrt(rows.gaussians.covariances()[6, 0, 0]), up[6])
+    assert 0.3 < np.sqrt(rows.gaussians.covariances()[5, 0, 0]) / size[5] < 3.0
     ends = pl.DataFrame({"flux": value, "low": value - down, "high": value + up})
     bounds = {"flux": ("low", "high")}
     same = AsGaussians(features=["flux"], bounds=bounds, on_missing="auto").fit_transform(ends)
-    assert_allclose(same.means, rows.means)
-    assert_allclose(same.covariances(), rows.covariances(), rtol=1e-6)
+    assert gaps(same) == {(4, 0)}
+    assert_allclose(same.gaussians.means, rows.gaussians.means)
+    assert_allclose(same.gaussians.covariances(), rows.gaussians.covariances(), rtol=1e-6)
+
+
+UNKNOWN = {"inf": np.inf, "50": 50.0, "1e108": 1e108, "null": np.nan, "-1": -1.0}
+"""Error bars of rows where nothing was measured, and 0 stands for the value."""
+FORMS = ("std", "var", "arms", "limits", "list of std", "list of var", "list of cov", "matrix", "precision")
+
+
+def in_form(x: np.ndarray, s: np.ndarray, form: str) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """A table of two features, and how it is read."""
+    n = len(x)
+    if form in ("std", "var", "arms", "limits"):
+        columns = {}
+        for j, name in enumerate("ab"):
+            size = s[:, j]
+            with np.errstate(over="ignore", invalid="ignore"):
+                bars: dict[str, list[np.ndarray]] = {
+                    "std": [size], "var": [np.sign(size) * size**2],
+                    "arms": [size, np.where(size < 0, size, -size)],
+                    "limits": [x[:, j] - size, x[:, j] + size],
+                }  # fmt: skip
+            columns |= {name: x[:, j]} | {f"{name}{k}": bar for k, bar in enumerate(bars[form])}
+        pattern = {"std": {"std": "{}0"}, "var": {"var": "{}0"}, "arms": {"std": ("{}0", "{}1")}}
+        return pl.DataFrame(columns), {
+            "features": ["a", "b"],
+            **pattern.get(form, {"bounds": ("{}0", "{}1")}),
+        }
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        variances = np.sign(s) * s**2
+        bars = {"list of std": s, "precision": 1.0 / variances}.get(form, variances)
+    if form == "matrix":
+        bars = np.zeros((n, 4))
+        bars[:, [0, 3]] = variances
+        bars[:, [1, 2]] = 0.01
+    kind = form.removeprefix("list of ").replace("matrix", "cov")
+    return pl.DataFrame({"mean": x, "bars": bars}), {"mean": "mean", kind: "bars"}
+
+
+@pytest.mark.filterwarnings("ignore:taken for missing")
+@pytest.mark.parametrize("code", UNKNOWN)
+@pytest.mark.parametrize("form", FORMS)
+def test_what_was_not_measured_is_a_gap_in_every_form(form: str, code: str) -> None:
+    rng = np.random.default_rng(4)
+    x, s = rng.normal(size=(N, 2)), rng.uniform(0.2, 0.5, (N, 2))
+    gap = np.arange(N) % 4 == 0
+    coded, sizes = x.copy(), s.copy()
+    coded[gap, 1], sizes[gap, 1] = 0.0, UNKNOWN[code]
+    if form == "precision" and code in ("50", "1e108"):
+        pytest.skip("a small precision says that nothing was measured")
+    table, roles = in_form(coded, sizes, form)
+    reading = AsGaussians(**roles, on_missing="auto")
+    rows = reading.fit_transform(table)
+    assert gaps(rows) == {(int(k), 1) for k in np.flatnonzero(gap)}
+    std = np.sqrt(np.diagonal(rows.gaussians.covariances(), axis1=1, axis2=2))
+    assert_allclose(std[~rows.missing], s[~rows.missing])
+    later = reading.transform(table[3:6])
+    assert gaps(later) == {(1, 1)}
+
+
+@pytest.mark.filterwarnings("ignore:taken for missing")
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "precision"])
+def test_rare_zeros_beside_values_are_unknown_error_bars_in_every_form(form: str) -> None:
+    rng = np.random.default_rng(5)
+    x, s = rng.normal(5.0, 1.0, (N, 2)), rng.uniform(0.2, 0.5, (N, 2))
+    s[:6, 1] = 0.0
+    if form == "matrix":
+        s[2, 0] = 0.0
+    table, roles = in_form(x, s, form)
+    rows = AsGaussians(**roles, on_missing="auto").fit_transform(table)
+    if form == "limits":  # of which none is zero
+        return
+    std = np.sqrt(np.diagonal(filled_gaussians(rows).covariances(), axis1=1, axis2=2))
+    assert np.all((std[:6, 1] > 0.1) & (std[:6, 1] < 0.6))
 
 
 @pytest.mark.parametrize("kind", ["std", "var", "cov"])
@@ -273,7 +390,7 @@ def test_methods_fit_and_models_are_kept(method: Any, tmp_path: Path) -> None:
     with pytest.warns(UncertainWarning, match="taken for missing"):
         model = uncertain.fit(pl.DataFrame(table), "kind", method=method, **options)
     text = str(model)
-    assert "6 values unknown (color 4, flux 2); 25 error bars from a model of sizes" in text
+    assert "7 values (color 4, flux 3), 24 error bars (color 20, flux 4" in text
     assert model.score(pl.DataFrame(whole)) > 0.8
     path = tmp_path / "model.safetensors"
     model.save(path)
@@ -302,9 +419,7 @@ def test_rows_in_a_file_have_the_same_model_of_sizes(large: tuple[Path, pl.DataF
     there = uncertain.fit(path, "kind", memory="100MB", **options)
     assert there.pipeline_[0].unknown_ == here.pipeline_[0].unknown_
     assert_array_equal(there.coef_, here.coef_)
-    assert "6 values unknown (color 4, flux 2); 25 error bars" in str(there) and "2 rows without kind" in str(
-        there
-    )
+    assert "7 values (color 4, flux 3), 24 error bars" in str(there) and "2 rows without kind" in str(there)
 
 
 @pytest.mark.filterwarnings("ignore:taken for missing")

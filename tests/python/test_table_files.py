@@ -144,12 +144,23 @@ def test_separators_within_quotes_do_not_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv"])
-def test_a_line_of_more_fields_is_refused_with_its_number(ending: str, tmp_path: Path) -> None:
-    lines = ["# a list", "a,b", *(f"{k},x" for k in range(200)), "1,y,2", "3,z"]
+@pytest.mark.parametrize(("line", "n_fields"), [("1,y,2", 3), ("1", 1)])
+def test_a_line_of_other_fields_is_refused_with_its_number(
+    line: str, n_fields: int, ending: str, tmp_path: Path
+) -> None:
+    lines = ["# a list", 'a,"b\nb"', *(f"{k},x" for k in range(200)), line, "3,"]
     text = "\n".join(lines).replace(",", "\t" if ending == ".tsv" else ",").encode()
     (tmp_path / f"t{ending}").write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
-    with pytest.raises(TableError, match=r"t\.[a-z.]+: .*line 203 has 3 fields, the line of names 2"):
+    match = rf"t\.[a-z.]+: .*line 204 has {n_fields} fields?, the line of names 2"
+    with pytest.raises(TableError, match=match):
         read_table(tmp_path / f"t{ending}")
+
+
+def test_codes_with_leading_zeros_are_labels(tmp_path: Path) -> None:
+    for name, rows in {"a": "007,1\n12,2\n", "b": "9,3\n"}.items():
+        (tmp_path / f"{name}.csv").write_text(f"code,x\n{rows}")
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    assert read_table(paths).rows() == [("007", 1), ("12", 2), ("9", 3)]
 
 
 def test_many_lines_of_comments(tmp_path: Path) -> None:

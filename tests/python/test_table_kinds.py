@@ -270,7 +270,7 @@ def test_pandas_masked_types(rng: np.random.Generator) -> None:
     table.loc[3, "g"] = pd.NA
     with pytest.raises(NullError, match="g: row 3"):
         uncertain.fit(table, target="kind", method="gsu", on_missing="error")
-    assert "1 value unknown (g 1)" in str(uncertain.fit(table, target="kind", method="gsu"))
+    assert "1 value (g 1)" in str(uncertain.fit(table, target="kind", method="gsu"))
 
 
 def test_results_in_the_kind_of_the_table(constructor: Callable[[dict[str, Any]], Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
@@ -52,10 +53,10 @@ def targets_from(
     """(targets, are they quantities?) from one value per row.
 
     Labels come in an array of one plain type (bool, int64, str), quantities as floats. With ``task="auto"``
-    floats that are not all whole are quantities; -1.0 and 1.0, or 0.0 and 1.0, are two classes. For methods
-    that learn from rows without a target (`partial`) all floats are quantities, and integers of more than 20
-    different values. Such rows have the label None, or the quantity NaN. `coded`: labels are `Coded`, which
-    needs no array of them.
+    floats that are not all whole, or beyond 2^53, are quantities; -1.0 and 1.0, or 0.0 and 1.0, are two
+    classes. For methods that learn from rows without a target (`partial`) all floats are quantities, and
+    integers of more than 20 different values. Such rows have the label None, or the quantity NaN.
+    `coded`: labels are `Coded`, which needs no array of them.
 
     Raises `NullError` for a missing target (unless `partial`) and `UncertainError` for what is neither.
     """
@@ -81,8 +82,9 @@ def _are_quantities(column: Column, task: str, *, partial: bool) -> bool:
     if task != "auto":
         return task == "regression"
     if column.kind == "floats":
-        fractions = (column.array != np.round(column.array)).any()
-        return bool(partial or fractions or not np.isfinite(column.array).all())
+        array = column.array  # beyond 2^53 every float is whole
+        fractions = ((array != np.round(array)) | (np.abs(array) >= 2.0**53)).any()
+        return bool(partial or fractions or not np.isfinite(array).all())
     return partial and column.kind == "integers" and len(column.distinct()[0]) > MANY_CLASSES
 
 
@@ -96,6 +98,12 @@ def _labels(column: Column, what: str, task: str) -> Any:
     distinct = column.texts or encoded(labels)[0].tolist()
     if column.kind == "floats" and task != "classification" and set(distinct) not in TWO_CLASSES:
         raise UncertainError(f"{what}: {AMBIGUOUS}")
+    limit = next((text for text in column.texts if re.match(r"\s*[<>]=?[^<>]*\d", text)), None)
+    if limit is not None and sum(_is_number(text) for text in column.texts) > len(column.texts) / 2:
+        raise UncertainError(
+            f"{what}: {limit!r} is a limit among numbers. Make a column of numbers and one of flags ('<' or "
+            f"''), and pass limits={{{what!r}: flags}}."
+        )
     n_distinct = len(distinct)
     if column.kind == "integers" and task == "auto" and n_distinct > MANY_CLASSES:
         raise UncertainError(
@@ -115,6 +123,10 @@ def _labels(column: Column, what: str, task: str) -> Any:
             UncertainWarning,
         )
     return labels
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", text) is not None
 
 
 def _whole(labels: Floats, what: str, task: str) -> Ints:
@@ -198,8 +210,8 @@ def numbers_from(
 ) -> Floats:
     """Return finite numbers, one per row; `noun` is one of `NUMBERS`.
 
-    `missing` takes the place of a null or NaN; with None that is a `NullError`. With NaN infinite standard
-    deviations are missing, too.
+    `missing` takes the place of a null or NaN; with None that is a `NullError`. With NaN infinite and
+    negative standard deviations are missing, too.
     """
     return finite_numbers(read_column(values, what, n_rows, noun), what, noun, missing=missing)
 
@@ -215,8 +227,8 @@ def finite_numbers(column: Column, what: str, noun: str, *, missing: float | Non
         if column.missing is None and np.isfinite(numbers).all() and numbers.min(initial=0.0) >= least:
             return numbers
         wrong = ~np.isfinite(numbers) | (numbers < least)
-        if least == 0.0 and missing is not None and math.isnan(missing):
-            gaps = gaps | (numbers == math.inf)
+        if least == 0.0 and missing is not None and math.isnan(missing):  # unusable error bars
+            gaps = gaps | ~((numbers >= 0.0) & (numbers < math.inf))
     else:
         wrong = np.array([type(value) not in (int, float, Decimal) for value in column.values], dtype=bool)
     rule, absent = NUMBERS[noun]

@@ -10,13 +10,32 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 CALLED_THROUGH = frozenset({"uncertain", "sklearn", "joblib"})
 """Packages whose frames are not the user's program."""
 
 
+_KEPT: ContextVar[list[str] | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def kept_warnings() -> Iterator[list[str]]:
+    """Collect the sentences of warnings that are given meanwhile."""
+    sentences: list[str] = []
+    token = _KEPT.set(sentences)
+    try:
+        yield sentences
+    finally:
+        _KEPT.reset(token)
+
+
 def warn(message: str, category: type[Warning]) -> None:
     """Warn, at the innermost line outside `CALLED_THROUGH`."""
+    if (sentences := _KEPT.get()) is not None:
+        sentences.append(message)
     warnings.warn(message, category, stacklevel=_stacklevel())
 
 

@@ -190,7 +190,10 @@ def _sentence(found: Sequence[tuple[str, Found]]) -> str:
     parts = []
     for name, f in found[:5]:
         low, high = f.intervals[1]
-        parts.append(f"those of {name} are {f.factor:.2g} times as large ({low:.2g} to {high:.2g})")
+        if f.factor > 1.0:
+            parts.append(f"those of {name} are {f.factor:.2g} times as large ({low:.2g} to {high:.2g})")
+        else:
+            parts.append(f"{name} scatters less, by {low:.2g} to {high:.2g} of them: too large, or shared")
     more = f" and {len(found) - 5} others" if len(found) > 5 else ""
     return f"Errors are not as large as the error bars say: {'; '.join(parts)}{more}."
 

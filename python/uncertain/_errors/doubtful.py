@@ -37,6 +37,10 @@ EVIDENCE = 10.0
 """Difference of log likelihoods."""
 FEWEST_ROWS = 100
 """With fewer rows variances are not looked for."""
+FEWEST_REPEATED = 20
+"""Rows in which repeated readings are looked for, at least."""
+REPEATED = 0.5
+"""Share of rows that others repeat."""
 MOST_FEATURES = 30
 """With more features neither: it would take longer than a fast fit."""
 
@@ -74,6 +78,37 @@ def doubtful_errors(
     if measured and not large:
         sentences += _variances(x, std, present, names)
     return sentences
+
+
+def repeated_readings(rows: GaussianRows, names: Sequence[str]) -> str | None:
+    """Return a sentence if most rows share their readings with others, beyond what rounding explains."""
+    gaussians = filled_gaussians(rows)
+    std = np.sqrt(np.maximum(np.diagonal(gaussians.covariances(), axis1=1, axis2=2), 0.0))
+    noisy = np.flatnonzero(std.any(axis=0))
+    whole = ~missing_mask(rows)[:, noisy].any(axis=1)
+    if not len(noisy) or whole.sum() < FEWEST_REPEATED:
+        return None
+    x = gaussians.means[whole][:, noisy]
+    exact = (np.abs(x - _rounded(x)) > 0.0).all(axis=0)  # more digits than tables are rounded to
+    if not (exact.any() or len(noisy) > 1):
+        return None
+    _, counts = np.unique(np.hstack([x, std[whole][:, noisy]]), axis=0, return_counts=True)
+    repeated = counts[counts > 1].sum()
+    if repeated < REPEATED * len(x):
+        return None
+    features = listing([names[j] for j in noisy.tolist()])
+    return (
+        f"{repeated:,} of {len(x):,} rows repeat the readings of others ({features}, "
+        f"{np.median(counts):.0f} of each): if these are rows of one object, pass groups=, the column that "
+        "names it, or standard errors are too small"
+    )
+
+
+def _rounded(x: Floats) -> Floats:
+    """Return the numbers with four digits."""
+    with np.errstate(divide="ignore"):
+        unit = 10.0 ** (np.floor(np.log10(np.abs(x))) - 3.0)
+    return np.where(x == 0.0, 0.0, np.round(x / np.where(x == 0.0, 1.0, unit)) * unit)
 
 
 def _variances(x: Floats, std: Floats, present: Booleans, names: Sequence[str]) -> list[str]:

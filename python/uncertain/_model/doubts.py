@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from .._data.incomplete import filled_gaussians, missing_mask
 from .._data.typing import Array, Booleans
 from .._data.warn import warn
-from .._errors.doubtful import doubtful_errors
+from .._errors.doubtful import doubtful_errors, repeated_readings
 from .._errors.leaks import features_from, suspected
 from .._rows.reader import RowReader
 from .._rows.training import TrainingRows
@@ -36,6 +36,8 @@ def warn_of_doubts(reader: RowReader, plan: Plan, some: TrainingRows) -> list[st
     measured = (plan.usual if plan.meaning == "auto" else plan.meaning) == "measurement"
     with threadpool_limits(1, "blas"):  # threads wait longer for each other than these sums take
         sentences = doubtful_errors(rows, names, with_bars, measured=measured)
+    if reader.columns.groups is None and (sentence := repeated_readings(rows, names)):
+        sentences.append(sentence)
     if of_table:
         y = some.y[:]
         known = _known(y)

@@ -8,6 +8,7 @@ the first step of the pipeline.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -23,6 +24,7 @@ from .._data.choices import Arms, Effort, HandleUnknown, Meaning, MethodName, On
 from .._data.options import refuse_unknown
 from .._data.typing import ColumnOrValues, Keywords, RandomState
 from .._data.validation import TableLike
+from .._data.warn import kept_warnings
 from .._rows.reader import RowReader
 from .._rows.training import REMEMBERED_ROWS
 from .._tables.columns import ROLES, ColumnRoles, Columns, ColumnsLike
@@ -33,6 +35,7 @@ from .doubts import warn_of_doubts
 from .model import Model
 from .opened import open_dask_rows, open_rows
 from .plan import Plan
+from .text import reading_text
 
 
 class Preparation(TypedDict, total=False):
@@ -273,18 +276,23 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
     deadline = None if plan.time_limit is None else Deadline(plan.time_limit)
     silent = False if plan.params.get("verbose") else None
     with shown("fitting", silent), nullcontext() if deadline is None else deadline.stops():
-        plan = plan.settled(regression=reader.settle(plan.task, partial=plan.partial))
-        rows = reader.read(plan.uses)
+        with kept_warnings() as doubts:
+            plan = plan.settled(regression=reader.settle(plan.task, partial=plan.partial))
+            rows = reader.read(plan.uses)
         some = rows.sample(REMEMBERED_ROWS)
         plan = plan.in_units_of(some)
         pipeline, board, held_out = plan.fit(rows, reader, deadline)
         reader.warn_of_left_out()
-        doubts = warn_of_doubts(reader, plan, some)
+        doubts = [*reader.doubts, *doubts, *warn_of_doubts(reader, plan, some)]
         reading = [] if reader.reading is None else [("gaussians", reader.reading)]
         whole = Pipeline([*reading, *pipeline.steps])
         calibration = calibrate(pipeline, some, held_out)
-    return Model(
+    model = Model(
         whole, reader.settled_columns(), calibration,
         n_rows=len(rows), n_left_out=reader.n_left_out, seconds=time.perf_counter() - start,
         leaderboard=board, doubts=doubts,
     )  # fmt: skip
+    logging.getLogger("uncertain").info(
+        reading_text(model.columns_, "" if reader.reading is None else reader.reading.unknown_.totals)
+    )
+    return model

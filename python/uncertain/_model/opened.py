@@ -10,18 +10,21 @@ import numpy as np
 from .._data.array import GaussianArray
 from .._data.typing import Keywords, NativeTable
 from .._data.validation import TableLike, seed_from
+from .._data.warn import kept_warnings, warn
 from .._rows.batches import suits_parts
 from .._rows.mapped import Budget
-from .._rows.reader import RowReader, beside_features, refuse_of_laws
+from .._rows.reader import RowReader, Uses, beside_features, refuse_of_laws
 from .._rows.rows import Files
 from .._rows.source import Source
 from .._rows.table_reader import TableReader
-from .._tables.columns import Columns
+from .._tables.columns import Columns, listing
 from .._tables.contents import find_filled
 from .._tables.dask import is_dask
 from .._tables.error_names import OF_POPULATIONS, SPREAD
 from .._tables.find import Types, find_columns
-from ..exceptions import ColumnError, ParameterError
+from .._tables.flags import find_flags
+from .._tables.table import Table
+from ..exceptions import ColumnError, ParameterError, UncertainWarning
 from .plan import Plan
 
 
@@ -52,12 +55,52 @@ def open_rows(
         source.refuse(error)
     plan = replace(plan, usual="measurement" if _are_readings(source, columns) else "spread")
     plan = _of_quantity(plan, columns)
+    doubted: list[str] = []
+    doubts: list[str] = []
+    if asked.limits is None and source.table is not None and budget is None:
+        uses = Uses() if in_parts else plan.may_use()
+        with kept_warnings() as doubts:
+            columns, doubted = _with_limits(columns, source.table, uses)
     per_row = beside_features(columns, values)
     if values:
         columns = columns.changed(**{role: True for role in ("groups", "sample_weight") if role in values})
     reader = TableReader(source, columns, per_row, plan.policy, in_parts, budget)
-    reader.types = _types(source, asked)
+    reader.doubts = doubts
+    types = _types(source, asked)
+    reader.types = None if types is None else {n: kind for n, kind in types.items() if n not in doubted}
     return reader, plan
+
+
+def _with_limits(columns: Columns, table: Table, uses: Uses) -> tuple[Columns, list[str]]:
+    """The columns with flags of limits that are recognised, where the fit can use them; and others, which a
+    warning names."""
+    flags, doubted = find_flags(columns, table)
+    questions = [
+        f"{name} looks like flags of limits of {value}, which are taken as readings: limits={{{value!r}: "
+        f"{name!r}}} reads -1 as an upper limit and 1 as a lower one"
+        for value, name in doubted.items()
+    ]
+    features = {value: name for value, name in flags.items() if value != columns.target}
+    target = columns.target or ""
+    target_limit = flags.get(target) if target in flags and table.column(target).dtype.is_float() else None
+    if features and uses.limits:
+        columns, features = columns.changed(limits=features), {}
+    if target_limit is not None and uses.y_limit:
+        columns, target_limit = columns.with_found(target_limit=target_limit), None
+    rest = features | ({target: target_limit} if target_limit else {})
+    if rest:
+        questions.append(
+            f"{listing(rest.values())} looks like flags of limits, which are taken as readings: "
+            f'limits={rest!r} with method="law" reads them'
+        )
+    taken = [f"{value} ({name})" for value, name in flags.items() if value not in rest]
+    if taken:
+        questions.append(f"taken as limits: {listing(taken)}")
+    for question in questions:
+        warn(question, UncertainWarning)
+    columns = columns.with_found(flags={})  # which are said here
+    columns = columns.with_ignored(table.names) if taken else columns
+    return columns, [*doubted.values(), *rest.values()]
 
 
 def open_dask_rows(

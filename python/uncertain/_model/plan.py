@@ -22,7 +22,7 @@ from .._choice.leaderboard import Leaderboard
 from .._choice.logarithms import Transform, check_transform, softening_for
 from .._choice.methods import AUTO, METHODS, make_estimator
 from .._choice.settings import checked_noise, re_measured_in, settings_of_choice, to_seed
-from .._choice.steps import Softening, steps_with, takes_gaps, takes_shapes
+from .._choice.steps import Softening, steps_with, takes_gaps, takes_limits, takes_shapes
 from .._data.choices import (
     ARMS,
     EFFORTS,
@@ -147,7 +147,7 @@ class Plan:
     def settled(self, *, regression: bool) -> Self:
         """The plan for targets that are numbers, or classes."""
         if self.is_choice:
-            uses = Uses('method="auto"', y_std=regression, xy_cov=regression, y_limit=regression)
+            uses = Uses('method="auto"', y_std=regression, xy_cov=regression, y_limit=regression, limits=True)
             return replace(self, regression=regression, uses=uses)
         estimator = make_estimator(
             self.method, regression=regression, params=self.params, random_state=self.random_state,
@@ -160,11 +160,19 @@ class Plan:
             y_std=has_fit_parameter(estimator, "y_std"),
             xy_cov=has_fit_parameter(estimator, "xy_cov"),
             y_limit=has_fit_parameter(estimator, "y_limit"),
+            limits=takes_limits(estimator, measured=denoised),
             of_laws=tuple(role for role in (*OF_LAWS, *OF_PAIRS) if has_fit_parameter(estimator, role)),
             gaps=denoised or takes_gaps(estimator, measured=False),
             shapes=self.method == "law" and takes_shapes(estimator),
         )
         return replace(self, regression=regression, estimator=estimator, denoised=denoised, uses=uses)
+
+    def may_use(self) -> Uses:
+        """What the fit can use of its rows, if targets are numbers where they may be."""
+        try:
+            return self.settled(regression=self.is_choice or METHODS[self.method].regressor is not None).uses
+        except UncertainError:  # raised again where it is known what the targets are
+            return Uses()
 
     def in_units_of(self, some: TrainingRows) -> Self:
         """The plan with defaults in units of the targets of these rows."""

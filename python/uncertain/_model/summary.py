@@ -123,6 +123,8 @@ class Summary:
             f"{name:<{width}}" + "".join(f"{form.format(values[j]):>16}" for _, values, form in columns)
             for name, j in zip(names, order, strict=True)
         ]
+        if self.error_share is not None and (self.error_share[k] < 0).any():
+            rows.append("a share below 0: errors that features share cancel in part")
         more = [f"... and {d - LISTED} features with smaller coefficients"] if d > LISTED else []
         return [score, head, *rows, *more, *[f"{'intercept':<{width}}{intercept}"] * has_intercept]
 

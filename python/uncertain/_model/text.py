@@ -102,6 +102,22 @@ def _features(columns: Columns, logs: dict[str, float]) -> str:
     return "; ".join(parts) + (f" [log: {listing(logs)}]" if logs else "")
 
 
+def reading_text(columns: Columns, unknown: str) -> str:
+    """Return one sentence on how the columns of a table were read."""
+    bars = columns.error_bars
+    n = len(columns.exact or ())
+    error_columns = ["/".join(bar.columns) for bar in bars.values()] or [*columns.lists.values()]
+    noun = f"{len(bars)} feature{'s' * (len(bars) > 1)}" if bars else "lists"
+    parts = [
+        f"{noun} with error bars ({listing(error_columns, 3)})" if error_columns else "no error bars",
+        f"{n} exact" if n else "",
+        f"ignored: {listing(columns.ignored)}" if columns.ignored else "",
+        f"limits: {listing(columns.flags)}" if columns.flags else "",
+        f"unknown: {unknown}" if unknown else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
 def _errors(reader: Reader) -> str:
     """Return the kind of error bars and their meaning."""
     pipeline, columns = reader.pipeline, reader.columns

@@ -1,19 +1,21 @@
 """The inputs of a graph: a table's columns by name, read as `AsGaussians` reads them.
 
-With ``on_missing="auto"`` the graph does what reading does: codes such as -9999 and infinities are unknown,
-a value without error bar gets one from the model of sizes, and what is still missing is a gap. A graph cannot
-refuse a row: a negative error bar makes the answer NaN, and an unknown category is none of the known ones.
+With ``on_missing="auto"`` the graph does what reading does: codes such as -9999, infinities and negative
+error bars are unknown, a value without error bar gets one from the model of sizes, and the rest is a
+gap. A graph cannot refuse a row: otherwise a negative error bar makes the answer NaN, and an unknown category
+is none of the known ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 
 import numpy as np
 
 from .._data.typing import Floats, Label
+from .._tables.cleaning import Cleaning
 from .._tables.columns import Columns
 from .._tables.error_names import ErrorBar
 from .._tables.size_model import SizeModel
@@ -36,26 +38,23 @@ def read_inputs(g: Graph, reading: AsGaussians | None, d: int) -> Rows:
     auto = reading.on_missing == "auto"
     unknown = reading.unknown_
 
-    def number(name: str) -> Value:
-        value = g.input(name)
+    def number(name: str, value: Value | None = None) -> Value:
+        value = g.input(name) if value is None else value
         if auto:
             for code in unknown.codes.get(name, ()):
                 value = g.where(g.op("Equal", value, code), np.nan, value)
             value = g.where(value.apply("IsInf"), np.nan, value)
         return value
 
-    def bar_of(name: str, value: Value) -> Value:
-        size = number(name)
-        if auto and name in unknown.zeros:
-            return g.where(g.op("Equal", size, 0.0) & ~g.op("Equal", value, 0.0), np.nan, size)
-        return size
-
     values: list[Value] = []
     bars: list[tuple[Value, ...]] = []
     for feature, bar in columns.error_bars.items():
-        values.append(number(feature))
-        own = (bar_of(name, values[-1]) for name in bar.columns)
-        bars.append(tuple(_rescaled(each, values[-1], bar) for each in own))
+        value = number(feature)
+        own = [g.input(name) for name in bar.columns]
+        if auto:
+            value, own = _cleaned(g, unknown, feature, bar, value, own, number)
+        values.append(value)
+        bars.append(tuple(_rescaled(each, value, bar) for each in own))
     kinds = [*columns.error_bars.values()]
     if values and auto and unknown.sizes is not None:
         bars = _filled(g, unknown.sizes, values, bars, kinds)
@@ -73,6 +72,36 @@ def read_inputs(g: Graph, reading: AsGaussians | None, d: int) -> Rows:
         return Rows(g, d, mean, std)
     gaps = mean.apply("IsNaN") if std is None else mean.apply("IsNaN") | std.apply("IsNaN")
     return Rows(g, d, g.where(gaps, 0.0, mean), None if std is None else g.where(gaps, 0.0, std), gaps=gaps)
+
+
+def _cleaned(
+    g: Graph,
+    unknown: Cleaning,
+    feature: str,
+    bar: ErrorBar,
+    value: Value,
+    own: list[Value],
+    number: Callable[[str, Value], Value],
+) -> tuple[Value, list[Value]]:
+    """A value and its error bar with NaN for what is unknown (`Cleaning.clean`)."""
+    missing = value.apply("IsNaN")
+    for name, column in zip(bar.columns, own, strict=True):
+        missing = missing | column.apply("IsInf")
+        for code in unknown.codes.get(name, ()):
+            missing = missing | g.op("Equal", column, code) if code > 0.0 else missing
+    own = [number(name, column) for name, column in zip(bar.columns, own, strict=True)]
+    wrong = reduce(and_, [size < 0.0 for size in own])
+    if bar.kind == "limits":
+        wrong = (value < own[0]) | (own[1] < value)
+    for k, name in enumerate(bar.columns):
+        bad = wrong
+        if name in unknown.zeros:
+            bad = wrong | (g.op("Equal", own[k], 0.0) & ~g.op("Equal", value, 0.0))
+        own[k] = g.where(bad, np.nan, own[k])
+    for placeholder in unknown.placeholders.get(feature, ()):
+        bare = reduce(and_, [size.apply("IsNaN") for size in own])
+        missing = missing | (g.op("Equal", value, placeholder) & bare)
+    return g.where(missing, np.nan, value), own
 
 
 def _refuse_roles(columns: Columns, arms: str) -> None:

@@ -22,14 +22,12 @@ from .._tables.frame import BatchSize
 from .._tables.statistics import Statistics
 from .._tables.table import Table
 from .._uncertain import give_memory_back
-from ..exceptions import ColumnError, MissingErrorBarsError, NotFiniteError, NullError, UncertainError
+from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._categories import Categories, find_categories, joined_categories
 from .rows import Place
 from .source import Source
 
-INCOMPLETE = (NullError, NotFiniteError, MissingErrorBarsError, ColumnError)
-"""Errors of a table that is not complete, or has text for numbers."""
 LARGE = 64 << 20
 """Bytes of numbers from which a table is read in parts: less is not worth more than one."""
 LOOKED_AT = 1_000
@@ -182,7 +180,7 @@ def read_in_parts(
         rows, statistics = _Parts(reading, table, columns, at, part_bytes), Statistics(columns)
         try:
             parts = place.keep(rows.rows(statistics, complete=True))
-        except INCOMPLETE:
+        except UncertainError:  # something is missing, or text for numbers; raised again if it is not that
             if not automatic:
                 raise
             statistics = rows.statistics()

@@ -19,9 +19,9 @@ from .._data.typing import Floats, Limits
 from .._data.warn import warn
 from .._tables.columns import Columns, PairsOfTarget, listing, require
 from .._tables.find import doubt_text, unsaid_levels
+from .._tables.flags import read_flags
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
 from ..preprocessing import AsGaussians
-from ..preprocessing._flags import read_flags
 from .source import Source
 
 KINDS = ("corr", "cov")
@@ -116,4 +116,4 @@ def limits(source: Source, columns: Columns) -> Limits | None:
     """-1, 0, 1 for every row, where there is a column of the target's limits."""
     if columns.target_limit is None or source.table is None:
         return None
-    return read_flags(source.table, columns.target_limit)
+    return read_flags(source.table, columns.target_limit, columns.target or "")

@@ -31,6 +31,7 @@ from .partition import (
     Beside,
     Facts,
     Seen,
+    cleaned,
     counted,
     facts,
     joined,
@@ -45,6 +46,7 @@ from .partition import (
 from .reader import Policy, RowReader, Uses, no_target_std, refuse_of_laws
 from .rows import Place, Rows
 from .source import Source
+from .target_cleaning import TargetCleaning, target_columns
 from .training import TrainingRows
 
 GROUP_BYTES = 1 << 27
@@ -208,13 +210,21 @@ class DaskReader(RowReader):
         self._verbose = verbose
         self._given_std = columns.target_std is not None
         cluster.check()
+        of_target = None
+        if policy.on_missing == "auto" and table._meta[columns.target].dtype.kind == "f":
+            of_target = target_columns(columns, str(columns.target))
         stds = () if self._given_std else columns.found.target_stds
-        used = {*columns.used, *columns.beside(), *stds}
+        used = {*columns.used, *columns.beside(), *stds, *(of_target.used if of_target else ())}
         table = table[[name for name in names if name in used]]
         self._width = len(table.columns)
         self._beside = Beside(columns, policy.on_missing)
         given = cluster.compute(table.to_delayed())
         numbers = range(len(given))
+        self._of_target: TargetCleaning | None = None
+        if of_target is not None:
+            first = [k << 32 for k in numbers]
+            self._of_target = TargetCleaning.learn(self._counted(given, of_target, first))
+            given = cluster.map(cleaned, given, of_target=self._of_target)
         self._partitions = cluster.map(kept, given, numbers, beside=self._beside)
         looks = cluster.map(seen, given, self._partitions, numbers, beside=self._beside)
         self._looks: list[Seen] = cluster.results(looks, "reading the table")
@@ -255,16 +265,19 @@ class DaskReader(RowReader):
         source = Source.from_input(frame)
         known = self._known(source)
         self.reading = AsGaussians(columns=self.columns, **self._policy._asdict() | {"arms": "moments"})
-        statistics = self._statistics() if self._policy.on_missing == "auto" else None
+        statistics = self._statistics(self.columns) if self._policy.on_missing == "auto" else None
         with _located(places):
             self.reading._fit_columns(source.rows, self.columns, statistics, self._categories())
+        if isinstance(self.columns.target_std, str) and self._of_target is not None:
+            n_sized = self._statistics(self._of_target.columns).n_missing(self.columns.target_std)
+            self.reading.count_target(self.columns.target, n_sized)
         known = known.instead(self.reading.transform(source.rows))
         place = OnDask(
             self._cluster, self.reading, self._beside, group_bytes=self._group_bytes, seed=self._seed,
             verbose=self._verbose,
         )  # fmt: skip
         partitions, self._partitions = self._partitions, []  # they are let go when they are read
-        has_gaps = statistics is not None and statistics.has_gaps
+        has_gaps = bool(self.reading.unknown_.placeholders or (statistics and statistics.has_gaps))
         return Rows(partitions, known, place, n_rows=self._n_rows, has_gaps=has_gaps)
 
     def _sample(self) -> tuple[NativeTable, Ints]:
@@ -299,15 +312,19 @@ class DaskReader(RowReader):
         known = source.weights(weights) if isinstance(weights, str) else None
         return TrainingRows(None, y, known, groups, y_std)
 
-    def _statistics(self) -> Statistics:
+    def _statistics(self, columns: Columns) -> Statistics:
         """Statistics of all rows, by which they are cleaned."""
         rows = [look.n_rows for look in self._looks]
         first = np.cumsum([0, *rows[:-1]]).tolist()
-        share = min(1.0, 2.0 * MOST_ROWS / self._n_rows)
-        parts = self._cluster.map(
-            counted, self._partitions, range(len(rows)), first, columns=self.columns, share=share
-        )
-        whole = Statistics(self.columns, share)
+        return self._counted(self._partitions, columns, first, min(1.0, 2.0 * MOST_ROWS / self._n_rows))
+
+    def _counted(
+        self, partitions: Sequence[Any], columns: Columns, first: Sequence[int], share: float = 1.0
+    ) -> Statistics:
+        """Statistics of the rows of partitions, the first of each with these numbers."""
+        numbers = range(len(first))
+        parts = self._cluster.map(counted, partitions, numbers, first, columns=columns, share=share)
+        whole = Statistics(columns, share)
         for part in self._cluster.results(parts, "counting what is missing"):
             if part is not None:
                 whole.merge(part)

@@ -32,6 +32,7 @@ from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._categories import Categories, find_categories
 from .source import Source
+from .target_cleaning import TargetCleaning
 
 MANY_LABELS = 1_000
 """More different labels than this are refused."""
@@ -143,6 +144,12 @@ def _table(frame: NativeTable) -> Table:
     return table
 
 
+def cleaned(frame: NativeTable, *, of_target: TargetCleaning) -> NativeTable:
+    """The rows with nulls for unknown targets and error bars of them."""
+    columns = of_target.clean(_table(frame)) if len(frame) else ()
+    return frame.assign(**{column.name: column.to_numpy() for column in columns}) if columns else frame
+
+
 def kept(frame: NativeTable, partition: int, beside: Beside) -> NativeTable:
     """The rows that have a target and a weight."""
     with _of(partition):
@@ -186,8 +193,8 @@ def _different(frame: NativeTable, beside: Beside) -> list[Label]:
     objects = column.kind == "others"
     plain = [*dict.fromkeys(column.array.tolist())] if objects else column.distinct()[0].tolist()
     if len(plain) > MANY_LABELS:
-        fractions = [v for v in plain if isinstance(v, float) and not v.is_integer()]
-        plain = (fractions[:1] + plain)[: MANY_LABELS + 1]
+        floats = [v for v in plain if isinstance(v, float) and (not v.is_integer() or abs(v) >= 2.0**53)]
+        plain = (floats[:1] + plain)[: MANY_LABELS + 1]
     return plain
 
 

@@ -7,7 +7,7 @@ First the targets are looked at, because what a fit can use of its rows depends 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -54,6 +54,8 @@ class Uses:
     y_std: bool = False
     xy_cov: bool = False
     y_limit: bool = False
+    limits: bool = False
+    """May features be limits?"""
     of_laws: tuple[str, ...] = ()
     """Those of `offset`, `event`, `modes` and `y_cov` that it knows."""
     shapes: bool = False
@@ -72,6 +74,8 @@ class RowReader(ABC):
 
     n_left_out: int = 0
     """Rows without a target, which are left out."""
+    doubts: Sequence[str] = ()
+    """Sentences of warnings on how columns were found."""
     types: Types | None = None
     """What a column of the table holds; None where the caller named all features."""
 

@@ -31,6 +31,7 @@ from .mapped import OF_SEVERAL, Budget, copied
 from .reader import OF_PAIRS, PerRow, Policy, RowReader, Uses, no_target_std, refuse_of_laws
 from .rows import Files, Place, Rows
 from .source import Source
+from .target_cleaning import clean_target
 from .training import TrainingRows
 
 SHAPED = 3
@@ -51,6 +52,8 @@ class TableReader(RowReader):
     reading: AsGaussians | None = field(default=None, init=False)
     _at: Ints | None = field(default=None, init=False)
     """The rows with a target, where others are left out."""
+    _n_sized: int = field(default=0, init=False)
+    """Error bars of the target that are from a model of sizes."""
 
     def __post_init__(self) -> None:
         self._features = self.source
@@ -64,6 +67,8 @@ class TableReader(RowReader):
             self.per_row = self.per_row | {"y_cov": y_cov}
         if self.in_parts:
             self._read_beside()
+        if self.policy.on_missing == "auto":
+            self.source, self.per_row = clean_target(self.source, self.per_row, self.columns, task)
         if self.policy.on_missing == "auto" and not partial:
             at = self.source.rows_with(self.per_row["target"])
             self.n_left_out = 0 if at is None else self.source.n_rows - len(at)
@@ -80,7 +85,8 @@ class TableReader(RowReader):
                 warn_of_weightless(self.columns.target or "target", lost)
         if self._regression:
             columns = self.columns
-            if code := code_warning(codes_of(columns.target or "target", self._y)):
+            code = code_warning(codes_of(columns.target or "target", self._y))
+            if code is not None and self.policy.on_missing != "auto":
                 warn(code, UncertainWarning)
             unit = source.unit(columns.target)
             self.columns = columns if unit is None else columns.with_found(target_unit=unit)
@@ -156,9 +162,11 @@ class TableReader(RowReader):
             parts = read_in_parts(
                 self.reading, self._features, self.columns, place, at=self._at, part_bytes=self._part_bytes,
             )  # fmt: skip
+            self.reading.count_target(self.columns.target, self._n_sized)
             return Rows(parts, known, place)
         with self._numbered():
             rows = self.reading._fit_columns(self.source.rows, self.columns)
+            self.reading.count_target(self.columns.target, self._n_sized)
             if pairs is not None and known.y_std is not None:
                 xy_cov = of_target.covariances(self.source, self.reading, rows, pairs, known.y_std)
                 known = replace(known, xy_cov=xy_cov)
@@ -179,6 +187,7 @@ class TableReader(RowReader):
         y = self._y
         del self._y  # eight bytes a row
         if y_std is not None and self._regression and self.policy.on_missing == "auto":
+            self._n_sized = int(np.isnan(y_std).sum())
             y_std = fill_target_sizes(y, y_std)
         return TrainingRows(None, y, weights, groups, y_std, y_limit=y_limit, **self._of_laws(uses)), pairs
 

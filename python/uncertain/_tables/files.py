@@ -11,8 +11,7 @@ import gzip
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from io import BytesIO
@@ -58,6 +57,8 @@ SLICED = ("parquet", "ipc")
 """Formats that are read in slices of rows."""
 MISSING = ["", "NA", "N/A", "NULL", "null", "nan", "NAN", "--"]
 """Words that stand for a missing value in text; NaN is a number, and null to most readers."""
+INFERRED = 10_000
+"""Rows of a file of text that tell the types of its columns."""
 SLICE_BYTES = 40 << 20
 """Of a slice of rows: smaller ones decode the same pages again and again."""
 BUFFER = 1 << 18
@@ -118,21 +119,32 @@ def _polars_files(files: Sequence[str], origin: str, *, hive: bool) -> Frame:
 
     @lru_cache(16)  # more would stay open
     def scan(file: str) -> pl.LazyFrame:
-        return _read(file, lambda: _scan(file, hive=hive))
+        return _read(file, lambda: _scan(file, codes, hive=hive))
 
     @cache
     def count() -> int:
         return sum(_read(file, lambda: _count(scan(file))) for file in files)  # noqa: B023
 
+    def checked(file: str, part: pl.DataFrame) -> pl.DataFrame:
+        """Refuse a file of text with a row of too few fields, whose last columns Polars fills with nulls."""
+        last = max(part.columns, key=schema.names().index, default=None)
+        if is_text and last is not None and part[last].null_count() and (words := ragged(file)):
+            raise TableError(f"{printable(file)}: {words}")
+        return _cast(part, schema)
+
+    @cache
+    def ragged(file: str) -> str:
+        return _ragged_line(file, kind)
+
     def read(names: Sequence[str]) -> list[pl.Series]:
         parts = [_read(file, lambda: scan(file).select(names).collect()) for file in files]  # noqa: B023
-        return pl.concat([_cast(part, schema) for part in parts]).get_columns()
+        return pl.concat([checked(*each) for each in zip(files, parts, strict=True)]).get_columns()
 
     def stream(names: Sequence[str], size: BatchSize) -> Iterator[pl.DataFrame]:
         for file in files:
             blocks = _read(file, lambda: iter(_blocks(file, scan(file).select(names), size)))  # noqa: B023
             while (block := _read(file, lambda: next(blocks, None))) is not None:  # noqa: B023
-                block, start = _cast(block, schema), 0
+                block, start = checked(file, block), 0
                 while start < block.height:
                     rows = size.rows
                     yield block.slice(start, rows)
@@ -142,9 +154,11 @@ def _polars_files(files: Sequence[str], origin: str, *, hive: bool) -> Frame:
         first = _read(files[0], lambda: scan(files[0]).select(names).head(FIRST).collect())
         return _cast(first, schema).get_columns()
 
+    is_text = kind.name in ("csv", "tsv")
+    codes = {name for file in files if is_text for name in _read(file, lambda: _codes(file, kind))}  # noqa: B023
     schema = _common_schema([(file, _read(file, scan(file).collect_schema)) for file in files])
     streams = kind.name in SLICED or (kind.name in ("csv", "tsv", "ndjson") and not kind.compressed)
-    texts = kind.name in ("csv", "tsv") and pl.String in schema.dtypes()
+    texts = is_text and pl.String in schema.dtypes()
     return Frame(
         "polars", schema.names(), read,
         (lambda: head(schema.names())) if texts else (lambda: schema.to_frame().get_columns()),
@@ -243,9 +257,7 @@ def _read(file: str, read: Callable[[], T]) -> T:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         kind = file_format(file)
-        words = ""
-        with suppress(Exception):  # of a file that is damaged in another way
-            words = _ragged_line(file, kind) if kind.name in ("csv", "tsv") else ""
+        words = _ragged_line(file, kind) if kind.name in ("csv", "tsv") else ""
         words = words or str(error).strip().partition("\n")[0][:300] or type(error).__name__
         raise TableError(f"{printable(file)}: not a readable {kind.name} file ({words})") from error
 
@@ -253,8 +265,9 @@ def _read(file: str, read: Callable[[], T]) -> T:
 # -- formats
 
 
-def _scan(file: str, *, hive: bool) -> pl.LazyFrame:
-    """Open a file as a lazy frame; in folders such as survey=sdss, with a column survey."""
+def _scan(file: str, codes: Iterable[str], *, hive: bool) -> pl.LazyFrame:
+    """Open a file as a lazy frame; in folders such as survey=sdss, with a column survey; `codes`: columns
+    that stay text."""
     kind = file_format(file)
     source = "" if kind.name == "json" else polars_source(file)
     partitioned = hive and any("=" in part for part in PurePath(file).parent.parts)
@@ -270,7 +283,7 @@ def _scan(file: str, *, hive: bool) -> pl.LazyFrame:
         if not is_remote(file) and not _starts_with(file, b"ARROW1"):  # a stream of record batches
             return pl.read_ipc_stream(BytesIO(Path(file).read_bytes())).lazy()
         return pl.scan_ipc(source, hive_partitioning=partitioned)
-    options = _csv_options(file, kind)
+    options = _csv_options(file, kind) | {"schema_overrides": dict.fromkeys(codes, pl.String)}
     # Decompressed in memory; not all versions of Polars scan such files.
     return pl.read_csv(source, **options).lazy() if kind.compressed else pl.scan_csv(source, **options)
 
@@ -290,8 +303,18 @@ def _csv_options(file: str, kind: Format) -> Keywords:
         comma = separator == ";" and re.search(r"(^|;)\s*[+-]?\d+,\d+\s*(;|$)", values) is not None
     return {
         "separator": separator, "decimal_comma": comma, "comment_prefix": "#", "null_values": MISSING,
-        "infer_schema_length": 10_000,
+        "infer_schema_length": INFERRED,
     }  # fmt: skip
+
+
+def _codes(file: str, kind: Format) -> list[str]:
+    """Return the columns of whole numbers with leading zeros, such as 007: labels that are no numbers."""
+    if is_remote(file):
+        return []
+    options = _csv_options(file, kind) | {"infer_schema": False, "n_rows": INFERRED}
+    first = pl.read_csv(polars_source(file), **options)
+    has_code = first.select(pl.all().str.contains(r"^\s*0\d+\s*$").any())
+    return [name for name, found in has_code.row(0, named=True).items() if found] if first.width else []
 
 
 def _lines(file: str, kind: Format) -> Iterator[tuple[int, str]]:
@@ -304,15 +327,24 @@ def _lines(file: str, kind: Format) -> Iterator[tuple[int, str]]:
 
 
 def _ragged_line(file: str, kind: Format) -> str:
-    """Return which line has another number of fields than the line of names; "" if none has."""
+    """Return which line has another number of fields than the line of names; "" if none has, and of a file
+    that cannot be read as text."""
     if kind.compressed == ".zst" or is_remote(file):
         return ""
-    separator, width = _csv_options(file, kind)["separator"], 0
-    for number, line in _lines(file, kind):
-        n_fields = len(next(csv.reader([line], delimiter=separator)))
-        width = width or n_fields
-        if n_fields != width:
-            return f"line {number} has {n_fields} fields, the line of names {width}"
+    width, place = 0, [0]
+
+    def lines() -> Iterator[str]:
+        for place[0], line in _lines(file, kind):
+            yield line + "\n"
+
+    try:
+        for fields in csv.reader(lines(), delimiter=_csv_options(file, kind)["separator"]):
+            width = width or len(fields)
+            if len(fields) != width:
+                plural = "s" * (len(fields) > 1)
+                return f"line {place[0]} has {len(fields)} field{plural}, the line of names {width}"
+    except (OSError, EOFError, csv.Error):
+        pass
     return ""
 
 

@@ -39,7 +39,7 @@ def to_series(column: NativeColumn, name: str) -> pl.Series:
     if data.dtype.kind in "fiub":
         numbers = pl.Series(name, native_numbers(data))
         return numbers if mask is None else _with_nulls(numbers, mask)
-    if data.dtype.kind == "V":
+    if data.dtype.kind in "Vc":
         raise _not_numbers(column, name)
     if data.dtype.kind == "S":  # FITS has bytes for text
         data = np.char.rstrip(np.char.decode(data, "utf-8", "replace"))
@@ -145,6 +145,8 @@ def _of_arrow(column: NativeColumn, name: str) -> pl.Series:
 
 def _of_pandas(column: NativeColumn, name: str) -> pl.Series:
     dtype = column.dtype
+    if getattr(dtype, "kind", "O") == "c":
+        raise _not_numbers(column.to_numpy(), name)
     if isinstance(dtype, np.dtype) and dtype.kind in "fiub":
         return pl.Series(name, native_numbers(column.to_numpy()))
     column = sys.modules["pandas"].Series(column)
@@ -175,6 +177,7 @@ def _not_numbers(column: NativeColumn, name: str) -> ColumnError:
     """Return why a column of another type (astropy's Time, SkyCoord, ...) cannot be read."""
     kind = type(column).__name__ if type(column) is not np.ndarray else f"array of {column.dtype}"
     make = {"Time": f"table[{name!r}].jd", "SkyCoord": f"table[{name!r}].ra.deg"}.get(kind)
+    make = f"table[{name!r}].real" if "complex" in kind else make
     how = f", such as {make}" if make else ""
     return ColumnError(
         f"column {name!r} is of type {kind}, not numbers: make a column of numbers of it first{how}"

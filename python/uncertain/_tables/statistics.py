@@ -6,12 +6,12 @@ statistics of parts of a table (batches of a file, partitions of a cluster) merg
 A code is the smallest or largest value of a column, occurs more than once, and is far outside the rest: by
 more than five times the range of all other values, or by half of it for a number of nines. An error bar of
 zero is unknown beside a value that is not zero, where fewer than one in twenty are zero and the others
-positive: archives round small ones to zero or have nothing else to write.
+positive: archives round small ones to zero or have nothing else to write. Negative error bars are unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from .._data.mixing import mixed
 from .._data.typing import Floats
-from .._uncertain import Rows
 from .cleaning import Cleaning
 from .columns import Columns, listing
+from .list_places import list_places
 from .size_model import MOST_ROWS
 from .table import Table
 
@@ -80,12 +80,13 @@ class Ends(NamedTuple):
     n_missing: int = 0
     n_zeros: int = 0
     """Error bars of zero beside values that are not zero."""
+    n_negative: int = 0
+    n_infinite: int = 0
 
     def merged(self, other: Ends) -> Ends:
         """Return the statistics of both parts of a column."""
-        n, n_missing = self.n + other.n, self.n_missing + other.n_missing
-        low, high = self.low.merged(other.low), self.high.merged(other.high)
-        return Ends(n, low, high, n_missing, self.n_zeros + other.n_zeros)
+        counts = (a + b for a, b in zip(self[3:], other[3:], strict=True))
+        return Ends(self.n + other.n, self.low.merged(other.low), self.high.merged(other.high), *counts)
 
     def codes(self, column: str) -> list[Code]:
         """Return the codes at either end of the values."""
@@ -101,12 +102,6 @@ class Ends(NamedTuple):
                 codes.append(Code(column, value, end.times, below, above))
                 n, low, high = n - end.times, below, above
         return codes
-
-    def negative_code(self, column: str) -> Iterator[Code]:
-        """Yield the one negative number of a column of sizes, if it is repeated in less than half of them."""
-        low = self.low
-        if low.value < 0.0 <= low.beside < np.inf and 1 < low.times < self.n / 2:
-            yield Code(column, low.value, low.times, low.beside, -self.high.value)
 
 
 def ends_of(frame: pl.DataFrame, values: Mapping[str, str] | None = None) -> dict[str, Ends]:
@@ -132,14 +127,16 @@ def ends_of(frame: pl.DataFrame, values: Mapping[str, str] | None = None) -> dic
             (column == pl.lit(high)).sum().alias(f"{name} high"),
             column.filter(column < pl.lit(high)).max().alias(f"{name} below"),
             ((column == 0.0) & beside.ne_missing(0.0)).sum().alias(f"{name} zeros"),
+            (column < 0.0).sum().alias(f"{name} negative"),
         ]
-    counts = np.asarray(finite.select(asked).row(0), dtype=np.float64).reshape(-1, 6)
+    infinite = frame.select(pl.all().is_infinite().sum()).row(0)
+    counts = np.asarray(finite.select(asked).row(0), dtype=np.float64).reshape(-1, 7)
     ends = {}
-    for name, low, high, row in zip(frame.columns, lows, highs, counts, strict=True):
-        n, n_low, n_high, n_zeros = (int(count) for count in row[[0, 1, 3, 5]])
+    for name, low, high, row, n_infinite in zip(frame.columns, lows, highs, counts, infinite, strict=True):
+        n, n_low, n_high, n_zeros, n_negative = (int(count) for count in row[[0, 1, 3, 5, 6]])
         above, below = np.where(np.isnan(row[[2, 4]]), np.inf, row[[2, 4]] * [1, -1]).tolist()
         lower, upper = (End(low, n_low, above), End(-high, n_high, below)) if n else (End(), End())
-        ends[name] = Ends(n, lower, upper, frame.height - n, n_zeros)
+        ends[name] = Ends(n, lower, upper, frame.height - n, n_zeros, n_negative, n_infinite)
     return ends
 
 
@@ -150,24 +147,19 @@ def codes_of(column: str, values: Floats) -> list[Code]:
     return find_codes(ends_of(pl.DataFrame([pl.Series(column, values, dtype=pl.Float64)])))
 
 
-def find_codes(ends: Mapping[str, Ends], sizes: Container[str] = ()) -> list[Code]:
-    """Return the codes of all columns; of `sizes` also a negative number that they repeat."""
-    codes = [code for name, own in ends.items() for code in own.codes(name)]
-    known = {(code.column, code.value) for code in codes}
-    negative = [code for name, own in ends.items() if name in sizes for code in own.negative_code(name)]
-    return codes + [code for code in negative if (code.column, code.value) not in known]
+def find_codes(ends: Mapping[str, Ends]) -> list[Code]:
+    """Return the codes in columns with these statistics."""
+    return [code for name, own in ends.items() for code in own.codes(name)]
 
 
-def code_warning(texts: Iterable[Code | str], *, taken: bool = False) -> str | None:
-    """Return one warning about suspicious numbers, None without any; `taken`: they count as missing."""
+def code_warning(texts: Iterable[Code | str], advice: str | None = None) -> str | None:
+    """Return one warning about suspicious numbers, None without any; with an `advice` on what to do with
+    readings, they count as missing."""
     listed = listing([str(text) for text in texts], 5)
     if not listed:
         return None
-    if taken:
-        return (
-            f'taken for missing: {listed}; if these are readings, pass on_missing="error", which '
-            "takes every number as it is"
-        )
+    if advice is not None:
+        return f"taken for missing: {listed}{advice}"
     return (
         f"looks like a code for missing values: {listed}; turn such numbers into nulls and choose "
         'what they mean with on_missing="auto" (or "point" for error bars), or drop these rows'
@@ -181,7 +173,7 @@ def _is_nines(value: float) -> bool:
 
 
 COPIED = 4 << 20
-"""Bytes of a column of lists that are copied into columns of their places at a time."""
+"""Bytes of columns of lists that are copied into columns of their places at a time."""
 
 
 class Statistics:
@@ -192,7 +184,7 @@ class Statistics:
         self.columns = columns
         self.sample = Sample(share)
         self._ends: dict[str, Ends] = {}
-        self._kinds = {name: bar.kind for bar in columns.error_bars.values() for name in bar.columns}
+        self._bars = dict(columns.error_bars)
 
     def add(self, table: Table, first: int = 0) -> Self:
         """Add a part whose first row has this number in the table."""
@@ -201,26 +193,34 @@ class Statistics:
         columns = self.columns
         used = sorted(columns.used - {*(columns.categorical or ())})
         self.sample.add(table, [name for name in used if name in table.names], first)
-        names = dict.fromkeys((*columns.scalars, *self._kinds))
-        numbers = table.numbers([name for name in names if table.types.get(name) == "number"])
-        series = [column if column.dtype.is_float() else column.cast(pl.Float64) for column in numbers]
+        of_bars = {name: value for value, bar in columns.error_bars.items() for name in bar.columns}
+        names = [
+            name for name in dict.fromkeys((*columns.scalars, *of_bars)) if table.types.get(name) == "number"
+        ]
+        series = [column.cast(pl.Float64) for column in table.numbers(names)]
         frame = pl.DataFrame(series)
-        values = {name: feature for feature, bar in columns.error_bars.items() for name in bar.columns}
-        known = {name: feature for name, feature in values.items() if feature in frame.columns}
-        self._merge(ends_of(frame, known))
-        lists = [] if columns.mean is None else [columns.mean]
-        lists += [columns.lists[kind] for kind in ("std", "var") if lists and kind in columns.lists]
-        for name, column in zip(lists, table.numbers(lists), strict=True):
-            places = Rows.from_arrow([column], [name], "nan").to_numpy().T
-            width = max(1, COPIED // (8 * max(1, len(column))))
-            for j in range(0, len(places), width):
-                part = {f"{name}[{j + k}]": values for k, values in enumerate(places[j : j + width])}
-                self._merge(ends_of(pl.DataFrame(part), {}))
+        self._merge(ends_of(frame, {name: of_bars[name] for name in of_bars if of_bars[name] in names}))
+        places = list_places(columns, table.numbers)
+        if places is not None:
+            self._bars |= places.bars
+            for frame in places.frames(COPIED):
+                self._merge(
+                    ends_of(
+                        frame,
+                        {
+                            name: value
+                            for value, bar in places.bars.items()
+                            for name in bar.columns
+                            if value in frame.columns
+                        },
+                    )
+                )
         return self
 
     def merge(self, other: Statistics) -> None:
         """Add the statistics of other rows of these columns."""
         self._merge(other._ends)
+        self._bars |= other._bars
         self.sample.merge(other.sample)
 
     def _merge(self, ends: Mapping[str, Ends]) -> None:
@@ -229,33 +229,52 @@ class Statistics:
 
     @property
     def has_gaps(self) -> bool:
-        """Is a value missing?"""
-        names = {name for name, own in self._ends.items() if own.n_missing}
-        names |= {code.column for code in find_codes(self._ends)}
-        names |= {name.rpartition("[")[0] for name in names}  # the column of lists
-        return not names.isdisjoint({self.columns.mean, *self.columns.scalars})
+        """Is a value missing, or its error bar infinite?"""
+        sizes = {name for bar in self._bars.values() for name in bar.columns}
+        codes = find_codes(self._ends)
+        return any(
+            own.n_infinite if name in sizes else own.n_missing for name, own in self._ends.items()
+        ) or any(code.column not in sizes or code.value > 0.0 for code in codes)
 
     def cleaning(self) -> Cleaning:
-        """Return what is taken for unknown: codes, also negative ones of error columns, and rare zeros."""
+        """Return what is taken for unknown: codes, and rare zeros of error columns."""
         codes: dict[str, tuple[float, ...]] = {}
-        for code in self._codes(taken=True):
+        for code in find_codes(self._ends):
             codes[code.column] = (*codes.get(code.column, ()), code.value)
         return Cleaning(codes, tuple(self._rare_zeros()))
 
     def warning(self, *, taken: bool) -> str | None:
         """Return the warning about suspicious numbers; `taken`: they count as missing."""
-        zeros = self._rare_zeros() if taken else {}
-        of_zeros = [f"{name} is 0 in {count:,} row{'s' * (count > 1)}" for name, count in zeros.items()]
-        return code_warning([*self._codes(taken=taken), *of_zeros], taken=taken)
+        texts: list[Code | str] = [*find_codes(self._ends)]
+        if taken:
+            coded = {code.column for code in find_codes(self._ends) if code.value < 0.0}
+            counts = {f"{name} is 0": n for name, n in self._rare_zeros().items()}
+            counts |= {f"{name} is below 0": n for name, n in self._negative() if name not in coded}
+            texts += [f"{what} in {n:,} row{'s' * (n > 1)}" for what, n in counts.items()]
+        has_gaps = any(own.n_missing for own in self._ends.values())
+        how = "drop the rows with gaps and pass" if has_gaps else "pass"
+        advice = f'; if these are readings, {how} on_missing="error", which takes every number as it is'
+        return code_warning(texts, None if not taken else "" if any(self._negative()) else advice)
 
-    def _codes(self, *, taken: bool) -> list[Code]:
-        sizes = {name for name, kind in self._kinds.items() if kind in ("std", "var")}
-        return find_codes(self._ends, sizes if taken else ())
+    def n_missing(self, column: str) -> int:
+        """Return the number of rows without a finite number in a column."""
+        return self._ends.get(column, Ends()).n_missing
+
+    def _sizes(self) -> Iterator[tuple[str, Ends]]:
+        """Yield the columns of error bars, which cannot be negative but for lower arms."""
+        for bar in self._bars.values():
+            for name in bar.columns if bar.kind != "limits" else ():
+                if name in self._ends:
+                    yield name, self._ends[name]
 
     def _rare_zeros(self) -> dict[str, int]:
         """Return the number of zeros of each error column in which they are unknown."""
-        bars = {name: self._ends.get(name, Ends()) for name, kind in self._kinds.items() if kind != "limits"}
-        return {name: own.n_zeros for name, own in bars.items() if 0 < own.n_zeros < RARE * own.n}
+        return {name: own.n_zeros for name, own in self._sizes() if 0 < own.n_zeros < RARE * own.n}
+
+    def _negative(self) -> Iterator[tuple[str, int]]:
+        """Yield the columns of deviations and variances with a negative one."""
+        single = {bar.columns[0] for bar in self._bars.values() if len(bar.columns) == 1}
+        return ((name, own.n_negative) for name, own in self._sizes() if name in single and own.n_negative)
 
 
 class Sample:

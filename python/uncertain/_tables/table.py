@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -282,6 +283,12 @@ class Table:
             table = table.with_columns(pl.concat([each.frame(each.names) for each in tables]).get_columns())
         return table if order is None else table.rows(table.names, order)
 
+    def replaced(self, columns: Iterable[pl.Series]) -> Table:
+        """The table with other numbers in these columns; the caller's own stays."""
+        table = copy(self)
+        table.columns = self.columns | {column.name: column for column in columns}
+        return table
+
     def standing_for(self, some: Table) -> Table:
         """`some` under the names and types of this table, of whose other columns nothing is read."""
         table = Table(self._source, some.series(some.names), own_units=self.own_units, units=self._units)
@@ -338,7 +345,7 @@ def readable_numbers(column: pl.Series) -> pl.Series:
             f"{column.name}: cannot be read as numbers or lists of them: its values are of several types"
         )
     # A column of nothing but nulls has no Arrow buffers to hand over; decimals are no floats yet.
-    if dtype == pl.Null or isinstance(dtype, pl.Decimal):
+    if dtype == pl.Null or isinstance(dtype, pl.Decimal) or str(dtype) in ("Int128", "UInt128"):
         return column.cast(pl.Float64)
     if str(dtype) == "Float16":  # which older versions do not have
         return column.cast(pl.Float32)

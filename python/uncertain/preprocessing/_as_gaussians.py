@@ -8,7 +8,7 @@ called upper and lower are limits or lengths.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -23,20 +23,20 @@ from .._data.features import refuse_names
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.numbers import gaps_as_nan
 from .._data.options import check_options, refuse_unknown
-from .._data.typing import Array, Keywords, NativeTable
+from .._data.typing import Array, Keywords, Limits, NativeTable
 from .._data.validation import RowsLike, check_fitted_names
 from .._data.warn import warn
 from .._tables.cleaning import Cleaning
 from .._tables.columns import OF_FEATURES, Columns, ColumnsLike, FeatureRoles, listing
 from .._tables.contents import find_filled
 from .._tables.find import complete_columns, find_columns
-from .._tables.size_model import SizeModel
+from .._tables.flags import read_flags
 from .._tables.statistics import Statistics
 from .._tables.table import Table, as_table
 from ..exceptions import ColumnError, NotFiniteError, NullError, ShapeError, UncertainWarning
 from ._categories import Categories, find_categories, one_hot_names
 from ._distributions import distributions_of
-from ._error_bars import Sizes, read_deviations, settled_arms
+from ._error_bars import Sizes, read_deviations, settled_arms, with_sizes
 from ._limits import read_with_limits
 from ._pairs import REFUSE, SHRINK
 from ._reading import read_gaussians
@@ -221,6 +221,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.unknown_: Cleaning = Cleaning()
         self._lost = None
 
+    def count_target(self, target: str | None, n_sized: int) -> None:
+        """Count error bars of the target that are from a model of sizes."""
+        if n_sized:
+            self.unknown_ = self.unknown_.counting({}, {target or "target": n_sized})
+
     def _learn(self, statistics: Statistics) -> None:
         """Learn what stands for unknown, with a warning about what is guessed."""
         taken = self.on_missing == "auto"
@@ -232,10 +237,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def _learn_sizes(self, statistics: Statistics, columns: Columns) -> None:
         """Learn the sizes of error bars from the sample of rows."""
         if (sample := statistics.sample.table) is not None:
-            sample = self.unknown_.clean(sample, columns, refuse=False).table
-            bars = read_deviations(sample, columns)
-            if bars is not None:
-                self.unknown_ = replace(self.unknown_, sizes=SizeModel.learn(bars.values, bars.std))
+            self.unknown_ = with_sizes(self.unknown_, sample, columns)
 
     def _settle(
         self, source: NativeTable, known: Categories | None = None, columns: Columns | None = None
@@ -245,7 +247,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         if not isinstance(source, Table):
             return columns, {}
         if any(len(bar.columns) == 2 for bar in columns.error_bars.values()):
-            numbers = self.unknown_.clean(source, columns).table if self.on_missing == "auto" else source
+            numbers = (
+                self.unknown_.clean(source, columns, unusable=("std", "var", "arms")).table
+                if self.on_missing == "auto"
+                else source
+            )
             columns, self._lost = settled_arms(numbers, columns)
             if self._lost is not None and self.arms == "moments":
                 warn(self._lost, UncertainWarning)
@@ -343,14 +349,17 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             "on_missing": self.on_missing, "categories": categories, "handle_unknown": self.handle_unknown,
             "impossible": REFUSE, "arms": self.arms,
         }  # fmt: skip
+        flags = {feature: read_flags(X, column, feature) for feature, column in columns.flags.items()}
+        if flags:
+            options["flags"] = flags
         if self.on_missing == "auto":
             options |= {"on_missing": "error", "impossible": SHRINK}
             if not complete:
-                X, options["on_missing"], options["sizes"] = self._cleaned(X, columns, counting=counting)
+                X, options["on_missing"], options["sizes"] = self._cleaned(
+                    X, columns, flags, counting=counting
+                )
         try:
-            rows: GaussianRows = (read_with_limits if columns.flags else read_gaussians)(
-                X, columns, **options
-            )
+            rows: GaussianRows = (read_with_limits if flags else read_gaussians)(X, columns, **options)
         except (NullError, NotFiniteError) as error:
             if self.on_missing in ("auto", "impute") or not re.search(" is (null|NaN)", str(error)):
                 raise
@@ -359,12 +368,14 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             return rows if rows.missing.any() else rows.gaussians
         return rows
 
-    def _cleaned(self, table: Table, columns: Columns, *, counting: bool) -> tuple[Table, str, Sizes | None]:
+    def _cleaned(
+        self, table: Table, columns: Columns, flags: Mapping[str, Limits], *, counting: bool
+    ) -> tuple[Table, str, Sizes | None]:
         """The table with nulls for unknown numbers, the policy for them, and sizes of missing error bars."""
         table, is_complete = self.unknown_.clean(table, columns)
         if is_complete:
-            return table, "impute" if columns.flags else "error", None
-        bars = read_deviations(table, columns)
+            return table, "impute" if flags else "error", None
+        bars = read_deviations(table, columns, flags)
         exact = (columns.exact if columns.errors else columns.scalars) or ()
         gaps = {column.name: n for column in table.series(exact) if (n := column.null_count())}
         sizes, sized = None, {}

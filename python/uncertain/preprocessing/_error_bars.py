@@ -7,21 +7,24 @@ its unit, NaN where it is missing.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from .._data.asymmetric import ASYMMETRIC, split_normal, what_is_lost
-from .._data.typing import Booleans, Floats, Ints
+from .._data.typing import Booleans, Floats, Ints, Limits
 from .._data.units import POWERS
 from .._data.warn import warn
+from .._tables.cleaning import FEWEST, Cleaning, find_placeholders
 from .._tables.columns import Columns, listing
 from .._tables.error_names import ErrorBar
 from .._tables.size_model import SizeModel
+from .._tables.statistics import code_warning
 from .._tables.table import Table
 from ..exceptions import NullError, ShapeError, UncertainError, UncertainWarning
-from ._flags import read_flags
 
 
 class Sizes(NamedTuple):
@@ -45,7 +48,8 @@ class Sizes(NamedTuple):
         rows, std = self.rows[some], self.std[some]
         sizes = std if kind == "std" else std**2
         if kind == "cov" and numbers.shape[1] == d * d:
-            filled[rows] = (np.eye(d) * np.nan_to_num(sizes)[:, None, :]).reshape(-1, d * d)
+            variances = filled[:, :: d + 1]
+            variances[rows] = np.where(np.isnan(std), variances[rows], sizes)
         elif numbers.shape[1] == d:
             filled[rows] = np.where(np.isnan(std), numbers[rows], sizes)
         else:  # one for all features of a row
@@ -81,8 +85,11 @@ class Deviations(NamedTuple):
         return {name: n for name, n in zip(self.names, where.sum(axis=0).tolist(), strict=True) if n}
 
 
-def read_deviations(table: Table, columns: Columns) -> Deviations | None:
-    """Read all error bars; None without any, and where a column of lists holds no sizes."""
+def read_deviations(
+    table: Table, columns: Columns, flags: Mapping[str, Limits] | None = None
+) -> Deviations | None:
+    """Read all error bars; None without any, and where a column of lists holds no sizes; `flags`: of limits,
+    which need no error bar."""
     bars = columns.error_bars
     if not bars:
         return _of_lists(table, columns)
@@ -97,8 +104,8 @@ def read_deviations(table: Table, columns: Columns) -> Deviations | None:
             below, above = arm_lengths(values[:, j], numbers, feature, bar)
             below, above = np.where(np.isnan(below), above, below), np.where(np.isnan(above), below, above)
             std[:, j] = np.sqrt(split_normal(values[:, j], below, above)[1])
-        if feature in columns.flags:  # a limit needs no error bar
-            absent[:, j] &= read_flags(table, columns.flags[feature]) == 0
+        if flags is not None and feature in flags:
+            absent[:, j] &= flags[feature] == 0
     return Deviations([*bars], values, std, absent)
 
 
@@ -121,6 +128,48 @@ def rescaled(numbers: Floats, values: Floats, bar: ErrorBar, *, back: bool = Fal
     return numbers * factor ** POWERS.get(bar.kind, 1)
 
 
+def with_sizes(cleaning: Cleaning, sample: Table, columns: Columns) -> Cleaning:
+    """Learn the sizes of error bars from some rows, and what stands for values without one."""
+    _refuse_unusable(cleaning.clean(sample, columns, refuse=False, unusable=()).table, columns)
+    bars = read_deviations(cleaning.clean(sample, columns, refuse=False).table, columns)
+    if bars is None:
+        return cleaning
+    placeholders = find_placeholders(bars.names, bars.values, bars.std)
+    placeholders = {name: v for name, v in placeholders.items() if name not in columns.flags}  # a limit
+    texts = [
+        f"{name} is {number:g} in rows without a usable error bar"
+        for name, numbers in placeholders.items()
+        for number in numbers
+    ]
+    for name, number, count in _exact_numbers(bars):
+        warn(
+            f"{name} is {number:g} with an error bar of 0 in {count:,} rows, and taken as exact there: make "
+            "nulls of it where nothing was measured",
+            UncertainWarning,
+        )
+    if texts:
+        warn(str(code_warning(texts, "; give such rows error bars if these are readings")), UncertainWarning)
+    sizes = SizeModel.learn(bars.values, bars.std)
+    return replace(cleaning, sizes=sizes, placeholders=placeholders)
+
+
+def _exact_numbers(bars: Deviations) -> Iterator[tuple[str, float, int]]:
+    """Yield features of fractions with one number that is exact in several rows, and its error bar, 0, far
+    from all others."""
+    for name, x, s in zip(bars.names, bars.values.T, bars.std.T, strict=True):
+        exact, noisy = x[s == 0.0], s[s > 0.0]
+        if len(exact) < FEWEST or not len(noisy) or noisy.min() < 0.1 * np.median(noisy):
+            continue
+        number, count = max(Counter(exact.tolist()).items(), key=lambda item: item[1])
+        others = x[s > 0.0]
+        if (
+            count >= max(FEWEST, MANY * len(x))
+            and not (others == number).any()
+            and (others != np.round(others)).any()
+        ):
+            yield name, number, count
+
+
 def _of_lists(table: Table, columns: Columns) -> Deviations | None:
     """Read one column of lists of error bars."""
     kind, column = next(iter(columns.lists.items()), ("", ""))
@@ -131,7 +180,7 @@ def _of_lists(table: Table, columns: Columns) -> Deviations | None:
     numbers = table.block([column], like=features[:1], power=POWERS[kind]).to_numpy()
     d = values.shape[1]
     if numbers.shape[1] == d * d and kind == "cov":
-        numbers = np.where(np.isnan(numbers).any(axis=1, keepdims=True), np.nan, numbers[:, :: d + 1])
+        numbers = numbers[:, :: d + 1]
     if numbers.shape[1] not in (1, d):
         return None
     std = np.broadcast_to(numbers if kind == "std" else _root(numbers), values.shape) * columns.list_scale
@@ -155,19 +204,18 @@ def settled_arms(table: Table, columns: Columns) -> tuple[Columns, str | None]:
             ends = _ends(feature, bar)
             votes[ends] = votes.get(ends, 0) + _votes_for_limits(values[feature], both[feature])
     settled: dict[str, ErrorBar] = {}
-    below: list[Floats] = []
-    above: list[Floats] = []
+    lengths: list[tuple[Floats, Floats]] = []
     for feature, bar in pairs.items():
         value, arms = values[feature], both[feature]
         if bar.kind == "limits" and votes[_ends(feature, bar)] < 0:
             bar, arms = ErrorBar("arms", bar.columns[::-1]), arms[:, ::-1]
+        arms = np.where(np.isinf(arms), np.nan, arms)
         settled[feature] = bar
-        arms = np.where(np.isinf(arms), np.nan, arms)  # refused, or unknown, where rows are read
-        lengths = arm_lengths(value, arms, feature, bar)
-        below.append(lengths[0])
-        above.append(lengths[1])
+        arms[_are_unusable(value, arms, bar)] = np.nan  # refused, or unknown, where rows are read
+        lengths.append(arm_lengths(value, arms, feature, bar))
     what = f"the error bars of {listing(pairs)}"
-    lost = what_is_lost(np.concatenate(below), np.concatenate(above), instead='arms="shape"', what=what)
+    below, above = (np.concatenate(each) for each in zip(*lengths, strict=True))
+    lost = what_is_lost(below, above, instead='arms="shape"', what=what)
     if {f: bar.kind for f, bar in settled.items()} == {f: bar.kind for f, bar in pairs.items()}:
         return columns, lost
     return columns.with_bars(columns.error_bars | settled), lost
@@ -178,6 +226,8 @@ def deviations_of_target(table: Table, bar: ErrorBar, y: Floats, missing: float 
     both = table.block(bar.columns).to_numpy()
     if _votes_for_limits(y, np.sort(both, axis=1)) >= 0:
         bar, both = replace(bar, kind="limits"), np.sort(both, axis=1)
+    if missing is not None:
+        both[_are_unusable(y, both, bar) | np.isinf(both).any(axis=1)] = np.nan
     below, above = arm_lengths(y, rescaled(both, y, bar), "the target", bar)
     below, above = np.where(np.isnan(below), above, below), np.where(np.isnan(above), below, above)
     if skewed := float((np.abs(above - below) > ASYMMETRIC * (above + below)).mean()):
@@ -211,26 +261,51 @@ def arm_lengths(value: Floats, arms: Floats, feature: str, bar: ErrorBar) -> tup
 
     Arms may have signs (+0.3, -0.2) or none (0.3, 0.2); limits lie on both sides of the value.
     """
-    first, second = arms[:, 0], arms[:, 1]
-    if bar.kind == "limits":
-        below, above = value - first, second - value
-        wrong = (below < 0) | (above < 0)
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            low, high = bar.columns
-            raise UncertainError(
-                f"{low} and {high}: row {row} is {first[row]} and {second[row]}, and {feature} = "
-                f"{value[row]} lies outside; if they are lengths and not limits, pass "
-                f"std={{{feature!r}: ({high!r}, {low!r})}}"
-            )
-        return below, above
-    swapped = (first < 0) & (second >= 0)
-    above, below = np.where(swapped, second, first), np.abs(np.where(swapped, first, second))
-    wrong = above < 0
+    wrong = _are_unusable(value, arms, bar)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise UncertainError(
-            f"{bar}: row {row} is {first[row]} and {second[row]}; expected the upper and the lower arm of an "
-            "error bar, such as +0.3 and -0.2, or 0.3 and 0.2"
+            f"{bar}: row {row} is {' and '.join(map(str, arms[row]))}, {_reason(value[row], feature, bar)}"
         )
-    return below, above
+    first, second = arms[:, 0], arms[:, 1]
+    if bar.kind == "limits":
+        return value - first, second - value
+    swapped = (first < 0) & (second >= 0)
+    return np.abs(np.where(swapped, first, second)), np.where(swapped, second, first)
+
+
+def _are_unusable(value: Floats, arms: Floats, bar: ErrorBar) -> Booleans:
+    """Which rows of the columns hold no error bar?"""
+    if bar.kind == "limits":
+        return np.asarray((arms[:, 0] > value) | (arms[:, 1] < value))
+    return np.asarray((arms < 0).all(axis=1))
+
+
+def _reason(value: float, feature: str, bar: ErrorBar) -> str:
+    """Return why numbers are no error bar, and what to do."""
+    if bar.kind == "limits":
+        low, high = bar.columns
+        return (
+            f"and {feature} = {value} lies outside; if they are lengths and not limits, pass "
+            f"std={{{feature!r}: ({high!r}, {low!r})}}"
+        )
+    if len(bar.columns) == 2:
+        return "but the upper and the lower arm of an error bar are such as +0.3 and -0.2, or 0.3 and 0.2"
+    return f"but error bars are not below zero; if {bar} is a value, leave it out of the error columns"
+
+
+def _refuse_unusable(table: Table, columns: Columns) -> None:
+    """UncertainError for columns that hold no error bars in most rows: single ones are unknown."""
+    for feature, bar in columns.error_bars.items():
+        value, arms = table.block([feature]).to_numpy()[:, 0], table.block(bar.columns).to_numpy()
+        rows = np.flatnonzero(_are_unusable(value, arms, bar))
+        if len(rows) > table.n_rows / 2:
+            row = rows[0]
+            raise UncertainError(
+                f"{bar}: {len(rows):,} of {table.n_rows:,} rows hold no error bar, such as "
+                f"{' and '.join(map(str, arms[row]))}, {_reason(value[row], feature, bar)}"
+            )
+
+
+MANY = 0.05
+"""Share of rows that one exact number has, at least, where it is asked about."""

@@ -5,7 +5,7 @@ A limit needs no error bar; one that is there belongs to the reading that would 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from .._tables.table import Table
 from ..exceptions import NullError
 from ._categories import Categories, one_hot_names
 from ._error_bars import Sizes
-from ._flags import read_flags
 from ._reading import read_gaussians
 
 
@@ -29,19 +28,19 @@ def read_with_limits(
     on_missing: str = "error",
     categories: Categories | None = None,
     sizes: Sizes | None = None,
+    flags: Mapping[str, Limits],
     **options: str,
 ) -> GaussianRows:
-    """The Gaussians in the columns, with the limits that columns of flags tell."""
-    flags = columns.flags
+    """The Gaussians in the columns, with the limits that flags of features tell."""
     policy = "impute" if on_missing == "error" else on_missing
     rows = read_gaussians(table, columns, on_missing=policy, categories=categories, sizes=sizes, **options)
     names = [*columns.scalars]
     names += [name for column, known in (categories or {}).items() for name in one_hot_names(column, known)]
     limits: Limits = np.zeros(rows.shape, dtype=np.int8)
     values: dict[int, Floats] = {}
-    for feature, column in flags.items():
+    for feature, of_feature in flags.items():
         j = names.index(feature)
-        limits[:, j] = read_flags(table, column)
+        limits[:, j] = of_feature
         if limits[:, j].any():
             values[j] = table.block([feature]).to_numpy()[:, 0]
     missing: Booleans = missing_mask(rows)

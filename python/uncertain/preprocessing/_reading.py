@@ -24,7 +24,7 @@ from .._tables.columns import Columns, listing
 from .._tables.error_names import ErrorBar
 from .._tables.table import Table
 from .._uncertain import Gaussians, Rows
-from ..exceptions import ColumnError, MissingErrorBarsError, NullError, ParameterError, ShapeError
+from ..exceptions import ColumnError, NullError, ParameterError, ShapeError
 from ._categories import Categories, one_hot
 from ._distributions import read_distributions
 from ._error_bars import Sizes, arm_lengths, read_bar
@@ -275,8 +275,6 @@ def _gaussians(
                 kind: Rows.from_numpy(sizes.put_all(kind, own.to_numpy()), n, own.width)
                 for kind, own in rows.items()
             }
-            if "cov" in rows:
-                _refuse_missing(rows["cov"].to_numpy(), errors["cov"][0])
         means, rows, missing = _gaps(means, rows)
     kinds = {kind: _fit_width(kind, own, n, d, names) for kind, own in rows.items()}
     arguments: Keywords = dict(kinds.values())
@@ -289,15 +287,6 @@ def _gaussians(
     return _finished(core, missing)
 
 
-def _refuse_missing(numbers: Floats, column: str) -> None:
-    """MissingErrorBarsError for the first row that has no size either."""
-    if len(rows := np.flatnonzero(np.isnan(numbers).any(axis=1))):
-        raise MissingErrorBarsError(
-            f"{column}: row {rows[0]} is null or NaN, and its size cannot be estimated. Drop the row, or "
-            f"leave {column} out."
-        )
-
-
 def _finished(core: Gaussians, missing: Booleans | None) -> GaussianRows:
     gaussians = GaussianArray._from_core(core)
     return gaussians if missing is None else Incomplete(gaussians, missing)
@@ -308,9 +297,12 @@ def _gaps(means: Rows, errors: dict[str, Rows]) -> tuple[Rows, dict[str, Rows], 
     x = means.to_numpy()
     values = {kind: rows.to_numpy() for kind, rows in errors.items()}
     missing = np.isnan(x)
-    for v in values.values():
-        if v.shape[1] in (1, x.shape[1]):
+    d = x.shape[1]
+    for kind, v in values.items():
+        if v.shape[1] in (1, d):
             missing |= np.isnan(v)
+        elif kind == "cov" and v.shape[1] == d * d:
+            missing |= np.isnan(v[:, :: d + 1])
 
     def filled(v: Floats) -> Rows:
         gaps = np.isnan(v)
@@ -318,7 +310,10 @@ def _gaps(means: Rows, errors: dict[str, Rows]) -> tuple[Rows, dict[str, Rows], 
             gaps |= missing
         return Rows.from_numpy(np.where(gaps, 0.0, v), *v.shape)
 
-    plain = {kind: filled(v) if kind in ("std", "var") else errors[kind] for kind, v in values.items()}
+    plain = {
+        kind: filled(v) if kind in ("std", "var") or np.isnan(v.sum()) else errors[kind]
+        for kind, v in values.items()
+    }
     return filled(x), plain, missing
 
 

@@ -1,0 +1,118 @@
+"""Columns of flags, which say what values are upper and lower limits; and limits in the text of a cell."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._data.column import read_column
+from .._data.typing import Limits
+from ..exceptions import UncertainError
+from .columns import Columns
+from .contents import SIGNS
+from .table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LIMIT = r"^\s*([<>])=?\s*(?:(?:lod|loq|mdl|dl|rl)\b[\s:=]*)?"
+"""What is in front of the number in a cell such as "<0.5" or "<LOD 0.5"."""
+UPPER = "ul ulim uplim upperlim upperlimit isupperlimit isul nd nondetect nondetection bdl belowlod lod lt"
+LOWER = "ll llim lolim lowerlim lowerlimit islowerlimit isll gt"
+WORDS = {w: s for words, s in ((UPPER, -1), (LOWER, 1)) for w in words.split()}
+"""Words beside the name of a value that tell the sign of a flag of 1."""
+
+
+def read_flags(table: Table, name: str, of: str = "") -> Limits:
+    """Read a column of flags as -1 (upper limit), 0 and 1 (lower limit).
+
+    Flags are these numbers, booleans (True: upper) or signs; 1 in a column that is called upper limit of the
+    value `of` is an upper one. In the column of the values itself they are signs in front of numbers.
+
+    Raises
+    ------
+    UncertainError
+        For anything that is no flag, with its row.
+    """
+    (series,) = table.series([name])
+    if name == of:
+        return _signs_in_text(series)
+    column = read_column(series, name, len(series), "flags")
+    if column.kind == "strings":
+        meanings = [SIGNS.get(text.strip(), 2) for text in column.texts]
+        flags = np.asarray(meanings, dtype=np.int8)[column.array] if meanings else np.zeros(len(series))
+    elif column.kind == "others":
+        flags = np.full(len(series), 2)
+    else:
+        flags = -column.array.astype(np.int8) if column.kind == "booleans" else column.array
+    if column.missing is not None:
+        flags = np.where(column.missing, 0, flags)
+    wrong = np.flatnonzero(~np.isin(flags, (-1, 0, 1)))
+    if len(wrong):
+        raise UncertainError(
+            f"{name}: row {wrong[0]} is {column.shown(int(wrong[0]))}; a flag of a limit is -1, '<' or True "
+            "where the reading is below the value, 1 or '>' where it is above, and 0, '=', '', False or null "
+            "where it is the value"
+        )
+    sign = _sign_of_one(of, name)
+    flags = (
+        flags * sign if sign and column.kind in ("integers", "floats") and not (flags < 0).any() else flags
+    )
+    return flags.astype(np.int8)
+
+
+def find_flags(columns: Columns, table: Table) -> tuple[dict[str, str], dict[str, str]]:
+    """Return by value the column of its flags; and those of 1, of which nothing tells what they mean.
+
+    The target may have one, too. Text with signs in front of numbers has its flags in itself.
+    """
+    import polars as pl
+
+    flags: dict[str, str] = {}
+    doubted: dict[str, str] = {}
+    values = {*columns.scalars, columns.target}
+    for value, name in columns.found.flags.items():
+        if value not in values:
+            continue
+        try:
+            read = read_flags(table, name, value)
+        except UncertainError:
+            continue
+        if (read > 0).any() and table.types.get(name) == "number" and not _sign_of_one(value, name):
+            doubted[value] = name
+        elif read.any():
+            flags[value] = name
+    for value in columns.scalars:
+        (series,) = table.series([value]) if table.types.get(value) == "other" else (None,)
+        if series is not None and series.dtype == pl.String and _signs_in_text(series).any():
+            flags[value] = value
+    return flags, doubted
+
+
+def numbers_behind_signs(text: pl.Series) -> pl.Series:
+    """Return the text without the signs of limits."""
+    return text.str.replace(f"(?i){LIMIT}", "")
+
+
+def _signs_in_text(series: pl.Series) -> Limits:
+    """Return the flags in a column of text; none in one of numbers."""
+    import polars as pl
+
+    if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        return np.zeros(len(series), dtype=np.int8)
+    signs = series.cast(pl.String).str.extract(f"(?i){LIMIT}\\s*[-+.\\d]")
+    above, below = ((signs == sign).fill_null(False).to_numpy().astype(np.int8) for sign in "><")
+    return np.asarray(above - below)
+
+
+def _word(value: str, name: str) -> str:
+    """Return what is in a name beside that of a value."""
+    whole, part = (re.sub(r"[\W_]+", "", text.lower()) for text in (name, value))
+    return whole.replace(part, "", 1) if part and part in whole else whole + "?"
+
+
+def _sign_of_one(value: str, name: str) -> int:
+    """Return the sign of flags of 1 by the name of their column; 0 if it does not tell."""
+    return WORDS.get(_word(value, name), 0)
