@@ -173,6 +173,16 @@ def test_naming_what_would_be_found_changes_nothing() -> None:
             assert_same(answers(subject.fit(table, **naming), new), expected, 0.0)
 
 
+@pairs([*CLASSES, *NUMBERS], "remeasured:kind", "remeasured:y", "remeasured density:y")
+def test_order_of_rows_and_columns(subject: Subject) -> None:
+    table, new = subject.table(), subject.table(1)
+    expected, rows_turned = subject.fit(table), subject.fit(table.reverse())
+    assert_same(scores(rows_turned, new), scores(expected, new), 1e-6)
+    columns_turned = subject.fit(table.select(reversed(table.columns)))
+    map_ends = 1e-4 if "rbf" in subject.name else 1e-5  # the map into feature space ends at rank_tol
+    assert_same(scores(columns_turned, new), scores(expected, new), map_ends)
+
+
 def without_weight(table: pl.DataFrame) -> pl.Series:
     return pl.Series((np.arange(len(table)) % 4 != 1) * 1.0)
 
@@ -220,3 +230,48 @@ def test_a_class_of_weight_zero_is_none(method: str) -> None:
     with pytest.warns(UncertainWarning, match="only rows of weight 0 are 'cat'"):
         model = uncertain.fit(table, "kind", sample_weight="w", method=method, **options)
     assert model.classes_.tolist() == ["ape", "bee"]
+
+
+def exponential(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return p[0] + p[1] * np.exp(0.3 * x[:, 0])
+
+
+@pytest.mark.parametrize("truth", ["functional", *(["structural"] if ALL else [])])
+def test_curves(truth: str) -> None:
+    table = rows(0, 60).select("a", "a_err", y=2.0 + (0.3 * pl.col("a")).exp() + 0.1 * pl.col("y"))
+    table = table.with_columns(y_err=0.2 + pl.int_range(60) / 300)
+    curve = {"method": "law", "curve": exponential, "truth": truth}
+    law = uncertain.fit(table, "y", p0=[1.0, 1.0], **curve).pipeline_[-1]
+    scaled = in_another_unit(table, 1024.0)
+    spoilt = pl.concat([table.reverse(), table.with_columns(y=pl.lit(1e3))])
+    spoilt = spoilt.with_columns(w=(pl.int_range(len(spoilt)) < len(table)) * 1.0)
+    for other, factor in (
+        (uncertain.fit(scaled, "y", p0=[1024.0, 1024.0], **curve).pipeline_[-1], 1024.0),
+        (uncertain.fit(spoilt, "y", p0=[1.0, 1.0], sample_weight="w", **curve).pipeline_[-1], 1.0),
+    ):
+        np.testing.assert_allclose(other.params_, factor * law.params_, rtol=1e-4)
+        np.testing.assert_allclose(other.std_, factor * law.std_, rtol=1e-3)
+
+
+@pytest.mark.parametrize("effort", ["fast", *(["normal"] if ALL else [])])
+def test_the_default_call(effort: str) -> None:
+    table, new = rows(0).select(*FEATURES, "y", "y_err"), rows(1)
+    expected = uncertain.fit(table, "y", effort=effort).predict(new).to_numpy()
+    scaled = uncertain.fit(in_another_unit(table, 1e3), "y", effort=effort).predict(new).to_numpy() / 1e3
+    np.testing.assert_allclose(scaled, expected, atol=1e-3 * np.abs(expected).max())
+
+
+def test_on_dask() -> None:
+    distributed, dd = pytest.importorskip("distributed"), pytest.importorskip("dask.dataframe")
+    with distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+    ) as client:
+
+        def fit(table: pl.DataFrame, target: str, **options: Any) -> uncertain.Model:
+            frame = dd.from_pandas(table.to_pandas(), npartitions=3)
+            return uncertain.dask.fit(client, frame, target, **options)
+
+        table, new = NUMBERS[0].table(), NUMBERS[0].table(1)
+        options = {"method": "gsu", "meaning": "spread", "tol": 1e-9}
+        one, other = (fit(in_another_unit(table, f), "y", **options) for f in (1.0, 1024.0))
+        np.testing.assert_allclose(other.predict(new) / 1024.0, one.predict(new), rtol=1e-6)
