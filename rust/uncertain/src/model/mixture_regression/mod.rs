@@ -271,7 +271,9 @@ mod tests {
     fn errors_that_are_no_matrix_together_are_refused() {
         let (data, targets) = problem();
         let targets = targets.with_feature_covariances(vec![0.11; N], 1).unwrap();
-        let refused = fit(&Params::new().check().unwrap(), &data, &targets, &Control::new()).unwrap_err().to_string();
+        let params = Params::new().check().unwrap();
+        let refused = fit(&params, &data, &targets, &SharedErrors::default(), &Control::new());
+        let refused = refused.unwrap_err().to_string();
         assert!(refused.contains("X and y") && refused.contains("row 0"), "{refused}");
         let (_, targets) = problem();
         assert!(targets.clone().with_feature_covariances(vec![0.0; 3], 1).is_err());
