@@ -109,7 +109,7 @@ class Cleaning:
         pairs = [name for name in names if name not in columns.needed]
         numbers = (self._numbers(before[name], columns, refuse) for name in dict.fromkeys((*values, *errors)))
         frame = _with(before, numbers)
-        frame = _with_nulls(frame, {name: self._is_unknown(name) for name in pairs})
+        frame = _with_nulls(frame, {n: self._is_unknown(n) for n in pairs if before[n].dtype.is_numeric()})
         limited = {f: read_flags(table, column, f) != 0 for f, column in columns.flags.items() if f in bars}
         frame = self._with_unknown(frame, values, bars, limited, unusable)
         places = list_places(columns, lambda names: [readable_numbers(frame[name]) for name in names])
@@ -134,6 +134,9 @@ class Cleaning:
         bar."""
         import polars as pl
 
+        numeric = {name for name, dtype in frame.schema.items() if dtype.is_numeric() or dtype == pl.Null}
+        values = [name for name in values if name in numeric]  # others are refused where they are read
+        bars = {v: bar for v, bar in bars.items() if {v, *bar.columns} <= numeric}
         vast = {
             value: pl.any_horizontal(self._is_vast(name) for name in bar.columns)
             for value, bar in bars.items()
