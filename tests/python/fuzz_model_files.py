@@ -50,9 +50,9 @@ def models() -> Iterator[tuple[str, uncertain.Model]]:
     yield "regression", uncertain.fit(numbers.drop("label"), "u", std={"v": "v_err"}, method="gsu")
     yield "trees", uncertain.fit(numbers, "label", method="remeasured", estimator=trees, n_copies=2)
     yield "weighted", uncertain.fit(numbers, "label", method="gsu", class_weight={"a": 1.0, "b": 2.0})
-    average = uncertain.fit(numbers, "label", effort="high", estimator=trees, random_state=1)
-    assert average.pipeline_.steps[-1][0] == "average"
-    yield "average", average
+    stack = uncertain.fit(numbers, "label", random_state=1)
+    assert stack.pipeline_.steps[-1][0] == "stack"
+    yield "stack", stack
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -57,7 +57,7 @@ fit(put("u", 3, float("inf")), **STRICT)
     NotFiniteError: u: row 3 is inf
 fit(put("u_err", 3, None), **STRICT)
     MissingErrorBarsError: u_err: row 3 is null...on_missing=
-fit(put("u_err", 3, -0.1), method="gsu")
+fit(put("u_err", 3, -0.1), **STRICT)
     NegativeVarianceError: u_err: row 3 is -0.1...>= 0
 fit(put("label", 3, None), **STRICT)
     NullError: label: row 3 has no label; drop

@@ -176,7 +176,7 @@ def test_a_column_of_any_table(maker: Any) -> None:
     columns = scalars() | {"patient": [f"p{i // 4}" for i in range(60)], "patient_err": np.ones(60)}
     columns["label"] = ["ab"[(i // 4) % 2] for i in range(60)]
     table = maker(columns)
-    model = uncertain.fit(table, groups="patient", method="gsu")
+    model = uncertain.fit(table, groups="patient", method="gsu", exact=[])
     assert model.columns_.features == ("u", "v")
     assert "patient" not in model.columns_.ignored
     assert "groups (patient)" in repr(model)

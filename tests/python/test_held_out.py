@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 import uncertain
@@ -16,6 +17,7 @@ def readings(n: int, seed: int = 0) -> GaussianArray:
     return GaussianArray(rng.normal(size=(n, 2)), std=rng.uniform(0.05, 0.1, (n, 2)))
 
 
+@pytest.mark.filterwarnings("ignore:.*repeat the readings of others")
 def test_copies_of_rows_do_not_praise_a_memory() -> None:
     X, labels = readings(60), np.random.default_rng(1).integers(0, 2, 60)
     copies = np.tile(np.arange(60), 3)
@@ -50,6 +52,7 @@ def test_a_chosen_model_is_calibrated_by_the_folds_of_the_choice() -> None:
     assert 0.86 < np.mean(held) < 0.96
 
 
+@pytest.mark.filterwarnings("ignore:.*repeat the readings of others")
 def test_a_report_keeps_equal_rows_together() -> None:
     """A machine with a narrow kernel knows its rows by heart, and so the labels of their copies."""
     labels = np.random.default_rng(6).integers(0, 2, 40)

@@ -256,7 +256,7 @@ def test_the_first_column_that_cannot_be_read_is_named() -> None:
         (negative, "^mag_err: row 5 is -0.1"),
     ):
         with pytest.raises(UncertainError, match=message):
-            uncertain.fit(TABLE | wrong, target="kind", method="gsu")
+            uncertain.fit(TABLE | wrong, target="kind", method="gsu", on_missing="error")
 
 
 def test_ambiguous_error_columns_are_one_question_and_its_answer_can_be_typed() -> None:

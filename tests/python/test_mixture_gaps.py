@@ -334,7 +334,8 @@ def test_limits_beside_asymmetric_errors() -> None:
 
 def test_equal_rows_with_gaps_are_held_out_together_and_inspected() -> None:
     frame = with_gaps(pl.concat([table(60)] * 2))
-    model = uncertain.fit(frame, target="kind", method="law", arms="shape")
+    with pytest.warns(UncertainWarning, match="rows repeat the readings of others .*groups="):
+        model = uncertain.fit(frame, target="kind", method="law", arms="shape")
     assert np.isfinite(np.asarray(model.predict_proba(frame))).all()
     found = uncertain.inspection.partial_dependence(model, frame, ["a"], grid_resolution=3)
     assert np.isfinite(found.average).all()

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-import uncertain
 from uncertain import GaussianArray, Incomplete, RemeasuredClassifier, RemeasuredRegressor
 from uncertain._trees import number_of_trees as counting
 from uncertain._trees.number_of_trees import Curve
@@ -87,7 +86,7 @@ def test_weights_of_any_size_and_of_zero() -> None:
         RemeasuredClassifier(factors=(1.0, 4.0)).fit(empty, np.arange(60) % 2)
 
 
-def test_a_number_of_trees_may_be_said_and_the_chosen_one_is_taken_for_models_of_folds() -> None:
+def test_a_number_of_trees_may_be_said() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(120) % 2
     rows = GaussianArray(rng.normal(size=(120, 2)) + y[:, None], std=0.3)
@@ -97,9 +96,6 @@ def test_a_number_of_trees_may_be_said_and_the_chosen_one_is_taken_for_models_of
     assert same.n_trees_ == same.estimator_.n_iter_ == 7
     constant = RemeasuredClassifier(n_copies=4, n_trees=0, random_state=0).fit(rows, y)
     assert np.ptp(constant.predict_proba(rows)[:, 1]) == 0.0
-    model = uncertain.fit(rows, y, method="remeasured", n_copies=4)
-    folds = model._calibration.sets.models  # type: ignore[union-attr]
-    assert {fold[-1].n_trees for fold in folds} == {model.pipeline_[-1].n_trees_}
     with pytest.raises(ParameterError, match="n_trees = -1"):
         RemeasuredClassifier(n_trees=-1).fit(rows, y)
     with pytest.raises(ParameterError, match="default learner"):

@@ -26,7 +26,7 @@ def test_the_coefficients_of_the_report_are_those_of_the_model() -> None:
     without = uncertain.fit(table.drop("cov_x_y"), "y", method="mixture")
     assert model.columns_.target_cov == {"x": "cov_x_y"}
     # The shift that the covariance makes is many standard errors.
-    assert abs(model.pipeline_[-1].coef_[0] - 2.0) < 0.15 < abs(without.pipeline_[-1].coef_[0] - 2.0)
+    assert abs(model.pipeline_[-1].coef_[0] - 2.0) < 0.16 < abs(without.pipeline_[-1].coef_[0] - 2.0)
     report = model.report(table, folds=3, repeats=1)
     assert report.coefficients is not None
     own = report.coefficients.values[report.coefficients.names.index(report.own)]

@@ -8,11 +8,12 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import RepeatedKFold
 from sklearn.pipeline import make_pipeline
 
 import uncertain
-from uncertain import GaussianArray, GaussianCollapser, GaussianDenoiser, GaussianScaler, GSURegressor
+from uncertain import GaussianArray, GaussianCollapser, GaussianDenoiser, GaussianScaler
 
 
 def line(n: int = 800, seed: int = 0) -> pl.DataFrame:
@@ -70,18 +71,18 @@ def test_every_meaning_is_the_pipeline_that_fit_would_make() -> None:
     report = uncertain.fit(table, target="y", meaning="spread", method="gsu").report(
         table, folds=3, repeats=1, random_state=1
     )
+    w = uncertain.fit(table, target="y", meaning="measurement", method="gsu").pipeline_
     measured = make_pipeline(
         GaussianDenoiser(random_state=0),
         GaussianScaler(spread="total"),
         GaussianCollapser(),
-        GSURegressor(random_state=0),
+        clone(w[-1]),  # whose defaults are in units of the target
     )
     errors = []
     for train, test in RepeatedKFold(n_splits=3, n_repeats=1, random_state=1).split(y):
         predicted = measured.fit(data[train], y[train]).predict(data[test])
         errors.append(np.abs(predicted - y[test]).mean())
     np.testing.assert_allclose(report.board.score("measurement", "mae").values, errors)
-    w = uncertain.fit(table, target="y", meaning="measurement", method="gsu").pipeline_
     np.testing.assert_allclose(
         report.coefficients.values[report.coefficients.names.index("measurement")], w[-1].coef_ / w[2].scale_
     )

@@ -103,14 +103,6 @@ def test_threads_change_no_bit(n_classes: int) -> None:
     np.testing.assert_array_equal(answers[1], answers[2])
 
 
-def test_models_of_folds_have_one_learner_and_the_answer_has_several() -> None:
-    X, y = readings(200, 5)
-    model = uncertain.fit(X, made(y, 2), method="remeasured", n_trees=20, n_copies=4)
-    folds = model._calibration.sets.models  # type: ignore[union-attr]
-    assert {fold[-1].n_learners for fold in folds} == {1}
-    assert model.pipeline_[-1].n_learners == "auto"
-
-
 def test_how_many_there_are(learners: list[Any]) -> None:
     X, y = readings(100, 6)
     for rows, parameters, expected in (

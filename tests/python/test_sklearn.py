@@ -144,6 +144,7 @@ OF_CORE: dict[type, set[str]] = {
     GSURegressor: STOCHASTIC,
     GaussianDiscriminant: {"max_components"},
     GeneralizedLinearLaw: {"profile"},
+    uncertain.GaussianMixtureRegressor: {"profile"},
     ProbabilisticKernelSVC: STOCHASTIC,
     RobustSVC: STOCHASTIC,
     uncertain.AdaptiveHuberClassifier: {"normalized"},

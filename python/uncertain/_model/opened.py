@@ -54,7 +54,7 @@ def open_rows(
     except ColumnError as error:
         source.refuse(error)
     plan = replace(plan, usual="measurement" if _are_readings(source, columns) else "spread")
-    plan = _of_quantity(plan, columns)
+    plan = _of_quantity(plan, source, columns)
     doubted: list[str] = []
     doubts: list[str] = []
     if asked.limits is None and source.table is not None and budget is None:
@@ -134,7 +134,7 @@ def open_dask_rows(
     empty = Source.from_input(table._meta)
     columns = _find_columns(empty, asked)
     plan = replace(plan, usual="measurement" if _are_readings(empty, columns) else "spread")
-    plan = _of_quantity(plan, columns)
+    plan = _of_quantity(plan, empty, columns)
     reader = DaskReader(
         cluster, table, empty.names, columns, plan.policy, seed=seed_from(plan.random_state),
         group_bytes=GROUP_BYTES if group_bytes is None else group_bytes,
@@ -144,11 +144,13 @@ def open_dask_rows(
     return reader, plan
 
 
-def _of_quantity(plan: Plan, columns: Columns) -> Plan:
-    """The plan for a target with error bars of its own, which is a quantity, whole or not."""
-    found = columns.found
-    has_errors = bool(found.of_target) or columns.target_std is not None
-    return replace(plan, task="regression") if has_errors and plan.task == "auto" else plan
+def _of_quantity(plan: Plan, source: Source, columns: Columns) -> Plan:
+    """The plan for numbers with error bars of their own, which are a quantity, whole or not."""
+    has_errors = bool(columns.found.of_target) or columns.target_std is not None
+    if not has_errors or plan.task != "auto":
+        return plan
+    is_number = source.table is None or source.table.types.get(columns.target or "") == "number"
+    return replace(plan, task="regression") if is_number else plan
 
 
 def _load(source: Source, asked: Columns, columns: Columns, *, in_parts: bool) -> Columns:

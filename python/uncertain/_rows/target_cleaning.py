@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from .._data.column import as_values
 from .._data.warn import warn
 from .._tables.cleaning import Cleaning
@@ -60,11 +62,19 @@ def are_numbers(table: Table, of_target: Columns, task: str) -> bool:
 
 def clean_target(source: Source, per_row: PerRow, columns: Columns, task: str) -> tuple[Source, PerRow]:
     """Return the rows, and what was given for them, with nulls for unknown targets and error bars of them."""
+    given = {role: per_row[role] for role in ("target", "target_std")}
+    y = given["target"]
+    if (
+        source.table is None
+        and given["target_std"] is None
+        and isinstance(y, np.ndarray)
+        and y.dtype.kind != "f"
+    ):
+        return source, per_row  # classes in an array, for which no library of tables is loaded
     import polars as pl
 
     from .._tables.series import to_series
 
-    given = {role: per_row[role] for role in ("target", "target_std")}
     series = {}
     for role, values in given.items():
         if values is not None and not isinstance(values, str) and not _is_pair(values):

@@ -559,7 +559,8 @@ def _target_covariances(
     if cov.shape == (n, n) and n != m:
         raise UncertainError(
             f"y_cov: {(n, n)} is a covariance of all rows. shared_modes(y_cov) makes y_std= and modes= of "
-            f"it; y_cov= of a curve is {(m, m)} or {(n, m, m)}, that of each row's outputs."
+            f"it, and LinearLaw takes it as it is; y_cov= of a curve is that of each row's outputs, "
+            f"{(m, m)} or {(n, m, m)}."
         )
     if cov.shape not in {(m, m), (n, m, m)}:
         raise UncertainError(f"y_cov: expected the shape {(n, m, m)} or {(m, m)}, got {cov.shape}")

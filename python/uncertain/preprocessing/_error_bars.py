@@ -223,7 +223,7 @@ def settled_arms(table: Table, columns: Columns) -> tuple[Columns, str | None]:
 
 def deviations_of_target(table: Table, bar: ErrorBar, y: Floats, missing: float | None) -> Floats:
     """Standard deviations of targets `y` with two arms, or limits where most rows lie between the columns."""
-    both = table.block(bar.columns).to_numpy()
+    both = table.block(bar.columns).to_numpy().copy()
     if _votes_for_limits(y, np.sort(both, axis=1)) >= 0:
         bar, both = replace(bar, kind="limits"), np.sort(both, axis=1)
     if missing is not None:

@@ -95,12 +95,11 @@ pub(crate) fn average(
     Ok(Step::from_model(Average::by_level(members, weights.as_array().to_owned(), sizes)?).into())
 }
 
+type Members<'py> = (Vec<Vec<Fitted>>, Bound<'py, PyArray2<f64>>, Vec<f64>);
+
 /// Inverse of [`average`].
 #[pyfunction]
-pub(crate) fn members_of<'py>(
-    py: Python<'py>,
-    fitted: &Fitted,
-) -> BorderResult<(Vec<Vec<Fitted>>, Bound<'py, PyArray2<f64>>, Vec<f64>)> {
+pub(crate) fn members_of<'py>(py: Python<'py>, fitted: &Fitted) -> BorderResult<Members<'py>> {
     let Step::Average(with) = &*fitted.inner else {
         return Err(uncertain::Error::Data(format!("a {} has no members", fitted.inner.kind())).into());
     };

@@ -64,6 +64,7 @@ impl LineRows {
             return Err(Error::Data("every target is a limit, so nothing is known of their size".into()));
         }
         let crossed = crossed.map(|c| Crossed::new(own, mixture, &c, &known, &kept)).transpose()?;
+        let limits = limits.filter(|limits| limits.iter().any(|limit| *limit != 0));
         if let Some(crossed) = &crossed {
             known.iter_mut().zip(&crossed.taken).for_each(|(t, taken)| *t = (*t - taken).max(0.0));
         }
