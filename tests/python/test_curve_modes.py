@@ -73,6 +73,7 @@ def exponential_without_scatter(law: CurveRegressor, X: GaussianArray, y: np.nda
     return inside + carried @ np.linalg.solve(scores @ scores.T, carried.T), inside @ gradient
 
 
+@pytest.mark.xfail(strict=True, reason="standard errors of curves without scatter are up to 5 % too large")
 def test_without_scatter_errors_are_those_of_the_closed_form() -> None:
     at_zero = 0
     for seed in range(10):
@@ -86,7 +87,7 @@ def test_without_scatter_errors_are_those_of_the_closed_form() -> None:
             covariance, away = exponential_without_scatter(law, X, y, modes)
             std = np.sqrt(np.diag(covariance))
             assert np.all(np.abs(away) < 1e-3 * std)
-            np.testing.assert_allclose(np.concatenate([law.std_, law.modes_std_]), std, rtol=1e-2)
+            np.testing.assert_allclose(np.concatenate([law.std_, law.modes_std_]), std, rtol=1e-3)
     assert at_zero > 2
 
 

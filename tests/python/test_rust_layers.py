@@ -128,9 +128,7 @@ def _neighbours() -> dict[Path_, dict[str, dict[str, set[str]]]]:
     return out
 
 
-@pytest.mark.xfail(
-    strict=True, reason="requests of lines are defined in model::line"
-)
+@pytest.mark.xfail(strict=True, reason="requests of lines are defined in model::line")
 def test_top_level_modules_import_from_lower_layers_only() -> None:
     level = {name: k for k, names in enumerate(LAYERS) for name in names}
     modules = {p.stem for p in ROOT.iterdir()} - {"lib", "testing"}
@@ -144,9 +142,7 @@ def test_top_level_modules_import_from_lower_layers_only() -> None:
     assert not upward, upward
 
 
-@pytest.mark.xfail(
-    strict=True, reason="requests of lines are defined in model::line"
-)
+@pytest.mark.xfail(strict=True, reason="requests of lines are defined in model::line")
 def test_no_circles_inside_folders() -> None:
     circles = []
     for folder, graph in _neighbours().items():
