@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 CEILINGS = {
-    "python": 39_072,
+    "python": 39_090,
     "python/uncertain/_base": 1_420,
     "python/uncertain/_choice": 1_705,
     "python/uncertain/_data": 3_410,
@@ -21,7 +21,7 @@ CEILINGS = {
     "python/uncertain/_model": 4_325,
     "python/uncertain/_onnx": 1_186,
     "python/uncertain/_report": 2_250,
-    "python/uncertain/_rows": 2_578,
+    "python/uncertain/_rows": 2_590,
     "python/uncertain/_tables": 5_798,
     "python/uncertain/_trees": 1_200,
     "python/uncertain/cli": 775,
