@@ -251,12 +251,12 @@ def test_the_first_column_that_cannot_be_read_is_named() -> None:
     values: list[object] = FLUX.tolist()
     values[7] = "n/a"
     negative = {"mag": FLUX, "mag_err": np.where(np.arange(N) == 5, -0.1, STD)}
-    for wrong, message in (
-        ({"flux": values} | negative, "^flux: row 7 is 'n/a'"),
-        (negative, "^mag_err: row 5 is -0.1"),
+    for wrong, on_missing, message in (
+        ({"flux": values} | negative, "auto", "^flux: row 7 is 'n/a'"),
+        (negative, "error", "^mag_err: row 5 is -0.1"),
     ):
         with pytest.raises(UncertainError, match=message):
-            uncertain.fit(TABLE | wrong, target="kind", method="gsu", on_missing="error")
+            uncertain.fit(TABLE | wrong, target="kind", method="gsu", on_missing=on_missing)
 
 
 def test_ambiguous_error_columns_are_one_question_and_its_answer_can_be_typed() -> None:
