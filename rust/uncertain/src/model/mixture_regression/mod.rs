@@ -8,7 +8,7 @@
 //! the reading, a mixture again ([`Densities`]), of which a missing feature has infinite noise.
 //!
 //! One component is a line between true values with errors in both variables (Fuller, Measurement Error Models, 1987,
-//! <https://doi.org/10.1002/9780470316665>), fitted as every line is ([`line`](super::line)): its [`Law`] has scatter and standard
+//! <https://doi.org/10.1002/9780470316665>), fitted as every line is ([`super::line`]): its [`Law`] has scatter and standard
 //! errors. More are a curve.
 
 mod beside;
@@ -65,7 +65,7 @@ readable! {
 ///
 /// # Errors
 /// Targets of other rows, errors of a row that are no covariance matrix together, and those of
-/// [`ValidParams::fit`](crate::deconvolution::ValidParams) and of [`line`].
+/// [`ValidParams::fit`](crate::deconvolution::ValidParams) and of [`mod@super::line`].
 pub fn fit<'a>(
     params: &ValidParams,
     rows: impl Into<Incomplete<'a>>,
