@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cases::Numbers;
 use uncertain::deconvolution::Mixture;
 use uncertain::loss::LossKind;
-use uncertain::model::line::{LineRequest, LineSums};
+
 use uncertain::partition::{Partition, SideColumns};
 use uncertain::state::{RemoteRows, Training};
 use uncertain::step::Step;
-use uncertain::sums::{HEADER, LinearProblem, RemoteLoss, Request, RowSums, add_partitions, encode, split_sums};
+use uncertain::sums::{
+    HEADER, LineRequest, LineSums, LinearProblem, RemoteLoss, Request, RowSums, add_partitions, encode, split_sums,
+};
 use uncertain::{Control, Covariances, Error, GaussianArray, Incomplete, Labels, Result, Rows, Targets, Weights};
 
 const D: usize = 3;

@@ -65,6 +65,7 @@ pub mod loss;
 pub mod memory;
 pub(crate) mod mixture;
 pub mod model;
+mod moments;
 mod named;
 mod number;
 pub mod objective;

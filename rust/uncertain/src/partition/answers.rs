@@ -1,13 +1,13 @@
 //! The sums of a [`Partition`]: one answer per kind of request.
 
 use super::Partition;
-use super::moments::{Moments, sums};
-use super::scatter::scatter;
 use crate::control::Control;
 use crate::data::{Collapse, Kind, Labels, RowTargets, Weights};
 use crate::deconvolution::{self, with_target};
 use crate::error::{Error, Result};
 use crate::mixture::Mixture;
+use crate::model::line;
+use crate::moments::{Moments, moments, scatter};
 use crate::objective::{LocalRows, Problem};
 use crate::parallel;
 use crate::sums::{LinearProblem, Request, RowSums, decode, pack_sums};
@@ -60,7 +60,7 @@ impl Partition {
             }
             Request::Line(line) => {
                 self.check_single(&line.density)?;
-                line.answer(self.rows(), &self.known_targets()?, control)
+                line::answer(line, self.rows(), &self.known_targets()?, control)
             }
         }
     }
@@ -129,12 +129,12 @@ impl Partition {
         let (rows, weight) = (self.rows(), |row: usize| self.weight(row));
         if center.is_empty() {
             let mut out = self.presence_in(0..self.n_rows());
-            out.extend(sums(rows, &weight, Moments::First)?);
+            out.extend(moments(rows, &weight, Moments::First)?);
             return Ok(out);
         }
         self.check_width(center.len())?;
-        let mut out = sums(rows, &weight, Moments::Second(center))?;
-        out.extend(sums(rows, &weight, Moments::Inner)?);
+        let mut out = moments(rows, &weight, Moments::Second(center))?;
+        out.extend(moments(rows, &weight, Moments::Inner)?);
         Ok(out)
     }
 

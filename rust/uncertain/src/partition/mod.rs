@@ -19,11 +19,6 @@
 
 mod answers;
 mod hash;
-mod moments;
-mod scatter;
-
-pub(crate) use moments::{Moments, sums as moments};
-pub(crate) use scatter::{RowMoments, moments_by_class};
 
 use crate::data::{GaussianArray, Incomplete, Targets, Weights};
 use crate::deconvolution::with_target;

@@ -15,6 +15,7 @@
 //! which has no infinity, and is several times as long and as slow for matrices.
 
 mod encoding;
+mod line;
 mod request;
 mod shared;
 #[cfg(test)]
@@ -22,6 +23,7 @@ mod tests;
 
 pub use encoding::{HEADER, VERSION, add_partitions, encode, split_sums};
 pub(crate) use encoding::{decode, pack_sums};
+pub use line::{LineRequest, LineSums};
 pub use request::{LinearProblem, RemoteLoss, Request};
 pub(crate) use shared::share_passes;
 

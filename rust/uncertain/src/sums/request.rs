@@ -6,7 +6,8 @@ use crate::data::covariance::packed_len;
 use crate::error::{Error, Result};
 use crate::loss::{Loss, LossKind, WorstCaseHinge};
 use crate::mixture::Mixture;
-use crate::model::line::LineRequest;
+
+use super::line::LineRequest;
 
 /// A loss that can be sent to other processes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -1,12 +1,11 @@
 //! Requests arrive as they were sent: every kind, every field, every bit.
 
-use crate::model::line::{LineRequest, LineSums};
 use std::collections::HashSet;
 use std::mem::discriminant;
 
 use strum::EnumCount;
 
-use super::{LinearProblem, RemoteLoss, Request, decode, encode};
+use super::{LineRequest, LineSums, LinearProblem, RemoteLoss, Request, decode, encode};
 use crate::loss::{LossKind, every_loss};
 use crate::mixture::Mixture;
 use crate::testing::Numbers;

@@ -24,7 +24,7 @@ use crate::control::Control;
 use crate::data::covariance::packed_index;
 use crate::error::Result;
 use crate::linalg::{cholesky, cholesky_solve};
-use crate::model::law::family::FamilyRows;
+use crate::model::law::family_rows::FamilyRows;
 use crate::model::law::likelihood::Likelihood;
 use crate::model::law::newton::{Maximum, square};
 use crate::parallel;

@@ -21,6 +21,7 @@ pub(super) mod crossed;
 pub(super) mod density;
 pub(super) mod errors;
 mod family;
+mod family_rows;
 mod features;
 mod fit;
 mod integral;

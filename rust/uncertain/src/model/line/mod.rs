@@ -16,6 +16,7 @@
 //! ```
 //! with the weights of EM as W where the noise is not normal.
 
+mod elsewhere;
 mod features;
 mod fit;
 mod remote;
@@ -41,8 +42,8 @@ use super::noise::Noise;
 use fit::Question;
 use rows::LineRows;
 
+pub(crate) use remote::answer;
 pub(super) use remote::fit_remote;
-pub use remote::{LineRequest, LineSums};
 
 pub use super::error_scale::ErrorScale;
 pub use super::least_squares::LeastSquares;

@@ -1,7 +1,5 @@
 //! Lines of rows that other processes hold: the same fit from sums over the rows, which a [`LineRequest`] asks for.
 
-use serde::{Deserialize, Serialize};
-
 use crate::control::Control;
 use crate::data::{Incomplete, Targets};
 use crate::deconvolution::{self, Mixture, RemoteEm};
@@ -9,49 +7,16 @@ use crate::error::{Error, Result};
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::density::refined_remotely;
 use crate::model::law::errors::{sums_of_squares, sums_of_stage};
-use crate::model::law::likelihood::{Evaluation, Freedom};
-use crate::model::law::newton::Elsewhere;
+use crate::model::law::likelihood::Freedom;
 use crate::model::noise::Noise;
 use crate::params::Valid;
 use crate::state::RemoteRows;
-use crate::sums::{Request, RowSums};
+use crate::sums::{LineRequest, LineSums};
 
+use super::elsewhere::RemoteLine;
 use super::fit::{self, Question};
 use super::rows::LineRows;
 use super::{LineFit, Params, SharedErrors};
-
-/// What the rows must know of a line.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LineRequest {
-    /// N(mu, T) of the true features.
-    pub density: Mixture,
-    /// The line that targets are measured from, in units of the rows, and the unit.
-    pub law: Vec<f64>,
-    /// See `law`.
-    pub unit: f64,
-    /// Factor of the weights.
-    pub share: f64,
-    /// Changes of the line in coordinates and units of the fit, and the scatter.
-    pub theta: Vec<f64>,
-    /// Coefficients of the round before.
-    pub before: Vec<f64>,
-    /// Which sums.
-    pub ask: LineSums,
-}
-
-/// Which sums over the rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum LineSums {
-    /// The log-likelihood with its derivatives, and those of the degrees of freedom.
-    Likelihood,
-    /// Products of scores of the density with themselves and with those of the line.
-    Stage,
-    /// Squares of the rows' influences.
-    Squares {
-        /// How scores of the density move those of the line.
-        gain: Vec<f64>,
-    },
-}
 
 /// Centred and scaled by the density.
 fn coordinates(density: &Mixture) -> Coordinates {
@@ -60,83 +25,29 @@ fn coordinates(density: &Mixture) -> Coordinates {
     Coordinates { centre: density.mean(0).to_vec(), scale }
 }
 
-impl LineRequest {
-    /// The sums over some of the rows.
-    pub(crate) fn answer(&self, rows: Incomplete<'_>, targets: &Targets, control: &Control) -> Result<Vec<f64>> {
-        let mut prepared = LineRows::new(rows, targets, &SharedErrors::default(), &self.density, control)?;
-        prepared.weights.iter_mut().for_each(|c| *c *= self.share / prepared.share);
-        let coordinates = coordinates(&self.density);
-        prepared.rescale(&coordinates);
-        let units = fit::Units { law: &self.law, unit: self.unit };
-        let parts = units.parts(&prepared, Noise::Normal, false);
-        let taken = 0.0;
-        let freedom = Freedom { taken, scaled: false, before: &self.before, shares: &[] };
-        let likelihood = parts.likelihood(&prepared, Some(freedom));
-        let density = coordinates.mixture(&self.density);
-        match &self.ask {
-            LineSums::Likelihood => Ok(likelihood.evaluate(&self.theta, control)?.flat()),
-            LineSums::Stage => sums_of_stage(&likelihood, &density, &likelihood.at(&self.theta), control),
-            LineSums::Squares { gain } => {
-                sums_of_squares(&likelihood, &density, gain, &likelihood.at(&self.theta), control)
-            }
+/// The sums over some of the rows that a request asks for.
+pub(crate) fn answer(
+    request: &LineRequest,
+    rows: Incomplete<'_>,
+    targets: &Targets,
+    control: &Control,
+) -> Result<Vec<f64>> {
+    let mut prepared = LineRows::new(rows, targets, &SharedErrors::default(), &request.density, control)?;
+    prepared.weights.iter_mut().for_each(|c| *c *= request.share / prepared.share);
+    let coordinates = coordinates(&request.density);
+    prepared.rescale(&coordinates);
+    let units = fit::Units { law: &request.law, unit: request.unit };
+    let parts = units.parts(&prepared, Noise::Normal, false);
+    let taken = 0.0;
+    let freedom = Freedom { taken, scaled: false, before: &request.before, shares: &[] };
+    let likelihood = parts.likelihood(&prepared, Some(freedom));
+    let density = coordinates.mixture(&request.density);
+    match &request.ask {
+        LineSums::Likelihood => Ok(likelihood.evaluate(&request.theta, control)?.flat()),
+        LineSums::Stage => sums_of_stage(&likelihood, &density, &likelihood.at(&request.theta), control),
+        LineSums::Squares { gain } => {
+            sums_of_squares(&likelihood, &density, gain, &likelihood.at(&request.theta), control)
         }
-    }
-}
-
-/// Rows elsewhere.
-pub(super) struct RemoteLine<'a> {
-    rows: &'a dyn RowSums,
-    density: &'a Mixture,
-    /// How many there are, and what their weights are times for a sum of as many.
-    pub n: usize,
-    pub share: f64,
-    /// Sum of their squares then.
-    pub squares: f64,
-    control: &'a Control,
-}
-
-/// They as they are asked in one round.
-pub(super) struct Asked<'a> {
-    pub rows: &'a RemoteLine<'a>,
-    pub law: &'a [f64],
-    pub unit: f64,
-    pub before: &'a [f64],
-}
-
-impl Asked<'_> {
-    fn sums(&self, theta: &[f64], ask: LineSums) -> Result<Vec<f64>> {
-        let request = LineRequest {
-            density: self.rows.density.clone(),
-            law: self.law.to_vec(),
-            unit: self.unit,
-            share: self.rows.share,
-            theta: theta.to_vec(),
-            before: self.before.to_vec(),
-            ask,
-        };
-        self.rows.rows.sum(Request::Line(request), self.rows.control)
-    }
-}
-
-impl Elsewhere for Asked<'_> {
-    fn evaluate(&self, theta: &[f64]) -> Result<Evaluation> {
-        Evaluation::from_flat(theta.len(), &self.sums(theta, LineSums::Likelihood)?)
-    }
-
-    fn stage(&self, theta: &[f64]) -> Result<Vec<f64>> {
-        self.sums(theta, LineSums::Stage)
-    }
-
-    fn squares(&self, theta: &[f64], gain: &[f64]) -> Result<Vec<f64>> {
-        self.sums(theta, LineSums::Squares { gain: gain.to_vec() })
-    }
-
-    fn n(&self) -> usize {
-        self.rows.n
-    }
-
-    fn is_weighted(&self) -> bool {
-        (self.rows.squares / self.rows.n as f64 - 1.0).abs() > 1e-12
     }
 }
 

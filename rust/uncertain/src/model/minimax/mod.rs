@@ -27,7 +27,7 @@ use crate::data::{GaussianArray, Labels};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::linear::{Classifier, NearFold, TwoClasses, fit_one_vs_rest};
-use crate::partition::RowMoments;
+use crate::moments::RowMoments;
 use crate::solver::{Solution, Status};
 
 pub use params::{Params, ValidParams};

@@ -5,7 +5,7 @@ use crate::control::Control;
 use crate::data::Labels;
 use crate::error::Result;
 use crate::model::linear::{Classifier, FoldCounts, positive_classes, task};
-use crate::partition::{RowMoments, moments_by_class};
+use crate::moments::{RowMoments, moments_by_class};
 use crate::state::RemoteRows;
 
 impl ValidParams {

@@ -75,7 +75,7 @@ pub(crate) fn moments_by_class(
 }
 
 /// The sums, class by class and fold by fold.
-pub(super) fn scatter(
+pub(crate) fn scatter(
     data: &GaussianArray,
     classes: usize,
     folds: usize,
