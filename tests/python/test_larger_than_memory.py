@@ -179,7 +179,7 @@ def test_every_method_that_reduces_gives_the_model_of_the_table(folder: Path, ca
 
 @pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize("meaning", ["spread", "measurement"])
-def test_gaps_are_spilled_too(tmp_path: Path, meaning: Any) -> None:
+def test_gaps_are_mapped_too(tmp_path: Path, meaning: Any) -> None:
     holes = TABLE.with_columns(
         pl.when(pl.int_range(pl.len()) % 7 == j).then(None).otherwise(pl.col(f"x{j}")).alias(f"x{j}")
         for j in range(3)

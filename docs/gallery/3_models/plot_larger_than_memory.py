@@ -30,8 +30,8 @@ for night in range(8):
         }
     ).write_parquet(folder / f"night-{night}.parquet")  # fmt: skip
 
-spilled = uncertain.fit(folder / "*.parquet", target="kind", method="gsu", memory="100MB")
-print(spilled)
+mapped = uncertain.fit(folder / "*.parquet", target="kind", method="gsu", memory="100MB")
+print(mapped)
 
 # %%
 # The same files read into memory, and the probabilities of a night that neither has seen.
@@ -45,7 +45,7 @@ new = {
     "g": rng.normal(0.7, 1.5, 2000),
     "g_err": errors[:, 1],
 }
-one, other = (np.asarray(model.predict_proba(new)["quasar"]) for model in (in_memory, spilled))
+one, other = (np.asarray(model.predict_proba(new)["quasar"]) for model in (in_memory, mapped))
 print(f"largest difference of a probability: {np.abs(one - other).max():.4f}")
 
 fig, ax = plt.subplots(figsize=(5, 4.6), layout="constrained")

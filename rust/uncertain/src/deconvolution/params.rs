@@ -110,7 +110,7 @@ impl Params {
     ///
     /// A step that raises the log-likelihood of all rows together by a tenth says nothing about the truth, which is a chi
     /// squared away from the maximum. Directions in which few rows show no variance beyond their noise are followed for
-    /// hundreds of steps by a rule that does not know the rows (benches/python/em_patience.py).
+    /// hundreds of steps by a rule that does not know the rows.
     pub(super) fn patience(&self, rows: f64) -> f64 {
         self.tol.unwrap_or_else(|| TOL.max(TOTAL / rows))
     }
