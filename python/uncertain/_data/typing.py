@@ -86,13 +86,6 @@ class Indexable(Protocol):
         """Some of the rows: integers, a slice or a boolean mask."""
 
 
-class Transformer(Protocol):
-    """Whatever makes other rows of rows."""
-
-    def transform(self, X: Any, /) -> Any:
-        """The rows after it."""
-
-
 class Predictor(Protocol):
     """Whatever answers for rows: an estimator that is fitted, a pipeline, or a `Model`."""
 

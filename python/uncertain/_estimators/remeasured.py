@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -18,7 +17,7 @@ from .._base.normal_mixtures import NormalMixtures
 from .._data.groups import Groups, groups_from
 from .._data.options import refuse_if
 from .._data.typing import Floats, Labels, RowValues
-from .._data.validation import RowsLike, check_labels, check_numbers, check_sample_weight, generator_from
+from .._data.validation import RowsLike, check_labels, check_numbers
 from .._trees.number_of_trees import with_known_columns
 from .._trees.remeasured import Copies, Remeasured, has_method, of_mean_one
 from .._trees.residuals import ResidualForest
@@ -230,26 +229,6 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
     def _mixtures(self, columns: Floats, predicted: Floats) -> NormalMixtures:
         assert self._residuals is not None
         return self._residuals.mixtures(columns, predicted)
-
-    def _with_density(
-        self, X: RowsLike, y: ArrayLike, sample_weight: RowValues = None, *, groups: RowValues = None
-    ) -> Self:
-        """This fitted model with a density, learned from the rows of its fit, copied again."""
-        model = copy(self)
-        model.set_params(density=True)
-        rows, random = model._rows(X, reset=False), generator_from(self.random_state)
-        targets, weights = check_numbers(y, X, model), check_sample_weight(sample_weight, len(rows))
-        copies = 1 if self.factors_ == (1.0, 1.0) else self.n_copies
-        truth = model._fit_truth(rows, targets, weights, copies, random)
-        table = model._copied(rows, targets, truth, copies, random)
-        with model._quiet(table):
-            if model.estimator is None:
-                learner = model._boosting(table, random)
-                model._set_trees(learner, table)
-            else:
-                learner = model._learner(random)
-            model._learn_density(learner, Copies(table, targets, weights, groups), random)
-        return model
 
     def _learn_density(self, learner: BaseEstimator, training: Copies, random: Random) -> None:
         """A forest of the residuals of every second copy, from predictions by learners of other rows."""

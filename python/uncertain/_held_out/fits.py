@@ -89,11 +89,6 @@ def certified_gap(fitted: Pipeline) -> float:
     return float(np.max(getattr(fitted[-1], "optimality_gap_", np.nan)))
 
 
-def ended_early(fitted: Pipeline) -> bool:
-    """Has a step made all the passes it may make without converging?"""
-    return any("max_iter" in np.ravel(getattr(step, "status_", "")) for _, step in fitted.steps)
-
-
 def means_alone(data: GaussianRows) -> GaussianArray:
     """Exact points: the means, and for what is missing its conditional mean given the rest of the row.
 
