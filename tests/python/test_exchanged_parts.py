@@ -234,6 +234,7 @@ def test_exchanged_parts(name: str, files: dict[str, Path], tmp_path: Path) -> N
 GONE = object()
 """In place of a value: the entry is left out."""
 CONSTANT = {"base": 1.0, "slopes": [1.0] * 2, "widths": [1.0] * 2}
+OF_TWO, OF_NONE = {"widths": [1, 1], "centres": [0, 0]}, {"widths": [], "centres": []}
 KERNEL, OF_NUMBERS = "kernel", "kernel, numbers"
 DAMAGES: list[tuple[str, str, Any, str]] = [
     (KERNEL, "conformal.widths", GONE, "required field `widths` - at `$.calibration.conformal`"),
@@ -242,11 +243,12 @@ DAMAGES: list[tuple[str, str, Any, str]] = [
     (KERNEL, "conformal.widths", [0.0, 1.0], "not in order"),
     (KERNEL, "conformal.widths", ["nan", 1.0], "got `str` - at `$[0]`"),
     (KERNEL, "conformal.widths", [None, 1.0], "not in order"),
+    (KERNEL, "conformal.centres", [1.0], "centres of other features"),
     (KERNEL, "conformal.scores.0.0", -1, "not in order"),
-    (KERNEL, "conformal", {"edges": [0.0], "scores": [[1.0]], "widths": [1, 1]}, "not as many as bins"),
-    (KERNEL, "conformal", {"edges": [1.0, 0.0], "scores": [[1.0]] * 3, "widths": [1, 1]}, "not in order"),
-    (KERNEL, "conformal", {"edges": [None], "scores": [[1.0]] * 2, "widths": [1, 1]}, "not in order"),
-    (KERNEL, "conformal", {"edges": [], "widths": [1, 1]}, "required field `scores`"),
+    (KERNEL, "conformal", {"edges": [0.0], "scores": [[1.0]], **OF_TWO}, "not as many as bins"),
+    (KERNEL, "conformal", {"edges": [1.0, 0.0], "scores": [[1.0]] * 3, **OF_TWO}, "not in order"),
+    (KERNEL, "conformal", {"edges": [None], "scores": [[1.0]] * 2, **OF_TWO}, "not in order"),
+    (KERNEL, "conformal", {"edges": [], **OF_TWO}, "required field `scores`"),
     (KERNEL, "sizes", {"lower": [0.1], "middle": [0.2], "upper": [0.3], "n_rows": 9}, "errors of 1 features"),
     (KERNEL, "sizes", {"middle": [0.2]}, "required field `lower`"),
     (KERNEL, "sizes", [], "Expected `object | null`, got `array`"),
@@ -256,8 +258,8 @@ DAMAGES: list[tuple[str, str, Any, str]] = [
     (KERNEL, "sizes.n_rows", 0, "Expected `int` >= 1"),
     (KERNEL, "spread", CONSTANT, "beside a classifier"),
     (KERNEL, "residual_std", 1.0, "a ProbabilisticKernelSVC with a residual_std"),
-    (OF_NUMBERS, "conformal", {"edges": [], "scores": [[-1, -1]], "widths": []}, "not in order"),
-    (OF_NUMBERS, "conformal", {"edges": [], "scores": [[2.0, 1.0]], "widths": []}, "not in order"),
+    (OF_NUMBERS, "conformal", {"edges": [], "scores": [[-1, -1]], **OF_NONE}, "not in order"),
+    (OF_NUMBERS, "conformal", {"edges": [], "scores": [[2.0, 1.0]], **OF_NONE}, "not in order"),
     (OF_NUMBERS, "spread", GONE, "without residual_std or spread"),
     (OF_NUMBERS, "spread.base", -1.0, "Expected `float` > 0.0"),
     (OF_NUMBERS, "spread.widths", [0.0, 1.0], "not positive"),

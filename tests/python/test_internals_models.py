@@ -449,7 +449,8 @@ def test_scores_of_classes_are_uniform_and_sets_nested() -> None:
     rng = np.random.default_rng(0)
     shares = rng.dirichlet([5.0, 5.0, 5.0], 4_000)
     rows = GaussianArray(rng.normal(size=(4_000, 2)), std=0.1)
-    scores = score_of_classes(shares, rows)
+    centres, widths = np.zeros(2), np.ones(2)
+    scores = score_of_classes(shares, rows, centres, widths)
     drawn = (rng.random((4_000, 1)) > np.cumsum(shares, axis=1)).sum(axis=1)
     of_truth = scores[np.arange(4_000), drawn]
     assert np.mean(of_truth == 0.0) == pytest.approx(np.mean(drawn == shares.argmax(axis=1)))
@@ -457,7 +458,11 @@ def test_scores_of_classes_are_uniform_and_sets_nested() -> None:
     order = np.argsort(-shares, axis=1)
     assert (np.diff(np.take_along_axis(scores, order, axis=1), axis=1) > 0.0).all()
     again = np.random.default_rng(1).permutation(4_000)
-    assert_allclose(score_of_classes(shares[again], rows[again]), scores[again])
+    assert_allclose(score_of_classes(shares[again], rows[again], centres, widths), scores[again])
+    # In another unit, from another origin and in another order of features.
+    c, origin = np.array([1e3, 1e-6]), np.array([5.0, -3.0])
+    moved = GaussianArray((c * rows.means + origin)[:, ::-1], std=np.tile((0.1 * c)[::-1], (4_000, 1)))
+    assert_allclose(score_of_classes(shares, moved, origin[::-1], c[::-1]), scores, atol=1e-5)
 
 
 @pytest.fixture(scope="module")

@@ -139,15 +139,17 @@ def _of_numbers(fitted: Pipeline, training: TrainingRows, held: HeldOut) -> Cali
 def _of_classes(fitted: Pipeline, training: TrainingRows, held: HeldOut) -> Calibration:
     if len(held.at) < LEAST_SCORES:
         return Calibration()
-    widths = feature_spread(filled_gaussians(held.training.rows).means, ~missing_mask(held.training.rows))
+    means, present = filled_gaussians(held.training.rows).means, ~missing_mask(held.training.rows)
+    widths = feature_spread(means, present)
+    centres = np.where(present, means, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
     rows, y = np.arange(len(held.at)), held.truth
     scores, levels = [], []
     for answer, read in zip(held.answers["model"], held.readings, strict=True):
         assert answer.shares is not None
-        scores.append(score_of_classes(answer.shares, read)[rows, y])
+        scores.append(score_of_classes(answer.shares, read, centres, widths)[rows, y])
         levels.append(noise_levels(read, widths))
     weights = np.tile(held.counts, len(scores))
-    made = Conformal.from_scores(np.concatenate(scores), np.concatenate(levels), weights, widths)
+    made = Conformal.from_scores(np.concatenate(scores), np.concatenate(levels), weights, widths, centres)
     return Calibration(conformal=made)
 
 

@@ -11,9 +11,10 @@ a normal law the deviation over its standard deviation. The score of a class is
 
     sum of the probabilities of all more probable classes + u P(class),   0 for the most probable class,
 
-u a uniform number made of the row's values (Y. Romano, M. Sesia, E. Candes, Classification with Valid and
-Adaptive Coverage, NeurIPS 2020). A row's set has the most probable classes, so that sets are nested in
-coverage and never empty; u spreads the scores where labels are nearly noise and all probabilities are alike.
+u a uniform number made of the row's values in units of their spread (Y. Romano, M. Sesia, E. Candes,
+Classification with Valid and Adaptive Coverage, NeurIPS 2020). A row's set has the most probable classes, so
+that sets are nested in coverage and never empty; u spreads the scores where labels are nearly noise and all
+probabilities are alike.
 """
 
 from __future__ import annotations
@@ -27,9 +28,7 @@ from scipy.special import ndtr, ndtri
 from .._base.normal_mixtures import TINY, NormalMixtures
 from .._data.array import value_sizes
 from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
-from .._data.mixing import mixed
 from .._data.typing import Booleans, Floats, Ints, Labels
-from .._held_out.equal import hashed
 
 MOST_BINS = 8
 PER_BIN = 150
@@ -37,6 +36,10 @@ PER_BIN = 150
 KEPT = 1000
 """Numbers that are kept of a bin's scores: its quantiles, if there are more."""
 FLOOR = -3.0
+NONE: Floats = np.empty(0)
+TURNS = 1e4
+"""Of a row's uniform number, for one standard deviation of a feature: enough that neighbours differ, and few
+enough that rounding, such as of another unit, does not matter."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Conformal:
     where a model's probabilities differ by a millionth."""
     widths: Floats
     """The spread of every feature, in whose units noise levels of classes are; empty for numbers."""
+    centres: Floats
+    """The mean of every feature, as many."""
 
     def __post_init__(self) -> None:
         rising = np.isfinite(self.edges).all() and (np.diff(self.edges) > 0.0).all()
@@ -59,18 +64,19 @@ class Conformal:
             or not in_order
             or len(self.scores) != len(self.edges) + 1
             or not (self.widths > 0.0).all()
+            or not np.isfinite(self.centres).all()
         ):
             raise ValueError("scores are not in order, or not as many as bins")
 
     @classmethod
     def from_scores(
-        cls, scores: Floats, levels: Floats, weights: Floats, widths: Floats | None = None
+        cls, scores: Floats, levels: Floats, weights: Floats, widths: Floats = NONE, centres: Floats = NONE
     ) -> Self:
         """Of rows with these scores, noise levels and weights > 0."""
         edges = _bin_edges(levels)
         at = np.searchsorted(edges, levels, side="right")
         kept = tuple(_equal(scores[at == k], weights[at == k]) for k in range(len(edges) + 1))
-        return cls(edges, kept, np.empty(0) if widths is None else widths)
+        return cls(edges, kept, widths, centres)
 
     def limits(self, levels: Floats, coverage: float) -> Floats:
         """The largest score that belongs in each row's set; infinite where there were too few to tell."""
@@ -100,27 +106,27 @@ def interval(law: NormalMixtures, scores: Floats) -> tuple[Floats, Floats]:
     return ends[0], ends[1]
 
 
-def score_of_classes(shares: Floats, rows: GaussianRows | Any) -> Floats:
-    """Scores of all classes, (n, K)."""
+def score_of_classes(shares: Floats, rows: GaussianRows | Any, centres: Floats, widths: Floats) -> Floats:
+    """Scores of all classes, (n, K), of rows whose features have these means and spreads."""
     order = np.argsort(-shares, axis=1, kind="stable")
     falling = np.take_along_axis(shares, order, axis=1)
     above = np.cumsum(falling, axis=1) - falling
     scores = np.empty_like(shares)
-    values = np.maximum(above + _uniform(rows)[:, None] * falling, 0.0)
+    values = np.maximum(above + _uniform(rows, centres, widths)[:, None] * falling, 0.0)
     values[:, 0] = 0.0  # a set is never empty
     np.put_along_axis(scores, order, values, axis=1)
     return scores
 
 
-def _uniform(rows: GaussianRows | Any) -> Floats:
-    """A number between 0 and 1 for each row, made of its values and errors."""
+def _uniform(rows: GaussianRows | Any, centres: Floats, widths: Floats) -> Floats:
+    """A number between 0 and 1 for each row, made of its values and errors, not of units or order."""
     if isinstance(rows, np.ndarray):
-        values = np.asarray(rows, dtype=np.float64)
+        places = (rows - centres) / widths
     else:
         gaussians, missing = filled_gaussians(rows).collapse("gaussian"), missing_mask(rows)
-        values = np.hstack([gaussians.means, gaussians._deviations()])
-        values[np.hstack([missing, missing])] = 0.0
-    return np.asarray((mixed(hashed(values)) >> np.uint64(11)) * 2.0**-53)
+        places = (gaussians.means - centres + np.sqrt(2.0) * gaussians._deviations()) / widths
+        places = np.where(missing, np.sqrt(3.0), places)
+    return np.asarray(np.mod(TURNS * places.sum(axis=1), 1.0))
 
 
 def noise_levels(rows: Any, widths: Floats) -> Floats:

@@ -164,6 +164,8 @@ def _check(pipeline: Pipeline, calibration: Calibration) -> None:
         raise ValueError("widths of a regression beside a classifier")
     if c.conformal is not None and len(c.conformal.widths) != (0 if is_regressor(last) else d):
         raise ValueError(f"scores with the widths of {len(c.conformal.widths)} features, the model has {d}")
+    if c.conformal is not None and c.conformal.centres.shape != c.conformal.widths.shape:
+        raise ValueError("scores with centres of other features than the widths")
 
 
 def _without_nan(value: Any) -> Any:

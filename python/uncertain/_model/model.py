@@ -255,7 +255,8 @@ class Model:
         def sets(steps: Pipeline, rows: GaussianRows) -> tuple[Labels]:
             shares = class_shares(steps, rows, classes)
             limits = conformal.limits(noise_levels(rows, conformal.widths), coverage)
-            return (set_lists(shares, score_of_classes(shares, rows) <= limits[:, None], classes),)
+            scores = score_of_classes(shares, rows, conformal.centres, conformal.widths)
+            return (set_lists(shares, scores <= limits[:, None], classes),)
 
         names = self._names("_set" if append else "", append=append)
         with shown("predicting sets"):
