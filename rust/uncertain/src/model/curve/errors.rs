@@ -2,10 +2,16 @@
 
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
+use crate::solver::levenberg::Expansion;
+
+use super::structural::Structural;
 
 /// Directions of less information, in units of each parameter, are not determined: where that is a sum of products, and
 /// where it has second derivatives.
 pub(super) const SINGULAR: [f64; 2] = [1e-14, 1e-7];
+/// Steps of differences of the gradient, in standard errors.
+const STEP: f64 = 5e-3;
+
 /// The inverse of some rows and columns of H (p x p), 0 elsewhere.
 ///
 /// # Errors
@@ -62,4 +68,41 @@ pub(super) fn spread_out(covariance: &[f64], free: &[usize], some: &[usize], p: 
         }
     }
     out
+}
+
+/// Minus the second derivatives of the log-likelihood of `some` parameters (0 for others), by differences of the gradient.
+///
+/// A step is a part of the standard error given all other parameters. The `diagonal` is the information that there would be if
+/// the true x were known: with little scatter it is far larger than what the readings tell, and its steps would see rounding.
+/// The `hessian` lacks second derivatives of f, so its steps may be too long, and are then shortened.
+pub(super) fn by_differences(
+    objective: &Structural<'_>,
+    (at, some): (&[f64], &[usize]),
+    Expansion { hessian, diagonal, .. }: &Expansion,
+    (lower, upper): (&[f64], &[f64]),
+) -> Result<Option<Vec<f64>>> {
+    let p = at.len();
+    let mut h = vec![0.0; p * p];
+    for &j in some {
+        let (size, known) = (hessian[j * p + j].min(diagonal[j]), diagonal[j]);
+        let shortest = STEP / known.sqrt();
+        let mut step = if size > 1e-12 * known { STEP / size.sqrt() } else { shortest };
+        let column = loop {
+            let mut ends = [at.to_vec(), at.to_vec()];
+            ends[0][j] = (at[j] + step).min(upper[j]);
+            ends[1][j] = (at[j] - step).max(lower[j]);
+            let width = ends[0][j] - ends[1][j];
+            let both = objective.gradient(&ends[0])?.zip(objective.gradient(&ends[1])?);
+            let column: Option<Vec<f64>> = both
+                .map(|(above, below)| above.iter().zip(below).map(|(above, below)| (above - below) / width).collect());
+            let own = column.as_ref().map_or(0.0, |column| column[j]);
+            if !(step > shortest) || (own > 0.0 && step * own.sqrt() < 10.0 * STEP) {
+                break column;
+            }
+            step = if own > 0.0 { STEP / own.sqrt() } else { 0.1 * step }.max(shortest);
+        };
+        let Some(column) = column else { return Ok(None) };
+        some.iter().for_each(|&a| h[a * p + j] = column[a]);
+    }
+    Ok(Some((0..p * p).map(|at| 0.5 * (h[at] + h[at % p * p + at / p])).collect()))
 }

@@ -171,14 +171,21 @@ pub(super) fn fit_structural(
     if readings.iter().all(|reading| reading.noisy() > 0) {
         refuse_spikes(&mut objective, &at, &lower)?;
     }
-    let some = movable(&at, &minimum.derivatives.gradient, &lower, &upper);
+    let mut some = movable(&at, &minimum.derivatives.gradient, &lower, &upper);
     let width = objective.width();
     let scatters = (0..objective.scatters().len()).map(|o| format!("the squared scatter of output {o}"));
     let scale = scaled.then(|| "the factor of the errors of y".into());
     let of_noise = (0..noise.n()).map(|e| format!("parameter {e} of outliers="));
     let names: Vec<String> = start.free_names().into_iter().chain(scatters).chain(scale).chain(of_noise).collect();
     let unknown = || Error::Data("the curve is not defined near the solution; set bounds= there".into());
-    let information = objective.information(&at, &minimum.derivatives, (&lower, &upper))?;
+    // With next to no scatter the second derivatives of a row are differences of far larger numbers.
+    let at_floor = |j: &usize| objective.scatters().contains(j) && at[*j] > 0.0 && at[*j] <= lower[*j];
+    let information = if noisy && objective.scatters().any(|j| at_floor(&j)) {
+        some.retain(|j| !at_floor(j));
+        errors::by_differences(&objective, (&at, &some), &minimum.derivatives, (&lower, &upper))?
+    } else {
+        objective.information(&at, &minimum.derivatives, (&lower, &upper))?
+    };
     let information = information.ok_or_else(unknown)?;
     // Of clean data the law of outliers is not determined, and does not matter.
     let without: Vec<usize> = some.iter().copied().filter(|&at| at < objective.first_of_noise()).collect();

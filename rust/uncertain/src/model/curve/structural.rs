@@ -247,6 +247,14 @@ impl Structural<'_> {
         Ok(Some(point))
     }
 
+    pub(super) fn gradient(&self, at: &[f64]) -> Result<Option<Vec<f64>>> {
+        Ok(self.point(at)?.map(|point| {
+            let mut gradient = point.derivatives.gradient;
+            gradient[self.free.len()..].iter_mut().zip(self.degrees(at).1).for_each(|(g, first)| *g += first);
+            gradient
+        }))
+    }
+
     pub(super) fn places_of_modes(&self) -> std::ops::Range<usize> {
         self.free.len() - self.modes..self.free.len()
     }
