@@ -307,8 +307,11 @@ def test_wrong_calls() -> None:
     gaussians, boundary = plot.GaussianDisplay, plot.DecisionBoundaryDisplay
     reliable, refined, laws = plot.ReliabilityDisplay, plot.RefinementDisplay, plot.LawDisplay
     cases: list[tuple[Any, str]] = [
-        (lambda: gaussians.from_data(X, features=(0, 7)), "two different numbers"),
-        (lambda: gaussians.from_estimator(model, table, features=("w", "flux")), "no feature 'w'; flux, col"),
+        (lambda: gaussians.from_data(X, features=(0, 7)), "two different ones of flux"),
+        (
+            lambda: gaussians.from_estimator(model, table, features=("w", "flux")),
+            "two different ones of flux, col",
+        ),
         (lambda: boundary.from_estimator(model, table), r"needs 2 features, got 3; .* such as flux, color"),
         (lambda: boundary.from_estimator(two, X[:, :2], cov=[1.0, 2.0]), "matrix of shape"),
         (lambda: boundary.from_estimator(numbers, table), "GSURegressor has no decision_function"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._data.typing import Booleans, Floats
 from ..plot import COLORS, ReliabilityDisplay, new_figure
-from ..plot._figure import bare
+from ..plot._display import bare
 from .board import MEANS_ONLY, Board
 
 if TYPE_CHECKING:

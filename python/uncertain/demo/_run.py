@@ -146,7 +146,7 @@ def table(correct: dict[str, Floats], factors: tuple[int, ...] = FACTORS) -> str
 def draw(correct: dict[str, Floats], path: Path, factors: tuple[int, ...] = FACTORS) -> None:
     """The table as a picture: accuracy against the size of the errors."""
     from ..plot import new_figure
-    from ..plot._figure import bare
+    from ..plot._display import bare
 
     figure, ax = new_figure(7.6, 4.6)
     for name, right in correct.items():

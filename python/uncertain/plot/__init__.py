@@ -1,15 +1,13 @@
 """Pictures of Gaussian rows, laws, boundaries, probabilities and refinements (needs matplotlib).
 
-matplotlib is imported when a picture is drawn, so that the package works without it. Displays follow
-scikit-learn's convention: ``from_estimator`` or ``from_predictions`` computes and draws, ``plot`` draws
-again, and ``ax_`` and ``figure_`` are there to go on with.
+Displays follow scikit-learn's convention: ``from_estimator`` or ``from_predictions`` computes and draws,
+``plot`` draws again, and ``ax_`` and ``figure_`` are there to go on with.
 """
 
 from ._boundary import DecisionBoundaryDisplay, boundaries
-from ._figure import COLORS, new_figure
+from ._display import COLORS, new_figure
 from ._gaussians import GaussianDisplay, ellipses
-from ._law import LawDisplay
-from ._profile import ProfileDisplay
+from ._law import LawDisplay, ProfileDisplay
 from ._refinement import RefinementDisplay
 from ._reliability import ReliabilityDisplay
 

@@ -20,23 +20,28 @@ from .._data.options import refuse_if
 from .._data.typing import Estimator, Floats, Keywords, Labels, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ShapeError
-from ._figure import COLORS, GREY, axes_for, axis_limits, bare, ink, legend
+from ._display import COLORS, GREY, Display, Pair, PlotRows, Target, axis_limits, ink, last_step, legend
 from ._gaussians import GaussianDisplay
-from ._rows import Pair, PlotRows, Target, last_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @dataclass(eq=False, repr=False)
-class DecisionBoundaryDisplay:
+class DecisionBoundaryDisplay(Display):
     """Regions of a classifier on two features, for rows of one covariance.
 
     With two classes the colour is P(score > 0) of a row at that place, the solid line the boundary (score 0)
     and the dashed lines the band within which such a row may lie on either side: a mean score of +-n_std
     standard deviations. With more classes the colour is the predicted class.
 
-    After `plot` there are `ax_`, `figure_`, and the contour sets `boundary_` and `band_` (or None).
+    Attributes
+    ----------
+    xx0, xx1 : ndarrays of shape (resolution, resolution), a grid of both features.
+    score : mean of the score on the grid; with a last axis of K for K > 2 classes.
+    score_std : standard deviation of the score.
+    classes : ndarray of shape (K,)
+    ax_, figure_, boundary_, band_ : Axes, Figure and contour sets (or None), after `plot`.
 
     Examples
     --------
@@ -50,13 +55,9 @@ class DecisionBoundaryDisplay:
     """
 
     xx0: Floats
-    """Grid of the first feature, shape (resolution, resolution)."""
     xx1: Floats
-    """Grid of the second feature."""
     score: Floats
-    """Mean of the score on the grid; with a last axis of K for K > 2 classes."""
     score_std: Floats
-    """Standard deviation of the score."""
     classes: Labels
 
     @classmethod
@@ -91,7 +92,7 @@ class DecisionBoundaryDisplay:
         """
         rows = PlotRows.from_arguments(estimator, X, y)
         pair = rows.pair(features)
-        classifier, data = rows.estimator, rows.rows[:, list(pair)]
+        classifier, data = rows.estimator, rows.rows[:, pair]
         name = type(last_step(classifier)).__name__
         no_score = not hasattr(classifier, "decision_function")
         refuse_if(no_score, f"{name} has no decision_function: a boundary is between classes")
@@ -99,8 +100,7 @@ class DecisionBoundaryDisplay:
         answers = _scores(classifier, points, cov, pair, rows.rows)
         score, std = (values.reshape(xx0.shape + values.shape[1:]) for values in answers)
         classes = np.asarray(getattr(classifier, "classes_", [0, 1]))
-        display = cls(xx0, xx1, score=score, score_std=std, classes=classes)
-        display.plot(axes_for(ax), n_std=n_std)
+        display = cls(xx0, xx1, score, std, classes).plot(ax, n_std=n_std)
         if rows.labels is not None:
             GaussianDisplay(data, rows.labels).plot(display.ax_, **{"names": rows.axis_names(pair)} | options)
         return display
@@ -108,30 +108,27 @@ class DecisionBoundaryDisplay:
     def plot(self, ax: Axes | None = None, *, n_std: float = 1.0) -> Self:
         """Draw on `ax`, or on a new figure."""
         refuse_if(not n_std > 0, f"n_std = {n_std!r}: must be a number of standard deviations > 0")
-        self.ax_ = axes_for(ax)
-        self.figure_ = self.ax_.figure
-        self.boundary_ = self.band_ = None
         from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 
-        grid = (self.xx0, self.xx1)
+        ax, grid = self._start(ax), (self.xx0, self.xx1)
+        self.boundary_ = self.band_ = None
         style: Keywords = {"rasterized": True}
-        bare(self.ax_)
         if self.score.ndim == 3:
             k = self.score.shape[2]
             regions = ListedColormap([COLORS[j % len(COLORS)] for j in range(k)])
             style |= {"cmap": regions, "vmin": -0.5, "vmax": k - 0.5, "alpha": 0.18}
-            self.ax_.pcolormesh(*grid, self.score.argmax(axis=2), **style)
+            ax.pcolormesh(*grid, self.score.argmax(axis=2), **style)
             return self
         # A score without spread is on one side or the other.
         ratio = self.score / np.maximum(self.score_std, 1e-300)
-        colors = [COLORS[0], self.ax_.get_facecolor(), COLORS[1]]
+        colors = [COLORS[0], ax.get_facecolor(), COLORS[1]]
         style |= {"cmap": LinearSegmentedColormap.from_list("sides", colors), "vmin": 0.0, "vmax": 1.0}
-        self.ax_.pcolormesh(*grid, ndtr(ratio), alpha=0.3, **style)
+        ax.pcolormesh(*grid, ndtr(ratio), alpha=0.3, **style)
         line: Keywords = {"colors": ink(), "zorder": 4}
-        self.boundary_ = self.ax_.contour(*grid, self.score, [0.0], linewidths=2.0, **line)
+        self.boundary_ = ax.contour(*grid, self.score, [0.0], linewidths=2.0, **line)
         if np.all(self.score_std > 0):
             line |= {"linestyles": "--", "linewidths": 1.2}
-            self.band_ = self.ax_.contour(*grid, ratio, [-n_std, n_std], **line)
+            self.band_ = ax.contour(*grid, ratio, [-n_std, n_std], **line)
         return self
 
 
@@ -142,11 +139,11 @@ def _grid(limits: ArrayLike, resolution: int) -> tuple[Floats, Floats, Floats]:
 
 
 def _scores(
-    estimator: Estimator, points: Floats, cov: ArrayLike | None, pair: tuple[int, int], rows: GaussianArray
+    estimator: Estimator, points: Floats, cov: ArrayLike | None, pair: list[int], rows: GaussianArray
 ) -> tuple[Floats, Floats]:
-    """Score, and its standard deviation, at points that all have the covariance `cov`.
+    """Score, and its standard deviation, at points of the features `pair` that all have the covariance `cov`.
 
-    They are points of the features `pair`; the others are exactly at the means of `rows`.
+    The other features are exactly at the means of `rows`.
     """
     names = getattr(estimator, "feature_names_in_", None)
     places = np.tile(rows.means.mean(axis=0), (len(points), 1))
@@ -155,10 +152,8 @@ def _scores(
         drawn: Any = places if names is None else GaussianArray(places, feature_names=names)
     else:
         matrix = np.asarray(cov, dtype=np.float64)
-        wanted = "a variance or a matrix of shape (2, 2)"
-        refuse_if(
-            matrix.shape not in ((), (2, 2)), f"cov: expected {wanted}, got shape {matrix.shape}", ShapeError
-        )
+        wrong = f"cov: expected a variance or a matrix of shape (2, 2), got shape {matrix.shape}"
+        refuse_if(matrix.shape not in ((), (2, 2)), wrong, ShapeError)
         whole = np.zeros((rows.n_features, rows.n_features))
         whole[np.ix_(pair, pair)] = matrix if matrix.ndim else matrix * np.eye(2)
         drawn = GaussianArray(places, cov=whole, feature_names=names)
@@ -192,9 +187,8 @@ def boundaries(
     """
     ax = GaussianDisplay(data, y).plot(ax, names=names, **options).ax_
     gx, gy, points = _grid((ax.get_xlim(), ax.get_ylim()), 201)
-    last = len(models) - 1
-    for k, (name, model) in enumerate(models.items()):
-        line, width, color = ("-", 2.2, ink()) if k == last else (("--", ":", "-.")[k % 3], 1.8, GREY)
+    for k, (name, model) in enumerate(models.items(), 1 - len(models)):
+        line, width, color = (("--", ":", "-.")[k % 3], 1.8, GREY) if k else ("-", 2.2, ink())
         score = model.decision_function(points).reshape(gx.shape)
         ax.contour(gx, gy, score, levels=[0.0], colors=color, linewidths=width, linestyles=line, zorder=4)
         ax.plot([], [], linestyle=line, linewidth=width, color=color, label=name)

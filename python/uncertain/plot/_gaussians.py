@@ -14,8 +14,7 @@ from .._data.options import refuse_if
 from .._data.typing import Keywords, Label, Predictor, RowValues
 from .._data.validation import RowsLike, TableLike
 from ..exceptions import ShapeError
-from ._figure import COLORS, MARKERS, axes_for, axis_limits, bare, legend
-from ._rows import Pair, PlotRows, Target
+from ._display import COLORS, MARKERS, Display, Pair, PlotRows, Target, axis_limits, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +46,7 @@ def ellipses(
     return collection
 
 
-class GaussianDisplay:
+class GaussianDisplay(Display):
     """Rows with two features: points for means, ellipses for covariances.
 
     Parameters
@@ -70,8 +69,6 @@ class GaussianDisplay:
     >>> len(display.ellipses_)
     2
     """
-
-    ax_: Axes
 
     def __init__(self, data: GaussianArray, y: ArrayLike | None = None) -> None:
         _check_two_features(data)
@@ -102,23 +99,9 @@ class GaussianDisplay:
         Parameters
         ----------
         model : a `Model`
-        table : what the model predicts; with the target column, or `y`, the classes are coloured.
+        table : rows for the model; with the target column, or `y`, the classes are coloured.
         features : two features, by name or number.
         **options : of `plot`; the axes are named after the features.
-
-        Examples
-        --------
-        >>> import polars, uncertain
-        >>> from uncertain.plot import GaussianDisplay
-        >>> table = polars.DataFrame({
-        ...     "flux": [1.0, 1.2, 3.1, 2.9], "flux_err": [0.1, 0.3, 0.1, 0.4],
-        ...     "color": [0.3, 0.1, 0.9, 1.1], "color_err": [0.1, 0.1, 0.2, 0.1],
-        ...     "kind": ["star", "star", "quasar", "quasar"],
-        ... })
-        >>> model = uncertain.fit(table, target="kind")
-        >>> display = GaussianDisplay.from_estimator(model, table, features=("color", "flux"))
-        >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
-        ('color', 'flux')
         """
         data = PlotRows.from_arguments(model, table, y)
         if getattr(model, "is_regression_", False):
@@ -129,7 +112,7 @@ class GaussianDisplay:
     def _draw(cls, data: PlotRows, features: Pair, options: Keywords) -> Self:
         pair = data.pair(features)
         options.setdefault("names", data.axis_names(pair))
-        return cls(data.rows[:, list(pair)], data.labels).plot(**options)
+        return cls(data.rows[:, pair], data.labels).plot(**options)
 
     def plot(
         self,
@@ -140,36 +123,31 @@ class GaussianDisplay:
         names: Sequence[str] | None = None,
         labels: Mapping[Label, str] | None = None,
     ) -> Self:
-        """Draw.
+        """Draw on `ax`, or on a new figure.
 
         Parameters
         ----------
-        ax : matplotlib's Axes; a new figure without.
         n_std : as for :func:`ellipses`.
         most : rows of all that get an ellipse, evenly; every row gets a point.
         names : axis labels. labels : text for each label in the legend.
         """
-        self.ax_ = axes_for(ax)
-        self.figure_ = self.ax_.figure
+        ax = self._start(ax)
         self.ellipses_ = []
         step = max(1, -(-len(self.data) // most))
         for k, label in enumerate(np.unique(self.y)):
             color, marker = COLORS[k % len(COLORS)], MARKERS[k % len(MARKERS)]
             rows = np.flatnonzero(self.y == label)
-            colors = {"facecolors": (color, 0.05), "edgecolors": (color, 0.45)}
-            self.ellipses_.append(
-                ellipses(self.data, ax=self.ax_, n_std=n_std, rows=rows[::step], linewidths=0.7, **colors)
-            )
+            style: Keywords = {"facecolors": (color, 0.05), "edgecolors": (color, 0.45), "linewidths": 0.7}
+            self.ellipses_.append(ellipses(self.data, ax=ax, n_std=n_std, rows=rows[::step], **style))
             text = (labels or {}).get(label, str(label)) if self.labelled else None
             x, y = self.data.means[rows].T
-            self.ax_.scatter(x, y, 13, label=text, marker=marker, color=color, linewidths=0, zorder=3)
+            ax.scatter(x, y, 13, label=text, marker=marker, color=color, linewidths=0, zorder=3)
         low, high = axis_limits(self.data.means)
-        self.ax_.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         if names is not None:
-            self.ax_.set(xlabel=names[0], ylabel=names[1])
+            ax.set(xlabel=names[0], ylabel=names[1])
         if self.labelled:
-            legend(self.ax_)
-        bare(self.ax_)
+            legend(ax)
         return self
 
 

@@ -1,12 +1,14 @@
-"""A law between true values with its readings: error ellipses, bands, residuals in units of their errors."""
+"""A law between true values: its readings with bands and residuals, and profiles of its likelihood."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
 from .._data.array import GaussianArray
@@ -15,9 +17,8 @@ from .._data.options import refuse_if
 from .._data.typing import Booleans, ColumnOrValues, Estimator, Floats, Keywords, RowValues
 from .._data.validation import RowsLike, TableLike
 from ..exceptions import ShapeError, UncertainError
-from ._figure import COLORS, GREY, bare, ink, legend, new_pair
+from ._display import COLORS, GREY, Display, TableModel, bare, ink, is_model, legend, new_pair
 from ._gaussians import ellipses
-from ._rows import TableModel, is_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +27,7 @@ MOST_ELLIPSES = 300
 """Of more rows evenly spaced ones are drawn as ellipses, and all as smaller points below the law."""
 
 
-class LawDisplay:
+class LawDisplay(Display):
     """Readings with error ellipses, the law with its bands, and residuals.
 
     Of several features one is shown, and from every target is taken what the law says of the others' distance
@@ -67,9 +68,6 @@ class LawDisplay:
     True
     """
 
-    ax_: Axes
-    residual_ax_: Axes
-
     def __init__(
         self,
         law: Estimator,
@@ -80,18 +78,21 @@ class LawDisplay:
         outlying: Booleans,
         feature: int,
     ) -> None:
-        self.outlying = outlying
-        self.scatter = float(np.ravel(law.scatter_)[0])
+        self.outlying, self.scatter = outlying, float(np.ravel(law.scatter_)[0])
         curve = _curve_of(law)
 
         def f(x: Floats) -> Floats:
             return law.intercept_ + x @ law.coef_ if curve is None else curve(x, law.params_)
 
-        centre = X.means.mean(axis=0)
-        beside = np.tile(centre, (len(X), 1))
-        beside[:, feature] = X.means[:, feature]
+        def along(values: Floats) -> Floats:
+            """Rows with this feature, and the means of the others."""
+            points = np.tile(X.means.mean(axis=0), (len(values), 1))
+            points[:, feature] = values
+            return points
+
         predicted = f(X.means)
-        self.x, self.y = X.means[:, feature], y - predicted + f(beside)
+        self.x = X.means[:, feature]
+        self.y = y - predicted + f(along(self.x))
         S, unit = X.covariances(), X.means.std(axis=0)
         slopes = _derivatives(f, X.means, 1e-5 * np.where(unit > 0, unit, 1.0))
         variance = self.scatter**2 + y_std**2 + np.einsum("ni,nij,nj->n", slopes, S, slopes)
@@ -99,17 +100,14 @@ class LawDisplay:
         exact = not np.all(variance > 0)
         refuse_if(exact, "residuals need a scatter or errors of each row; give y_std=", UncertainError)
         self.residuals = (y - predicted) / np.sqrt(variance)
-        joint = np.zeros((len(X), 2, 2))
-        joint[:, 0, 0], joint[:, 1, 1] = S[:, feature, feature], y_std**2
-        joint[:, 0, 1] = joint[:, 1, 0] = xy_cov[:, feature]
+        shared = xy_cov[:, feature]
+        joint = np.stack([S[:, feature, feature], shared, shared, y_std**2], axis=1).reshape(-1, 2, 2)
         self.readings = GaussianArray(np.column_stack([self.x, self.y]), cov=joint)
         low, high = self.x.min(), self.x.max()
         margin = 0.04 * (high - low)
         self.grid = np.linspace(low - margin, high + margin, 200)
-        points = np.tile(centre, (200, 1))
-        points[:, feature] = self.grid
-        self.law = f(points)
-        self.law_std = _standard_errors(law, points, float(variance.mean()) / len(X))
+        points = along(self.grid)
+        self.law, self.law_std = f(points), _standard_errors(law, points, float(variance.mean()) / len(X))
 
     @classmethod
     def from_estimator(
@@ -139,16 +137,16 @@ class LawDisplay:
         feature : which one to show, by its place, or of a `Model` by its name.
         **options : of `plot`.
         """
+        place: Any = feature
         if is_model(law):
             law, X, y, std_of_table, cov_of_table, names = law._law_drawn(X, cast(ColumnOrValues | None, y))
             y_std = std_of_table if y_std is None else y_std
             xy_cov = cov_of_table if xy_cov is None else xy_cov
-            if isinstance(feature, str):
-                there = f"there are {', '.join(names[:-1])}"
-                refuse_if(feature not in names[:-1], f"feature = {feature!r}: {there}")
-                feature = int(names.index(feature))
-            if 0 <= feature < len(names) - 1:
-                options.setdefault("names", (names[feature], names[-1]))
+            *features, target = names
+            place = features.index(feature) if feature in features else feature
+            refuse_if(isinstance(place, str), f"feature = {feature!r}: there are {', '.join(features)}")
+            if 0 <= place < len(features):
+                options.setdefault("names", (features[place], target))
         law = cast(Estimator, law)
         refuse_if(
             not (hasattr(law, "curve") or hasattr(type(law), "predict_mixture")),
@@ -161,15 +159,14 @@ class LawDisplay:
         n, d = rows.means.shape
         targets = np.asarray(y, dtype=np.float64)
         check_shape(targets, (n,), "y", "one number per row")
-        outside = not isinstance(feature, int) or not 0 <= feature < d
-        refuse_if(outside, f"feature = {feature!r}: must be the place of one of {d} features")
+        refuse_if(place not in range(d), f"feature = {feature!r}: must be the place of one of {d} features")
         std = np.broadcast_to(np.asarray(0.0 if y_std is None else y_std, dtype=np.float64), (n,))
         cov = np.zeros((n, d)) if xy_cov is None else np.asarray(xy_cov, dtype=np.float64).reshape(n, d)
         if outlier_probability is None:
             outlier_probability = getattr(law, "outlier_probability_", None)
-        known = outlier_probability is not None and np.shape(outlier_probability) == (n,)
-        outlying = np.asarray(outlier_probability) > 0.5 if known else np.zeros(n, dtype=bool)
-        return cls(law, rows, targets, std, cov, outlying, int(feature)).plot(**options)
+        fits = outlier_probability is not None and np.shape(outlier_probability) == (n,)
+        outlying = np.asarray(outlier_probability) > 0.5 if fits else np.zeros(n, dtype=bool)
+        return cls(law, rows, targets, std, cov, outlying, int(place)).plot(**options)
 
     def plot(
         self,
@@ -188,8 +185,10 @@ class LawDisplay:
         names : of feature and target.
         color : of the readings.
         """
-        upper, lower = new_pair() if axes is None else axes
-        self.ax_, self.residual_ax_, self.figure_ = upper, lower, upper.figure
+        upper, self.residual_ax_ = new_pair() if axes is None else axes
+        lower = self.residual_ax_
+        self._start(upper)
+        bare(lower)
         size, front = (1.8, 4) if len(self.x) > MOST_ELLIPSES else (3.5, 2)
         wide = np.hypot(self.law_std, self.scatter)
         for half, alpha, label in ((wide, 0.25, "scatter"), (self.law_std, 0.5, "standard error")):
@@ -198,9 +197,9 @@ class LawDisplay:
         upper.plot(self.grid, self.law, color=ink(), lw=1.3, label="law", zorder=front)
         kinds = ((~self.outlying, color, "o", "readings"), (self.outlying, COLORS[1], "x", "outliers"))
         for selected, shade, marker, label in kinds:
-            if not selected.any():
-                continue
             rows = np.flatnonzero(selected)
+            if rows.size == 0:
+                continue
             few = rows[:: -(-rows.size // MOST_ELLIPSES)]
             ellipses(self.readings, ax=upper, n_std=n_std, rows=few, facecolors=shade, alpha=0.12)
             style: Keywords = {"color": shade, "ms": size, "alpha": 0.8, "label": label, "zorder": 3}
@@ -210,9 +209,91 @@ class LawDisplay:
             lower.axhline(level, color=ink(), lw=0.5 if level else 0.8, ls=":" if level else "-")
         upper.set_ylabel(names[1])
         lower.set(xlabel=names[0], ylabel="residual / error")
-        for ax in (upper, lower):
-            bare(ax)
         legend(upper)
+        return self
+
+
+@dataclass(eq=False, repr=False)
+class ProfileDisplay(Display):
+    """Profile of the likelihood along a parameter of a `CurveRegressor`.
+
+    .. code-block:: text
+
+        D(c) = 2 (max log L - max log L given theta_j = c),    parabola (c - theta_j)^2 / std_j^2
+
+    Where both agree, ``conf_int(method="wald")`` is as good as ``method="profile"``, whose ends are where D
+    crosses the dotted line. Without errors of y D is that of the sum of squares over ``residual_variance_``.
+
+    Attributes
+    ----------
+    values, deviance, parabola : ndarrays of shape (n_points,): c, and D (infinite where no curve fits).
+    name, level : of the parameter, and of the dotted line.
+    ax_, figure_ : matplotlib's Axes and Figure, after `plot`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain.laws import CurveRegressor
+    >>> from uncertain.plot import ProfileDisplay
+    >>> x = np.linspace(0, 1, 20)[:, None]
+    >>> y = 2 * x[:, 0] + np.random.default_rng(0).normal(scale=0.1, size=20)
+    >>> law = CurveRegressor(lambda x, p: p[0] * x[:, 0], {"slope": 1.0}, truth="functional").fit(x, y, 0.1)
+    >>> display = ProfileDisplay.from_estimator(law, "slope")
+    >>> bool(np.allclose(display.deviance, display.parabola))
+    True
+    """
+
+    values: Floats
+    deviance: Floats
+    parabola: Floats
+    name: str
+    level: float
+
+    @classmethod
+    def from_estimator(
+        cls,
+        law: Estimator,
+        parameter: int | str = 0,
+        *,
+        level: float = 0.95,
+        n_points: int = 21,
+        **options: Any,
+    ) -> Self:
+        """Fit again at each point, and draw.
+
+        Parameters
+        ----------
+        law : CurveRegressor, fitted in this process: pickled ones have no readings to fit again.
+        parameter : its name or place.
+        level : float in (0, 1), of the dotted line; the profile goes to 1.5 times the errors of that level.
+        n_points : so many fits, >= 3.
+        **options : of `plot`.
+        """
+        other = not hasattr(law, "_distance")
+        refuse_if(other, f"law = {type(law).__name__}: profiles are drawn of a CurveRegressor")
+        check_is_fitted(law)
+        names = list(law.param_names_)
+        j: Any = names.index(parameter) if parameter in names else parameter
+        refuse_if(j not in range(len(names)), f"parameter = {parameter!r}: there are {', '.join(names)}")
+        outside = not 0 < level < 1 or n_points < 3
+        refuse_if(outside, f"level = {level!r}, n_points = {n_points!r}: must be in (0, 1), and >= 3")
+        std = float(law.std_[j])
+        refuse_if(not std > 0, f"parameter = {names[j]!r}: a fixed or bounded one has no profile")
+        reach = 1.5 * float(ndtri((1 + level) / 2))
+        steps = np.linspace(-reach, reach, n_points)
+        values, distance = law.params_[j] + std * steps, law._distance(j)
+        deviance = np.array([distance(float(c)) ** 2 for c in values])
+        return cls(values, deviance, steps**2, names[j], level).plot(**options)
+
+    def plot(self, ax: Axes | None = None, *, color: str = COLORS[0]) -> Self:
+        """Draw the profile in a colour on `ax`, or on a new figure."""
+        ax = self._start(ax)
+        end = float(ndtri((1 + self.level) / 2)) ** 2
+        ax.plot(self.values, self.deviance, color=color, label="profile")
+        ax.plot(self.values, self.parabola, color=ink(), lw=0.8, ls="--", label="standard error")
+        ax.axhline(end, color=ink(), lw=0.8, ls=":", label=f"{self.level:.0%}")
+        ax.set(xlabel=self.name, ylabel="2 (max log L - log L)", ylim=(0, None))
+        legend(ax)
         return self
 
 
@@ -225,13 +306,8 @@ def _curve_of(law: Estimator) -> Callable[[Floats, Floats], Floats] | None:
 
 def _derivatives(f: Callable[[Floats], Floats], point: Floats, steps: Floats) -> Floats:
     """Central differences of f along the last axis of `point`, (m, k); 0 where the step is 0."""
-    scales = np.where(steps > 0, 2 * steps, 1.0)
-    return np.column_stack(
-        [
-            (f(point + move) - f(point - move)) / scale
-            for move, scale in zip(np.diag(steps), scales, strict=True)
-        ]
-    )
+    moves = zip(np.diag(steps), np.where(steps > 0, 2 * steps, 1.0), strict=True)
+    return np.column_stack([(f(point + move) - f(point - move)) / scale for move, scale in moves])
 
 
 def _standard_errors(law: Estimator, x: Floats, level: float) -> Floats:

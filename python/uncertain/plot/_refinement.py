@@ -17,20 +17,25 @@ from sklearn.utils.validation import check_is_fitted
 from .._data.options import refuse_if
 from .._data.typing import Estimator, Floats, Ints, Keywords, Label, Predictor
 from ..exceptions import ShapeError
-from ._figure import COLORS, GREY, bare, ink, new_pair
-from ._rows import last_step
+from ._display import COLORS, GREY, Display, bare, ink, last_step, new_pair
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RefinementDisplay:
+class RefinementDisplay(Display):
     """Thresholds and dropped labels of every refinement of a Huber model.
 
-    After `plot`, there are `ax_`, `counts_ax_` (or None) and `figure_`, the artists `threshold_line_` (the
-    staircase) and `tried_line_` (the ticks), `removed_` (a PathCollection per kind of label) and `bars_` (a
-    BarContainer, or None).
+    Attributes
+    ----------
+    thresholds : ndarray of shape (T + 1,), at the start and after every refinement.
+    tried, n_dropped : ndarrays of shape (T,), threshold and number of dropped labels of each refinement.
+    removed, residuals : rows of the dropped labels, refinement by refinement, and their residuals then.
+    n_labels : labels before the first refinement.
+    ax_, counts_ax_, figure_ : Axes (the second or None) and Figure, after `plot`.
+    threshold_line_, tried_line_, removed_, bars_ : staircase, ticks, a PathCollection per kind of label and a
+        BarContainer (or None), after `plot`.
 
     Examples
     --------
@@ -47,17 +52,11 @@ class RefinementDisplay:
     """
 
     thresholds: Floats
-    """Threshold at the start and after every refinement, shape (T + 1,)."""
     tried: Floats
-    """Threshold at which each refinement dropped labels, shape (T,)."""
     n_dropped: Ints
-    """Number of labels that each refinement dropped, shape (T,)."""
     removed: Ints
-    """Rows of the dropped labels, refinement by refinement."""
     residuals: Floats
-    """Residuals of the dropped labels at that moment."""
     n_labels: int
-    """Labels before the first refinement."""
 
     @property
     def refinement(self) -> Ints:
@@ -82,40 +81,30 @@ class RefinementDisplay:
         wrong : row numbers whose labels are known to be wrong; they are drawn in another colour.
         ax : Axes for thresholds and residuals, or a pair of Axes, the second for the numbers of labels; a new
             figure with both without.
-
-        Raises
-        ------
-        UncertainError
-            For a `target` that is needed and missing, not one of the classes, or not needed.
         """
         huber = last_step(estimator)
-        refuse_if(
-            not hasattr(huber, "max_refinements"),
-            f"{type(huber).__name__} has no refinements; AdaptiveHuberRegressor and AdaptiveHuberClassifier "
-            'do (method="huber")',
+        others = (
+            f"{type(huber).__name__} has no refinements; AdaptiveHuberRegressor and AdaptiveHuberClassifier"
         )
+        refuse_if(not hasattr(huber, "max_refinements"), f'{others} do (method="huber")')
         check_is_fitted(huber, "thresholds_")
         pick = _output(huber, target)
         history, removed = pick(huber.history_), np.asarray(pick(huber.removed_), dtype=np.int64)
-        display = cls(
+        return cls(
             thresholds=np.asarray(pick(huber.thresholds_), dtype=np.float64),
             tried=np.array([step.tried for step in history], dtype=np.float64),
             n_dropped=np.array([step.n_dropped for step in history], dtype=np.int64),
             removed=removed,
             residuals=np.asarray(pick(huber.removed_residuals_), dtype=np.float64),
             n_labels=history[-1].n_labels + len(removed) if history else int(huber.n_labels_),
-        )
-        return display.plot(ax, wrong=wrong)
+        ).plot(ax, wrong=wrong)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None, *, wrong: ArrayLike | None = None) -> Self:
         """Draw on `ax`, on a pair of Axes, or on a new figure."""
-        if ax is not None and not isinstance(ax, (Sequence, np.ndarray)):
-            pair: Any = (ax, None)
-        else:
-            pair = new_pair() if ax is None else ax
+        pair: Any = new_pair() if ax is None else ax if np.iterable(ax) else (ax, None)
         refuse_if(len(pair) != 2, f"ax: expected one Axes or two, got {len(pair)}", ShapeError)
-        upper, lower = self.ax_, self.counts_ax_ = pair
-        self.figure_ = upper.figure
+        upper, lower = self._start(pair[0]), pair[1]
+        self.counts_ax_, self.bars_ = lower, None
         steps = np.arange(len(self.thresholds))
         line: Keywords = {"color": ink(), "lw": 1.8, "label": "threshold", "zorder": 3}
         (self.threshold_line_,) = upper.step(steps, self.thresholds, where="mid", **line)
@@ -124,17 +113,15 @@ class RefinementDisplay:
         self._draw_dropped(upper, wrong)
         upper.set(ylabel="|residual|", ylim=(0.0, None), xlim=(-0.6, len(self.thresholds) - 0.4))
         upper.legend(loc="lower left", framealpha=0.92)
-        self.bars_ = None
-        if lower is None:
-            upper.set_xlabel("refinement")
-        else:
+        (upper if lower is None else lower).set_xlabel("refinement")
+        if lower is not None:
+            bare(lower)
             self.bars_ = lower.bar(steps[1:], self.n_dropped, width=0.7, color=COLORS[1])
             share = 100.0 * len(self.removed) / self.n_labels
             title = f"{len(self.removed)} of {self.n_labels} labels dropped ({share:.0f} %)"
-            lower.set(xlabel="refinement", ylabel="labels dropped", xlim=upper.get_xlim())
+            lower.set(ylabel="labels dropped", xlim=upper.get_xlim())
             lower.set_title(title, fontsize="medium")
         for each in filter(None, pair):
-            bare(each)
             each.xaxis.get_major_locator().set_params(integer=True)
         return self
 

@@ -14,15 +14,14 @@ from .._data.numbers import float_array, refuse_where
 from .._data.options import check_option, refuse_if
 from .._data.typing import Estimator, Floats, Ints, Label, Predictor
 from .._data.validation import TableLike
-from ..exceptions import ParameterError, ShapeError
-from ._figure import COLORS, GREY, axes_for, bare
-from ._rows import Target, is_model, last_step
+from ..exceptions import ShapeError
+from ._display import COLORS, GREY, Display, Target, is_model, last_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class ReliabilityDisplay(CalibrationDisplay):
+class ReliabilityDisplay(CalibrationDisplay, Display):
     """`CalibrationDisplay` with Wilson 68 % intervals of the frequencies.
 
     The intervals show whether a deviation is miscalibration, or a bin has few rows.
@@ -47,27 +46,15 @@ class ReliabilityDisplay(CalibrationDisplay):
     (array([0.15, 0.8 ]), array([0., 1.]))
     """
 
-    ax_: Axes
-
     def __init__(
-        self,
-        prob_true: Floats,
-        prob_pred: Floats,
-        y_prob: Floats,
-        *,
-        counts: Ints,
-        brier: float,
-        log_loss: float,
-        estimator_name: str | None = None,
-        pos_label: Label = None,
+        self, prob_true: Floats, prob_pred: Floats, y_prob: Floats, *, counts: Ints, **names: Any
     ) -> None:
-        super().__init__(prob_true, prob_pred, y_prob, estimator_name=estimator_name, pos_label=pos_label)
-        self.counts, self.brier, self.log_loss = counts, brier, log_loss
+        super().__init__(prob_true, prob_pred, y_prob, **names)
         # Wilson's interval at one standard deviation: inside [0, 1] and not empty at 0 and 1.
         n, p = counts, prob_true
         centre, half = (p + 0.5 / n) / (1 + 1 / n), np.sqrt(p * (1 - p) / n + 0.25 / n**2) / (1 + 1 / n)
         # It contains p, but for rounding at 0 and 1.
-        self.lower, self.upper = np.minimum(centre - half, p), np.maximum(centre + half, p)
+        self.counts, self.lower, self.upper = n, np.minimum(centre - half, p), np.maximum(centre + half, p)
 
     @classmethod
     def from_estimator(
@@ -99,19 +86,14 @@ class ReliabilityDisplay(CalibrationDisplay):
         shown = name or type(last_step(model)).__name__
         plain = not hasattr(model, "predict_proba")
         refuse_if(plain, f"{shown} gives no probabilities here; fit it with probability=True")
-        if labels is None:
-            raise ParameterError("y: a reliability diagram needs the labels of the rows")
-        classes = np.asarray(model.classes_)
-        refuse_if(
-            target is None and len(classes) != 2,
-            f"a reliability diagram needs two classes, got {len(classes)}: compare one with the rest, "
-            f"such as target={classes.tolist()[0]!r}",
-        )
-        places = np.flatnonzero(classes == (classes[1] if target is None else target))
-        refuse_if(not places.size, f"target = {target!r}: must be one of the classes, {classes.tolist()}")
-        prob = np.asarray(model.predict_proba(rows))[:, places[0]]
-        label = classes[places[0]]
-        display = cls.from_predictions(labels, prob, pos_label=label, name=shown, **options)
+        refuse_if(labels is None, "y: a reliability diagram needs the labels of the rows")
+        classes = model.classes_.tolist()
+        several = f"a reliability diagram needs two classes, got {len(classes)}: compare one with the rest"
+        refuse_if(target is None and len(classes) != 2, f"{several}, such as target={classes[0]!r}")
+        label = classes[1] if target is None else target
+        refuse_if(label not in classes, f"target = {target!r}: must be one of the classes, {classes}")
+        prob = np.asarray(model.predict_proba(rows))[:, classes.index(label)]
+        display = cls.from_predictions(cast(Any, labels), prob, pos_label=label, name=shown, **options)
         display.ax_.set(xlabel=f"predicted probability of {label}", ylabel=f"observed frequency of {label}")
         return display
 
@@ -140,30 +122,23 @@ class ReliabilityDisplay(CalibrationDisplay):
         name : for the legend. ax : to draw several models into one picture.
         """
         prob, labels = float_array(y_prob, "y_prob"), np.asarray(y_true)
-        if prob.ndim != 1 or labels.shape != prob.shape or len(prob) == 0:
-            shapes = f"{labels.shape} and {prob.shape}"
-            raise ShapeError(f"y_true and y_prob: expected the same shape (n,), got {shapes}")
+        wrong = prob.ndim != 1 or labels.shape != prob.shape or len(prob) == 0
+        shapes = f"y_true and y_prob: expected the same shape (n,), got {labels.shape} and {prob.shape}"
+        refuse_if(wrong, shapes, ShapeError)
         refuse_where(~((prob >= 0) & (prob <= 1)), prob, "y_prob", "not a probability")
         y = labels == pos_label
         edges = _bin_edges(prob, n_bins, strategy)
         bins = np.clip(np.searchsorted(edges, prob, side="right") - 1, 0, len(edges) - 2)
-        counts = np.bincount(bins)
-        used = counts > 0
-        display = cls(
-            np.bincount(bins, weights=y)[used] / counts[used],
-            np.bincount(bins, weights=prob)[used] / counts[used],
-            prob,
-            counts=counts[used],
-            brier=float(np.mean((prob - y) ** 2)),
-            log_loss=float(-np.mean(xlogy(y, prob) + xlogy(~y, 1 - prob))),
-            estimator_name=name,
-            pos_label=pos_label,
-        )
+        _, bins, counts = np.unique(bins, return_inverse=True, return_counts=True)
+        true, predicted = (np.bincount(bins, weights=values) / counts for values in (y, prob))
+        display = cls(true, predicted, prob, counts=counts, estimator_name=name, pos_label=pos_label)
+        display.brier = float(np.mean((prob - y) ** 2))
+        display.log_loss = float(-np.mean(xlogy(y, prob) + xlogy(~y, 1 - prob)))
         return display.plot(ax, color=color)
 
     def plot(self, ax: Axes | None = None, *, color: str | None = None) -> Self:
         """Draw on `ax`, or on a new figure."""
-        ax = axes_for(ax, 6.0, 6.0)
+        ax = self._start(ax, 6.0, 6.0)
         color = color or COLORS[len(ax.containers) % len(COLORS)]
         label = f"{self.estimator_name or 'model'}: Brier {self.brier:.3f}, log loss {self.log_loss:.3f}"
         ends = [self.prob_true - self.lower, self.upper - self.prob_true]
@@ -174,7 +149,6 @@ class ReliabilityDisplay(CalibrationDisplay):
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="predicted probability")
         ax.set(ylabel="observed frequency", aspect="equal")
         ax.legend(loc="best", framealpha=0.92)
-        bare(ax)
         return self
 
 
