@@ -1,8 +1,8 @@
-"""What every public docstring must be, for the site to show what was written: part of `make lint`.
+"""Check public docstrings: their length, and that the site shows what was written. Part of `make lint`.
 
-The rules of numpydoc that catch text which is *shown as something else*: a sentence that became a parameter,
-a section that ran into the text before it, parameters that do not exist. Their order is free: they are
-described by subject.
+A first line has at most 75 letters and a docstring at most 80 lines; theory is a link to docs/methods. The
+rules of numpydoc catch text which is *shown as something else*: a sentence that became a parameter, a section
+that ran into the text before it, parameters that do not exist. The order of parameters is free.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ ALLOWED = {
     ("uncertain.AsGaussians", "PR02"),  # the fields of Columns are keywords of **roles
     ("uncertain.Incomplete.from_arrays", "PR02"),  # std, var and cov are keywords of **errors
 }
+LETTERS, LINES = 75, 80
 RUN_IN = re.compile(r"(Parameters|Returns|Raises|Warns|Notes|References|Examples|Attributes) -{3,}")
 
 
@@ -43,8 +44,8 @@ def public_names() -> Iterator[str]:
         module, _, last = name.rpartition(".")
         thing = getattr(importlib.import_module(module), last)
         for member, value in inspect.getmembers(thing) if inspect.isclass(thing) else ():
-            own = (getattr(value, "__module__", None) or "").startswith("uncertain")
-            if own and callable(value) and not member.startswith("_"):
+            inherited = not (getattr(value, "__module__", None) or "").startswith("uncertain")
+            if callable(value) and not member.startswith("_") and not inherited:
                 yield f"{name}.{member}"
 
 
@@ -53,14 +54,20 @@ def main() -> None:
     wrong, count = [], 0
     for name in public_names():
         count += 1
-        found = validate(name)
+        results = validate(name)
         wrong += [
             f"{name}: {code} {message}"
-            for code, message in found["errors"]
+            for code, message in results["errors"]
             if code in RULES and (name, code) not in ALLOWED
         ]
-        if RUN_IN.search(found["docstring"]):
+        text = inspect.cleandoc(results["docstring"])
+        first, n_lines = text.partition("\n")[0], text.count("\n") + 1
+        if RUN_IN.search(text):
             wrong.append(f"{name}: a section runs into the text before it")
+        if len(first) > LETTERS:
+            wrong.append(f"{name}: the first line has {len(first)} letters, more than {LETTERS}")
+        if n_lines > LINES:
+            wrong.append(f"{name}: {n_lines} lines, more than {LINES}. Move theory to docs/methods")
     print("\n".join(wrong) or f"{count} public docstrings are shown as they were written")
     sys.exit(bool(wrong) or count < 150)
 

@@ -25,7 +25,7 @@ of_two_classes = model : fitted classifier of two classes with ``decision_distri
 true_labels = y : array-like of shape (n,)
     True labels.
 refused_classes = UncertainError
-    For more than two classes, or labels that the model does not know.
+    For more than two classes, or labels that are not in ``classes_``.
 no_y = y : ignored
 self = self
 class_labels = ndarray of shape (n,)
@@ -40,119 +40,85 @@ targets = y : array-like of shape (n,)
 sample_weight : array-like of shape (n,), default=None
     Weights >= 0; rows of weight 0 are ignored.
 groups : array-like of shape (n,), default=None
-    The object that each row belongs to, such as its name. Where ``probability=True``, or a penalty that is
-    "auto", holds rows out, the rows of a group are held out together. Groups have no other effect.
+    Object of each row, such as its name. Folds of ``probability`` and of an "auto" penalty never split one.
 groups_of_path = groups : array-like of shape (n,), default=None
-    The object that each row belongs to, such as its name. Where a penalty that is "auto" holds rows out, the
-    rows of a group are held out together. Groups have no other effect.
+    Object of each row, such as its name. Folds of an "auto" penalty never split one.
 groups_of_trees = groups : array-like of shape (n,), default=None
-    The object that each row belongs to, such as its name. The default learner chooses its number of trees by
-    rows that are held out; the rows of a group are held out together. Groups have no other effect.
+    Object of each row, such as its name. Rows that are held out to count trees never split one.
 no_groups = groups : ignored
-    Ignored: nothing is held out. It is here for the same interface as other estimators.
+    For the interface of other estimators: no rows are held out.
 scores = ndarray of shape (n,), or (n, K) for more than two classes
     Positive for ``classes_[1]`` in the case of two classes.
 kernel : {"linear", "quadratic", "polynomial", "rbf"}, default="linear"
-    The products x'z, (x'z)^2, (gamma x'z + coef0)^degree or exp(-gamma ||x - z||^2). All but "linear" fit
-    the same problem to the rows in the kernel's feature space, see :class:`~uncertain.KernelMap`: ``coef_``
-    then belongs to the ``kernel_map_.rank_`` coordinates of that space, and error bars are carried there to
-    first order.
-gamma : float > 0 or "median", default="median"
-    Parameter of "polynomial" and "rbf". "median" is 1 / (2 m^2) with the median distance m of two different
-    rows, error bars included.
-degree : int >= 1, default=3
-    Of "polynomial".
-coef0 : float >= 0, default=1.0
-    Of "polynomial".
-max_rank : int or None, default=300
-    Most dimensions of the feature space; ``kernel_map_.error_`` says what they leave out.
-rank_tol : float, default=1e-6
-    Dimensions are added until no inner product is off by more than this, relative to the largest.
+    x'z, (x'z)^2, (gamma x'z + coef0)^degree or exp(-gamma ||x - z||^2). All but "linear" fit in the
+    coordinates of :class:`~uncertain.KernelMap`, with error bars to first order; ``coef_`` belongs to them.
+gamma = gamma, degree, coef0 : default="median" (or float > 0), 3 (int >= 1) and 1.0 (float >= 0)
+    gamma "median" is 1 / (2 m^2), m the median distance of two rows with error bars.
+max_rank = max_rank, rank_tol : int or None, default=300, and float, default=1e-6
+    Dimensions of the coordinates at most, and the largest relative error of an inner product.
 sigma : float or "median", default=1.0
-    Bandwidth of the kernel; "median" is :func:`uncertain.kernels.median_distance` of the rows (that have
-    weight).
+    Bandwidth of the kernel; "median" is :func:`uncertain.kernels.median_distance` of the rows.
 coupling : {"shared", "independent"}, default="shared"
-    Whether rows share one draw of noise or each has its own; see :func:`uncertain.kernels.probabilistic_rbf`.
+    One draw of noise for all rows, or one each; see :func:`uncertain.kernels.probabilistic_rbf`.
 fit_intercept : bool, default=True
     Whether to fit b; otherwise b = 0.
 class_weight : dict, "balanced" or None, default=None
     Weight of each class, multiplied with ``sample_weight``; "balanced" gives all classes the same sum.
 probability : bool, default=False
-    Whether to fit Platt's sigmoid on cross-validated scores, which ``predict_proba`` needs; about five
-    times the work.
+    Fit Platt's sigmoid to cross-validated scores, for ``predict_proba``; five times the work.
 seed_of_folds = random_state : int, RandomState or None, default=None
     Seed of the folds of ``probability``.
-alpha_ : float
-    The alpha in use.
-C_ : float
-    The C in use.
-path_ : dict of ndarrays
-    With "auto": the penalties tried, the strongest first; their "mean_loss" on held-out rows; the
-    "standard_error" of its difference from the best over the folds; and "fold_losses" (penalties x folds).
-    Not in model files.
+alpha_ = alpha_, path_ : float, and dict of ndarrays
+    The alpha in use; with "auto" penalties, the strongest first, "mean_loss" on held-out rows,
+    "standard_error" of its distance from the best, and "fold_losses" (penalties x folds).
 n_jobs : int or None, default=None
-    Number of threads; None is the environment's default (``OMP_NUM_THREADS``, threadpoolctl), -1 every
-    processor. The result does not depend on it.
-verbose : int, default=0
-    Print a line per iteration.
-callback : callable, default=None
-    Called with a ``Progress(task, iteration, objective, gap)`` per iteration; an exception ends the fit.
+    Number of threads (-1: one per processor), without influence on the result. None: ``OMP_NUM_THREADS``.
+verbose = verbose, callback : int, default=0, and callable, default=None
+    A line, and a call with ``Progress(task, iteration, objective, gap)``, per iteration.
 em_tol = tol : float or None, default=None
-    EM stops when a step raises the mean log-likelihood per row by no more than this. None is 0.1 / n, but at
-    least 1e-6, for n (effective) rows. Where noise dominates, EM then stops before the results have settled:
-    at 1e-9 another order of rows or features changes them by up to 0.0004 (of a standard deviation of the
-    data, or of a probability).
+    EM stops when a step raises the mean log-likelihood per row by no more than this. None: 0.1 / n, but at
+    least 1e-6, for n (effective) rows; with noise that dominates, 1e-9 is nearer to the maximum.
 em_max_iter = max_iter : int, default=1000
-    Most passes over the rows after the first one.
+    Most passes over the rows after the first.
 acceleration : "squarem" or None, default="squarem"
-    "squarem" extrapolates pairs of steps (Varadhan and Roland 2008) and keeps an extrapolation only if the
-    likelihood did not fall. Where one component explains all rows (of a class) and that takes more than 20
-    passes, L-BFGS goes on with the same sums, on mu and L of T = L L' + reg_covar diag(D). None is plain EM.
+    "squarem" extrapolates pairs of steps (Varadhan and Roland 2008); one component that needs more than 20
+    passes goes on with L-BFGS. The likelihood never falls. None is plain EM.
 reg_covar : float, default=1e-6
-    Every T is kept at or above ``reg_covar * diag(D)`` in every direction, where D_j is the variance of
-    feature j over the half of the rows with the smallest errors of it. This is a constraint of the fit: the
-    likelihood never falls. With few rows per feature, 0.1 to 0.3 keeps directions from losing all variance.
+    T >= ``reg_covar * diag(D)`` in every direction, D_j the variance of feature j over the half of the rows
+    with the smallest errors of it. Use 0.1 to 0.3 with few rows per feature.
 discriminant_reg_covar = reg_covar : float or None, default=None
-    Every T is kept at or above ``reg_covar * diag(D)`` in every direction, where D_j is the variance of
-    feature j over the half of the rows with the smallest errors of it. None keeps T also above
-    ``min(d / n, 0.5) * diag(E)``, E_j the median variance of the errors of feature j and n the rows of one T
-    (of all classes with ``shared_covariance``), and above ``1e-6 * diag(D)``: the most likely T of few noisy
-    rows has directions without any variance. Exact rows have no such floor.
+    T >= ``reg_covar * diag(D)`` in every direction, D_j the variance of feature j over the half of the rows
+    with the smallest errors of it. None: 1e-6, and T >= ``min(d / n, 0.5) * diag(E)``, E_j the median
+    variance of the errors of feature j and n the rows of one T.
 max_components : int, default=10
     The most that "auto" tries.
 em_seed = random_state : int, RandomState or None, default=None
-    Seed of k-means++, of the 5,000 rows that the start looks at, and of the folds of "auto".
-em_verbose = verbose : int, default=0
-    Print a line per step (the objective is the mean log-likelihood).
-em_callback = callback : callable, default=None
-    Called with a ``Progress`` per step; an exception ends the fit.
+    Seed of the start (k-means++ on 5,000 rows) and of the folds of "auto".
+em_verbose = verbose, callback : int, default=0, and callable, default=None
+    A line, and a call with ``Progress`` (the objective is the mean log-likelihood), per step.
 estimator : scikit-learn estimator or None, default=None
     The learner, which gets the columns. None is histogram gradient boosting with a rate of 0.05.
 n_copies : int >= 1, default=8
     Number of copies of every row, the row itself included.
 factors : "auto" or (smallest, largest), default="auto"
-    Range of the factors by which errors of copies are multiplied, log-uniform. A quarter of the copies have
-    smaller errors than the row, if `smallest` is below 1. "auto" is from 0.1 until the typical error is twice
-    the spread of the data (at most 8). Pass ``factors=(1, 4)`` if you know how large new errors will be.
+    Range of the log-uniform factors of the errors of copies; a quarter of them are below 1, if `smallest` is.
+    "auto": from 0.1 until errors are twice the spread of the data (at most 8). Pass the range of new errors,
+    such as ``(1, 4)``, if you know it.
 per_feature : float in [0, 1], default=0.5
-    Share of the rows in copies with larger errors in which only some features, a number drawn from 0 to d,
-    have the row's factor, and the others 1. Use 0 if the errors of all features grow and shrink together.
+    Share of the copies with larger errors in which only some of the features have them. 0: all or none.
 error_columns : {"errors", "correlations", "skewness"}, default="errors"
-    What the learner gets besides the means; see :class:`~uncertain.ErrorColumns`. Rows of several Gaussians
-    have their skewness with "errors", too.
+    Columns beside the means; see :class:`~uncertain.ErrorColumns`.
 copy_components = n_components : int >= 1, default=5
-    Number of Gaussians of the `GaussianDenoiser` from which true values are drawn for smaller errors.
+    Gaussians of the `GaussianDenoiser` that draws true values for copies with smaller errors.
 n_trees : "auto" or int >= 0, default="auto"
-    Trees of the default learner. "auto": as many (at most 1,280) as help objects that are held out with all
-    their copies; 0 is a constant.
+    Trees of the default learner. "auto": as many (at most 1,280) as help held-out objects; 0 is a constant.
 copy_seed = random_state : int, RandomState or None, default=None
     Seed of the copies, and of the learner if it has one.
 learner_jobs = n_jobs : int or None, default=None
     Passed on to a learner that has it; the default one takes as many threads.
 n_learners : "auto" or int >= 1, default="auto"
-    Learners of the default kind, each fitted to copies and with random numbers of its own, all with the same
-    number of trees; the model's score is the mean of theirs (of classes the mean log odds). "auto" is 4, and
-    fewer for large fits; it is 1 where rows are exact, and for a learner of yours.
+    Learners of the default kind, fitted to different copies, whose scores (log odds) are averaged. "auto":
+    4, fewer for large fits, 1 for exact rows and for other learners.
 learner_ = estimator_ : fitted estimator
     The learner; of several, one that has the trees of all.
 n_trees_ : int
@@ -161,24 +127,22 @@ factors_ : (float, float)
     Smallest and largest factor.
 error_columns_ : ErrorColumns
     The fitted transformer in front of the learner.
-coef_ : ndarray of shape (1, d) or (K, d)
-    w of each problem: one for two classes, one per class otherwise.
-intercept_ : ndarray of shape (1,) or (K,)
-    b of each problem.
-kernel_map_ : KernelMap or None
-    The map to the feature space; None for the linear kernel.
+coef_ = coef_, intercept_ : ndarrays of shape (1, d) and (1,), or (K, d) and (K,)
+    w and b of each problem: one for two classes, else one per class.
+C_ = C_, path_ : float, and dict of ndarrays
+    The C in use; with "auto" as in :class:`~uncertain.GSUClassifier`.
 classes_ : ndarray of shape (K,)
     The labels, sorted.
+kernel_map_ : KernelMap or None
+    The map to the coordinates of the kernel; None for the linear one.
 em_weights_ = weights_ : ndarray of shape (K,)
     Shares pi_k.
 n_components_ : int
     K.
 held_out_log_likelihoods_ : ndarray
     Mean log-likelihood per held-out row for K = 1, 2, ...; only with ``n_components="auto"``.
-em_n_iter_ = n_iter_ : int
-    Passes over the rows after the first one: steps of EM, and extrapolations, kept or not.
-em_status_ = status_ : str
-    "converged", "max_iter" or "no_progress" (rounding prevents more).
+em_n_iter_ = n_iter_, status_ : int and str
+    Passes over the rows after the first; "converged", "max_iter" or "no_progress" (rounding prevents more).
 law_outliers = outliers : {"student", "mixture"} or None, default=None
     Noise of the targets beside their error bars. "student": Student's distribution of scale
     (s^2 + t_i^2)^(1/2). "mixture": a share of bad data whose noise has a further width of their own, at least
@@ -222,8 +186,8 @@ modes_ = modes_, modes_std_ : ndarrays of shape (k,)
     With errors that rows share: their estimates in units of their standard deviations, and standard errors.
 n_features_in_ : int
     Dimension d of the rows.
-feature_names_in_ : ndarray of shape (d,)
-    Names of the columns, if X was a table of scalar columns.
+feature_names_in_ = n_features_in_, feature_names_in_ : int, and ndarray of shape (d,)
+    Dimension d of the rows, and names of the columns, if X was a table of scalar columns.
 refused = UncertainError
     (a ValueError) For data or parameters that cannot be used; the message says which and where.
 em_warning = ConvergenceWarning

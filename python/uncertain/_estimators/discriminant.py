@@ -52,7 +52,7 @@ class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseE
     random_state : int, RandomState or None, default=None
         Seed of the start.
     {n_jobs}
-    {em_verbose, em_callback}
+    {em_verbose}
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseE
     log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
         Mean log-likelihood per row given its class, at the start and after every step that was kept, never
         falling.
-    {em_n_iter_, em_status_, n_features_in_, feature_names_in_}
+    {em_n_iter_, feature_names_in_}
 
     {Warns: em_warning}
 

@@ -43,8 +43,8 @@ def _in_batches(estimator: GSUClassifier) -> bool:
 class GSUClassifier(Kernelized, LinearClassifier):
     """SVM, linear or with a kernel, with Gaussian sample uncertainty (SVM-GSU).
 
-    Row i is a Gaussian N(x_i, S_i) with label y_i in {-1, +1} and weight c_i (sum c_i = n). The hinge loss is
-    averaged over the row's own Gaussian, in closed form:
+    Row i is a Gaussian N(x_i, S_i) with label y_i = -1 or +1 and weight c_i (sum c_i = n). The hinge loss is
+    averaged over the row's Gaussian:
 
     .. code-block:: text
 
@@ -53,82 +53,46 @@ class GSUClassifier(Kernelized, LinearClassifier):
         d_i = 1 - y_i (w'x_i + b)        margin deficit of the mean
         s_i = sqrt(w'S_i w)              standard deviation of the score
 
-    With zero covariances it is the ordinary linear SVM with C = 1 / (alpha n). J is convex, and every fit has
-    a certificate: J(w, b) is at most ``optimality_gap_`` (relative) above the minimum.
-
-    More than two classes are fitted one against the rest.
+    With zero covariances it is the linear SVM with C = 1 / (alpha n). J is convex, and the fit is certified.
+    More than two classes are fitted one against the rest. Theory: :doc:`/methods/svm`.
 
     Parameters
     ----------
     alpha : float or "auto", default=1e-3
-        Strength of the penalty, > 0; called lambda in the paper. "auto" chooses one of 13 values between 1
-        and 1e-6 by cross-validation in 5 folds (of whole ``groups``): the strongest whose held-out log loss,
-        with probabilities as of ``probability=True``, is within one standard error of the best (with fewer
-        than 300 rows the best); see ``path_``. All classes have the same. `random_state` has no influence.
+        Strength of the penalty, > 0. "auto": of 13 values between 1 and 1e-6 the strongest whose held-out log
+        loss (5 folds) is within one standard error of the best (below 300 rows the best); see ``path_``.
     loss : {"expected_hinge", "hinge", "squared_hinge"}, default="expected_hinge"
-        The loss of a row. "expected_hinge" is the one above. "hinge" is max(0, d_i), of the mean alone: the
-        ordinary SVM, which ignores the error bars. "squared_hinge" is the mean of the squared hinge over the
-        row's Gaussian, (d_i^2 + s_i^2) Phi(d_i / s_i) + d_i s_i phi(d_i / s_i): rows far on the wrong side,
-        and rows with long error bars, count more.
-    {kernel, gamma, degree, coef0, max_rank, rank_tol}
+        The loss above; max(0, d_i), which ignores error bars; or the mean of the squared hinge.
+    {kernel, gamma, max_rank}
     solver : {"auto", "newton", "lbfgs", "sgd"}, default="auto"
-        "newton" is a trust-region Newton method for up to 300 features (above, "lbfgs" takes its place),
-        "lbfgs" a quasi-Newton one; both stop on the certified gap. "sgd" is the paper's stochastic
-        subgradient method, whose cost per step does not depend on the number of rows; it always does
-        `max_iter` steps. "auto" chooses one that stops on the gap.
-    tol : float, default=1e-6
-        Relative duality gap at which "newton" and "lbfgs" stop.
-    max_iter : int, default=None
-        Most iterations ("newton", "lbfgs": 500; 5000 above 300 features) or steps ("sgd": 20,000).
-    batch_size : int, default=64
-        Rows per step of "sgd".
-    averaging : bool, default=True
-        Whether "sgd" returns the mean of the last half of its iterates.
-    projection : bool, default=True
-        Whether "sgd" keeps w in the ball ||w|| <= 1 / sqrt(alpha), which holds the minimum.
-    step_offset : float, default=None
-        Step t of "sgd" is 1 / (alpha (t + step_offset)) long, >= 0. None: 1 / alpha, so that the first step
-        has length one. ``step_offset=0, averaging=False`` are the paper's algorithm 1, whose first steps are
-        1 / alpha long and move b far away. (The paper also divides by ``batch_size`` once too often; this is
-        corrected here.)
+        "newton" (up to 300 features) and "lbfgs" are certified; "sgd" takes stochastic subgradient steps.
+    tol, max_iter : float, default=1e-6, and int or None, default=None
+        Relative duality gap, and iterations (500; 5000 above 300 features; "sgd": 20,000), at which to stop.
+    batch_size, averaging, projection, step_offset : default=64, True, True and None
+        Of "sgd": rows per step; return the mean of the last half of the iterates; keep ||w|| <= alpha^(-1/2);
+        step t is 1 / (alpha (t + step_offset)) long (None: 1 / alpha).
     {fit_intercept, class_weight}
-    {probability}
-    random_state : int, RandomState or None, default=None
-        Seed of "sgd" and of the folds of ``probability``.
-    {n_jobs}
-    {verbose, callback}
+    probability, random_state : bool, default=False, and int, RandomState or None, default=None
+        Fit Platt's sigmoid to cross-validated scores, for ``predict_proba``; seed of its folds and of "sgd".
+    {n_jobs, verbose}
 
-    {Attributes: coef_, intercept_, kernel_map_, classes_, alpha_, path_}
-    objective_ : float, or ndarray of shape (K,)
-        J(w, b).
-    optimality_gap_ : float, or ndarray of shape (K,)
-        Certified bound on (J(w, b) - min J) / J(w, b).
-    n_iter_ : int, or ndarray of shape (K,)
-        Iterations or steps done.
-    status_ : str, or ndarray of shape (K,)
-        "converged", "max_iter", "no_progress" (rounding prevents more), or "steps_done" ("sgd").
-    {n_features_in_, feature_names_in_}
+    {Attributes: coef_, kernel_map_, classes_, alpha_}
+    objective_, optimality_gap_ : float, or ndarray of shape (K,)
+        J(w, b), and a certified bound on (J(w, b) - min J) / J(w, b).
+    n_iter_, status_ : int and str, or ndarrays of shape (K,)
+        Iterations; "converged", "max_iter", "no_progress" (rounding prevents more) or "steps_done" ("sgd").
 
     {Raises: refused}
-
-    Warns
-    -----
-    ConvergenceWarning
-        If "newton" or "lbfgs" end before the gap is below `tol`.
 
     {References: gsu_paper}
 
     Examples
     --------
-    >>> import numpy as np
     >>> from uncertain import GaussianArray, GSUClassifier
-    >>> means = np.array([[0.0, 0.0], [1.0, 0.2], [3.0, 3.0], [4.0, 3.5]])
-    >>> X = GaussianArray(means, std=[0.1, 0.5, 0.1, 0.5])
+    >>> X = GaussianArray([[0.0, 0.0], [1.0, 0.2], [3.0, 3.0], [4.0, 3.5]], std=[0.1, 0.5, 0.1, 0.5])
     >>> model = GSUClassifier(alpha=0.01).fit(X, ["low", "low", "high", "high"])
-    >>> model.predict([[0.5, 0.5], [3.5, 3.0]]).tolist()
-    ['low', 'high']
-    >>> bool(model.optimality_gap_ <= 1e-6)
-    True
+    >>> model.predict([[0.5, 0.5], [3.5, 3.0]]).tolist(), bool(model.optimality_gap_ <= 1e-6)
+    (['low', 'high'], True)
     """
 
     _kinds = ("gsu",)
@@ -206,8 +170,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
 class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
     """Linear regression whose losses are averaged over the error bars.
 
-    Row i is a Gaussian N(x_i, S_i) with a target y_i, known to +- t_i if ``y_std`` is given, and a weight c_i
-    (sum c_i = n). The residual of a draw is Gaussian, so the mean loss has a closed form:
+    Row i is a Gaussian N(x_i, S_i) with a target y_i +- t_i (``y_std``) and a weight c_i (sum c_i = n):
 
     .. code-block:: text
 
@@ -216,68 +179,41 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         r_i = y_i - w'x_i - b
         s_i^2 = w'S_i w + t_i^2
 
-    With zero covariances it is support vector, Huber or ridge regression. The intercept is not penalised.
-    Every fit has a certificate: J(w, b) is at most ``optimality_gap_`` (relative) above the minimum.
-
-    Averaging over the error bars is right for *predictions from uncertain rows*. It shrinks the coefficients
-    below those of the law between the true values (attenuation); see the user guide on regression.
+    With zero covariances it is support vector, Huber or ridge regression. The fit is certified.
+    Theory: :doc:`/methods/svm`. It predicts best from rows as uncertain as these; its coefficients are below
+    those of true values (:doc:`/how-to/slope`).
 
     Parameters
     ----------
     alpha : float or "auto", default=1e-3
-        Strength of the penalty, > 0. "auto" chooses one of 15 values between 10 and 1e-6 by cross-validation
-        in 5 folds (of whole ``groups``): the strongest whose held-out mean loss is within one standard error
-        of the best, with fewer than 300 rows the best; see ``path_``.
+        Strength of the penalty, > 0. "auto": of 15 values between 10 and 1e-6 the strongest whose held-out
+        loss (5 folds) is within one standard error of the best (below 300 rows the best); see ``path_``.
     loss : {"huber", "epsilon_insensitive", "squared"}, default="huber"
         r^2 / 2 up to delta and linear beyond; max(0, ``|r|`` - epsilon); r^2 / 2.
-    delta : float, default=1.35
-        Where "huber" becomes linear, > 0, in units of y.
-    epsilon : float, default=0.1
-        Half the width of the tube of "epsilon_insensitive", >= 0, in units of y.
-    {kernel, gamma, degree, coef0, max_rank, rank_tol}
+    delta, epsilon : float > 0, default=1.35, and float >= 0, default=0.1
+        Where "huber" becomes linear, and half the width of the tube, in units of y.
+    {kernel, gamma, max_rank}
     solver : {"auto", "newton", "lbfgs"}, default="auto"
-        A trust-region Newton method or a quasi-Newton one; both stop on the certified gap.
-    tol : float, default=1e-6
-        Relative duality gap at which to stop.
-    max_iter : int, default=None
-        Most iterations (500).
+    tol, max_iter : float, default=1e-6, and int or None, default=None
+        Relative duality gap and iterations (None: 500) at which to stop.
     {fit_intercept}
     random_state : int, RandomState or None, default=None
         Seed of the sample of the rows that a large fit starts from.
-    {n_jobs}
-    {verbose}
-    callback : callable, default=None
-        Called with a ``Progress(task, iteration, objective, gap)`` per iteration (the objective in the
-        solver's units, in which y has variance 1); an exception ends the fit.
+    {n_jobs, verbose}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (d,)
-        w.
-    intercept_ : float
-        b.
-    {kernel_map_, alpha_, path_}
-    objective_ : float
-        J(w, b).
-    optimality_gap_ : float
-        Certified bound on (J(w, b) - min J) / J(w, b).
-    n_iter_ : int
-        Iterations done.
-    status_ : str
-        "converged", "max_iter" or "no_progress" (rounding prevents more).
-    {n_features_in_, feature_names_in_}
+    coef_, intercept_ : ndarray of shape (d,), and float
+        w and b.
+    {kernel_map_, alpha_}
+    objective_, optimality_gap_ : float
+        J(w, b), and a certified bound on (J(w, b) - min J) / J(w, b).
+    n_iter_, status_ : int and str
+        Iterations; "converged", "max_iter" or "no_progress" (rounding prevents more).
 
     {Raises: refused}
 
-    Warns
-    -----
-    ConvergenceWarning
-        If the fit ends before the gap is below `tol`.
-
-    References
-    ----------
-    C. Tzelepis, V. Mezaris, I. Patras, Linear Maximum Margin Classifier for Learning from Uncertain Data,
-    IEEE TPAMI 40(12), 2018, which proposes this extension.
+    {References: gsu_paper}
 
     Examples
     --------

@@ -171,89 +171,57 @@ def _with_distribution(estimator: ProbabilisticKernelSVC) -> bool:
 class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
     """Kernel support vector classifier for rows that are Gaussians.
 
-    The kernel between two rows is the RBF kernel averaged over their noise
-    (:func:`uncertain.kernels.probabilistic_rbf`); the classifier is the C-SVM:
+    The C-SVM with the RBF kernel averaged over the noise of both rows
+    (:func:`uncertain.kernels.probabilistic_rbf`):
 
     .. code-block:: text
 
         min  1/2 |w|^2 + sum_i C c_i max(0, 1 - y_i (w'phi_i + b)),    w = sum_i y_i a_i phi_i
 
-    where c_i is the product of sample and class weight. The error bars of new rows count, too: a row with
-    large errors is less similar to any support row. Several classes are fitted one against one. Names, order
-    and signs are those of scikit-learn's ``SVC`` with ``decision_function_shape="ovr"``: for more than two
-    classes the score of a class is the number of pairs that it wins, plus less than 1/3 for how clearly it
-    wins them; ``predict`` gives the class with the largest score.
-
-    With ``n_components`` the kernel is replaced by inner products of features
-    (:class:`uncertain.ProbabilisticKernelFeatures`): time and memory then grow with the number of rows, not
-    with its square. The features are computed in every pass over the rows and never held.
-
-    ``decision_distribution`` is exact. With ``coupling="independent"`` its mean is that of f(x) over x ~
-    N(x_i, S_i), where f is the score of an exact point; with ``"shared"`` one draw moves all rows together,
-    also the support rows. Of more classes there is one score per pair, positive for the first of the two.
+    with c_i the product of sample and class weight. Several classes are fitted one against one, with names,
+    order and signs of scikit-learn's ``SVC`` (``decision_function_shape="ovr"``). ``decision_distribution``
+    is exact; of more classes it has one score per pair. Theory: :doc:`/methods/svm`.
 
     Parameters
     ----------
     C : float or "auto", default=1.0
-        Weight of the loss, > 0; 1 / (2 n lambda) in the paper. "auto" chooses one of 13 values between 1e-3
-        and 1e3 by cross-validation in 5 folds (of whole ``groups``): the smallest whose held-out error rate
-        is within one standard error of the best; see ``path_``. Not with `n_components` or a kernel of your
-        own.
+        Weight of the loss, > 0. "auto": of 13 values between 1e-3 and 1e3 the smallest whose held-out error
+        rate (5 folds) is within one standard error of the best; only for the exact "probabilistic" kernel.
     kernel : "probabilistic", "precomputed" or callable, default="probabilistic"
-        "precomputed": X is the n x n kernel matrix in ``fit``, and the kernel between new and fitted rows
-        later.
-        A callable takes two GaussianArrays of n and m rows and returns the n x m matrix.
+        "precomputed": X is the n x n kernel matrix, later that between new and fitted rows. A callable takes
+        two GaussianArrays of n and m rows and returns the n x m matrix.
     {sigma, coupling}
-    tol : float, default=1e-6
-        Certified relative duality gap at which the solver stops.
-    max_iter : int, default=-1
-        Most pairs of coefficients optimised; -1 is ten million. With `n_components`: most iterations, 500.
-    shrinking : bool, default=True
-        Whether coefficients that stay at a bound are left out for a while.
-    cache_size : float, default=1024
-        MB for the kernel matrix. Where it takes more, its rows are computed when they are needed and those
-        used last are kept. Copies of parts of it may take as much memory again. The result does not depend on
-        it.
+    tol, max_iter : float, default=1e-6, and int, default=-1
+        Relative duality gap, and pairs of coefficients (-1: ten million) or with `n_components` iterations
+        (500), at which to stop.
+    shrinking, cache_size : bool, default=True, and float, default=1024
+        Whether coefficients at a bound are left out for a while, and MB for rows of the kernel matrix; the
+        result does not depend on them.
     n_components : int or None, default=None
-        None is the exact kernel. Otherwise the number of frequencies of random features (each a cosine and a
-        sine). Up to 2000; more are slow.
-    {class_weight}
-    probability : bool, default=False
-        Whether to fit sigmoids on cross-validated scores, which ``predict_proba`` needs.
+        Frequencies of random features that replace the kernel (:class:`ProbabilisticKernelFeatures`): time
+        and memory grow with the rows, not with their square. None: the exact kernel.
+    {class_weight, probability}
     random_state : int, RandomState or None, default=None
         Seed of the folds of ``probability``, and of the frequencies.
-    {n_jobs}
-    {verbose, callback}
+    {n_jobs, verbose}
 
     Attributes
     ----------
-    support_ : ndarray of shape (m,)
-        Numbers of the support rows, class by class.
-    support_rows_ : GaussianArray of m rows, or None
-        The support rows, all that is kept of the data; None with a precomputed kernel.
-    n_support_ : ndarray of shape (K,)
-        Support rows of each class.
-    dual_coef_ : ndarray of shape (K - 1, m)
-        y_i a_i, in scikit-learn's layout.
+    support_, support_rows_ : ndarray of shape (m,), and GaussianArray of m rows or None
+        Numbers of the support rows, class by class, and the rows.
+    n_support_, dual_coef_ : ndarrays of shape (K,) and (K - 1, m)
+        Support rows of each class, and y_i a_i in scikit-learn's layout.
     intercept_ : ndarray of shape (K (K - 1) / 2,)
         b of each pair of classes.
-    {classes_}
-    sigma_ : float
-        The bandwidth used.
-    {C_, path_}
-    objective_ : float, or ndarray of shape (K (K - 1) / 2,)
-        The minimum found.
-    optimality_gap_ : float, or ndarray of shape (K (K - 1) / 2,)
-        Certified bound on its relative distance from the true minimum.
+    classes_, sigma_ : ndarray of shape (K,), and float
+        The labels, sorted, and the bandwidth in use.
+    {C_}
+    objective_, optimality_gap_ : float, or ndarray of shape (K (K - 1) / 2,)
+        Minimum, and certified bound on its relative distance from the true one.
     n_iter_, status_ : int and str, or ndarrays of shape (K (K - 1) / 2,)
-        Pairs of coefficients optimised, and how that ended: "converged", "max_iter" or "no_progress".
-    {n_features_in_}
-    coef_ : ndarray of shape (K (K - 1) / 2, D)
-        With `n_components`, instead of support rows and `dual_coef_`: weights of the features.
-    frequencies_, noise_
-        With `n_components`: as in :class:`uncertain.ProbabilisticKernelFeatures`.
-    memory_ : int
-        With `n_components`: bytes that the fit took beside the rows, at most.
+        Pairs of coefficients optimised; "converged", "max_iter" or "no_progress".
+    coef_, frequencies_, noise_, memory_
+        With `n_components`: weights of the features per pair of classes, the features, bytes of the fit.
 
     References
     ----------
@@ -350,7 +318,7 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         Their signed coefficients.
     intercept_ : ndarray of shape (1,)
         b.
-    {C_, path_}
+    {C_}
     sigma_, objective_, optimality_gap_, n_iter_, status_, n_features_in_
         As in :class:`ProbabilisticKernelSVC`.
 

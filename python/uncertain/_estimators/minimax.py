@@ -40,7 +40,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
         Most iterations.
     {probability, seed_of_folds, n_jobs}
 
-    {Attributes: coef_, intercept_, classes_}
+    {Attributes: coef_, classes_}
     worst_case_accuracy_ : float, or ndarray of shape (K,)
         kappa^2 / (1 + kappa^2).
     objective_ : float, or ndarray of shape (K,)
@@ -51,7 +51,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
         Iterations done.
     status_ : str, or ndarray of shape (K,)
         "converged" or "max_iter".
-    {n_features_in_, feature_names_in_}
+    {feature_names_in_}
 
     {Raises: refused}
 

@@ -51,7 +51,7 @@ class RemeasuredClassifier(ClassifierMixin, Remeasured):
     {copy_seed}
     {learner_jobs}
 
-    {Attributes: learner_, n_trees_, factors_, error_columns_, classes_, n_features_in_, feature_names_in_}
+    {Attributes: learner_, n_trees_, factors_, error_columns_, classes_, feature_names_in_}
 
     Examples
     --------
@@ -149,7 +149,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
     {copy_seed}
     {learner_jobs}
 
-    {Attributes: learner_, n_trees_, factors_, error_columns_, n_features_in_, feature_names_in_}
+    {Attributes: learner_, n_trees_, factors_, error_columns_, feature_names_in_}
 
     References
     ----------

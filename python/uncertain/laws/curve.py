@@ -110,7 +110,7 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
         Most steps of Levenberg and Marquardt's method.
     random_state : int, RandomState or None, default=None
         Seed of the density where it has several components.
-    {n_jobs, verbose, callback}
+    {n_jobs, verbose}
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
     {outlier_probability_, outlier_law_}
     integration_error_ : float
         The largest difference of the last two rules of integration in the log-likelihood of a row.
-    {n_features_in_, feature_names_in_}
+    {feature_names_in_}
     n_iter_ : int
         Steps.
     status_ : str

@@ -114,7 +114,7 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
     error_scale : {"features"} or None, default=None
         "features": the error bars of each feature are right up to a factor, which is estimated, as in
         `LinearLaw`; one component, and no ``modes``. T then counts no degrees of freedom.
-    {max_components, em_tol, em_max_iter, acceleration, reg_covar, em_seed, n_jobs, em_verbose, em_callback}
+    {max_components, em_tol, em_max_iter, acceleration, reg_covar, em_seed, n_jobs, em_verbose}
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
     status_ : str
         "converged", "max_iter" or "no_progress" of Newton's method, or "separated": the likelihood rises for
         ever along some direction, as for classes that a plane separates.
-    {held_out_log_likelihoods_, n_features_in_, feature_names_in_}
+    {held_out_log_likelihoods_, feature_names_in_}
 
     {Raises: refused}
 

@@ -94,7 +94,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
     n_components : int or "auto", default=1
         Number of Gaussians K. "auto" tries 1, 2, ... and takes the K with the largest likelihood of features
         and target on held-out rows (3 folds); it stops after two more were no better.
-    {max_components, em_tol, em_max_iter, acceleration, reg_covar, em_seed, n_jobs, em_verbose, em_callback}
+    {max_components, em_tol, em_max_iter, acceleration, reg_covar, em_seed, n_jobs, em_verbose}
     {law_outliers, law_degrees, law_error_scale}
 
     Attributes
@@ -137,7 +137,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
     naive_coef_, naive_std_ : ndarrays of shape (d,)
         Least squares of the readings as if they were exact, over the rows without gaps and limits. Not known
         of fits on a cluster, and where rows are mixtures.
-    {held_out_log_likelihoods_, em_n_iter_, em_status_, n_features_in_, feature_names_in_}
+    {held_out_log_likelihoods_, em_n_iter_, feature_names_in_}
 
     {Raises: refused}
 

@@ -34,7 +34,7 @@ class GaussianCollapser(TakesGaps, Moves, Core, OneToOneFeatureMixin, Transforme
     to : {"zero", "isotropic", "diagonal"}, default="zero"
         What is left, as in `GaussianArray.collapse`.
 
-    {Attributes: n_features_in_, feature_names_in_}
+    {Attributes: feature_names_in_}
 
     An array gives an array, a GaussianArray gives a GaussianArray. Missing features (NaN in an array, or what
     ``AsGaussians(on_missing="impute")`` gives) stay missing.

@@ -60,7 +60,7 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
     ----------
     scale_ : ndarray of shape (d,)
         t_j; 1 for a feature that does not vary.
-    {n_features_in_, feature_names_in_}
+    {feature_names_in_}
 
     A missing value is NaN, and so is the size of its error.
 

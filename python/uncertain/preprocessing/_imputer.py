@@ -53,7 +53,7 @@ class GaussianImputer(
     random_state : int, RandomState or None, default=None
         Seed of the start, and of the folds of "auto".
     {n_jobs}
-    {em_verbose, em_callback}
+    {em_verbose}
 
     Attributes
     ----------

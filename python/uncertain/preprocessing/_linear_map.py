@@ -43,7 +43,7 @@ class LinearMap(Moves, Core, TransformerMixin, BaseEstimator):
     ----------
     matrix_ : ndarray of shape (d, k)
         A.
-    {n_features_in_, feature_names_in_}
+    {feature_names_in_}
 
     An array gives an array, a GaussianArray a GaussianArray, whose kind of covariances is that of ``X @ A``:
     zero, shared and low-rank ones stay what they are, a diagonal if no feature goes to two columns; others

@@ -41,7 +41,7 @@ class GaussianLogScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, Transforme
     ----------
     softening_ : ndarray of shape (d,)
         b; 0 for features that stay as they are.
-    {n_features_in_, feature_names_in_}
+    {feature_names_in_}
 
     An array gives an array, a GaussianArray a GaussianArray. Kinds are kept, except that isotropic ones
     become diagonal and shared ones full. Missing features do not count and stay missing.

@@ -29,7 +29,7 @@ class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMi
     ----------
     mean_, scale_ : ndarray of shape (d,)
         m and s; the scale of a feature that does not vary is 1.
-    {n_features_in_, feature_names_in_}
+    {feature_names_in_}
 
     An array gives an array, a GaussianArray gives a GaussianArray. Kinds are kept, except that isotropic
     covariances become diagonal where scales differ. Missing features (NaN in an array, or what

@@ -30,7 +30,7 @@ class SubspaceProjector(Moves, Core, OneToOneFeatureMixin, TransformerMixin, Bas
         row's own subspace, as the paper writes it; what lies outside is lost (all of an exact point, which
         has no subspace), so this rarely helps.
 
-    {Attributes: n_features_in_, feature_names_in_}
+    {Attributes: feature_names_in_}
 
     An array (exact points) gives an array, a GaussianArray gives a GaussianArray.
 
