@@ -109,7 +109,7 @@ def permutation_importance(
     ----------
     model : a `Model`, or a fitted estimator or pipeline that takes a GaussianArray.
     X : the table (or file) for a `Model`; a GaussianArray or an array of exact points for an estimator. Use
-        rows that the model was not fitted to: on its own it may seem to need what it only memorised.
+        rows that the model was not fitted to; on rows of the fit it may seem to need what it memorised.
     y : targets, one per row; a `Model` takes them from the column that it was fitted to.
     features : names or numbers of the features to move; by default each of them by itself. A list or tuple
         inside is a block that moves together and keeps the covariances within: ``[("u", "g"), "r"]``.
@@ -362,7 +362,7 @@ def _shuffled(n: int, groups: Groups | None, rng: np.random.Generator) -> Ints:
     """A permutation of the rows; with groups one that gives every row a value from another group.
 
     The rows of the groups, in random order, are shifted by at least the size of the largest group, so that no
-    row meets one of its own group.
+    row meets one of its group.
     """
     if groups is None:
         return rng.permutation(n)

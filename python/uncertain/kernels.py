@@ -38,7 +38,7 @@ def probabilistic_rbf(
                       V = (S_i + S_j) / sigma^2
 
     With ``coupling="shared"`` one draw of noise moves all rows, each through the symmetric square root of its
-    covariance, and k_ii = 1. With ``"independent"`` every row has its own draw (the inner product of mean
+    covariance, and k_ii = 1. With ``"independent"`` every row has a draw (the inner product of mean
     embeddings), and k_ii < 1. Both are positive semi-definite, and both are ``exp(-|d|^2 / (2 sigma^2))`` for
     exact points.
 
@@ -52,7 +52,7 @@ def probabilistic_rbf(
     sigma : float or "median"
         Bandwidth, > 0. "median" is `median_distance` of X.
     coupling : {"shared", "independent"}
-        Whether the two rows of a pair share one draw of noise or each has its own.
+        Whether the two rows of a pair share one draw of noise or have one each.
     max_bytes : int, optional
         Memory that the result and the work on it may take; by default half of the available memory. A
         matrix that needs more is refused before anything is computed: take slices of X against Z.

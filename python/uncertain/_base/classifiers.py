@@ -56,7 +56,7 @@ def class_arguments(
 def target_arguments(
     estimator: BaseEstimator, X: RowsLike, y: ArrayLike, sample_weight: RowValues, groups: RowValues
 ) -> Keywords:
-    """The same arguments for targets that are numbers."""
+    """Arguments of a fit to targets that are numbers."""
     targets = check_numbers(y, X, estimator)
     weights = check_sample_weight(sample_weight, len(targets))
     numbers = None if groups is None else groups_from(groups, "groups", len(targets))

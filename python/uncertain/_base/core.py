@@ -89,7 +89,7 @@ class Core:
         return bool(self._penalty) and is_auto(self._penalty, getattr(self, self._penalty))
 
     def _beyond_sums(self) -> Iterator[BeyondSums]:
-        """What the fit needs of its rows beside sums over them; see `_base.sums`."""
+        """Needs of the fit that sums over rows do not meet; see `_base.sums`."""
         if self._tuned:
             yield BeyondSums(
                 Need.COPIES,

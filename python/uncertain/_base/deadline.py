@@ -38,8 +38,8 @@ class Deadline:
     def stops(self, share: float = 1.0) -> Iterator[None]:
         """Calls of the core in this block, from this thread, raise an UncertainError when it is over.
 
-        What other libraries compute is not stopped. A block inside another one has its own limit, and its end
-        brings back the other one.
+        Computations of other libraries are not stopped. A block inside another one sets another limit, and
+        its end brings back the first one.
         """
         if self.seconds is None:
             yield

@@ -63,7 +63,7 @@ def warn_unless_ended(estimator: BaseEstimator) -> None:
 
 
 def last_rise(estimator: BaseEstimator) -> str:
-    """What the last iteration of EM has done."""
+    """Numbers of the last iteration of EM."""
     history = estimator.log_likelihoods_
     raised = f"by {history[-1] - history[-2]:.2g}" if len(history) > 1 else "by nothing"
     return f"raised the mean log-likelihood {raised}"

@@ -47,7 +47,7 @@ class NormalMixtures(NamedTuple):
         return cls(np.ones((len(mean), 1)), mean[:, None], std[:, None])
 
     def widened(self, std: Floats) -> Self:
-        """The same shapes around the same means, with these standard deviations."""
+        """Mixtures of the same shapes and means, with these standard deviations."""
         mean = self.mean[:, None]
         own = np.sqrt(self.mean_square(self.mean))
         times = (std / np.maximum(own, TINY))[:, None]
@@ -81,7 +81,7 @@ class NormalMixtures(NamedTuple):
         return np.asarray(found)
 
     def pit(self, y: Floats) -> Floats:
-        """The distribution function at each row's own number: uniform if the distributions are right."""
+        """The distribution function at the number of each row: uniform if the distributions are right."""
         z = (y[:, None] - self.means) / np.maximum(self.stds, TINY)
         return np.asarray((self.weights * ndtr(z)).sum(axis=1))
 

@@ -1,7 +1,7 @@
 """``alpha="auto"`` and ``C="auto"``: the strength of the penalty by cross-validation along a path.
 
 The path is the core's: the same five folds for every penalty, whole groups held out where there are groups,
-each fit starting from that of the stronger penalty before. What is chosen is the strongest penalty whose
+each fit starting from that of the stronger penalty before. The choice is the strongest penalty whose
 held-out loss is within one standard error (of the difference, over the folds) of the best. With few rows that
 is too strong, as standard errors are large where every row is needed: below `FEW_ROWS` an alpha is the best
 itself. C is not: most machines with a C count mistakes, and the fewest are luck.

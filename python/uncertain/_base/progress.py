@@ -21,7 +21,7 @@ class Progress(NamedTuple):
     Attributes
     ----------
     task : str
-        What is running, such as ``"class 2 of 3"``; empty where there is one task only.
+        The running task, such as ``"class 2 of 3"``; empty where there is one task only.
     iteration : int
         Iterations done in this task.
     objective : float

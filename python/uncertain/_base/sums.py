@@ -1,4 +1,4 @@
-"""What a fit needs of its rows beside sums over them.
+"""Needs of a fit that sums over its rows do not meet.
 
 A fit that is made of sums over its rows can be made wherever they are: in parts of memory, in a mapped file,
 on other machines. An estimator says what else it needs, in one place (`_beyond_sums`), and a store of rows
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class Need(Enum):
-    """What a fit may need of its rows."""
+    """Access to its rows that a fit may need."""
 
     IN_PLACE = "the rows one after the other"
     COPIES = "several fits to copies of the rows"
@@ -30,7 +30,7 @@ class BeyondSums(NamedTuple):
 
 
 def beyond_sums(estimator: object) -> Iterator[BeyondSums]:
-    """What this estimator needs; a learner of another library may do anything with its rows."""
+    """Needs of this estimator; a learner of another library may do anything with its rows."""
     stated = getattr(estimator, "_beyond_sums", None)
     if stated is not None:
         yield from stated()

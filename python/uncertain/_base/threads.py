@@ -12,7 +12,7 @@ import threadpoolctl
 
 
 class UncertainController(threadpoolctl.LibController):
-    """What threadpoolctl calls to see and to limit the number of threads."""
+    """Calls of threadpoolctl to see and to limit the number of threads."""
 
     user_api = "uncertain"
     internal_api = "uncertain"

@@ -1,1 +1,1 @@
-"""What a fit reads: Gaussian rows, rows with gaps, and the checks of what users hand over."""
+"""Data of a fit: Gaussian rows, rows with gaps, and the checks of what users hand over."""

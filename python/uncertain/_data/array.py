@@ -2,7 +2,7 @@
 
 Design: covariances travel *inside* X (an object with ``len``, ``shape`` and row indexing), not as a fit
 parameter, so that scikit-learn's splitters, searches and pipelines cut means and covariances together
-without metadata routing. The data live in the Rust core, usually in the caller's own memory; this class
+without metadata routing. The data live in the Rust core, usually in the caller's memory; this class
 only checks shapes and chooses the covariance kind. Converting to a plain array is refused, because that
 would silently drop the error bars.
 """
@@ -96,7 +96,7 @@ class GaussianArray:
     _names: Names | None
     _unit: str | None
     _mixture_class: ClassVar[type[GaussianArray]]
-    """What wraps mixtures: a subclass, which is defined behind this class."""
+    """The class of mixtures, a subclass that is defined behind this class."""
 
     # np.array + GaussianArray raises TypeError instead of working element by element on rows.
     __array_ufunc__ = None
@@ -146,11 +146,11 @@ class GaussianArray:
         return self._from_core(core, self._names, self._unit)
 
     def _with_means(self, means: Floats) -> GaussianArray:
-        """The same rows with other means."""
+        """Rows of the same covariances with other means."""
         return self._like(GaussianArray(**self._core.parts() | {"means": means})._core)
 
     def _named(self, names: Iterable[str] | None) -> GaussianArray:
-        """The same rows with these names, where they have none."""
+        """Rows with these names, where they have none."""
         if names is None or self._names is not None:
             return self
         return self._from_core(self._core, names, self._unit)

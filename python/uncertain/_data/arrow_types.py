@@ -1,9 +1,9 @@
 """Rows with error bars as one Arrow column: extension types ``uncertain.gaussian``, ``uncertain.mixture``.
 
 A row is a struct of lists, ``mean`` and, by kind, ``std``, ``var``, ``cov`` or ``factor``; of a mixture each
-is a list with an element per component, beside ``weight``. Whoever does not know the types reads these. What
-a struct cannot say stands in the metadata, as JSON: kind, names of the features, unit. Both are registered
-with pyarrow where it is loaded; Polars keeps extension types that it does not know.
+is a list with an element per component, beside ``weight``. Programs without these types read the structs. The
+metadata hold the rest as JSON: kind, names of the features, unit. Both types are registered with pyarrow
+where it is loaded; Polars keeps extension types that it does not know.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ GAUSSIAN, MIXTURE = "uncertain.gaussian", "uncertain.mixture"
 
 
 class Metadata(NamedTuple):
-    """What the metadata say of a column."""
+    """Contents of a column by its metadata."""
 
     kind: str | None = None
     """Of the covariances, as `GaussianArray.kind`."""
@@ -35,7 +35,7 @@ class Metadata(NamedTuple):
 
     @classmethod
     def from_json(cls, text: str | None) -> Self:
-        """What is there of it: metadata that somebody else wrote say nothing."""
+        """The entries that are there: metadata that somebody else wrote say nothing."""
         try:
             said = json.loads(text or "{}")
         except ValueError:
@@ -73,7 +73,7 @@ class ArrowColumn:
 
 
 def metadata_of(dtype: Any) -> Metadata:
-    """What an extension type says beside its storage."""
+    """Metadata of an extension type."""
     return Metadata.from_json(dtype.ext_metadata()) if type_name(dtype) else Metadata()
 
 
@@ -124,7 +124,7 @@ def _types() -> tuple[type, type]:
             return (_rebuilt, (self.name, self.storage_type, self.metadata))
 
         def to_pandas_dtype(self) -> Any:
-            """pandas' own type for Arrow columns, which keeps this one."""
+            """The type of pandas for Arrow columns, which keeps this one."""
             import pandas
 
             return pandas.ArrowDtype(self)

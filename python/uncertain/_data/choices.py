@@ -13,13 +13,13 @@ MethodName = Literal[
 ]  # fmt: skip
 Task = Literal["auto", "classification", "regression"]
 Meaning = Literal["auto", "spread", "measurement"]
-"""What error bars mean."""
+"""Meaning of error bars."""
 OnMissing = Literal["auto", "error", "point", "impute"]
-"""What a missing value or error bar may mean."""
+"""Treatment of missing values and error bars."""
 HandleUnknown = Literal["error", "ignore"]
-"""What to do with a category that was not in the fit."""
+"""Treatment of a category that was not in the fit."""
 Arms = Literal["auto", "moments", "shape"]
-"""What is kept of asymmetric error bars."""
+"""The moments that are kept of asymmetric error bars."""
 Effort = Literal["fast", "normal", "high"]
 
 METHOD_NAMES: tuple[str, ...] = get_args(MethodName)

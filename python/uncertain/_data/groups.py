@@ -28,7 +28,7 @@ class Groups:
     codes: Codes
     """The group of each row; rows of one group have the same number."""
     name: str = "group"
-    """What the rows of one group share: the name of the column, if it is one."""
+    """Name of the column that holds the groups, if it is one."""
 
     @property
     def count(self) -> int:
@@ -36,7 +36,7 @@ class Groups:
         return len(np.unique(self.codes))
 
     def take(self, rows: Ints) -> Self:
-        """Those of some rows."""
+        """Groups of some rows."""
         return type(self)(self.codes[rows], self.name)
 
     def members(self, rows: Ints) -> Ints:

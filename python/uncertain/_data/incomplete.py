@@ -33,8 +33,8 @@ class Incomplete:
     Parameters
     ----------
     gaussians : GaussianArray or MixtureArray of n rows
-        The rows, with any finite numbers where something is missing. What a row of several components lacks,
-        or has a limit for, all of them do.
+        The rows, with any finite numbers where something is missing. Features that a row of several
+        components lacks, or has a limit for, all its components lack.
     missing : array-like of bool, shape (n, d)
         Which features of which rows are missing.
     limits : array-like of int, shape (n, d), default=None
@@ -127,7 +127,7 @@ class Incomplete:
         return self.gaussians.unit
 
     def _named(self, names: Iterable[str] | None) -> Incomplete:
-        """The same rows with these names, where they have none."""
+        """Rows with these names, where they have none."""
         return self._with(self.gaussians._named(names))
 
     def _with(self, gaussians: GaussianArray) -> Incomplete:

@@ -1,6 +1,6 @@
 """Numbers that look random and are the same in every process: the finaliser of splitmix64.
 
-What is drawn by them (samples, folds, marks of equal rows) depends on neither batches, threads nor workers.
+Draws by them (samples, folds, marks of equal rows) depend on neither batches, threads nor workers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def finalised(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """What splitmix64 gives at these places."""
+    """Numbers of splitmix64 at these places."""
     return finalised((keys + np.uint64(1)) * GOLDEN)
 
 

@@ -3,7 +3,7 @@
 Design: a `GaussianArray` of all components, of any kind, with offsets and weights beside it, as in the core
 (`rust/uncertain/src/data/mixture_array.rs`). It is a subclass, as it stands wherever a `GaussianArray` may:
 rows are sliced, joined and transformed by the same methods, and the core decides what an estimator makes of
-several components. What a `GaussianArray` says of a row (`means`, `covariances`, `trace`), this says of the
+several components. Moments of a row (`means`, `covariances`, `trace`), as in a `GaussianArray`, are of the
 mixture: its mean and its covariance.
 """
 
@@ -28,7 +28,7 @@ class MixtureArray(GaussianArray):
     """Rows that are mixtures sum_c v_ic N(x_ic, S_ic); immutable.
 
     For what a Gaussian cannot say: a photometric redshift with two peaks, draws of a posterior, error bars of
-    +0.3 and -0.1. Every row has its own number of components. It stands wherever a `GaussianArray` may:
+    +0.3 and -0.1. The number of components may differ between rows. Pass it wherever a `GaussianArray` may:
 
     - losses, scores and probabilities are expectations over a row, so sums over its components: exact;
     - kernels between rows are double sums over components: exact;
@@ -206,7 +206,7 @@ class MixtureArray(GaussianArray):
         return self._mixtures.weights
 
     def _with_means(self, means: Floats) -> GaussianArray:
-        """The same rows, moved to other means."""
+        """Rows moved to other means."""
         moved = np.repeat(means - self.means, np.diff(self.offsets), axis=0)
         components = self.components._with_means(self.components.means + moved)
         return MixtureArray(self.weights, components, offsets=self.offsets)

@@ -1,4 +1,4 @@
-"""What users hand over, as arrays of one type: numbers, row numbers, kinds of uncertainty."""
+"""Arguments of users as arrays of one type: numbers, row numbers, kinds of uncertainty."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def float_array(values: object, what: str, *, narrow: bool = False) -> Floats:
 
 
 def find_mask(values: object) -> Booleans | None:
-    """What is marked as missing in a masked array of NumPy or astropy; None for anything else."""
+    """The mask of a masked array of NumPy or astropy; None for anything else."""
     if isinstance(values, np.ma.MaskedArray):
         return np.ma.getmaskarray(values)
     if isinstance(values, np.ndarray) and hasattr(values, "unmasked") and hasattr(values, "mask"):

@@ -2,8 +2,8 @@
 
 The split normal distribution of arms a and b depends on their ratio alone, up to shift and scale. So a
 mixture is fitted once per ratio (share a / (a + b), in steps of 1/200) by the core's fit to a density on a
-grid, and every cell is a shifted and scaled copy. What is left is a total variation of at most a few percent
-(`left_over`).
+grid, and every cell is a shifted and scaled copy. The remaining error is a total variation of at most a few
+percent (`left_over`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Types that the whole package shares: arrays, and what users hand over and get back.
 
-scikit-learn, pandas and pyarrow have no types that a checker could read. What belongs to them is described
-here by what is asked of it (a protocol), or by a name that says what it holds.
+scikit-learn, pandas and pyarrow have no types that a checker could read. Their types are described here by
+the methods in use (a protocol), or by a name that says what they hold.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ Labels: TypeAlias = Array
 
 Scalar: TypeAlias = bool | int | float | str
 Json: TypeAlias = "Scalar | Sequence[Json] | Mapping[str, Json] | None"
-"""What a model file or a request to the core can say."""
+"""Values of a model file or of a request to the core."""
 Keywords: TypeAlias = dict[str, Any]
-"""Arguments of a call by name, or the parameters of an estimator: each has a type of its own."""
+"""Arguments of a call by name, or the parameters of an estimator: types differ."""
 JsonObject: TypeAlias = dict[str, Any]
-"""What `json` reads and writes by name: numbers, texts, lists and objects of them."""
+"""JSON objects: numbers, texts, lists and objects of them."""
 Header: TypeAlias = dict[str, Any]
-"""What a model file says beside its arrays, read from JSON."""
+"""The JSON header of a model file."""
 
 RandomState: TypeAlias = int | np.random.RandomState | None
 """Whatever scikit-learn's ``check_random_state`` takes."""
@@ -51,9 +51,9 @@ ColumnOrValues: TypeAlias = str | ArrayLike | Sequence[object]
 """The name of a column, or its values, one per row, of any array or series type."""
 
 ColumnType: TypeAlias = Literal["number", "list", "distribution", "other"]
-"""What a column of a table holds in each row; "distribution": all that is known of its features."""
+"""Content of a column in each row; "distribution": means and errors of all its features."""
 NativeTable: TypeAlias = Any
-"""A table of the user's own library, which has no base class in common with the others."""
+"""A table of the user's library, which has no base class in common with the others."""
 NativeColumn: TypeAlias = Any
 """A column of such a table: a series, an array, a list."""
 
@@ -105,4 +105,4 @@ class Estimator(Protocol):
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """What it can do (`predict`, `transform`) and what it learned (names that end in ``_``)."""
+            """Methods (`predict`, `transform`) and fitted attributes (names that end in ``_``)."""

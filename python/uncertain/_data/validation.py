@@ -1,7 +1,7 @@
 """Checks that all estimators share: X, y, sample and class weights.
 
 X is a :class:`~uncertain.GaussianArray` or what scikit-learn takes as a 2-D array, then read as exact points
-(zero covariance). Only scikit-learn's own functions judge plain arrays, so that names, messages and
+(zero covariance). Functions of scikit-learn judge plain arrays, so that names, messages and
 attributes are the usual ones.
 """
 
@@ -44,7 +44,7 @@ from .typing import (
 )
 
 RowsLike: TypeAlias = GaussianArray | Incomplete | ArrayLike | ArrowStream
-"""What an estimator takes as X: Gaussians, with gaps or without, or the rows of an array or a plain table."""
+"""X of an estimator: Gaussians, with gaps or without, or the rows of an array or a plain table."""
 
 TableLike: TypeAlias = (
     RowsLike
@@ -54,7 +54,7 @@ TableLike: TypeAlias = (
     | os.PathLike[str]
     | Sequence[str | os.PathLike[str]]
 )
-"""What `uncertain.fit` and a `Model` take: a table of any library, columns by name, the path or paths of a
+"""Data of `uncertain.fit` and a `Model`: a table of any library, columns by name, the path or paths of a
 table, or rows as an estimator takes them."""
 
 NESTED = (list, tuple, np.ndarray)
@@ -165,7 +165,7 @@ def check_fitted_names(estimator: BaseEstimator, names: Names | None, *, reset: 
 
 
 def _require_fit(estimator: BaseEstimator) -> None:
-    """scikit-learn's own check of a fit asks every class for its tags first."""
+    """The check of a fit by scikit-learn asks every class for its tags first."""
     unfitted = f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate "
     advice = "arguments before using this estimator."
     refuse_if(not hasattr(estimator, "n_features_in_"), unfitted + advice, NotFittedError)
@@ -347,7 +347,7 @@ def seed_from(random_state: RandomState) -> int:
 
 
 def generator_from(random_state: RandomState) -> np.random.RandomState:
-    """What scikit-learn takes as ``random_state``, as a generator."""
+    """A generator from anything that scikit-learn takes as ``random_state``."""
     try:
         generator: np.random.RandomState = check_random_state(random_state)
     except (TypeError, ValueError, OverflowError):

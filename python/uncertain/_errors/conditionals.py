@@ -1,4 +1,4 @@
-"""What a denoiser and the other features of a row say about one of them, as a function of its error scale.
+"""Conditional distributions of a feature, given the other features of its row, by the scale of its errors.
 
 With true values z ~ sum_c pi_c N(mu_c, T_c) and readings x = z + K e, e ~ N(0, S_i), K = diag(k), the reading
 of feature j given those of the others is a mixture of Gaussians. In component c, with o the other features, A
@@ -55,7 +55,7 @@ class Conditional(NamedTuple):
         return np.asarray(top + np.log(np.exp(terms - top).sum(axis=0)))
 
     def take(self, rows: Booleans) -> Conditional:
-        """Those of some rows."""
+        """Conditionals of some rows."""
         return Conditional(*(part[..., rows] for part in self))
 
     @staticmethod

@@ -32,7 +32,7 @@ from .._tables.columns import listing
 BEYOND = 3.0
 """Errors of readings that are this many times the scatter of the values."""
 BEYOND_SPREAD = 1_000.0
-"""The same of populations, whose means may lie close together."""
+"""Doubts about populations, whose means may lie close together."""
 EVIDENCE = 10.0
 """Difference of log likelihoods."""
 FEWEST_ROWS = 100

@@ -7,7 +7,7 @@ there are N in G groups, and with weights p_gi = 1 / s_gi^2,
 
 Single readings tell k by their scatter around what the row's other features predict: it must grow with the
 stated error as k^2 s^2 (see `profile`). The factors of the other features are part of that prediction, so all
-are found in turns, and the denoiser is fitted again with the errors that they make.
+are estimated in turns, and the denoiser is fitted again with the errors that they make.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ LEVELS = (0.68, 0.95, 0.999)
 
 
 class Found(NamedTuple):
-    """What is known of the factor of one feature."""
+    """Estimate of the factor of one feature."""
 
     factor: float
     intervals: tuple[Interval, ...]
@@ -159,7 +159,7 @@ class _HeldOut:
         return np.concatenate([fold.test for fold in self.folds])
 
     def profiles(self, asked: Sequence[int]) -> dict[int, Profile]:
-        """Of these features, each with the errors of the others as large as they were found to be."""
+        """Of these features, each with the errors of the others as large as estimated."""
         factors = np.ones(self.rows.n_features)
         for _ in range(TURNS):
             laws = self._laws(factors)

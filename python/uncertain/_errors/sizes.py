@@ -46,7 +46,7 @@ class ErrorSizes:
 
     @classmethod
     def from_rows(cls, rows: GaussianRows) -> Self:
-        """Those of a sample of the rows."""
+        """Sizes of a sample of the rows."""
         some = np.arange(len(rows))
         if len(some) > MOST_ROWS:
             some = np.sort(np.random.default_rng(0).permutation(some)[:MOST_ROWS])
@@ -62,7 +62,7 @@ class ErrorSizes:
     def warning(
         self, rows: GaussianRows, names: Callable[[], Sequence[str]], times: tuple[float, float]
     ) -> str | None:
-        """What is unlike in these rows; None if nothing is. Errors may be `times` those of the fit."""
+        """Differences of these rows; None if there are none. Errors may be `times` those of the fit."""
         std, known = value_sizes(rows)
         low, high = self.lower * times[0] / MARGIN, self.upper * times[1] * MARGIN
         outside = known & ((std < low) | (std > high))

@@ -169,7 +169,7 @@ class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseE
         return self._model.log_proba(rows, self.n_jobs)
 
     def predict_proba(self, X: RowsLike) -> Floats:
-        """P(c | x_i) of every class under the model, each row with its own noise.
+        """P(c | x_i) of every class under the model, with the noise of each row.
 
         {Parameters: readings}
 

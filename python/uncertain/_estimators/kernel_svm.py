@@ -92,7 +92,7 @@ class KernelMachine(RunParameters, Core, BaseEstimator):
         return exact(self._values(rows, rows)), rows
 
     def _values(self, rows: GaussianArray, others: GaussianArray) -> Floats:
-        """The caller's own kernel."""
+        """Values of the caller's kernel."""
         assert callable(self.kernel)
         values = np.ascontiguousarray(self.kernel(rows, others), dtype=np.float64)
         shape = (len(rows), len(others))
@@ -298,7 +298,7 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
     C : float or "auto", default=1.0
         Weight of the loss, > 0, in units of y. "auto" chooses one of 13 values between 1e-3 and 1e3 times the
         robust scale of y by cross-validation in 5 folds (of whole ``groups``): the smallest whose held-out
-        mean loss is within one standard error of the best; see ``path_``. Not with a kernel of your own.
+        mean loss is within one standard error of the best; see ``path_``. Not with a callable kernel.
     epsilon : float, default=0.1
         Half the width of the tube without loss, >= 0, in units of y.
     kernel, sigma, coupling
@@ -361,7 +361,7 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
 
         {Parameters: rows_or_kernel}
         return_std : bool, default=False
-            Also return the exact standard deviations of the predictions under each row's own noise; only for
+            Also return the exact standard deviations of the predictions under the noise of each row; only for
             ``kernel="probabilistic"``. They exclude the scatter of targets around the fit.
 
         Returns

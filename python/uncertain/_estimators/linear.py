@@ -29,7 +29,7 @@ class LinearClassifier(Core, ScoreClassifier, BaseEstimator):
     """
 
     _advice: ClassVar[str]
-    """What to do about a fit that has not converged."""
+    """Advice for a fit that has not converged."""
 
     def _learn(self, X: RowsLike, y: ArrayLike, weights: RowValues, groups: RowValues) -> None:
         parameters = self._parameters()

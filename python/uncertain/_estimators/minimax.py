@@ -24,7 +24,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
         1 / kappa = min |S_+^(1/2) w| + |S_-^(1/2) w|    subject to    w'(mu_+ - mu_-) = 1
 
     The moments of a class of uncertain rows are those of a draw from a random row: its covariance is the
-    scatter of the means plus the mean of the rows' own covariances. No parameter has to be tuned.
+    scatter of the means plus the mean covariance of the rows. No parameter has to be tuned.
 
     More than two classes are fitted one against the rest.
 

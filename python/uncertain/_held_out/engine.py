@@ -1,4 +1,4 @@
-"""What candidates answer about rows that they have not seen, and which of two is better.
+"""Predictions of candidates for held-out rows, and which of two candidates is better.
 
 `cross_predict` fits candidates to folds and keeps their predictive distributions of the rows held out, as the
 rows are and as they would have been read with errors of other sizes. The choice of ``method="auto"``, reports
@@ -62,14 +62,14 @@ class Candidate(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a candidate says of m readings that were held out."""
+    """Predictions of a candidate for m held-out readings."""
 
     predicted: Floats
     """Of numbers; of classes their codes."""
     shares: Floats | None = None
     """Probabilities of the classes, (m, K); 0 for a class that the fold's model has not seen."""
     parts: Floats | None = None
-    """What is left open of a number, (m, k); see `widths`."""
+    """Sources of the width of a predicted number, (m, k); see `widths`."""
     law: NormalMixtures | None = None
     """The density of the true number, where the method has one."""
 
@@ -113,7 +113,7 @@ class HeldOut:
         return np.zeros(len(self.at)) if std is None else np.asarray(std[self.at])
 
     def spread(self, name: str) -> Spread | None:
-        """The law of widths of a candidate for numbers; None for one with a density of its own."""
+        """The law of widths of a candidate for numbers; None for a method with a density."""
         return None if self.answers[name][0].law is not None else self.with_scatter(*self.widths(name))
 
     @staticmethod
@@ -124,8 +124,8 @@ class HeldOut:
         )
 
     def widths(self, name: str) -> tuple[Spread | None, float | None]:
-        """The law of widths of a candidate for numbers, None where its own is as good, and the scatter that
-        no error explains of one that ends with a `GSURegressor`."""
+        """The law of widths of a candidate for numbers, None where that of the method is as good, and the
+        scatter that no error explains of one that ends with a `GSURegressor`."""
         model, answers, t = self.models[name][0], self.answers[name], self.target_std
         y, scatter = self.truth, None
         parts = [answer.parts for answer in answers if answer.parts is not None]
@@ -147,7 +147,7 @@ class HeldOut:
         return None if spread is law else spread, scatter
 
     def laws(self, name: str, spread: Spread | None = None) -> list[NormalMixtures]:
-        """Densities of the true numbers for every size of errors; `spread`: instead of the method's own."""
+        """Densities of the true numbers for every size of errors; `spread`: instead of that of the method."""
         found = []
         for answer in self.answers[name]:
             law = answer.law
@@ -197,7 +197,7 @@ class HeldOut:
         self.seconds.update(others.seconds)
 
     def only(self, name: str, answers: list[Answer] | None = None) -> HeldOut:
-        """The same with one candidate, "model"; `answers`: that combine those of several."""
+        """Held-out predictions of one candidate, "model"; `answers`: that combine those of several."""
         chosen = self.answers[name] if answers is None else answers
         return replace(self, answers={"model": chosen}, models={"model": self.models[name]})
 
@@ -300,7 +300,7 @@ def labelled(training: TrainingRows) -> Booleans:
 
 
 def ask(model: Pipeline, rows: GaussianRows, classes: Labels | None, of_fit: GaussianRows) -> Answer:
-    """What a fitted pipeline says of rows; `of_fit`: rows that say how far features spread."""
+    """Predictions of a fitted pipeline for rows; `of_fit`: rows that say how far features spread."""
     if classes is not None:
         shares = class_shares(model, rows, classes)
         return Answer(shares.argmax(axis=1), shares)

@@ -107,7 +107,7 @@ def means_alone(data: GaussianRows) -> GaussianArray:
 
 
 def for_exact_rows(fitted: Pipeline) -> Pipeline:
-    """The same, to be fitted to rows without error bars, which can have no factors."""
+    """The estimator for rows without error bars, which can have no factors."""
     name, last = fitted.steps[-1]
     scale = getattr(last, "error_scale", None)
     if scale not in ("features", "both"):

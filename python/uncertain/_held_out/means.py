@@ -39,7 +39,7 @@ def standard_error(values: Floats, groups: Groups | None = None, counts: Floats 
     More splits make only the first term small. Both terms contain some of the same luck, so this is a
     little too large rather than too small.
 
-    Rows of one group are right or wrong together, so with groups the second term counts these. What row i,
+    Rows of one group are right or wrong together, so with groups the second term counts these. If row i,
     which counts c_i, contributes to the mean v of the S splits' means is d_i, summed over the splits in which
     it was held out (whose rows count C_s together), and the contributions of a group are added before they
     are squared:

@@ -1,4 +1,4 @@
-"""The distribution of a predicted number: a method's own, or a law of held-out residuals.
+"""The distribution of a predicted number: that of the method, or a law of held-out residuals.
 
 A method says what it leaves open of a row, u_ij (`left_open`); held-out residuals r_i say what that is worth:
 
@@ -7,8 +7,8 @@ A method says what it leaves open of a row, u_ij (`left_open`); held-out residua
 with the error bar t_i of a target that has one (where these explain the residuals, a is not below what they
 hide: predictions without any width would be wrong with certainty). u is
 
-    GSURegressor    w'S_i w                                      law of its own: b = 1, a = scatter^2
-    density         the variance of the conditional density      law of its own: a = 0, b = 1
+    GSURegressor    w'S_i w                                      law of the method: b = 1, a = scatter^2
+    density         the variance of the conditional density      law of the method: a = 0, b = 1
     learner         s^2 t^2 / (s^2 + t^2) of every feature, for an error s and a feature of spread t, which no
                     error can exceed (behind a `GaussianDenoiser` the variance of the posterior)
 
@@ -16,7 +16,7 @@ a and b are those of the least CRPS (T. Gneiting, A. E. Raftery, A. H. Westveld 
 Probabilistic Forecasting Using Ensemble Model Output Statistics and Minimum CRPS Estimation, Monthly Weather
 Review 133, 2005, doi 10.1175/MWR2904.1): a few rows that are far off, or have enormous errors, do not make
 all others wide, as they do by likelihood. A simpler law is kept unless the CRPS of the next one is clearly
-better: the method's own by two standard errors, a constant width by one.
+better: that of the method by two standard errors, a constant width by one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from .means import weighted_mean
 MANY = 30
 """More features share one coefficient."""
 CLEARLY = 2.0
-"""Standard errors by which another law must be better than the method's own."""
+"""Standard errors by which another law must be better than that of the method."""
 TINY = 1e-150
 LEAST = 1e-6
 """The least a, in units of the mean square of residuals."""
@@ -61,7 +61,7 @@ class Spread:
     """b, one for each column of u."""
     widths: Floats
     """t, one per feature, in the units of the rows in front of the last step; empty for a
-    method with a law of its own."""
+    method with another law."""
 
     def __post_init__(self) -> None:
         if not ((self.slopes >= 0.0).all() and (self.widths > 0.0).all()):
@@ -85,7 +85,7 @@ class Spread:
 
         start = np.full(1 + x.shape[1], 0.5 / max(x.shape[1], 1))
         start[0] = 0.5
-        # What the targets' own error bars hide: the standard error of a mean square of the noise they say.
+        # Noise of the targets' error bars hides the scatter up to the standard error of its mean square.
         hidden = float(np.sqrt(2.0 * (w @ w) * (w @ np.minimum(own, 1.0) ** 2)))
         bounds = [(max(LEAST, hidden), None)] + [(0.0, None)] * x.shape[1]
         found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
@@ -94,7 +94,7 @@ class Spread:
         return cls(float(found[0] * size2), slopes, widths)
 
     def from_errors(self, parts: Floats) -> Floats:
-        """The deviation that the rows' own errors make."""
+        """The deviation by errors of the rows."""
         return np.asarray(np.sqrt(parts @ self.slopes))
 
     def std(self, parts: Floats) -> Floats:
@@ -125,9 +125,9 @@ def chosen(
     target_std: Floats,
     rows: Array,
 ) -> Spread:
-    """Of the method's own law, a constant width, and the fitted law the simplest that is as good as the next.
+    """Of the method's law, a constant width, and the fitted law the simplest that is as good as the next.
 
-    `own` is the CRPS of the method's own law. `rows` are the numbers of the rows, of which some are there
+    `own` is the CRPS of the law of the method. `rows` are the numbers of the rows, of which some are there
     more than once.
     """
     none = np.zeros_like(parts)
@@ -160,14 +160,14 @@ def _phi(z: Floats) -> Floats:
 
 
 class Open(NamedTuple):
-    """What a model says of rows."""
+    """Predictions of a model for rows."""
 
     mean: Floats
     """The prediction."""
     parts: Floats
     """u, (n, k)."""
     of_errors: Floats
-    """The part of u that the rows' own errors make."""
+    """The part of u that errors of the rows make."""
 
 
 def left_open(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Open:
@@ -193,7 +193,7 @@ def _learner_parts(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Fl
 
 def feature_widths(pipeline: Pipeline, rows: GaussianRows) -> Floats:
     """t: the spread of every feature in front of the last step, 1 for one that does not
-    vary; empty for a method with a law of its own."""
+    vary; empty for a method with another law."""
     if _counts(pipeline)[0] == 0:
         return np.empty(0)
     rows = in_front(pipeline, rows)
@@ -201,8 +201,8 @@ def feature_widths(pipeline: Pipeline, rows: GaussianRows) -> Floats:
 
 
 def law_of_rows(pipeline: Pipeline, rows: GaussianRows, spread: Spread | None) -> NormalMixtures:
-    """The distribution of each row's true target: the method's own shape, else a normal law; as wide as
-    held-out rows say (`spread`; None: the method's own width)."""
+    """The distribution of each row's true target: the shape of the method, else a normal law; as wide as
+    held-out rows say (`spread`; None: the width of the method)."""
     own = density_of_rows(pipeline, rows) if has_density(pipeline) else None
     if own is not None and spread is None:
         return own
@@ -275,7 +275,7 @@ def density_of_rows(pipeline: Pipeline, rows: GaussianRows) -> NormalMixtures:
 
 
 def from_errors(pipeline: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats]:
-    """The prediction, and its standard deviation under each row's own error bars.
+    """The prediction, and its standard deviation under the error bars of each row.
 
     Where a `GaussianCollapser` takes posteriors N(m_i, C_i) of true values down to m_i for a regression, C_i
     is still what the reading leaves open: the prediction is that at m_i, and the deviation sqrt(w'C_i w). So

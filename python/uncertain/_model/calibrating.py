@@ -1,4 +1,4 @@
-"""What held-out rows say of a model: scatter and widths of a regression, scores for sets and intervals.
+"""Calibration of a model on held-out rows: scatter and widths of a regression, scores for sets and intervals.
 
 A choice has held rows out. Where nothing was chosen there are folds: a `GSURegressor` is fitted in 5 of them,
 and other methods once more, to two thirds of the rows (up to 1,000 rows three times, so that each third is
@@ -40,7 +40,7 @@ MOST_HELD_OUT = 5_000
 LEAST_SCORES = 10
 """Fewer held-out rows say nothing."""
 FACTORS = {"numbers": (1.0, 2.0, 4.0), "classes": (1.0, 2.0, 4.0, 8.0, 16.0)}
-"""Errors of rows that are read again. A number is judged in units of its own predicted width. A class has no
+"""Errors of rows that are read again. A number is judged in units of its predicted width. A class has no
 such unit: the rows of the noisiest bin, whose scores a noisy row is compared with, are nearly all less noisy
 than it, unless there are still noisier ones."""
 
@@ -52,7 +52,7 @@ class Calibration:
     residual_std: Annotated[float, msgspec.Meta(ge=0.0)] | None = None
     """Of a `GSURegressor`: the scatter of the targets that no error bar explains."""
     spread: Spread | None = None
-    """Of a regression: the width of predictions, where the method has none of its own, or a worse one."""
+    """Of a regression: the width of predictions, where the method has none, or a worse one."""
     conformal: Conformal | None = None
     """Scores for `predict_interval` and `predict_set`."""
     sizes: ErrorSizes | None = None

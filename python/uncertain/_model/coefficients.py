@@ -50,7 +50,7 @@ class Hyperplanes(NamedTuple):
 
 
 def hyperplanes(pipeline: Pipeline, first: int = 0) -> Hyperplanes:
-    """Those of the last step, in the units of the rows that come to step number `first`.
+    """Coefficients of the last step, in the units of the rows that come to step number `first`.
 
     AttributeError, in a sentence, for models that have none.
     """
@@ -100,7 +100,7 @@ def law_of(pipeline: Pipeline) -> CoefficientLaw:
 
 
 def law_or_curve(pipeline: Pipeline) -> Any:
-    """The same, or a `CurveRegressor`, whose parameters belong to what it reads."""
+    """A law with coefficients, or a `CurveRegressor`, whose parameters belong to what it reads."""
     if not isinstance(pipeline[-1], CurveRegressor):
         return law_of(pipeline)
     moved = [type(step).__name__ for _, step in pipeline.steps[:-1] if not isinstance(step, READS)]
@@ -110,7 +110,7 @@ def law_or_curve(pipeline: Pipeline) -> Any:
 
 
 def _before(step: Estimator, coef: Floats, intercept: Floats) -> tuple[Floats, Floats]:
-    """The same hyperplanes in terms of the rows that come to the step."""
+    """Hyperplanes in terms of the rows that come to the step."""
     if isinstance(step, GaussianScaler):
         scaled = coef / step.scale_
         return scaled, intercept - scaled @ step.mean_

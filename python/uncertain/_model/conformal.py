@@ -1,6 +1,6 @@
 """Sets and intervals that hold the truth as often as they promise, by noise level.
 
-Rows that a model has not seen have scores: how strange their own target is to it. With m scores e_(1) <= ...
+Rows that a model has not seen have scores: how strange their target is to it. With m scores e_(1) <= ...
 <= e_(m) a new row's targets up to e_(k), k = ceil((m + 1) coverage), are its set, or interval (split
 conformal prediction; Papadopoulos et al. 2002), whatever the model. Scores are kept by noise level (Mondrian
 bins; Vovk et al. 2003), and where error bars are measurement errors every held-out row is there again, as it

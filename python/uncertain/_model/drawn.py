@@ -46,7 +46,7 @@ class Drawn:
     n_rows: int
     """Rows of the table."""
     beside: Keywords
-    """What the caller gave beside the table, of these rows where it is a value per row."""
+    """Arguments beside the table: values per row of these rows, others as they are."""
 
 
 def some_rows(reader: Reader, table: NativeTable, per_row: Keywords, most: int | None) -> Drawn | None:
@@ -162,7 +162,7 @@ def _chosen(keys: NDArray[np.uint64], share: float) -> Ints:
 
 
 def _keys(groups: object, n_rows: int, first: int = 0, what: str = "groups") -> NDArray[np.uint64]:
-    """What is hashed of every row: its number, or the name of its group."""
+    """Hashed keys of the rows: their numbers, or the names of their groups."""
     if groups is None:
         return np.arange(first, first + n_rows, dtype=np.uint64)
     values = as_values(groups, "groups")

@@ -153,7 +153,7 @@ def fit(
 ) -> Model:
     """Fit a classifier or a regression to a table with error bars.
 
-    Error columns are found by name (flux_err, e_flux, sigma_flux, period_err1 and period_err2, ...), and by
+    Names give the error columns (flux_err, e_flux, sigma_flux, period_err1 and period_err2, ...), and by
     default about a dozen models are compared on held-out rows.
 
     Parameters

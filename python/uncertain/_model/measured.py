@@ -1,5 +1,5 @@
-"""What a model takes error bars for, how far errors of new rows may be from those of its fit, and what it has
-learned of true values."""
+"""The meaning of error bars for a model, how far errors of new rows may be from errors of its fit, and its
+distribution of true values."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ class Model:
         """Return the prediction of a regression, and its standard deviation.
 
         A table with the columns ``<target>``, ``<target>_std`` (the standard deviation of the true target
-        around the prediction) and ``<target>_std_from_errors`` (the part s_i of it that the row's own error
+        around the prediction) and ``<target>_std_from_errors`` (the part s_i of it that the row's error
         bars make, such as sqrt(w'S_i w)). For arrays, the pair (prediction, whole standard deviation). A Dask
         DataFrame gives a lazy one.
 
@@ -184,15 +184,15 @@ class Model:
         error bars in the fit: to compare with a target measured to +- t, add t in quadrature. Where they had
         none, it is that of a target as it would be measured.
 
-        A `GaussianMixtureRegressor`, and a `RemeasuredRegressor` with ``density=True``, have a density of
-        their own, and the stack of ``method="auto"`` the mixture of its members'. For other methods, and
+        A `GaussianMixtureRegressor`, and a `RemeasuredRegressor` with ``density=True``, have a density, and
+        the stack of ``method="auto"`` has the mixture of its members' densities. For other methods, and
         where it is better by two standard errors of the CRPS over held-out rows, the law is
 
         .. code-block:: text
 
             y_i - prediction_i ~ N(0, a + sum_j b_j u_ij + t_i^2),    s_i^2 = sum_j b_j u_ij
 
-        with u_i1 the variance of the method's own law, and for a learner u_ij the variance that the row's
+        with u_i1 the variance of the method's law, and for a learner u_ij the variance that the row's
         errors leave open of feature j (behind a `GaussianDenoiser` that of the posterior, else s^2 t^2 / (s^2
         + t^2) for an error s and a feature of spread t). a > 0 and b_j >= 0 minimise the CRPS of held-out
         rows; b = 0, a constant width, is kept unless they are better by a standard error. If error bars are
@@ -329,7 +329,7 @@ class Model:
             all others                      N(y; prediction, s^2)
 
         with the deviation s of `predict_distribution`. Where held-out rows have taught a mixture another
-        width than its own, it keeps its shape about its mean and gets that width.
+        width than that of the method, it keeps its shape about its mean and gets that width.
 
         Parameters
         ----------
@@ -513,7 +513,7 @@ class Model:
         return None if self.residual_std_ is None else own_law(self.pipeline_, self.residual_std_)
 
     def _law(self, steps: Pipeline, rows: GaussianRows) -> NormalMixtures:
-        """Return the method's own shape, where it has one, else a normal law; as wide as calibrated."""
+        """Return the shape of the method, where it has one, else a normal law; as wide as calibrated."""
         return law_of_rows(steps, rows, self._calibration.spread or self._normal)
 
     # -- labelled rows

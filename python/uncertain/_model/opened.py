@@ -36,7 +36,7 @@ def open_rows(
     *,
     memory: str | int | None,
 ) -> tuple[RowReader, Plan]:
-    """What reads the rows of a table of this process; and the plan for such columns.
+    """Reader of the rows of a table of this process, and the plan for its columns.
 
     `values`: roles of rows that are not columns, but values.
     """
@@ -114,7 +114,7 @@ def open_dask_rows(
     retries: int = 3,
     group_bytes: int | None = None,
 ) -> tuple[RowReader, Plan]:
-    """What reads the rows of a Dask DataFrame on its cluster; and the plan for such columns."""
+    """Reader of the rows of a Dask DataFrame on its cluster, and the plan for its columns."""
     from .._rows.cluster import Cluster, current  # which import Dask
     from .._rows.on_dask import GROUP_BYTES, DaskReader, OnDask
 
@@ -145,7 +145,7 @@ def open_dask_rows(
 
 
 def _of_quantity(plan: Plan, source: Source, columns: Columns) -> Plan:
-    """The plan for numbers with error bars of their own, which are a quantity, whole or not."""
+    """The plan for numbers with error bars, which are a quantity, whole or not."""
     has_errors = bool(columns.found.of_target) or columns.target_std is not None
     if not has_errors or plan.task != "auto":
         return plan
@@ -171,7 +171,7 @@ def _load(source: Source, asked: Columns, columns: Columns, *, in_parts: bool) -
 
 
 def _types(source: Source, asked: Columns) -> Types | None:
-    """What the columns of a table hold, if the features were left to be found; None if they were named."""
+    """Contents of the columns of a table, if no features were named, else None."""
     named = asked.exact is not None or asked.features is not None or asked.mean is not None
     return None if named or source.table is None else source.table.types
 

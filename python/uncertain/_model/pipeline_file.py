@@ -40,7 +40,7 @@ class StepNames(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
 
 
 class MemberNames(StepNames, frozen=True):
-    """Those of a member of a stack, and the law of its widths."""
+    """Arrays of a member of a stack, and the law of its widths."""
 
     spread: Spread | None = None
 
@@ -92,7 +92,7 @@ def make_estimators(
     estimators = _estimators(steps, parameters, classes)
     last = estimators[-1]
     if isinstance(last, Kernelized) and parameters and parameters[-1].get("kernel", "linear") != "linear":
-        # The map is the estimator's own, not a step of the pipeline.
+        # The map belongs to the estimator, it is no step of the pipeline.
         own = estimators.pop(-2) if len(estimators) > 1 else None
         if not isinstance(own, KernelMap):
             raise ValueError("a kernel without its map")

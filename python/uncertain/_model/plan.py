@@ -52,7 +52,7 @@ from ..laws.generalized import CLASSES as OF_CLASSES
 
 
 class Fitted(NamedTuple):
-    """What came of a plan."""
+    """Outcome of a plan."""
 
     pipeline: Pipeline
     leaderboard: Leaderboard | None = None
@@ -77,9 +77,9 @@ class Plan:
     time_limit: float | None = None
     params: Keywords = field(default_factory=dict)
     usual: str = "spread"
-    """What the meaning "auto" stands for where nothing is tried."""
+    """The meaning that "auto" stands for where nothing is tried."""
     arms: Arms = "auto"
-    # What is settled once it is known what the targets are.
+    # Settled once the kind of the targets is clear.
     regression: bool = False
     """Are the targets numbers?"""
     estimator: BaseEstimator | None = None
@@ -89,7 +89,7 @@ class Plan:
     denoised: bool = False
     """Does a step in front of the named method take off the noise?"""
     uses: Uses = field(default_factory=Uses)
-    """What the fit can use of its rows."""
+    """Arguments per row that the fit can use."""
 
     @property
     def is_choice(self) -> bool:
@@ -168,7 +168,7 @@ class Plan:
         return replace(self, regression=regression, estimator=estimator, denoised=denoised, uses=uses)
 
     def may_use(self) -> Uses:
-        """What the fit can use of its rows, if targets are numbers where they may be."""
+        """Arguments per row that the fit can use, if targets are numbers where they may be."""
         try:
             return self.settled(regression=self.is_choice or METHODS[self.method].regressor is not None).uses
         except UncertainError:  # raised again where it is known what the targets are
@@ -258,7 +258,7 @@ class Plan:
         *,
         whole: bool,
     ) -> Request:
-        """What is asked of a choice on these rows."""
+        """The request for a choice on these rows."""
 
         def able(member: Member) -> bool:
             return member.pipeline is None or refusal(rows.place, member.pipeline[-1]) is None

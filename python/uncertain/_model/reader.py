@@ -70,7 +70,7 @@ class Reader:
         self.is_regression = is_regressor(pipeline)
         self.classes: Labels | None = getattr(pipeline[-1], "classes_", None)
         self.target_name = columns.target or "prediction"
-        """What predictions are called."""
+        """Name of the predictions."""
         self.target_unit = columns.target_unit if self.is_regression else None
         """The unit of predicted numbers."""
         self._tolerated = tolerated(pipeline)
@@ -150,7 +150,7 @@ class Reader:
         return source
 
     def input(self, source: Source) -> Any:
-        """What the pipeline takes."""
+        """Rows as the pipeline takes them."""
         return source.rows if self.has_reading_step else self._check_width(source.data)
 
     def _check_width(self, rows: Indexable) -> Indexable:
@@ -162,7 +162,7 @@ class Reader:
         return rows
 
     def answers(self, source: Source, answer: Answer) -> tuple[Array, ...]:
-        """What `answer` says of all rows, block by block: never more than a block of them is read and moved.
+        """Results of `answer` for all rows, block by block: no more than a block is read and moved at once.
 
         It gets the steps behind the reading ones, and rows whose errors are looked at.
         """
@@ -175,7 +175,7 @@ class Reader:
     def ask_blocks(
         self, source: Source, ask: Callable[[Source, GaussianRows, int], BlockAnswer], *beside: str
     ) -> list[BlockAnswer]:
-        """What `ask` finds in every block, its rows and the number of those before; with these columns."""
+        """Results of `ask` for every block, its rows and the number of rows before; with these columns."""
         blocks = self._blocks(source, *beside)
         if blocks is None:
             rows = self.rows(source) if self.has_reading_step else self.input(source)
@@ -303,7 +303,7 @@ def gaussian_rows(rows: Any) -> GaussianRows:
 
 
 def _chosen(asked: Any, known: str | bool | None, what: str, argument: str, without: str) -> Any:
-    """What was asked for, else the column of the fit; None for none, which False asks for."""
+    """The column of the caller, else that of the fit; None for False."""
     if asked is None and known is True:
         raise ParameterError(
             f"the model was fitted with {what} that were given as values: pass those of these rows as "

@@ -31,7 +31,7 @@ from .reader import Reader
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """What is compared, and how thoroughly; see `Model.report`."""
+    """Comparisons of a report, and how thorough they are; see `Model.report`."""
 
     folds: int
     repeats: int | None
@@ -46,7 +46,7 @@ class ReportOptions:
     """Is the scatter of targets known, so that distributions are compared as well?"""
 
     def common(self) -> Keywords:
-        """What every kind of report takes."""
+        """Arguments of every kind of report."""
         names = ("folds", "repeats", "scorers", "scoring", "pace", "random_state")
         return {name: getattr(self, name) for name in names}
 

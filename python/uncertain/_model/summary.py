@@ -37,7 +37,7 @@ BLOCK = 1 << 22
 
 @dataclass(frozen=True)
 class Summary:
-    """What a model has learned.
+    """Parameters that a model has learned.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ LINKS = {
     "weibull": f"log of {{target}} = {LINE} + scale x noise",
     "lognormal": f"log of {{target}} = {LINE} + scale x noise",
 }
-"""What the coefficients of a family belong to."""
+"""Scale of the coefficients of a family."""
 
 
 def _scores(last: Estimator, target: str, classes: Labels | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What to measure again, as the gain in expected loss of one better measurement.
+"""Values to measure again, by the gain in expected loss of one better measurement.
 
 Idea. Before the measurement its outcome is unknown, but not its distribution: the true values are drawn from
 what the row leaves open, and the new reading from them (the preposterior analysis of Raiffa and Schlaifer).
@@ -92,7 +92,7 @@ def value_of_remeasuring(
 
 
 def _posterior(reader: Reader, rows: GaussianRows) -> GaussianArray:
-    """What every row leaves open of its true values."""
+    """Posterior of the true values of every row."""
     mixture = true_values(reader.steps)
     denoiser = GaussianDenoiser(COMPONENTS, tol=1e-4, random_state=0)
     names = rows.feature_names

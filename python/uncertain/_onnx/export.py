@@ -25,7 +25,7 @@ from .steps import ANSWERS, MOVES, Answer, Step, of_shares, refuse
 
 
 class Opened(NamedTuple):
-    """What a pipeline answers, and what it leaves open of a number (`left_open`)."""
+    """Outputs of a pipeline, and sources of the width of a number (`left_open`)."""
 
     answer: Answer
     parts: Value | None

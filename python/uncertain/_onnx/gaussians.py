@@ -101,7 +101,7 @@ class Mixture(NamedTuple):
 
 
 class Readings(NamedTuple):
-    """What each component says of each row."""
+    """Outputs of each component for each row."""
 
     log_density: Value
     """log pi_k N(x_o; mu_k, V_k), (rows, K)."""

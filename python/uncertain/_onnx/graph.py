@@ -17,7 +17,7 @@ from ..exceptions import UncertainError
 OPSET, TREES_OPSET, IR = 19, 5, 10
 """Versions of the operators: the oldest with strings in Equal, the first with trees of float64."""
 Proto: TypeAlias = Any
-"""A message of `onnx`, which has no types of its own."""
+"""A message of `onnx`, which has no types."""
 Operand: TypeAlias = "Value | ArrayLike"
 
 

@@ -29,7 +29,7 @@ class Answer(NamedTuple):
     number: Any = None
     """(rows,)."""
     variance: Any = None
-    """(rows,): of the number, by the method's own law, where it has one."""
+    """(rows,): of the number, by the law of the method, where it has one."""
     shares: Any = None
     """(rows, K)."""
     code: Any = None
@@ -124,7 +124,7 @@ def _collapser(rows: Rows, _: object, params: Keywords) -> Rows:
 
 
 def _linear_map(rows: Rows, arrays: dict[str, Floats], _: object) -> Rows:
-    """x A, A'S A; gaps go with their features where each column has one of its own."""
+    """x A, A'S A; gaps go with their features where each column has one."""
     matrix = arrays["matrix"]
     used, k = matrix > 0.0, matrix.shape[1]
     if (matrix >= 0.0).all() and (used.sum(axis=0) == 1).all() and (used.sum(axis=1) <= 1).all():

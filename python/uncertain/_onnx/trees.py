@@ -1,7 +1,7 @@
 """Boosted trees as one node of ai.onnx.ml: TreeEnsemble, the first operator with thresholds in float64.
 
 The file's trees are in preorder, a right child by its distance from the root; a leaf has column -1
-(docs/reference/model-file.md). ONNX keeps splits and leaves in lists of their own.
+(docs/reference/model-file.md). ONNX keeps splits and leaves in separate lists.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ class _Parts:
         )
 
     def _collected_categories(self) -> Categories | None:
-        """Those of the whole columns, by a pass of its own over these; None without categorical columns."""
+        """Categories of the whole columns, by a separate pass; None without categorical columns."""
         columns = self._columns.categorical or ()
         if not columns:
             return None

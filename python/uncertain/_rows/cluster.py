@@ -71,7 +71,7 @@ class Cluster:
         return list(self._client.compute(list(delayed), retries=self._retries))
 
     def map(self, work: Callable[..., object], *lists: Sequence[Any], **same: object) -> list[Any]:
-        """Futures of `work`, one for each element; a key of its own for every call, so that nothing is
+        """Futures of `work`, one for each element; with a new key for every call, so that nothing is
         reused."""
         name = f"uncertain-{work.__name__}-{next(_NUMBERS)}-{time.time_ns():x}"
         keys = [f"{name}-{k}" for k in range(len(lists[0]))]
@@ -94,7 +94,7 @@ class Cluster:
                 )
 
     def _ask(self, what: str, ask: Callable[[], Any], futures: Sequence[Any] = ()) -> Any:
-        """What `ask` finds on the loop of the client, unless it takes too long."""
+        """Result of `ask` on the loop of the client, unless it takes too long."""
         return self._wait(what, lambda: self._client.sync(ask, callback_timeout=self._timeout), futures)
 
     def _wait(self, what: str, wait: Callable[[], Any], futures: Sequence[Any] = ()) -> Any:

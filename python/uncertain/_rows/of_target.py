@@ -1,4 +1,4 @@
-"""What columns say of the target beside its values: its errors, their covariances with the features', limits.
+"""Columns of the target beside its values: its errors, their covariances with the features', limits.
 
 Columns of correlations and covariances that name the target beside a feature, such as COV_x_y for a target y,
 belong to no pair of features. Only an estimator whose `fit` takes `xy_cov` can use them.
@@ -28,7 +28,7 @@ KINDS = ("corr", "cov")
 
 
 def with_target_std(columns: Columns, *, arms: bool = False) -> Columns:
-    """The same with the error bars of the target that were found by name, which are then not ignored; `arms`:
+    """Roles with the error bars of the target that its name gives, which are then not ignored; `arms`:
     two columns, too."""
     found = columns.found
     stds: list[Any] = [*found.target_stds, *(found.target_pairs_of_arms if arms else ())]
@@ -63,12 +63,12 @@ def with_target_std(columns: Columns, *, arms: bool = False) -> Columns:
 
 
 def with_pairs_of_target(columns: Columns, pairs: PairsOfTarget) -> Columns:
-    """The same with columns of covariances with the target's errors, which are then not ignored."""
+    """Roles with columns of covariances with the target's errors, which are then not ignored."""
     return _used(columns.with_found(target_corr=pairs.corr, target_cov=pairs.cov), pairs.columns)
 
 
 def _used(columns: Columns, names: Collection[str]) -> Columns:
-    """The same, where these have a role now."""
+    """Roles where these have one now."""
     return columns.with_found(ignored=tuple(name for name in columns.ignored if name not in names))
 
 

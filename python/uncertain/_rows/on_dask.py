@@ -296,7 +296,7 @@ class DaskReader(RowReader):
         return frame, np.concatenate(places)
 
     def _known(self, source: Source) -> TrainingRows:
-        """What is known of the rows of the sample beside the features."""
+        """Arguments per row of the sample beside the features."""
         beside, columns = self._beside, self.columns
         task = "classification" if beside.classes is not None else "regression"
         y = source.targets(beside.target, task)[0]

@@ -1,4 +1,4 @@
-"""What workers do: look at a partition of a Dask DataFrame, draw a sample of it, read it, move it, and sum.
+"""Tasks of workers: look at a partition of a Dask DataFrame, draw a sample of it, read it, move it, and sum.
 
 A `Piece` is rows on a worker with what is known of them, as a process can send it to another. Numbers travel
 as buffers beside the pickle. Where they are received they need not lie at addresses that are multiples of
@@ -41,7 +41,7 @@ FEW = 5
 PATIENCE = 600.0
 """Seconds that a cluster may take for what is asked of a table without a fit."""
 KNOWN = ("codes", "targets", "variances", "weights", "folds")
-"""What a piece may know of its rows."""
+"""Arguments per row that a piece may have."""
 
 
 class Piece:
@@ -70,7 +70,7 @@ class Piece:
         return gaussians if missing is None else Incomplete(gaussians, missing)
 
     def known(self) -> dict[str, Array]:
-        """What is known of them."""
+        """Arguments of the rows."""
         return {name: v for name, v in zip(KNOWN, self.part.known(), strict=True) if v is not None}
 
     def __sizeof__(self) -> int:
@@ -117,7 +117,7 @@ class Beside:
 
 
 class Seen(NamedTuple):
-    """What a partition holds, of rows with a target and a weight."""
+    """Contents of a partition, of rows with a target and a weight."""
 
     n_rows: int
     n_left_out: int
@@ -201,7 +201,7 @@ def _different(frame: NativeTable, beside: Beside) -> list[Label]:
 def counted(
     frame: NativeTable, partition: int, first: int, *, columns: Columns, share: float
 ) -> Statistics | None:
-    """What is missing in a partition whose first row has this number in the table; `share`: of the sample."""
+    """Missing values of a partition whose first row has this number in the table; `share`: of the sample."""
     if not len(frame):
         return None
     with _of(partition):
@@ -284,7 +284,7 @@ class Facts(NamedTuple):
 
 
 def facts(piece: Piece | None, classes: int) -> Facts:
-    """What a piece is known by."""
+    """Key of a piece."""
     if piece is None:
         return Facts(0, 0, (0,) * classes)
     codes = piece.known().get("codes")
@@ -326,7 +326,7 @@ def dealt(codes: Codes, folds: int, before: Sequence[int], seed: int) -> NDArray
 
 
 def moved(piece: Piece, step: Estimator) -> Piece:
-    """The same knowledge of the rows behind a fitted step."""
+    """Arguments of the rows behind a fitted step."""
     after = step.transform(piece.rows(getattr(step, "feature_names_in_", None)))
     missing = after.missing if isinstance(after, Incomplete) else None
     return Piece(piece.part.moved(filled_gaussians(after)._core, missing))
@@ -355,7 +355,7 @@ def sums(piece: Piece, requests: bytes, n_jobs: int | None) -> TimedSums:
 
 
 def answers(asked: Iterable[Any], what: str) -> list[Any]:
-    """What lazy objects of Dask are, in order: from a cluster within a time, else from this process.
+    """Values of lazy objects of Dask, in order: from a cluster within a time, else from this process.
 
     ClusterError from a cluster that does not answer, named by `what`.
     """

@@ -41,13 +41,13 @@ class Policy(NamedTuple):
 
     @property
     def missing_std(self) -> float | None:
-        """What stands for the error bar of a target that has none; None if that is refused."""
+        """Error bar of a target that has none; None if that is refused."""
         return MISSING_STD.get(self.on_missing)
 
 
 @dataclass(frozen=True)
 class Uses:
-    """What a fit can use of its rows beside features, targets, weights and groups."""
+    """Arguments per row that a fit can use beside features, targets, weights and groups."""
 
     name: str = ""
     """The estimator, for errors."""
@@ -57,7 +57,7 @@ class Uses:
     limits: bool = False
     """May features be limits?"""
     of_laws: tuple[str, ...] = ()
-    """Those of `offset`, `event`, `modes` and `y_cov` that it knows."""
+    """The arguments among `offset`, `event`, `modes` and `y_cov` that it takes."""
     shapes: bool = False
     """Is it a law that integrates over the shape of error bars?"""
     gaps: bool = True
@@ -75,9 +75,9 @@ class RowReader(ABC):
     n_left_out: int = 0
     """Rows without a target, which are left out."""
     doubts: Sequence[str] = ()
-    """Sentences of warnings on how columns were found."""
+    """Sentences of warnings on the roles of columns."""
     types: Types | None = None
-    """What a column of the table holds; None where the caller named all features."""
+    """Contents of the columns of the table; None where the caller named all features."""
 
     @abstractmethod
     def settle(self, task: str, *, partial: bool) -> bool:
@@ -88,7 +88,7 @@ class RowReader(ABC):
         """Read the rows."""
 
     def warn_of_left_out(self) -> None:
-        """One warning about the numeric columns that were found, but have no role."""
+        """One warning about the numeric columns without a role."""
         message = None if self.types is None else left_out(self.columns, self.types)
         if message is not None:
             warn(message, UncertainWarning)

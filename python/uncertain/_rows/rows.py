@@ -38,9 +38,9 @@ class Place:
     """The memory of this process, where parts are arrays."""
 
     name: ClassVar[str] = ""
-    """What errors call it."""
+    """Name in error messages."""
     gives: ClassVar[frozenset[Need]] = frozenset(Need)
-    """What it gives a fit beside sums over the rows."""
+    """Access to rows that it gives a fit beside sums."""
     is_remote: ClassVar[bool] = False
     """Are parts elsewhere, and only a sample of the rows here?"""
 
@@ -72,7 +72,7 @@ class Place:
         raise NotImplementedError
 
     def fitting(self) -> AbstractContextManager[None]:
-        """What there is to do before and after a fit; nothing by default."""
+        """Preparation and cleanup around a fit; nothing by default."""
         return nullcontext()
 
 

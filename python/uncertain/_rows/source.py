@@ -1,4 +1,4 @@
-"""What a fit or a model is given: a table, a file, or rows without columns; opened once, asked by name."""
+"""The data of a fit or a model: a table, a file, or rows without columns; opened once, asked by name."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Source:
         coded: bool = False,
         unit: str | None = None,
     ) -> tuple[Labels, bool]:
-        """(targets, are they quantities?) from a column, by name, or the caller's own values, checked."""
+        """(targets, are they quantities?) from a column, by name, or the values of the caller, checked."""
         values, what, n_rows = self._values(target, "target", unit)
         return targets_from(values, what, task, n_rows, partial=partial, coded=coded)
 
@@ -126,7 +126,7 @@ class Source:
         bar: ErrorBar | None = None,
         y: Labels | None = None,
     ) -> Floats:
-        """Standard deviations of the targets `y` from a column, by name, or the caller's own values, checked;
+        """Standard deviations of the targets `y` from a column, by name, or the caller's values, checked;
         `bar`: what the column says."""
         if isinstance(target_std, tuple):
             assert self.table is not None and bar is not None and y is not None
@@ -138,7 +138,7 @@ class Source:
         return stds * bar.scale * (bar.share * np.abs(np.asarray(y, dtype=float)) if bar.share else 1.0)
 
     def beside(self, given: ColumnOrValues | Sequence[str], role: str) -> Floats:
-        """Finite numbers of each row from a column, several columns, or the caller's own values."""
+        """Finite numbers of each row from a column, several columns, or the values of the caller."""
         if isinstance(given, (list, tuple)) and given and all(isinstance(name, str) for name in given):
             return np.column_stack([self.beside(name, role) for name in given])
         if not isinstance(given, str):
@@ -149,17 +149,17 @@ class Source:
         return numbers_from(*self._values(given, role))
 
     def unit(self, column: object) -> str | None:
-        """The unit of a column that knows its own."""
+        """The unit of a column that has one."""
         if self.table is None or not isinstance(column, str):
             return None
         return self.table.unit(column)
 
     def weights(self, weights: ColumnOrValues) -> Floats:
-        """How much each row counts, from a column, by name, or the caller's own values, checked."""
+        """Weight of each row, from a column, by name, or the values of the caller, checked."""
         return weights_from(*self._values(weights, "sample_weight"))
 
     def groups(self, groups: ColumnOrValues, advice: str = "") -> Groups:
-        """The rows' groups from a column, by name, or the caller's own values."""
+        """The rows' groups from a column, by name, or the values of the caller."""
         if not isinstance(groups, str):
             return Groups(groups_from(groups, "groups", self.n_rows))
         if self.table is not None:

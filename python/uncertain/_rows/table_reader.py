@@ -1,6 +1,6 @@
 """`TableReader`: a table, or arrays, on its way into parts in memory or in files.
 
-What stands beside the features (targets, weights, groups) is read first, as whole columns; then the features,
+Columns beside the features (targets, weights, groups) are read first, as whole columns; then the features,
 at once or part by part.
 """
 
@@ -173,7 +173,7 @@ class TableReader(RowReader):
         return Rows([rows], known)
 
     def _known(self, uses: Uses) -> tuple[TrainingRows, PairsOfTarget | None]:
-        """What is known of each row beside the features; columns of covariances with the target's errors."""
+        """Arguments of each row beside the features; columns of covariances with the target's errors."""
         source, per_row = self.source, self.per_row
         if uses.y_std and per_row["target_std"] is None and per_row["y_cov"] is None:
             self.columns = of_target.with_target_std(self.columns, arms=True)
@@ -248,7 +248,7 @@ class TableReader(RowReader):
         return pairs
 
     def _arms(self, uses: Uses, pairs: PairsOfTarget | None) -> Arms:
-        """What is kept of asymmetric error bars."""
+        """The moments that are kept of asymmetric error bars."""
         if self.policy.arms != "auto":
             return self.policy.arms
         if self.budget is not None:
@@ -274,8 +274,7 @@ class TableReader(RowReader):
 
 
 def _taken(role: str, values: Any, at: Ints, n_rows: int) -> Any:
-    """What was given of some rows; columns stay, and so does what has another length, which is refused
-    later."""
+    """Arguments of some rows; columns stay, and so do values of another length, refused later."""
     if values is None or isinstance(values, str) or len(values) != n_rows:
         return values
     if role in OF_LAWS and isinstance(values, (list, tuple)) and all(isinstance(v, str) for v in values):

@@ -31,7 +31,7 @@ def target_columns(columns: Columns, target: str, std: Any = None) -> Columns:
 
 
 class TargetCleaning(NamedTuple):
-    """What means "unknown" in a target and its error column."""
+    """Codes of "unknown" in a target and its error column."""
 
     columns: Columns
     cleaning: Cleaning

@@ -27,7 +27,7 @@ CHOSEN_ROWS = 20_000
 BLOCK = 1 << 20
 
 FitArguments: TypeAlias = Mapping[str, ArrayLike | None]
-"""What a `fit` may be told of each row, by the name of its argument; None where it is not known."""
+"""Arguments of a `fit` per row, by name; None where there are none."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class TrainingRows:
         return self.take(sampled(len(self), most, None if self.groups is None else self.groups.codes))
 
     def instead(self, rows: GaussianRows) -> Self:
-        """The same with other Gaussians, and no covariances of their errors with the target's."""
+        """Rows with other Gaussians, and no covariances of their errors with the target's."""
         return replace(self, rows=rows, xy_cov=None)
 
     @property
@@ -75,7 +75,7 @@ class TrainingRows:
 
     @property
     def arguments(self) -> dict[str, Array | None]:
-        """What a `fit` may want to know, for `fit_arguments`."""
+        """Arguments that a `fit` may take, for `fit_arguments`."""
         return {
             "sample_weight": self.weights, "groups": None if self.groups is None else self.groups.codes,
             "y_std": self.y_std, "xy_cov": self.xy_cov, "y_limit": self.y_limit,
@@ -97,7 +97,7 @@ class TrainingRows:
         return Part(filled_gaussians(self.rows)._core, missing=missing, **known)
 
     def step_arguments(self, step: BaseEstimator) -> dict[str, ArrayLike]:
-        """What the `fit` of one step takes."""
+        """Arguments of the `fit` of one step."""
         return step_arguments(step, self.arguments)
 
     def fit_step(self, step: BaseEstimator) -> None:
@@ -125,7 +125,7 @@ def fit_arguments(pipeline: Pipeline, known: FitArguments) -> dict[str, ArrayLik
 
 
 def step_arguments(step: BaseEstimator, known: FitArguments) -> dict[str, ArrayLike]:
-    """Those that the `fit` of one step takes."""
+    """The arguments that the `fit` of one step takes."""
     pairs = known.items()
     return {name: values for name, values in pairs if values is not None and has_fit_parameter(step, name)}
 

@@ -2,9 +2,9 @@
 
 They are private attributes of scikit-learn's estimators. So names and types are checked first, and then the
 arrays have to predict rows where a mistake would show, on both sides of thresholds and with missing values:
-unless they give the learner's own predictions, to the last bit, they are refused.
+unless they give the learner's predictions, to the last bit, they are refused.
 
-The core adds up the leaves; the last step, from scores to predictions, is scikit-learn's own function on an
+The core adds up the leaves; the last step, from scores to predictions, is scikit-learn's function on an
 array of the same layout, so that predictions are the learner's to the last bit.
 """
 
@@ -34,7 +34,7 @@ LEARNERS: dict[str, type[BaseEstimator]] = {
     "HistGradientBoostingClassifier": HistGradientBoostingClassifier,
     "HistGradientBoostingRegressor": HistGradientBoostingRegressor,
 }
-"""What can be saved; a file names one of them with its parameters."""
+"""Learners that can be saved; a file names one of them with its parameters."""
 
 KNOWN = (1, 6), (2, 0)
 """Versions of scikit-learn that may be right: from the first, below the second. The comparison decides."""
@@ -49,7 +49,7 @@ FIELDS = {
     "is_leaf": "u1",
     "is_categorical": "u1",
 }
-"""What predictions need of a node, and its types."""
+"""Fields of a node that predictions need, and their types."""
 
 LINKS = {"IdentityLink": "identity", "LogLink": "log", "LogitLink": "logit", "MultinomialLogit": "softmax"}
 """Inverses turn scores into predictions; by the names of the classes in ``sklearn._loss.link``."""
@@ -153,7 +153,7 @@ def probes(trees: TreeArrays) -> Floats:
 
 
 def check_predictions(learner: BaseEstimator, trees: TreeArrays, scores: Floats) -> None:
-    """Refuse arrays whose scores (n, K) of the probes are not the learner's own."""
+    """Refuse arrays whose scores (n, K) of the probes are not those of the learner."""
     if not np.array_equal(learner._raw_predict(probes(trees)), scores):
         raise _unknown("its trees give other predictions")
 

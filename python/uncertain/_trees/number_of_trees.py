@@ -8,7 +8,7 @@ constant.
 
 Trees that count are grown in steps `FASTER` times as long, and each stands for so many of the learner: half
 the trees, and no loss on new rows. Of large tables every second copy counts. Copies with smaller errors are
-drawn from what is known of the row's own class (`_readings`), and would tell the labels of rows held out:
+drawn from the distribution of the row's class (`_readings`), and would tell the labels of rows held out:
 they are learned from and not judged by.
 
 A scorer of scikit-learn's early stopping is called after every tree; it adds up what the new trees say of the
@@ -99,7 +99,7 @@ class Curve:
         self._best = (np.inf, 0)
 
     def begin(self) -> None:
-        """Trees until the end of its own search."""
+        """Trees until the end of its search."""
         watch = _Watch(self)
         learner = clone(self._learner).set_params(
             max_iter=MOST, early_stopping=True, validation_fraction=None, n_iter_no_change=1, tol=0.0,
@@ -187,7 +187,7 @@ def number_of_trees(
 
     `learner` is unfitted histogram gradient boosting; its `max_iter` is not looked at. `judged` says which of
     the copies count where rows are held out. `fold` is what is held out where one fold is enough. With the
-    number comes the learner that has found it, if only one fold was held out and it is no constant.
+    number comes the learner that gave it, if only one fold was held out and it is no constant.
     """
     counts = np.ones(len(y)) if weights is None else weights
     n_objects = len(y) if groups is None else len(np.unique(groups))

@@ -1,4 +1,4 @@
-"""What both re-measured estimators share: copies of the rows, and a learner that is fitted to all of them.
+"""Parts of both re-measured estimators: copies of the rows, and a learner that is fitted to all of them.
 
 Idea: a learner that gets the sizes of errors as columns treats them as properties of a class, and fails where
 tomorrow's errors are larger. So it also gets every row as it would have been read with larger and smaller
@@ -207,7 +207,7 @@ class Remeasured(Core, BaseEstimator):
         """Learn the density of a regression with ``density=True``."""
 
     def _threads(self, table: Floats) -> int | None:
-        """Threads of OpenMP, None for all: the default learner has no n_jobs of its own."""
+        """Threads of OpenMP, None for all: the default learner has no n_jobs."""
         if self.estimator is not None:
             return None
         if self.n_jobs is not None:
@@ -476,7 +476,7 @@ class Remeasured(Core, BaseEstimator):
             if name not in LEARNERS:
                 raise ValueError(f"estimator = {saved!r}")
             learner = LEARNERS[name]()
-            # Those of another version of scikit-learn do not matter to predictions, nor do those of a run.
+            # Parameters of other versions of scikit-learn, and of a run, do not matter to predictions.
             names = learner.get_params(deep=False).keys() - NOT_SAVED
             parameters["estimator"] = learner.set_params(**{k: v for k, v in saved.items() if k in names})
         if isinstance(parameters.get("factors"), list):

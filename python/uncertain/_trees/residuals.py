@@ -8,7 +8,7 @@ K bins of the residuals of rows that were held out (cross-fitting; those of the 
 classes of extremely randomized trees, which see the columns of the learner and m itself. So a prediction
 keeps its sharpness, which bins of the target would lose, and two peaks stay two where the mean lies between
 them. Copies of the rows with larger errors are there as for the learner, so that poor rows get wide laws. A
-forest needs no number of trees to be found, and one fit of it costs less than the learner's.
+forest needs no search for a number of trees, and one fit of it costs less than the learner's.
 
 Inside a bin the law is normal around the mean b_k of its residuals, with half of the bin's width as standard
 deviation: bins overlap, and the density is smooth. Beyond the 0.5 % and 99.5 % quantiles of all residuals it

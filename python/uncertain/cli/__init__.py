@@ -114,8 +114,8 @@ def fit(
 ) -> None:
     """Fit a classifier, or a regression if the target holds floats, to TABLE and write it to a model file.
 
-    Columns are found by name: x with its error bar in x_err, x_std, sigma_x, psfMagErr_u (for psfMag_u) and
-    the like, or list columns mean and cov. The columns that were found and those left out are printed.
+    Names give the columns: x with its error bar in x_err, x_std, sigma_x, psfMagErr_u (for psfMag_u) and the
+    like, or list columns mean and cov. Columns in use and columns left out are printed.
 
     \b
     Examples:

@@ -19,7 +19,7 @@ class Commands(click.Group):
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run a command and leave with its exit code."""
-        extra["standalone_mode"] = False  # or click would end the program in its own way
+        extra["standalone_mode"] = False  # or click would end the program differently
         try:
             code: object = super().main(*args, **extra)
         except click.exceptions.NoArgsIsHelpError as error:  # whose message is the whole help

@@ -177,7 +177,7 @@ def _write_binary(frames: Iterator[polars.DataFrame], file: BinaryIO, kind: str)
     second = next(frames, None)
     if second is None or not installed("pyarrow"):
         frame = first if second is None else polars.concat([first, second, *frames])
-        data = io.BytesIO()  # Polars has errors of its own for a full disk
+        data = io.BytesIO()  # Polars raises other errors for a full disk
         (frame.write_parquet if kind == "parquet" else frame.write_ipc)(data)
         file.write(data.getbuffer())
         return frame.shape

@@ -332,7 +332,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
 
         {Parameters: rows_or_kernel}
         return_std : bool, default=False
-            Whether to return the standard deviations of the predictions under each row's own noise, too.
+            Whether to return the standard deviations of the predictions under the noise of each row, too.
             They are exact, and say nothing about how well f is known.
 
         Returns

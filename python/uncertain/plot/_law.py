@@ -44,7 +44,7 @@ class LawDisplay(Display):
     Attributes
     ----------
     x, y : ndarrays of shape (n,)
-        What is shown of each row.
+        Parts of each row that are drawn.
     residuals : ndarray of shape (n,)
         In units of their standard deviations.
     outlying : ndarray of bool of shape (n,)

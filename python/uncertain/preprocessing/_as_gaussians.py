@@ -62,11 +62,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         std="{}_err"`` or ``mean="position", cov="covariance"``. Features that are named without error bars
         are exact.
     handle_unknown : {"error", "ignore"}
-        What an unknown category means after `fit`: refused, or zeros for all categories.
+        An unknown category after `fit` is refused, or gives zeros for all categories.
     arms : {"moments", "shape"}
-        What is kept of asymmetric error bars of scalar columns: mean and variance, or their shape, as
-        mixtures of two or three Gaussians per feature (`uncertain.uncertainty.from_bounds` with
-        ``rule="shape"``); refused beside correlations and covariances of scalar columns.
+        Asymmetric error bars of scalar columns keep mean and variance, or their shape, as mixtures of two or
+        three Gaussians per feature (`uncertain.uncertainty.from_bounds` with ``rule="shape"``); refused with
+        correlations and covariances of scalar columns.
     on_missing : {"error", "auto", "point", "impute"}
         "error": a null or NaN is refused. "auto": nulls, NaN, infinities, blanks, codes such as -9999
         (repeated values far outside the rest of a column) and rare error bars of zero are unknown. A value
@@ -80,11 +80,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     columns_ : Columns
         The columns in use, with all roles filled in.
     roles_ : dict
-        The same as arguments of this class.
+        The roles as arguments of this class.
     categories_ : dict
         The categories of each column of `categorical`, in the order of their features.
     unknown_ : object
-        What stands for unknown in the table, and the model of sizes; ``print(unknown_)`` counts what was
+        Codes of "unknown" in the table, and the model of sizes; ``print(unknown_)`` counts what was
         missing.
     units_ : dict
         The unit of each column of values that has one (of an astropy table or file, or a dict of Quantities);
@@ -109,7 +109,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     """
 
     _lost: str | None = None
-    """What a Gaussian loses of the asymmetric error bars of the fit."""
+    """Skewness that a Gaussian loses of the asymmetric error bars of the fit."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             )
         names = self._names_out()
         gaussians = gaussians._named(names)
-        if not isinstance(source, Table) and names != gaussians.feature_names:  # arrays may have their own
+        if not isinstance(source, Table) and names != gaussians.feature_names:  # arrays may have one
             refuse_names("AsGaussians", names, gaussians.feature_names)
         return gaussians
 
@@ -186,7 +186,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return self.columns_.roles()
 
     def _names_out(self) -> tuple[str, ...] | None:
-        """Names for the features of the Gaussians; the places in a list have none of their own."""
+        """Names for the features of the Gaussians; the places in a list have none."""
         columns = self.columns_
         if not columns.used:
             return tuple(getattr(self, "feature_names_in_", ())) or None
@@ -312,7 +312,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return Columns.from_arguments(self.columns, {role: getattr(self, role) for role in OF_FEATURES})[0]
 
     def _found(self, X: NativeTable) -> Columns:
-        """The given columns, with those that are found by name; rows without columns have none."""
+        """The given columns, with those that their names give; rows without columns have none."""
         asked = self._asked()
         if not isinstance(X, Table):
             if roles := asked.roles():

@@ -1,8 +1,8 @@
 """Categories as features: a column of zeros and ones for each, without uncertainty.
 
 As scikit-learn's ``OneHotEncoder``, no category is dropped: an unknown one then has zeros everywhere, and the
-penalties and regularised covariances of the estimators here do not mind that the columns add up to one. What
-is missing is a category of its own, where missing values are allowed and the fitted rows had some.
+penalties and regularised covariances of the estimators here do not mind that the columns add up to one.
+A missing value is one more category, where missing values are allowed and the fitted rows had some.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def find_categories(table: Table, columns: Sequence[str], on_missing: str) -> Ca
 
 
 def joined_categories(one: Categories, other: Categories) -> Categories:
-    """Those of both, of columns that were read in parts."""
+    """Categories of both, of columns that were read in parts."""
     return {column: _ordered(column, {*one.get(column, ()), *own}) for column, own in other.items()}
 
 

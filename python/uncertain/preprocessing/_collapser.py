@@ -32,7 +32,7 @@ class GaussianCollapser(TakesGaps, Moves, Core, OneToOneFeatureMixin, Transforme
     Parameters
     ----------
     to : {"zero", "isotropic", "diagonal"}, default="zero"
-        What is left, as in `GaussianArray.collapse`.
+        Form of the result, as in `GaussianArray.collapse`.
 
     {Attributes: feature_names_in_}
 

@@ -35,7 +35,7 @@ class GaussianColumnTransformer(ColumnTransformer, auto_wrap_output_keys=None): 
         Columns of a table by name, or of an array or GaussianArray by number. For `AsGaussians` they are
         those of values and of error bars.
     remainder : {"drop", "passthrough"} or transformer, default="drop"
-        What becomes of columns that no transformer takes.
+        Treatment of columns that no transformer takes.
     sparse_threshold : float, default=0.3
         Of the base class; results are dense here.
     n_jobs : int or None, default=None
@@ -101,5 +101,5 @@ def _gaussians(X: NativeColumn, name: str) -> GaussianRows:
 
 
 def _unnamed(X: GaussianArray) -> GaussianArray:
-    """The same without names, which the transformer gives anew."""
+    """Rows without names, which the transformer gives anew."""
     return GaussianArray._from_core(X._core, None, X._unit)

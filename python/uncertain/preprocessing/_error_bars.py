@@ -243,7 +243,7 @@ def deviations_of_target(table: Table, bar: ErrorBar, y: Floats, missing: float 
 
 
 def _ends(feature: str, bar: ErrorBar) -> tuple[str, ...]:
-    """What the names of two columns have beside that of their value; the decision is one for all alike."""
+    """Names of two columns with ``{}`` for the name of their value; columns alike get one decision."""
     return tuple(column.replace(feature, "{}") for column in bar.columns)
 
 

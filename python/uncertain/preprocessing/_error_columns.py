@@ -24,8 +24,8 @@ from .._data.validation import RowsLike, check_rows
 FLOOR = 1e-3
 """Errors below this, in units of the feature's spread, count as this: exact values have it."""
 TREES = 1e-9
-"""The same for boosted trees, which no far value leads astray. With 1e-3 all errors of periods over decades
-were the same (log loss on TESS' planets .356, with 1e-9 .328)."""
+"""Smallest error for boosted trees, which no far value leads astray. With 1e-3 all errors of periods over
+decades were equal (log loss on planets of TESS 0.356, with 1e-9 0.328)."""
 
 COLUMNS = ("errors", "correlations", "skewness", "means")
 BLOCK = 4096

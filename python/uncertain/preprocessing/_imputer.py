@@ -23,7 +23,7 @@ class GaussianImputer(
     """Fill missing features by their conditional mean and covariance.
 
     The distribution N(mu, T) of all features (or a mixture) is learned by EM from what every row has, the
-    rows' own covariances included. With o the observed and m the missing features of a row:
+    covariances of the rows included. With o the observed and m the missing features of a row:
 
     .. code-block:: text
 

@@ -135,7 +135,7 @@ class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.gamma_ = next(iter(kernel.values()))["gamma"] if isinstance(kernel, dict) else None
 
     def _names_out(self) -> None:
-        """Coordinates of a feature space have no names of their own."""
+        """Coordinates of a feature space have no names of columns."""
 
     @property
     def _n_features_out(self) -> int:

@@ -47,7 +47,7 @@ class LinearMap(Moves, Core, TransformerMixin, BaseEstimator):
 
     An array gives an array, a GaussianArray a GaussianArray, whose kind of covariances is that of ``X @ A``:
     zero, shared and low-rank ones stay what they are, a diagonal if no feature goes to two columns; others
-    become full. Where every column is a feature of its own, times a positive number (some of the features,
+    become full. Where every column is one feature times a positive number (some of the features,
     say, or another order), gaps and limits go with the features; other matrices refuse them.
 
     Examples

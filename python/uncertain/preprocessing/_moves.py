@@ -1,4 +1,4 @@
-"""What transformers from Gaussians to Gaussians share.
+"""Base of transformers from Gaussians to Gaussians.
 
 Design: a transformer that only moves Gaussians answers an array with an array (so that it is an ordinary
 scikit-learn transformer) and a GaussianArray with a GaussianArray. The latter must escape scikit-learn's
@@ -61,7 +61,7 @@ class Moves:
         return marks
 
     def _moved_back(self, X: RowsLike) -> Any:
-        """What an `inverse_transform` answers."""
+        """Results of an `inverse_transform`."""
         rows = check_gaussians(self, X, reset=False)
         moved = self._model.inverse_transform(rows)
         if isinstance(X, GaussianArray):

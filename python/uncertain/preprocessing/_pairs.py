@@ -20,7 +20,7 @@ from .._uncertain import Gaussians, Rows
 from ..exceptions import NotPositiveSemiDefiniteError, UncertainError, UncertainWarning
 
 REFUSE, SHRINK = "refuse", "shrink"
-"""What happens to covariances that cannot be."""
+"""Treatment of covariances that cannot be."""
 MOST_ROWS = 10
 """More rows, and more than one in twenty, are no exceptions: the columns hold something else."""
 
@@ -39,7 +39,7 @@ class Pairs(NamedTuple):
 def with_pairs(
     core: Gaussians, pairs: Pairs, values: Floats, names: dict[str, list[str]], impossible: str
 ) -> Gaussians:
-    """The same Gaussians with these values, shape (n, pairs), of the pairs of their features."""
+    """Gaussians with these values, shape (n, pairs), of the pairs of their features."""
     columns, j, k, of_corr = pairs
     dense = core.covariances()
     std = np.sqrt(np.diagonal(dense, axis1=1, axis2=2))

@@ -1,7 +1,7 @@
 """From the columns of a table to Gaussians: list-typed columns, scalar ones with error bars, exact ones,
 categories.
 
-Every number is read by the extension. What is computed here belongs to columns, not to mathematics: variances
+Every number is read by the extension. Computations here concern columns, not mathematics: variances
 from the two arms of an asymmetric error bar, S_jk = corr_jk s_j s_k, zeros and ones of categories.
 """
 
@@ -34,7 +34,7 @@ _ZERO = {"std": "zero-elements", "var": "zero-elements", "cov": "zero-rows", "fa
 
 
 class Missing(NamedTuple):
-    """What nulls and NaN mean: policies of the extension for values and for error bars."""
+    """Treatment of nulls and NaN: policies of the extension for values and for error bars."""
 
     values: str
     error_bars: str

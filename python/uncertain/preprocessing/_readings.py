@@ -1,7 +1,7 @@
 """Rows as they would have been read with larger or smaller errors, for the re-measured learners.
 
 Larger errors are exact: noise is added to the reading. Smaller ones need the true value, which is drawn from
-its posterior given the reading *and the target*: from the distribution of the row's own class, or from the
+its posterior given the reading *and the target*: from the distribution of the row's class, or from the
 joint distribution of features and target. Draws that ignored the target would blur the classes and flatten
 slopes. Exact features of zeros and ones belong to these distributions, too: they tell populations apart.
 
@@ -11,7 +11,7 @@ e ~ N(0, S_c). With errors f times as large it would have been (MATH.md 7.4)
     x' = m + (f - 1)(m - x_c) + sqrt(f^2 - 1) S_c^(1/2) eps,
 
 c by its weight in the row, or given what the denoiser knows of true values; for f < 1
-x' = z + f (m - x_c + e). The copy has components of its own, x' + f (x_c - m) with errors f times as large.
+x' = z + f (m - x_c + e). The copy has the components x' + f (x_c - m) with errors f times as large.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .._data.typing import Booleans, Floats, Ints, Labels
 from ._denoiser import GaussianDenoiser
 
 FEW = 20
-"""Classes of fewer rows have no distribution of their own: that of all rows serves them."""
+"""Classes of fewer rows take the distribution of all rows."""
 OTHERS = -1
 """In the place of the code of such a class."""
 ROWS_PER_COMPONENT = 50
@@ -57,7 +57,7 @@ class Readings:
         self.spread = self.rows._deviations() if self.diagonal else self.rows.covariances()
 
     def again(self, factors: Floats) -> Rows:
-        """The rows as read with errors of these sizes, (n, d), in units of their own."""
+        """The rows as read with errors of these sizes, (n, d), in units of these sizes."""
         truth, rows, off = self.truth, self.rows, np.zeros((1, 1))
         if self.mixtures is not None:
             weighted = truth if isinstance(truth, MixtureArray) else self.mixtures
@@ -125,7 +125,7 @@ class TruthOfClasses:
         }
 
     def posterior(self, rows: Rows, codes: Labels) -> GaussianArray:
-        """What is open about the true values of these rows."""
+        """Posterior of the true values of these rows."""
         keys = np.where(np.isin(codes, self.own), codes.astype(np.int64), OTHERS)  # codes have no sign
         parts = {key: np.flatnonzero(keys == key) for key in np.unique(keys).tolist()}
         found = [self.denoisers[key].transform(rows[part]) for key, part in parts.items()]
@@ -141,7 +141,7 @@ class TruthOfTargets:
         self.denoiser = _denoiser(_joint(rows, y), np.arange(len(y)), weights, n_components, random)
 
     def posterior(self, rows: Rows, y: Floats) -> GaussianArray:
-        """What is open about the true values of these rows."""
+        """Posterior of the true values of these rows."""
         return self.denoiser.transform(_joint(rows, y))[:, : rows.n_features]
 
 
@@ -170,8 +170,8 @@ def drawn_factors(
     """Factors (n, d), log-uniform between the ends: one for a row, or, in a share of rows, for some features.
 
     There the number of features that have the row's factor is uniform too, and the others have 1: worse
-    errors come from one instrument, or one bad night, and leave the rest as it was. An own factor for every
-    feature was tried: two points worse at a common factor of 2, and two where half of the features get worse.
+    errors come from one instrument, or one bad night, and leave the rest as it was. Rejected: a factor per
+    feature, two points worse at a common factor of 2, and two where half of the features get worse.
     """
     low, high = np.log(ends)
     of_rows = random.uniform(low, high, (shape[0], 1))

@@ -22,7 +22,7 @@ class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMi
     Parameters
     ----------
     spread : {"means", "total"}
-        What is scaled to one: the variance of the means, or that plus the mean variance of the rows (the
+        The quantity scaled to one: the variance of the means, or that plus the mean variance of the rows (the
         variance of a draw from the data).
 
     Attributes

@@ -27,7 +27,7 @@ class SubspaceProjector(Moves, Core, OneToOneFeatureMixin, TransformerMixin, Bas
         The share p of each row's trace; 1 keeps everything.
     project : {"covariance", "both"}
         "covariance" keeps the means as they are. "both" also replaces each mean by its projection on the
-        row's own subspace, as the paper writes it; what lies outside is lost (all of an exact point, which
+        row's subspace, as the paper writes it; what lies outside is lost (all of an exact point, which
         has no subspace), so this rarely helps.
 
     {Attributes: feature_names_in_}

@@ -33,7 +33,7 @@ def from_draws(
 ) -> MixtureArray:
     """Return draws of every row, such as chains, as mixtures of Gaussians.
 
-    Every row gets a mixture of its own, fitted to its draws by EM. With ``n_components="auto"`` a further
+    Every row gets a mixture, fitted to its draws by EM. With ``n_components="auto"`` a further
     component is kept if draws that the fit has not seen (alternating tenths of the row's) become more likely
     by it, up to 4. The fit is deterministic.
 
@@ -49,7 +49,7 @@ def from_draws(
         The density, up to a factor, of the prior under which the draws were made, at every draw; it is
         divided out: draws count with weights 1 / prior. A callable gets all draws, (N, d), and gives (N,).
         The result is then the likelihood of the true value, which is what the library's models of measurement
-        error expect: they bring a prior of their own, learned from all rows.
+        error expect: they bring a prior, learned from all rows.
     by : array-like of shape (N,), optional
         The row of every draw, for draws below each other; rows are in order of appearance.
     feature_names : list of d different str, optional

@@ -1,10 +1,10 @@
-"""Images that may be shifted, turned or scaled a little: low-rank spread from their own gradients.
+"""Images that may be shifted, turned or scaled a little: low-rank spread from their gradients.
 
 Idea: moving an image by a small t along one direction changes it by t g, to first order, where g is the
 derivative of the image along the move (spatial gradients for shifts, the same gradients times the lever arm
 for turns and zooms). With t ~ N(0, sigma^2) the moved image is N(x, sigma^2 g g'): one column of a factor per
 kind of move, never a matrix of pixels by pixels. Rejected: sampling moved copies, which needs hundreds of
-copies for the same matrix and an interpolation of its own.
+copies for the same matrix and another interpolation.
 """
 
 from __future__ import annotations

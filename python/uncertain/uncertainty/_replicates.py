@@ -6,7 +6,7 @@ which is why shrinkage is the default and a single replicate is an error unless 
 
 Shrinkage towards a multiple of the identity mixes the units of features: one with a scatter of .5 beside one
 of 60 got a scatter of 24. So it happens in units of the scatter within groups, pooled over all of them, which
-makes the result equivariant to a change of units. Rejected: the diagonal of the group's own S as the target
+makes the result equivariant to a change of units. Rejected: the diagonal of the group's S as the target
 (Schaefer and Strimmer 2005): of a few replicates its variances are the noisiest part.
 """
 
@@ -80,7 +80,7 @@ def from_replicates(
     by : str, list of str, or array-like of shape (n,)
         The column (or columns) that name a row's group; for an array the groups themselves.
     of : {"mean", "population"}
-        What the covariance is of. There is no default: they differ by the factor N.
+        The covariance of the mean of a group, or of a replicate, N times as large. There is no default.
     features : list of str, optional
         The columns with the measurements. By default the columns of floats that vary within groups. Other
         columns that vary (integers, which may be counters or identifiers, and texts) are left out with a
@@ -89,7 +89,7 @@ def from_replicates(
         Columns to carry over, such as a label; an error if one varies within a group. Columns that are
         constant in every group (a label, a site, an age) are carried over in any case, and are no features.
     columns : {"scalars", "lists"}
-        What a table gets. "scalars": every feature under its own name, so that models know it by name; beside
+        Columns of a table. "scalars": every feature under its name, so that models know it by name; beside
         it its standard deviation with ``_se`` (of the mean: a standard error, for `uncertain.fit` measurement
         error) or ``_spread`` (of the population) behind the name; and for full covariances the correlation
         ``x_y_corr`` of each pair.

@@ -22,7 +22,7 @@ def from_standard_errors(
 ) -> GaussianArray:
     """Rows of means with standard errors ``s = sigma / sqrt(N)``.
 
-    What the variance of a row should be depends on what the row stands for; there is no default.
+    The right variance of a row depends on what the row stands for; there is no default.
 
     ============== ============ ===================================================================
     rule           variance     the row is
