@@ -22,10 +22,9 @@ Arms = Literal["auto", "moments", "shape"]
 """The moments that are kept of asymmetric error bars."""
 Effort = Literal["fast", "normal", "high"]
 
-METHOD_NAMES: tuple[str, ...] = get_args(MethodName)
-TASKS: tuple[str, ...] = get_args(Task)
-MEANINGS: tuple[str, ...] = get_args(Meaning)
-ON_MISSING: tuple[str, ...] = get_args(OnMissing)
-HANDLE_UNKNOWN: tuple[str, ...] = get_args(HandleUnknown)
-ARMS: tuple[str, ...] = get_args(Arms)
-EFFORTS: tuple[str, ...] = get_args(Effort)
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "method": get_args(MethodName), "task": get_args(Task), "meaning": get_args(Meaning),
+    "on_missing": get_args(OnMissing), "handle_unknown": get_args(HandleUnknown), "arms": get_args(Arms),
+    "effort": get_args(Effort),
+}  # fmt: skip
+"""Arguments of `uncertain.fit` with a few words, of which the first is the default unless it is said."""

@@ -10,7 +10,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.choices import ON_MISSING, OnMissing
+from .._data.choices import OPTIONS, OnMissing
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.numbers import gaps_as_nan
@@ -172,7 +172,7 @@ def check_errors(
     refuse_unknown(roles, ROLES, inspect.signature(check_errors).parameters)
     beside = {"groups": groups, "sample_weight": sample_weight}
     asked, values = Columns.from_arguments(columns, {**roles, **beside})
-    check_option("on_missing", on_missing, ON_MISSING)
+    check_option("on_missing", on_missing, OPTIONS["on_missing"])
     wrong = n_components != "auto" and (not isinstance(n_components, int) or n_components < 1)
     refuse_if(wrong, f'n_components={n_components!r}: must be an integer >= 1 or "auto"')
     source = Source.from_input(table)

@@ -14,28 +14,36 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any, TypedDict, Unpack
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits
 
 from .._base.deadline import Deadline
 from .._base.progress import shown
 from .._choice.logarithms import Transform
 from .._data.choices import Arms, Effort, HandleUnknown, Meaning, MethodName, OnMissing, Task
+from .._data.incomplete import filled_gaussians, missing_mask
 from .._data.options import refuse_unknown
-from .._data.typing import ColumnOrValues, Keywords, RandomState
+from .._data.typing import Array, Booleans, ColumnOrValues, Keywords, RandomState
 from .._data.validation import TableLike
-from .._data.warn import kept_warnings
+from .._data.warn import kept_warnings, warn
+from .._errors.doubtful import doubtful_errors, repeated_readings
+from .._errors.leaks import features_from, suspected
 from .._rows.reader import RowReader
-from .._rows.training import REMEMBERED_ROWS
+from .._rows.training import REMEMBERED_ROWS, TrainingRows
 from .._tables.columns import ROLES, ColumnRoles, Columns, ColumnsLike
 from .._tables.dask import is_dask
-from ..exceptions import ParameterError
+from ..exceptions import ParameterError, UncertainWarning
 from .calibrating import calibrate
-from .doubts import warn_of_doubts
 from .model import Model
 from .opened import open_dask_rows, open_rows
 from .plan import Plan
+from .reader import gaussian_rows
 from .text import reading_text
+
+LOOKED_AT = 5_000
+"""Rows that are looked at for suspicious columns."""
 
 
 class Preparation(TypedDict, total=False):
@@ -47,83 +55,22 @@ class Preparation(TypedDict, total=False):
     handle_unknown: HandleUnknown
 
 
-class Parameters(TypedDict, total=False):
-    C: Any
-    acceleration: Any
-    alpha: Any
-    averaging: Any
-    batch_size: Any
-    between_alpha: Any
-    bias_correction: Any
-    bound: Any
-    cache_size: Any
-    callback: Any
-    class_weight: Any
-    coef0: Any
-    confidence: Any
-    coupling: Any
-    curve: Any
-    degree: Any
-    degrees_of_freedom: Any
-    delta: Any
-    density: Any
-    epsilon: Any
-    error_columns: Any
-    error_scale: Any
-    estimator: Any
-    factors: Any
-    family: Any
-    fit_intercept: Any
-    fixed: Any
-    gamma: Any
-    graph: Any
-    graph_gamma: Any
-    jac: Any
-    kernel: Any
-    laplacian: Any
-    loss: Any
-    manifold_alpha: Any
-    max_bytes: Any
-    max_components: Any
-    max_iter: Any
-    max_rank: Any
-    max_refinements: Any
-    n_components: Any
-    n_copies: Any
-    n_jobs: Any
-    n_learners: Any
-    n_neighbors: Any
-    n_trees: Any
-    outliers: Any
-    p0: Any
-    per_feature: Any
-    polish: Any
-    priors: Any
-    probability: Any
-    projection: Any
-    radius: Any
-    rank_tol: Any
-    reg_covar: Any
-    ridge: Any
-    scale_features: Any
-    scatter: Any
-    shared_covariance: Any
-    shrink: Any
-    shrinking: Any
-    sigma: Any
-    solver: Any
-    step_offset: Any
-    theta: Any
-    theta_factor: Any
-    threshold: Any
-    tol: Any
-    truth: Any
-    unlabeled: Any
-    verbose: Any
-    view_weights: Any
-    views: Any  # fmt: skip
-
-
+Parameters = TypedDict("Parameters", {  # noqa: UP013 (a class has a line for each)
+    "C": Any, "acceleration": Any, "alpha": Any, "averaging": Any, "batch_size": Any, "between_alpha": Any,
+    "bias_correction": Any, "bound": Any, "cache_size": Any, "callback": Any, "class_weight": Any,
+    "coef0": Any, "confidence": Any, "coupling": Any, "curve": Any, "degree": Any,
+    "degrees_of_freedom": Any, "delta": Any, "density": Any, "epsilon": Any, "error_columns": Any,
+    "error_scale": Any, "estimator": Any, "factors": Any, "family": Any, "fit_intercept": Any, "fixed": Any,
+    "gamma": Any, "graph": Any, "graph_gamma": Any, "jac": Any, "kernel": Any, "laplacian": Any,
+    "loss": Any, "manifold_alpha": Any, "max_bytes": Any, "max_components": Any, "max_iter": Any,
+    "max_rank": Any, "max_refinements": Any, "n_components": Any, "n_copies": Any, "n_jobs": Any,
+    "n_learners": Any, "n_neighbors": Any, "n_trees": Any, "outliers": Any, "p0": Any, "per_feature": Any,
+    "polish": Any, "priors": Any, "probability": Any, "projection": Any, "radius": Any, "rank_tol": Any,
+    "reg_covar": Any, "ridge": Any, "scale_features": Any, "scatter": Any, "shared_covariance": Any,
+    "shrink": Any, "shrinking": Any, "sigma": Any, "solver": Any, "step_offset": Any, "theta": Any,
+    "theta_factor": Any, "threshold": Any, "tol": Any, "truth": Any, "unlabeled": Any, "verbose": Any,
+    "view_weights": Any, "views": Any,
+}, total=False)  # fmt: skip
 """Parameters of the estimators behind the methods."""
 
 
@@ -296,3 +243,38 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
         reading_text(model.columns_, "" if reader.reading is None else reader.reading.unknown_.totals)
     )
     return model
+
+
+def warn_of_doubts(reader: RowReader, plan: Plan, some: TrainingRows) -> list[str]:
+    """Warn about error bars that can hardly be meant and features that know the target."""
+    some = some.sampled(LOOKED_AT)
+    rows = gaussian_rows(some.rows)
+    of_table = bool(reader.columns.used)
+    names = reader.feature_names()[: rows.n_features] or [f"x{j}" for j in range(rows.shape[1])]
+    categories = {c: len(values) for c, values in getattr(reader.reading, "categories_", {}).items()}
+    n_exact = len(reader.columns.exact or ()) + sum(categories.values())
+    has_bars = of_table and (reader.columns.mean is None or bool(reader.columns.lists))
+    with_bars = np.arange(len(names)) < (len(names) - n_exact if has_bars else 0)
+    measured = (plan.usual if plan.meaning == "auto" else plan.meaning) == "measurement"
+    with threadpool_limits(1, "blas"):  # threads wait longer for each other than these sums take
+        sentences = doubtful_errors(rows, names, with_bars, measured=measured)
+    if reader.columns.groups is None and (sentence := repeated_readings(rows, names)):
+        sentences.append(sentence)
+    if of_table:
+        y = some.y[:]
+        known = _known(y)
+        means, missing = filled_gaussians(rows).means[known], missing_mask(rows)[known]
+        features = features_from(means, missing, names, ~with_bars, categories)
+        sentences += suspected(features, reader.columns.target, y[known], regression=plan.regression)
+    for sentence in sentences:
+        warn(sentence, UncertainWarning)
+    return sentences
+
+
+def _known(y: Array) -> Booleans:
+    """Which rows have a target?"""
+    if y.dtype.kind == "f":
+        return ~np.isnan(y)
+    if y.dtype.kind == "O":
+        return np.asarray([value is not None for value in y.tolist()], dtype=bool)
+    return np.ones(len(y), dtype=bool)

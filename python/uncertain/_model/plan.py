@@ -23,21 +23,7 @@ from .._choice.logarithms import Transform, check_transform, softening_for
 from .._choice.methods import AUTO, METHODS, make_estimator
 from .._choice.settings import checked_noise, re_measured_in, settings_of_choice, to_seed
 from .._choice.steps import Softening, steps_with, takes_gaps, takes_limits, takes_shapes
-from .._data.choices import (
-    ARMS,
-    EFFORTS,
-    HANDLE_UNKNOWN,
-    MEANINGS,
-    METHOD_NAMES,
-    ON_MISSING,
-    TASKS,
-    Arms,
-    Effort,
-    HandleUnknown,
-    Meaning,
-    OnMissing,
-    Task,
-)
+from .._data.choices import OPTIONS, Arms, Effort, HandleUnknown, Meaning, OnMissing, Task
 from .._data.options import check_options
 from .._data.targets import target_scale
 from .._data.typing import Keywords, RandomState
@@ -108,15 +94,7 @@ class Plan:
 
     def checked(self) -> Self:
         """The plan with its parameters as the method takes them; ParameterError for what cannot be."""
-        check_options(
-            method=(self.method, METHOD_NAMES),
-            task=(self.task, TASKS),
-            meaning=(self.meaning, MEANINGS),
-            on_missing=(self.on_missing, ON_MISSING),
-            handle_unknown=(self.handle_unknown, HANDLE_UNKNOWN),
-            arms=(self.arms, ARMS),
-            effort=(self.effort, EFFORTS),
-        )
+        check_options(**{name: (getattr(self, name), options) for name, options in OPTIONS.items()})
         if self.transform is not None and not self._transforms_by_rule:
             check_transform(self.transform)
         if self.time_limit is not None:

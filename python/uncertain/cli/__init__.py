@@ -81,7 +81,7 @@ def main() -> None:
 )
 @click.option("--no-scale", is_flag=True, help="Do not standardise the features.")
 @click.option("--no-log", is_flag=True, help="Take no logarithms of features.")
-@choice_options("on-missing", "handle-unknown")
+@choice_options("on_missing", "handle_unknown")
 @click.option(
     "--memory",
     metavar="SIZE",
@@ -324,7 +324,7 @@ def report(
 @main.command("check-errors", short_help="How large the errors of a table are, in units of its error bars.")
 @table_argument
 @role_options(("groups", "sample_weight", "features", "mean", *_ERROR_BARS))
-@choice_options("on-missing")
+@choice_options("on_missing")
 @progress_option
 def check_errors(table: Paths, progress: bool | None, **options: Any) -> None:
     """How many times as large as stated the errors in TABLE are, column by column, with intervals.

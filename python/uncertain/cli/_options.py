@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .._data.choices import ARMS, EFFORTS, HANDLE_UNKNOWN, MEANINGS, METHOD_NAMES, ON_MISSING, TASKS
+from .._data.choices import OPTIONS
 from .._data.options import refuse_if
 from .._tables.columns import ROLES
 
@@ -22,19 +22,18 @@ METAVARS = {
 OPTION_OF = {"sample_weight": "--weight"}
 """Names of options that are not those of the roles."""
 CHOICES = {
-    "task": (TASKS, "What the target is."),
-    "method": (METHOD_NAMES, "Which model to fit."),
-    "meaning": (MEANINGS, "What error bars mean."),
-    "arms": (ARMS, "What is kept of asymmetric error bars."),
-    "effort": (EFFORTS, "How much to compare, with --method auto."),
-    "on-missing": (ON_MISSING, "What a missing value or error bar means."),
-    "handle-unknown": (
-        HANDLE_UNKNOWN,
-        "What to do with a category that was not in the fit; ignore: treat it as none of the known ones.",
-    ),
+    "task": "What the target is.",
+    "method": "Which model to fit.",
+    "meaning": "What error bars mean.",
+    "arms": "What is kept of asymmetric error bars.",
+    "effort": "How much to compare, with --method auto.",
+    "on_missing": "What a missing value or error bar means.",
+    "handle_unknown": "What to do with a category that was not in the fit; ignore: treat it as none of the "
+    "known ones.",
 }
-"""Options with a few words: the words, of which the first is the default, and help."""
+"""Help of options with a few words."""
 DEFAULTS = {"effort": "normal"}
+"""Where it is not the first word."""
 
 progress_option = click.option(
     "--progress/--no-progress", default=None, help="Show progress on stderr; by default on a terminal only."
@@ -60,11 +59,11 @@ def choice_options(*names: str) -> Callable[[Function], Function]:
     """Options of `CHOICES`."""
     return _all(
         click.option(
-            f"--{name}",
-            default=DEFAULTS.get(name, CHOICES[name][0][0]),
+            f"--{name.replace('_', '-')}",
+            default=DEFAULTS.get(name, OPTIONS[name][0]),
             show_default=True,
-            type=click.Choice(CHOICES[name][0]),
-            help=CHOICES[name][1],
+            type=click.Choice(OPTIONS[name]),
+            help=CHOICES[name],
         )
         for name in names
     )

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
 from .._data.array import GaussianArray
-from .._data.choices import ARMS, HANDLE_UNKNOWN, ON_MISSING
+from .._data.choices import OPTIONS
 from .._data.features import refuse_names
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.numbers import gaps_as_nan
@@ -300,11 +300,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             del self.feature_names_in_
 
     def _check_options(self) -> None:
-        check_options(
-            on_missing=(self.on_missing, ON_MISSING),
-            handle_unknown=(self.handle_unknown, HANDLE_UNKNOWN),
-            arms=(self.arms, ARMS[1:]),
-        )
+        options = {name: OPTIONS[name] for name in ("on_missing", "handle_unknown")}
+        options["arms"] = OPTIONS["arms"][1:]
+        check_options(**{name: (getattr(self, name), words) for name, words in options.items()})
 
     def _asked(self) -> Columns:
         """`columns` and its shortcuts."""
