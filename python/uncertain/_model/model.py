@@ -48,7 +48,7 @@ from .drawn import some_rows
 from .file import Metadata, from_bytes, read, to_bytes, write
 from .grid import checked_grid, checked_levels, grid_around, warn_of_narrow
 from .reader import Answer, Reader
-from .report import ReportOptions, about_target, report
+from .report import about_target, report
 from .summary import Summary, summarised
 from .text import model_text
 from .values import value_of_remeasuring
@@ -639,13 +639,14 @@ class Model:
         UncertainWarning : if the model takes error bars for measurement error, and errors are larger by more
             than 20 % and beyond doubt, see :func:`uncertain.check_errors` (on up to 2,000 rows).
         """
-        options = ReportOptions(
-            folds=folds, repeats=repeats, listed=listed, meanings=meanings, scorers=scorers, scoring=scoring,
-            max_rows=max_rows, pace=Pace(max_seconds=max_seconds, verbose=verbose, callback=callback),
-            random_state=random_state, scatter=self.residual_std_ is not None,
-        )  # fmt: skip
+        per_row = {"y": y, "groups": groups, "sample_weight": sample_weight}
         with shown("comparing", False if verbose else None):
-            return report(self._reader, table, options, y=y, groups=groups, sample_weight=sample_weight)
+            return report(
+                self._reader, table, per_row, folds=folds, repeats=repeats, listed=listed, meanings=meanings,
+                scorers=scorers, scoring=scoring, max_rows=max_rows, random_state=random_state,
+                pace=Pace(max_seconds=max_seconds, verbose=verbose, callback=callback),
+                scatter=self.residual_std_ is not None,
+            )  # fmt: skip
 
     def value_of_remeasuring(
         self,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from sklearn.pipeline import Pipeline
 
 from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import GaussianRows
-from .._data.typing import ColumnOrValues, Floats, Ints, Keywords, RandomState
+from .._data.typing import Floats, Ints, Keywords
 from .._data.validation import TableLike
 from .._errors.check import warn_if_off
 from .._held_out.widths import density_of_rows, from_errors, has_density, most_likely_scatter
@@ -17,7 +17,6 @@ from .._report.classes import Report, compare
 from .._report.held_out import Distribution
 from .._report.huber import HuberReport, report_of_huber
 from .._report.metrics import Answer
-from .._report.pace import Pace
 from .._report.regression import RegressionReport, compare_regressions
 from .._rows.of_target import covariances, limits
 from .._rows.source import Source
@@ -29,44 +28,29 @@ from .measured import is_measured
 from .reader import Reader
 
 
-@dataclass(frozen=True)
-class ReportOptions:
-    """Comparisons of a report, and how thorough they are; see `Model.report`."""
-
-    folds: int
-    repeats: int | None
-    listed: int
-    meanings: bool
-    scorers: Sequence[str] | str | None
-    scoring: str | None
-    max_rows: int | None
-    pace: Pace
-    random_state: RandomState
-    scatter: bool
-    """Is the scatter of targets known, so that distributions are compared as well?"""
-
-    def common(self) -> Keywords:
-        """Arguments of every kind of report."""
-        names = ("folds", "repeats", "scorers", "scoring", "pace", "random_state")
-        return {name: getattr(self, name) for name in names}
-
-
 def report(
     reader: Reader,
     table: TableLike,
-    options: ReportOptions,
+    per_row: Keywords,
     *,
-    y: ColumnOrValues | None,
-    groups: ColumnOrValues | bool | None,
-    sample_weight: ColumnOrValues | bool | None,
+    max_rows: int | None,
+    scatter: bool,
+    meanings: bool,
+    listed: int,
+    **options: Any,
 ) -> Report | RegressionReport | HuberReport:
-    """The model beside itself without error bars, on rows of this table."""
-    per_row: Keywords = {"y": y, "groups": groups, "sample_weight": sample_weight}
-    some = some_rows(reader, table, per_row, options.max_rows)
+    """The model beside itself without error bars, on rows of this table; see `Model.report`.
+
+    `per_row`: targets, groups and weights. `scatter`: is that of targets known, so that distributions are
+    compared, too? `options` are those of every kind of report.
+    """
+    some = some_rows(reader, table, per_row, max_rows)
+    source = reader.source(table, *per_row.values()) if some is None else some.source
+    kind = partial(_compared, scatter=scatter, meanings=meanings, listed=listed, options=options)
     if some is None:
-        return _compared(reader, reader.source(table, y, groups, sample_weight), per_row, options)
+        return kind(reader, source, per_row)
     try:
-        compared = _compared(reader, some.source, some.beside, options)
+        compared = kind(reader, source, some.beside)
     except UncertainError as error:
         if len(some.at) == some.n_rows:
             raise
@@ -102,11 +86,18 @@ def _roles_of_law(reader: Reader, source: Source) -> dict[str, Floats]:
 
 
 def _compared(
-    reader: Reader, source: Source, per_row: Keywords, options: ReportOptions
+    reader: Reader,
+    source: Source,
+    per_row: Keywords,
+    *,
+    scatter: bool,
+    meanings: bool,
+    listed: int,
+    options: Keywords,
 ) -> Report | RegressionReport | HuberReport:
     """The report of the rows of this source."""
     y, steps, rows = per_row["y"], reader.steps, reader.rows(source)
-    common = options.common() | {
+    common = options | {
         "groups": reader.groups(source, per_row["groups"]),
         "weights": reader.weights(source, per_row["sample_weight"]),
     }
@@ -114,16 +105,16 @@ def _compared(
         warn_if_off(rows, reader.feature_names, common["groups"], common["weights"])
     if isinstance(steps[-1], (AdaptiveHuberClassifier, AdaptiveHuberRegressor)):
         truth = reader.truth(source, y, partial=True)
-        return report_of_huber(steps, rows, truth, listed=options.listed, **common)
+        return report_of_huber(steps, rows, truth, listed=listed, **common)
     truth, of_law = reader.truth(source, y), _roles_of_law(reader, source)
     if not reader.is_regression:
-        return compare(steps, rows, truth, listed=options.listed, meanings=options.meanings, **common)
+        return compare(steps, rows, truth, listed=listed, meanings=meanings, **common)
     common |= about_target(reader, source, rows, limited=y is None)
     # Densities are those of true targets, of rows without what is beside them.
-    known = not of_law and (options.scatter or has_density(steps))
+    known = not of_law and (scatter or has_density(steps))
     distribution = Distribution(_answer, most_likely_scatter) if known else None
     return compare_regressions(
-        steps, rows, truth, meanings=options.meanings, features=reader.feature_names,
+        steps, rows, truth, meanings=meanings, features=reader.feature_names,
         distribution=distribution, of_law=of_law, **common,
     )  # fmt: skip
 
