@@ -287,7 +287,7 @@ def test_the_profile_is_the_marginal_likelihood_of_one_feature() -> None:
 
 def test_conditional_laws_are_those_of_the_joint_one() -> None:
     """Against the joint Gaussian density of a row, changed in one error alone."""
-    from uncertain._errors.conditionals import conditionals
+    from uncertain._errors.profile import conditionals
 
     X = readings(30, np.ones(3), 5, corr=0.4)
     denoiser = GaussianDenoiser(2, random_state=0).fit(readings(400, np.ones(3), 6))

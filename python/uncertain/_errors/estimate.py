@@ -28,8 +28,7 @@ from .._data.typing import Floats, Ints
 from .._held_out.equal import equal_rows
 from ..exceptions import ConvergenceWarning
 from ..preprocessing import GaussianDenoiser
-from .conditionals import Conditional, conditionals
-from .profile import Interval, Profile
+from .profile import Conditional, Interval, Profile, conditionals
 
 FOLDS = 5
 TURNS = 4

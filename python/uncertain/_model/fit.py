@@ -28,8 +28,7 @@ from .._data.options import refuse_unknown
 from .._data.typing import Array, Booleans, ColumnOrValues, Keywords, RandomState
 from .._data.validation import TableLike
 from .._data.warn import kept_warnings, warn
-from .._errors.doubtful import doubtful_errors, repeated_readings
-from .._errors.leaks import features_from, suspected
+from .._errors.suspicious import doubtful_errors, features_from, repeated_readings, suspected
 from .._rows.reader import RowReader
 from .._rows.training import REMEMBERED_ROWS, TrainingRows
 from .._tables.columns import ROLES, ColumnRoles, Columns, ColumnsLike

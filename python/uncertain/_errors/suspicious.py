@@ -1,6 +1,4 @@
-"""Error bars that can hardly be meant: all zero, far beyond the scatter of the values, or variances.
-
-A look at a sample of the rows that a fit has read, without a model of true values (`check_errors` has one).
+"""Columns that a fit warns of, by a look at a sample of its rows: no model of true values (`check_errors`).
 
 - A reading is its true value plus noise, so values scatter at least as much as their errors are large. Errors
   of `BEYOND` times that are wrong, or in another unit.
@@ -16,26 +14,33 @@ A look at a sample of the rows that a fit has read, without a model of true valu
   The second law has the right size by itself, so that it must explain the rows better by `EVIDENCE` than the
   first one, for all features together, although that has a free factor. Errors in proportion to the value
   follow the first law with some factor and pass.
+- Features that know the target: a noisy reading that tells classes apart without a fault may be a good
+  measurement; an exact number, or a category, that does it was more likely made from the label. Where the
+  target is a number, a feature that puts all rows in its order, or has a correlation of 1 with it.
+- Columns that only number the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.stats import rankdata
 
 from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
-from .._data.typing import Booleans, Floats
+from .._data.typing import Array, Booleans, Floats
 from .._tables.columns import listing
 
 BEYOND = 3.0
 """Errors of readings that are this many times the scatter of the values."""
 BEYOND_SPREAD = 1_000.0
-"""Doubts about populations, whose means may lie close together."""
+"""`BEYOND` for populations, whose means may lie close together."""
 EVIDENCE = 10.0
 """Difference of log likelihoods."""
-FEWEST_ROWS = 100
+FEWEST_FOR_VARIANCES = 100
 """With fewer rows variances are not looked for."""
 FEWEST_REPEATED = 20
 """Rows in which repeated readings are looked for, at least."""
@@ -43,6 +48,16 @@ REPEATED = 0.5
 """Share of rows that others repeat."""
 MOST_FEATURES = 30
 """With more features neither: it would take longer than a fast fit."""
+FEWEST_ROWS = 20
+"""With fewer rows chance makes such features."""
+FEWEST_OF_A_CLASS = 5
+SAME = 1.0 - 1e-6
+"""Correlations above are of a copy, rounded in another way."""
+IDENTIFIER = re.compile(
+    r"(^|_|[a-z])(id|ident|identifier|index|idx|number|row|nr)$|^(id|no|name)(_|$)", re.IGNORECASE
+)
+"""Names of columns that only number the rows."""
+SUFFIXES = re.compile(r"(code|num|number|label|class|copy|encoded|true|truth|pred|predicted|id|str|int)$")
 
 
 def doubtful_errors(
@@ -52,9 +67,8 @@ def doubtful_errors(
 
     `with_bars`: has the feature an error column? `measured`: are rows readings of true values?
     """
-    x = filled_gaussians(rows).means
-    std = np.sqrt(np.maximum(np.diagonal(filled_gaussians(rows).covariances(), axis1=1, axis2=2), 0.0))
-    present = ~missing_mask(rows)
+    gaussians, present = filled_gaussians(rows), ~missing_mask(rows)
+    x, std = gaussians.means, gaussians._deviations()
     zero, large = [], []
     for j, name in enumerate(names):
         known = present[:, j]
@@ -83,7 +97,7 @@ def doubtful_errors(
 def repeated_readings(rows: GaussianRows, names: Sequence[str]) -> str | None:
     """Return a sentence if most rows share their readings with others, beyond what rounding explains."""
     gaussians = filled_gaussians(rows)
-    std = np.sqrt(np.maximum(np.diagonal(gaussians.covariances(), axis1=1, axis2=2), 0.0))
+    std = gaussians._deviations()
     noisy = np.flatnonzero(std.any(axis=0))
     whole = ~missing_mask(rows)[:, noisy].any(axis=1)
     if not len(noisy) or whole.sum() < FEWEST_REPEATED:
@@ -115,7 +129,7 @@ def _variances(x: Floats, std: Floats, present: Booleans, names: Sequence[str]) 
     """A sentence, if the columns explain their rows much better as variances."""
     noisy = np.flatnonzero(std.any(axis=0))
     whole = present.all(axis=1)
-    if whole.sum() < FEWEST_ROWS or not 0 < len(noisy) <= MOST_FEATURES:
+    if whole.sum() < FEWEST_FOR_VARIANCES or not 0 < len(noisy) <= MOST_FEATURES:
         return []
     x, std = x[whole], std[whole]
     center, scale = x.mean(axis=0), x.std(axis=0)
@@ -153,3 +167,101 @@ def _log_likelihood(residuals: Floats, errors: Floats, *, free: bool) -> float:
     start = [-0.5, 0.0] if free else [-0.5]
     bounds = [(-12.0, 6.0), (-12.0, 12.0)][: len(start)]
     return -float(minimize(loss, start, method="L-BFGS-B", bounds=bounds).fun)
+
+
+class Feature(NamedTuple):
+    """One column of the table, as numbers (of a category: its number)."""
+
+    name: str
+    values: Floats
+    present: Booleans
+    exact: bool
+    """Has it no error bars?"""
+    categorical: bool = False
+
+
+def suspected(features: Sequence[Feature], target: str | None, y: Array, *, regression: bool) -> list[str]:
+    """Sentences about features that know the target, and about identifiers."""
+    leaks, identifiers = [], []
+    for feature in features:
+        values, of_rows = feature.values[feature.present], y[feature.present]
+        if len(values) < FEWEST_ROWS:
+            continue
+        if regression:
+            knows = not feature.categorical and _is_function(values, of_rows)
+        else:
+            knows = feature.exact and _tells_classes(values, of_rows, ordered=not feature.categorical)
+        if knows or (feature.exact and target is not None and _plain(feature.name) == _plain(target)):
+            leaks.append(feature.name)
+        elif feature.exact and _numbers_rows(feature, values):
+            identifiers.append(feature.name)
+    sentences = []
+    if leaks:
+        what = f"{target!r}" if target else "the target"
+        how = "is in a fixed relation to" if regression else "alone tells"
+        sentences.append(
+            f"{listing(leaks)} {how} {what} in every row, or is called like it: if it is made from {what}, "
+            "or not known before it, leave it out of the features"
+        )
+    if identifiers:
+        sentences.append(
+            f"{listing(identifiers)} seems to be an identifier, which says nothing about new rows: leave it "
+            "out of the features (groups= keeps rows of one object together)"
+        )
+    return sentences
+
+
+def features_from(
+    means: Floats, missing: Booleans, names: Sequence[str], exact: Booleans, categories: Mapping[str, int]
+) -> list[Feature]:
+    """The columns behind the means, of which the last ones are zeros and ones of `categories`."""
+    n_scalars = len(names) - sum(categories.values())
+    features = [Feature(names[j], means[:, j], ~missing[:, j], bool(exact[j])) for j in range(n_scalars)]
+    start = n_scalars
+    for name, count in categories.items():
+        block = means[:, start : start + count]
+        codes, present = np.argmax(block, axis=1).astype(float), (block != 0.0).any(axis=1)
+        features.append(Feature(name, codes, present, exact=True, categorical=True))
+        start += count
+    return features
+
+
+def _is_function(x: Floats, y: Floats) -> bool:
+    """Is one a copy, or a monotone function, of the other?"""
+    if len(np.unique(x)) < FEWEST_ROWS or len(np.unique(y)) < FEWEST_ROWS:
+        return False
+    pairs = ((x, y), (rankdata(x), rankdata(y)))
+    return any(abs(float(np.corrcoef(a, b)[0, 1])) > SAME for a, b in pairs)
+
+
+def _tells_classes(x: Floats, y: Array, *, ordered: bool) -> bool:
+    """Does each value, or each of some intervals of values, belong to one class alone?"""
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2 or np.bincount(codes).min() < FEWEST_OF_A_CLASS:
+        return False
+    values = np.unique(x)
+    pairs = np.unique(np.column_stack([x, codes]), axis=0)
+    if len(pairs) > len(values):
+        return False
+    if len(values) <= len(x) / FEWEST_OF_A_CLASS:
+        return True
+    sorted_codes = codes[np.argsort(x, kind="stable")]
+    return ordered and int((np.diff(sorted_codes) != 0).sum()) == len(classes) - 1
+
+
+def _numbers_rows(feature: Feature, values: Floats) -> bool:
+    """Is it a name or a number for each row?"""
+    distinct = len(np.unique(values))
+    if feature.categorical:
+        return distinct > len(values) / 2
+    if not np.array_equal(values, np.round(values)) or distinct <= len(values) / 2:
+        return False
+    steps = np.diff(values)
+    counts = distinct == len(values) and bool((steps > 0).all() or (steps < 0).all())
+    return counts or IDENTIFIER.search(feature.name) is not None
+
+
+def _plain(name: str) -> str:
+    """A name without case, separators and what copies of labels have at their end."""
+    plain = re.sub(r"[^a-z0-9]", "", name.lower())
+    return SUFFIXES.sub("", plain) or plain
