@@ -1,7 +1,7 @@
 //! Arrow data in and out of Python, by the three capsules of the
 //! [Arrow PyCapsule interface](https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html).
 //!
-//! `arrow-array` has the C structures and their release callbacks; its own stream reader knows record batches alone,
+//! `arrow-array` has the C structures and their release callbacks; its stream reader knows record batches alone,
 //! and a column is a stream of arrays of any type. Reading it takes three calls.
 //! Rejected: `pyo3-arrow`, which does the same and brings `arrow-cast` with its two companions, none of it used here: a
 //! third of all that a fresh build compiles.
@@ -25,7 +25,7 @@ const STREAM: &CStr = c"arrow_array_stream";
 /// The chunks of a column and what it is called and holds, taken over without a copy.
 ///
 /// # Errors
-/// What the exporter raised or reported; an object of another kind.
+/// The error of the exporter; an object of another kind.
 pub(crate) fn import(column: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, Field)> {
     if let Some(array) = column_from_numpy(column)? {
         let field = Field::new("", array.data_type().clone(), false);
@@ -89,7 +89,7 @@ fn next(stream: &mut FFI_ArrowArrayStream) -> PyResult<Option<FFI_ArrowArray>> {
     Ok((!array.is_released()).then_some(array))
 }
 
-/// What the stream says of its last call that returned `code`.
+/// The stream's message on its last call, which returned `code`.
 fn check(code: i32, stream: &mut FFI_ArrowArrayStream) -> PyResult<()> {
     if code == 0 {
         return Ok(());

@@ -31,7 +31,7 @@ use crate::error::{BorderError, BorderResult};
 /// Integers up to here are float64 numbers, 2^53.
 const EXACT: u64 = 1 << 53;
 
-/// What to do with nulls and NaN.
+/// Treatment of nulls and NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// Refuse nulls; NaN is left to the core's checks.

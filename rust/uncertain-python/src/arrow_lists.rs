@@ -1,4 +1,4 @@
-//! What Arrow's three list types have in common: their child, and which of its elements make a list.
+//! Common parts of Arrow's three list types: their child, and which of its elements make a list.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub(crate) fn is_scalar(data_type: &DataType) -> bool {
     !matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
 }
 
-/// What a column is made of, plain or in lists of any depth.
+/// Contents of a column, plain or in lists of any depth.
 pub(crate) fn number_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::List(f) | DataType::LargeList(f) | DataType::FixedSizeList(f, _) => number_type(f.data_type()),

@@ -46,7 +46,7 @@ pub(crate) fn stream<'py>(
     export(py, py.detach(|| batches(array)).map_err(crate::error::core_error)?, one)
 }
 
-/// The same for mixtures, in one batch.
+/// Mixtures, in one batch.
 pub(crate) fn stream_mixtures<'py>(
     py: Python<'py>,
     array: &MixtureArray,

@@ -22,7 +22,7 @@ type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 struct PythonCurve {
     messenger: Messenger,
     functions: Arc<Functions>,
-    /// What `jac` said last: a fit asks for both derivatives at the same points, one after the other.
+    /// Last result of `jac`: a fit asks for both derivatives at the same points, one after the other.
     last: Mutex<Option<Answer>>,
 }
 
@@ -49,7 +49,7 @@ impl PythonCurve {
         }
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(answer) = &*last {
-            // Those by x are known everywhere or nowhere.
+            // Derivatives by x are there everywhere or nowhere.
             if answer.derivatives[part].is_none() || (answer.x == x && answer.parameters == parameters) {
                 return Ok(answer.derivatives[part].clone());
             }

@@ -1,4 +1,4 @@
-//! What ends a long call from outside: signals that wait for Python, and the deadline of the calling thread.
+//! Ends of a long call from outside: signals that wait for Python, and the deadline of the calling thread.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use uncertain::Error;
 use crate::error::core_error;
 
 thread_local! {
-    /// When calls from this thread end, whatever they have found.
+    /// When calls from this thread end, finished or not.
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 

@@ -26,7 +26,7 @@ pub(crate) mod exceptions {
     import_exception!(uncertain.exceptions, OutOfMemoryError);
 }
 
-/// What can go wrong on this side of the core.
+/// Errors on this side of the core.
 #[derive(Debug)]
 pub enum BorderError {
     /// The core refused.
@@ -41,7 +41,7 @@ pub enum BorderError {
     MissingErrorBar { what: String, row: usize, element: Option<usize>, value: &'static str },
     /// A list whose length differs from that of the first row.
     Ragged { what: String, row: usize, length: usize, expected: usize },
-    /// A column that its own library cannot hand over, such as mixed Python objects.
+    /// A column that its library cannot hand over, such as mixed Python objects.
     Export { what: String, error: PyErr },
     /// A column or array of a type that holds no real numbers.
     Type { what: String, found: String },

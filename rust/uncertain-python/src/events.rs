@@ -1,4 +1,4 @@
-//! What a long call says to the thread that called from Python: its progress, and requests about rows held by other processes.
+//! Messages of a long call to the thread that called from Python: progress, and requests about rows elsewhere.
 
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ pub(crate) enum Event {
 
 pub(crate) type Call = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
-/// What Python raised in work on the thread that called from it.
+/// An exception of Python in work on the thread that called from it.
 pub(crate) type Raised = Arc<Mutex<Option<PyErr>>>;
 
 /// Reaches functions of Python, which run on the thread that called from it.
@@ -44,7 +44,7 @@ impl Messenger {
         Error::Interrupted
     }
 
-    /// What `function` gives on the thread that called from Python.
+    /// Result of `function` on the thread that called from Python.
     pub(crate) fn call<T: Send + 'static>(
         &self,
         function: impl FnOnce(Python<'_>) -> PyResult<T> + Send + 'static,
@@ -82,7 +82,7 @@ impl RowSums for Messenger {
     }
 }
 
-/// What a function of Python answers: a list of buffers in the order of the partitions.
+/// Result of a function of Python: a list of buffers in the order of the partitions.
 pub(crate) fn answered(py: Python<'_>, answer: &Py<PyAny>, requests: &[u8]) -> PyResult<Vec<f64>> {
     let buffers: Vec<PyReadonlyArray1<'_, f64>> = answer.bind(py).call1((PyBytes::new(py, requests),))?.extract()?;
     let buffers: Vec<Vec<f64>> = buffers.iter().map(|buffer| buffer.as_array().to_vec()).collect();

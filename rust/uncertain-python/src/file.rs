@@ -76,7 +76,7 @@ pub(crate) fn model_from_bytes(py: Python<'_>, bytes: &[u8]) -> BorderResult<Par
     Ok(parts(py.detach(|| file::load_from_bytes(bytes))?))
 }
 
-/// The same of a file.
+/// Contents of a file.
 #[pyfunction]
 pub(crate) fn read_model(py: Python<'_>, path: PathBuf) -> BorderResult<Parts> {
     Ok(parts(py.detach(|| file::read(path))?))

@@ -53,7 +53,7 @@ impl OwnedArray {
     }
 }
 
-/// The same, owned, so that the GIL can go; of mixtures the marks of rows are those of their components.
+/// Owned rows, so that the GIL can go; of mixtures the marks of rows are those of their components.
 pub(crate) struct OwnedRows {
     data: OwnedArray,
     marks: Option<Vec<bool>>,
@@ -83,7 +83,7 @@ impl TryFrom<RowsArgument<'_>> for OwnedRows {
 }
 
 impl OwnedRows {
-    /// The same; an error for rows that are mixtures.
+    /// Rows with gaps; an error for rows that are mixtures.
     pub(crate) fn without_mixtures(self) -> BorderResult<Self> {
         match self.data {
             OwnedArray::Gaussians(_) => Ok(self),
@@ -145,7 +145,7 @@ fn numbers(values: Vector<'_>) -> Option<Vec<f64>> {
     values.map(|values| values.as_array().to_vec())
 }
 
-/// What is known of the rows of a fit: classes or targets, with weights and groups; else these two alone.
+/// Supervision of the rows of a fit: classes or targets, with weights and groups; else these two alone.
 struct Supervised {
     labels: Option<Labels>,
     targets: Option<Targets>,
@@ -392,7 +392,7 @@ impl Fitted {
         Ok(self.inner.parameters()?)
     }
 
-    /// What is known beside the arrays: JSON text.
+    /// The header, JSON text.
     #[getter]
     fn header(&self) -> BorderResult<String> {
         Ok(self.inner.arrays()?.0)
@@ -539,7 +539,7 @@ impl Fitted {
         self.matrix(py, rows, n_jobs, move |model, rows, control| model.densities(rows, control)?.quantiles(&levels))
     }
 
-    /// log p of every row, its own noise included.
+    /// log p of every row, its noise included.
     #[pyo3(signature = (rows, n_jobs=None))]
     fn log_likelihood<'py>(
         &self,

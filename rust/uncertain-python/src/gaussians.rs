@@ -44,7 +44,7 @@ impl Gaussians {
         let means = means.inner.clone();
         let mut given: Vec<(String, uncertain::Rows)> =
             spread.unwrap_or_default().into_iter().map(|(name, rows)| (name, rows.inner.clone())).collect();
-        // What errors call the covariances; beside a factor, the variances have a name of their own.
+        // Name of the covariances in errors; beside a factor, the variances have another name.
         given.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         let kind = given.first().map_or("covariances", |(name, _)| name.as_str());
         let names = names.unwrap_or_default();
@@ -81,7 +81,7 @@ impl Gaussians {
         self.inner.n_features()
     }
 
-    /// What was mended while reading the data, for the user.
+    /// Repairs while reading the data, for the user.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.inner.warnings().to_vec()
@@ -99,7 +99,7 @@ impl Gaussians {
         self.inner.means().element_type().name()
     }
 
-    /// The same rows stored as "float64" or, rounded, as "float32".
+    /// These rows stored as "float64" or, rounded, as "float32".
     fn stored_as(&self, py: Python<'_>, dtype: &str) -> BorderResult<Self> {
         let to = dtype.parse()?;
         Ok(py.detach(|| self.inner.stored_as(to))?.into())
@@ -181,7 +181,7 @@ impl Gaussians {
             if !field.shared {
                 shape.insert(0, n);
             }
-            // A holder of its own: matrices may have been written out just now.
+            // A separate holder: matrices may have been written out just now.
             let rows = Bound::new(py, Rows::from(field.values))?;
             let view = to_numpy(&rows.get().inner, rows.as_any())?;
             parts.set_item(field.name, view.call_method1("reshape", (PyTuple::new(py, shape)?,))?)?;
@@ -223,7 +223,7 @@ impl Gaussians {
         arrow_out::stream(py, &self.inner, None)
     }
 
-    /// The same as one column of structs, whose field has this name and metadata.
+    /// Rows as one column of structs, whose field has this name and metadata.
     fn arrow_column<'py>(
         &self,
         py: Python<'py>,

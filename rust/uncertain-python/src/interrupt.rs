@@ -1,6 +1,6 @@
 //! Long calls: the GIL released, Ctrl-C within a moment, progress on the caller's thread.
 //!
-//! Design. The work runs on a worker thread of its own (and from there on the core's pools); the
+//! Design. The work runs on a separate worker thread (and from there on the core's pools); the
 //! thread that called from Python waits with the GIL released, wakes every [`STEP`] to ask Python for
 //! pending signals, and hands progress to an optional Python callback. Python runs signal handlers
 //! on the main thread only, so this thread must be the one that waits. On a signal, or when the
@@ -9,9 +9,9 @@
 //! the linear algebra library, which looks at no flag, is left alone: it owns all that it uses, ends when that call
 //! does, and frees its memory then.
 //!
-//! What takes no longer than starting the worker, such as the prediction of a few rows, is done by the calling thread.
+//! Work shorter than the start of a worker, such as the prediction of a few rows, is done by the calling thread.
 //!
-//! Rejected: a signal handler of our own (it would fight the caller's), and `check_signals` from
+//! Rejected: another signal handler (it would fight the caller's), and `check_signals` from
 //! inside the solvers (the pure crate knows nothing of Python, and the pool's threads could not
 //! run the handlers anyway).
 //!
@@ -87,7 +87,7 @@ pub(crate) fn run_asking<T: Send + 'static>(
     }
     let messenger = Messenger::Elsewhere(events.clone());
     py.detach(move || {
-        // A thread that starts without any memory ends the process: its own variables are the C library's business.
+        // A thread that starts without any memory ends the process: its variables are the C library's business.
         let no_thread = |why: String| core_error(Error::OutOfMemory(format!("no thread to run on ({why})")));
         memory::afford("a thread", THREAD_BYTES).map_err(|why| no_thread(why.to_string()))?;
         let (bell, own) = (Bell(events), control.clone());
@@ -201,7 +201,7 @@ fn attend(inbox: Receiver<Event>, report: Option<&Py<PyAny>>, answer: Option<&Py
         if looked.elapsed() >= STEP {
             Python::attach(|py| {
                 look(py)?;
-                // What another thread has set for this one (`_choice/side_by_side.py`) is raised where code begins.
+                // Exceptions of another thread for this one (`_choice/side_by_side.py`) are raised where code begins.
                 py.run(c"pass", None, None)
             })?;
             looked = Instant::now();

@@ -99,7 +99,7 @@ impl Mixtures {
         self.inner.components().means().element_type().name()
     }
 
-    /// The same rows stored as "float64" or, rounded, as "float32".
+    /// These rows stored as "float64" or, rounded, as "float32".
     fn stored_as(&self, py: Python<'_>, dtype: &str) -> BorderResult<Self> {
         let to = dtype.parse()?;
         Ok(py.detach(|| self.inner.stored_as(to))?.into())
@@ -188,7 +188,7 @@ impl Mixtures {
         arrow_out::stream_mixtures(py, &self.inner, None)
     }
 
-    /// The same as one column of structs, whose field has this name and metadata.
+    /// Rows as one column of structs, whose field has this name and metadata.
     fn arrow_column<'py>(
         &self,
         py: Python<'py>,

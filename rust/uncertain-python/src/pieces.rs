@@ -85,7 +85,7 @@ impl Part {
         Ok(all.into_pyobject(py)?)
     }
 
-    /// What is known of these rows, with what a transform made of them.
+    /// Supervision of these rows behind a transform.
     #[pyo3(signature = (rows, missing=None))]
     fn moved(
         &self,
@@ -99,7 +99,7 @@ impl Part {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// The same rows with their target as the last feature.
+    /// These rows with their target as the last feature.
     fn with_target(&self, py: Python<'_>) -> BorderResult<Self> {
         Ok(Self { inner: Arc::new(py.detach(|| self.inner.with_target())?) })
     }

@@ -12,7 +12,7 @@ use uncertain::parallel;
 use crate::error::core_error;
 use crate::error::exceptions::ParameterError;
 
-/// What the caller gave for `n_jobs`, of any type.
+/// The caller's `n_jobs`, of any type.
 pub(crate) type Jobs<'py> = Option<Bound<'py, PyAny>>;
 
 /// The number of threads a call will use for this `n_jobs`; `None` is left to the core's default.

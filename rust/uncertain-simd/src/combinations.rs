@@ -75,7 +75,7 @@ fn some<V: Vector, const S: usize>(columns: &[f64], first: usize, coef: &[&[f64]
         }
         at += 2 * V::WIDTH;
     }
-    // What is left, one number in a register.
+    // The rest, one number in a register.
     let mut register = [0.0; 8];
     while at < len {
         for s in 0..S {

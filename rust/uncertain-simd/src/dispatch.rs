@@ -90,7 +90,7 @@ impl Level {
     /// The one to use: the best, or that which [`SWITCH`] names.
     ///
     /// # Errors
-    /// What was asked for, and the names of those that this machine has.
+    /// The name asked for, and the names that this machine has.
     pub fn asked() -> Result<Self, (String, String)> {
         let best = Self::all().next().unwrap_or(Self(Set::Scalar));
         let Some(name) = std::env::var_os(SWITCH).filter(|name| !name.is_empty()) else { return Ok(best) };

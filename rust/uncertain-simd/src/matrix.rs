@@ -10,7 +10,7 @@ use crate::prefetch::prefetch;
 use crate::stored::{Element, Stored};
 use crate::triangle::Layout;
 
-/// What is summed: the stored numbers or their squares (standard deviations as variances).
+/// Terms of the sum: the stored numbers or their squares (standard deviations as variances).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Power {
     /// The numbers themselves.

@@ -84,7 +84,7 @@ fn scalars(n: usize, numbers: &mut Numbers, found: &mut Results) {
     add("smo", [v, vec![extremes.best as f64, picked as f64]].concat());
 }
 
-/// EM on rows without own noise: the form that needs no square root of a matrix per row.
+/// EM on rows without noise: the form that needs no square root of a matrix per row.
 fn mixture(d: usize, numbers: &mut Numbers, found: &mut Results) {
     let shape = Shape { d, noise: Noise::Rotated, masked: false };
     let scatter = Scatter {

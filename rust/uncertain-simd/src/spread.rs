@@ -35,7 +35,7 @@ impl PairTerms {
 }
 
 kernel! {
-    /// What the features add to the terms of row i.
+    /// Terms of the features of row i.
     fn add_features<const FMA: bool>(i: usize, d: usize, q: &[f64], h: &[f64], out: &mut PairTerms) {
         let m = out.form.len();
         for k in 0..d {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// A number that may be stored.
 pub trait Element: Copy + Send + Sync {
-    /// The same number as float64.
+    /// The number as float64.
     fn wide(self) -> f64;
 }
 

@@ -6,7 +6,7 @@
 use uncertain::{Control, Covariances, GaussianArray, Labels, Names, Rows, gsu};
 
 fn main() -> uncertain::Result<()> {
-    // Rows on two parallel lines, each blurred along a direction of its own.
+    // Rows on two parallel lines, each blurred along another direction.
     let (mut means, mut matrices, mut codes) = (vec![], vec![], vec![]);
     for i in 0..60_u32 {
         let (class, t) = (i % 2, f64::from(i) / 10.0);
@@ -28,7 +28,7 @@ fn main() -> uncertain::Result<()> {
     println!("objective {:.6}, certified within {:.1e} of the optimum", fit.objective, fit.gap);
     assert!(fit.gap <= 1e-6);
 
-    // The same point, measured well and badly.
+    // One point with a small and a large error.
     let point = Rows::from_vec([0.0, 0.5].repeat(2), 2)?;
     let new = GaussianArray::new(point, Covariances::from_std(Rows::from_vec(vec![0.05, 2.0], 1)?))?;
     let probability = model.predict_proba(&new)?;

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 /// One line of progress, sent once per iteration of a solver.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
-    /// What is running, such as `"class 2 of 3"`.
+    /// The running task, such as `"class 2 of 3"`.
     pub task: String,
     /// Iterations (passes, or SGD steps) done.
     pub iteration: usize,
@@ -39,20 +39,20 @@ impl Control {
         Self::default()
     }
 
-    /// The same control with a listener for progress; it must return quickly.
+    /// This control with a listener for progress; it must return quickly.
     #[must_use]
     pub fn with_listener(mut self, listener: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
         self.listener = Some(Arc::new(listener));
         self
     }
 
-    /// The same control, its reports labelled with what is running.
+    /// This control, its reports labelled with what is running.
     #[must_use]
     pub fn with_task(&self, task: impl Into<String>) -> Self {
         Self { task: task.into(), ..self.clone() }
     }
 
-    /// The same stop flag without the listener, for preparatory work.
+    /// This stop flag without the listener, for preparatory work.
     #[must_use]
     pub fn quiet(&self) -> Self {
         Self { listener: None, ..self.clone() }

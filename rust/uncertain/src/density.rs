@@ -22,7 +22,7 @@ pub struct DensityComponent {
 
 /// Numbers per part, as they are stored: weight, mean, standard deviation.
 pub(crate) const NUMBERS: usize = 3;
-/// What is wrong with a row of several components that has no density.
+/// Error of a row of several components that has no density.
 pub(crate) const NO_COMPONENT: &str =
     "the density of all its components is zero under the distribution of true values; look at its units";
 /// A part without share, of rows that have fewer than others: what looks at it divides by its deviation.
@@ -55,7 +55,7 @@ impl Densities {
         self.rows(row..row + 1)
     }
 
-    /// Those of rows that follow each other.
+    /// Densities of rows that follow each other.
     fn rows(&self, rows: Range<usize>) -> impl Iterator<Item = DensityComponent> + Clone {
         let len = self.n_components * NUMBERS;
         let parts = self.values[rows.start * len..rows.end * len].chunks_exact(NUMBERS);
@@ -102,7 +102,7 @@ impl Densities {
         (0..self.n_rows()).map(|i| moments(self.row(i))).unzip()
     }
 
-    /// Those of rows whose components these are, as in [`joined`](Self::joined), with the shares of their parts.
+    /// Densities of rows whose components these are, as in [`joined`](Self::joined), with the shares of their parts.
     pub(crate) fn moments_of_rows(&self, offsets: &[usize]) -> (Vec<f64>, Vec<f64>) {
         offsets.windows(2).map(|own| moments(self.rows(own[0]..own[1]))).unzip()
     }
@@ -157,7 +157,7 @@ pub(crate) fn normalise(row: &mut [f64]) -> Option<()> {
     total.is_finite().then_some(())
 }
 
-/// A quantile of a mixture: between the smallest and the largest of its components' own, by Newton's method
+/// A quantile of a mixture: between the smallest and the largest of its components, by Newton's method
 /// inside a bracket, in the tail that is nearer.
 fn mixture_quantile(parts: impl Iterator<Item = DensityComponent> + Clone, level: f64) -> f64 {
     let upper = level > 0.5;

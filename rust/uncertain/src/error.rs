@@ -1,6 +1,6 @@
 //! One error type for the crate: every variant says where, what value, and what to do.
 
-/// What went wrong, with the row, the column and the value where they are known.
+/// Error, with the row, the column and the value where there are any.
 ///
 /// `Data` and its kin are the caller's input; nothing has been computed when they are returned.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -9,7 +9,7 @@ pub enum Error {
     /// A number that is NaN or infinite.
     #[error("{what}: row {row}, element {column} is {value}; every number must be finite")]
     NotFinite {
-        /// What was being read ("means", "cov", or a column name).
+        /// Array or column that was read ("means", "cov", or a column name).
         what: String,
         /// Row number, from 0.
         row: usize,
@@ -21,7 +21,7 @@ pub enum Error {
     /// A variance or standard deviation below zero.
     #[error("{what}: row {row}, element {column} is {value}; variances and standard deviations must be >= 0")]
     Negative {
-        /// What was being read.
+        /// Array or column that was read.
         what: String,
         /// Row number, from 0.
         row: usize,
@@ -35,7 +35,7 @@ pub enum Error {
         "{what}: the matrix of row {row} is not symmetric: element [{i}, {j}] is {upper} but [{j}, {i}] is {lower}; pass (S + S.T) / 2 if the difference is noise"
     )]
     NotSymmetric {
-        /// What was being read.
+        /// Array or column that was read.
         what: String,
         /// Row number, from 0.
         row: usize,
@@ -53,7 +53,7 @@ pub enum Error {
         "{what}: the matrix of row {row} is not positive semi-definite: its smallest eigenvalue is {eigenvalue:e} (largest {largest:e}); check the units and the order of the elements"
     )]
     NotPositive {
-        /// What was being read.
+        /// Array or column that was read.
         what: String,
         /// Row number, from 0.
         row: usize,
@@ -65,11 +65,11 @@ pub enum Error {
     /// Sizes that do not fit together.
     #[error("{what}: expected {expected}, got {got}")]
     Shape {
-        /// What has the wrong size.
+        /// Array of the wrong size.
         what: String,
         /// The size that would fit.
         expected: String,
-        /// The size found.
+        /// The actual size.
         got: String,
     },
     /// Data on which no model can be fitted (one class only, no rows, all weights zero ...).
@@ -80,7 +80,7 @@ pub enum Error {
     Row {
         /// Row number, from 0.
         row: usize,
-        /// What is wrong, and what to do.
+        /// The fault, and the remedy.
         why: String,
     },
     /// A parameter outside its range.
@@ -88,9 +88,9 @@ pub enum Error {
     Parameter {
         /// The parameter.
         name: String,
-        /// What it was set to.
+        /// The value it was set to.
         value: String,
-        /// What it may be.
+        /// The values it may have.
         expected: String,
     },
     /// A model file that is truncated, altered or foreign.
@@ -101,7 +101,7 @@ pub enum Error {
     NotWritten {
         /// The file.
         path: String,
-        /// What the system said, and what to do.
+        /// The message of the system, and the remedy.
         why: String,
     },
     /// Stopped from outside (Ctrl-C) before the work was done.
@@ -134,7 +134,7 @@ impl Error {
         matches!(self, Self::Data(_) | Self::Row { .. })
     }
 
-    /// The same about rows of which `row` tells the number.
+    /// The error about rows of which `row` tells the number.
     pub(crate) fn renumbered(self, row: impl Fn(usize) -> usize) -> Self {
         match self {
             Self::Row { row: part, why } => Self::Row { row: row(part), why },

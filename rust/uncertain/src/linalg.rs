@@ -90,7 +90,7 @@ pub(crate) fn gemm(a: &[f64], b: &[f64], (m, k, n): (usize, usize, usize), add: 
     );
 }
 
-/// What is said where numbers of the caller's size, or their squares, are none any more.
+/// Message where numbers of the caller's size, or their squares, are none any more.
 pub(crate) fn overflow() -> Error {
     Error::Data("a matrix has elements that are more than a number can hold: look at the units of the features".into())
 }

@@ -22,7 +22,7 @@ readable! {
     }
 }
 
-/// What another process sent; solvers look at its numbers.
+/// Components that another process sent; solvers look at its numbers.
 #[derive(Deserialize)]
 struct Numbers {
     weights: Vec<f64>,
@@ -124,7 +124,7 @@ impl Mixture {
         let mut l = vec![0.0; d * d];
         let t = self.covariance(component);
         (0..d).for_each(|i| l[i * d..=i * d + i].copy_from_slice(&t[packed_len(i)..packed_len(i + 1)]));
-        // Only the factor's own numbers tell about NaN and infinity.
+        // Only the numbers of the factor tell about NaN and infinity.
         if cholesky(&mut l, d) && (0..d).all(|i| l[i * d..=i * d + i].iter().all(|x| x.is_finite())) {
             (0..d).for_each(|i| l[i * d + i + 1..(i + 1) * d].fill(0.0));
             return Ok(l);

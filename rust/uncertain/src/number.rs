@@ -76,7 +76,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     Number::deserialize(deserializer).map(|x| x.0)
 }
 
-/// The same of an `Option<f64>`; none is null.
+/// The number of an `Option<f64>`; none is null.
 pub(crate) mod option {
     use super::*;
 
@@ -89,7 +89,7 @@ pub(crate) mod option {
     }
 }
 
-/// The same of an `Option<Vec<f64>>`.
+/// The numbers of an `Option<Vec<f64>>`.
 pub(crate) mod list {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! What the builders of all models share.
+//! Common parts of the builders of all models.
 
 use crate::error::{Error, Result};
 

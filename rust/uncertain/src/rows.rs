@@ -8,7 +8,7 @@
 //! This file is where the core knows the type. To all others the numbers are float64: lent where they are stored so,
 //! else widened, row by row or in short runs. The passes that need the speed take them as they are stored
 //! ([`Rows::stored_segments`]) to kernels that widen in the load. Either way nothing is rounded, and no sum changes
-//! its order. What is computed is written as float64, but scaled float32 rows, which are scaled as they are read
+//! its order. Results are written as float64, but scaled float32 rows, which are scaled as they are read
 //! (`change.rs`); what is only moved keeps its type.
 
 use std::borrow::Cow;
@@ -41,7 +41,7 @@ struct Chunk {
     /// First row of the chunk inside the matrix.
     start: usize,
     n_rows: usize,
-    /// What is done to the numbers as they are read.
+    /// Change of the numbers as they are read.
     change: Option<Arc<Change>>,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Iterator for Runs<'a> {
 }
 
 impl PartialEq for Rows {
-    /// The same elements, in however many pieces.
+    /// Equal elements, in however many pieces.
     fn eq(&self, other: &Self) -> bool {
         let same_shape = (self.n_rows, self.width) == (other.n_rows, other.width);
         same_shape && (0..self.n_rows).all(|i| self.row(i) == other.row(i))
@@ -258,7 +258,7 @@ impl Rows {
         }
     }
 
-    /// What is done to all of them as they are read, if that is the same for all.
+    /// Change of all of them as they are read, if it is one for all.
     fn change(&self) -> Option<Arc<Change>> {
         let first = self.chunks.first()?.change.as_ref()?;
         self.chunks.iter().all(|c| c.change.as_ref() == Some(first)).then(|| Arc::clone(first))
@@ -298,7 +298,7 @@ impl Rows {
         Self::from_buffer(buffer, n_rows, width)
     }
 
-    /// The same numbers all stored in one type: themselves if they are, else copied, as float32 rounded.
+    /// These numbers all stored in one type: themselves if they are, else copied, as float32 rounded.
     #[must_use]
     pub fn stored_as(&self, to: ElementType) -> Self {
         if self.chunks.iter().all(|c| c.change.is_none() && c.element_type() == to) {

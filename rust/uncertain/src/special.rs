@@ -37,7 +37,7 @@ pub(crate) fn log_upper_tail(w: f64) -> (f64, f64) {
     (-0.5 * w * w - HALF_LOG_TAU - inverse.ln(), inverse)
 }
 
-/// What Stirling's formula leaves out of log Gamma(x), x > 0, and its first two derivatives:
+/// Remainder of Stirling's formula for log Gamma(x), x > 0, and its first two derivatives:
 /// R = log Gamma(x) - (x - 1/2) log x + x - log(2 pi) / 2.
 ///
 /// The asymptotic series (Abramowitz, Stegun 6.1.41) from x >= 12 on, the recurrence below.

@@ -1,4 +1,4 @@
-//! Rows with covariances of their own: M = T + S of every row inverted, eight rows at a time.
+//! Rows with different covariances: M = T + S of every row inverted, eight rows at a time.
 
 use super::form::{Component, Form, Noise, Posterior, Shape, add_last, triangle};
 use super::invert::{Invert, memory_len};

@@ -46,7 +46,7 @@ impl DrawSums<'_> {
 
     #[inline(always)]
     fn with<const FMA: bool>(self) {
-        // The same loops, which the compiler unrolls where it knows their length.
+        // Loops that the compiler unrolls where it knows their length.
         match self.d {
             1 => self.of_width::<FMA>(1),
             2 => self.of_width::<FMA>(2),

@@ -1,10 +1,10 @@
-//! What the three forms of a mixture have in common: the layout of packs, components, and what a form must compute.
+//! Common parts of the three forms of a mixture: the layout of packs, components, and what a form must compute.
 
 use std::sync::Arc;
 
 use crate::lanes::{Lanes, Pack, each, fma};
 
-/// What a pack holds of the covariances, after d means and the weights.
+/// Covariances in a pack, after d means and the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noise {
     /// One number: the factor before a matrix that is the same for all rows.
@@ -63,7 +63,7 @@ pub struct Component {
     pub scatter: Arc<Scatter>,
 }
 
-/// What components with one T share.
+/// Common parts of components with one T.
 #[derive(Debug)]
 pub struct Scatter {
     /// Rotated: where all of them measure from.
@@ -84,7 +84,7 @@ pub struct Workspace {
     pub(super) scratch: Vec<Pack>,
 }
 
-/// What the forms have in common.
+/// Common parts of the forms.
 pub(super) trait Form {
     /// Packs of state per component.
     fn state_len(&self) -> usize;
@@ -105,7 +105,7 @@ pub(super) fn add_last<'a, const FMA: bool>(q: &Lanes, a: impl Iterator<Item = &
     }
 }
 
-/// What a form says about a row's z.
+/// Posterior of a row's z.
 pub(super) trait Posterior: Form {
     /// b
     fn mean<const FMA: bool>(&self, component: &Component, state: &[Pack], out: &mut [Pack]);

@@ -1,4 +1,4 @@
-//! What a row says about its z: the mean and the covariance of z given x.
+//! Posterior of a row's z: the mean and the covariance of z given x.
 //!
 //! Under component k, with V = M^{-1} T: b = mu + T a and B = T - T M^{-1} T. That difference would lose B where it
 //! is small beside T; the sums of squares B = U'T U + V'S V, with U = I - V = M^{-1} S, cannot (Joseph's form).

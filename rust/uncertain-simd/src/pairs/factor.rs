@@ -55,7 +55,7 @@ pub(super) struct Dense<'a, const SHARED: bool, const P: usize> {
     pub workspace: &'a mut Workspace,
 }
 
-/// What is known of the pairs at work, and the memory for it.
+/// The pairs at work, and memory for them.
 struct State<'a, V, const SHARED: bool, const P: usize> {
     d: usize,
     own: &'a [f64],

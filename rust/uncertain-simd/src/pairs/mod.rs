@@ -30,7 +30,7 @@ use crate::dispatch::Level;
 use crate::lanes::{LANES, Pack};
 use crate::vector::{Vector, Wide, run_on};
 
-/// What is stored of a covariance after the mean.
+/// Numbers of a covariance after the mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Spread {
     /// Nothing: exact points.

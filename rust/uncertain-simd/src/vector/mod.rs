@@ -24,7 +24,7 @@ pub(crate) unsafe trait Vector: Copy {
     const WIDTH: usize;
     /// Blocks of so many by so many sums stay in registers, operands included.
     const PANEL: usize;
-    /// Worth kernels of their own for every small dimension, which take their time to compile.
+    /// Worth separate kernels for every small dimension, which take their time to compile.
     const UNROLL: bool;
     fn splat(x: f64) -> Self;
     /// The first `WIDTH` numbers.

@@ -1,4 +1,4 @@
-//! Features beside each other: rows that were measured independently, as one Gaussian with blocks of its own.
+//! Features beside each other: rows that were measured independently, as one Gaussian with separate blocks.
 
 use crate::data::convert::{common_unit, scalars};
 use crate::data::covariance::{Diagonal, LowRank, Structure, packed_index, packed_len};
@@ -83,7 +83,7 @@ fn beside(parts: &[Rows], n: usize) -> Result<Rows> {
     })
 }
 
-/// Factors below each other, each with columns of its own.
+/// Factors below each other, each with separate columns.
 fn factors(pieces: &[GaussianArray], n: usize, rank: usize) -> Result<Rows> {
     let width = rank * pieces.iter().map(|p| p.n_features()).sum::<usize>();
     Rows::written(n, width, |row, out| {

@@ -5,7 +5,7 @@ use crate::data::{Covariances, GaussianArray, Rows, Unit};
 use crate::error::Result;
 use crate::named::named;
 
-/// What is left of the covariances.
+/// Form of the covariances that are left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
@@ -21,7 +21,7 @@ pub enum Collapse {
 named!(Collapse, "collapse");
 
 impl GaussianArray {
-    /// The same means with simpler covariances. What is simple enough already stays as it is.
+    /// These means with simpler covariances. Covariances that are simple enough stay as they are.
     pub fn collapse(&self, to: Collapse) -> Result<GaussianArray> {
         let (n, d) = (self.n_rows(), self.n_features());
         let from = self.covariances();

@@ -1,7 +1,7 @@
 //! Between the kinds: arrays below each other, dense matrices, variances alone.
 //!
 //! Kinds are promoted to the cheapest one that holds all pieces: zero < isotropic < diagonal <
-//! low-rank (with a diagonal beside the factor) < full. A kind may join pieces of its own in a cheaper form (equal
+//! low-rank (with a diagonal beside the factor) < full. A kind may join its pieces in a cheaper form (equal
 //! shared matrices stay one); a shared matrix beside anything else becomes full: nothing cheaper holds both.
 
 use crate::data::covariance::{
@@ -24,13 +24,13 @@ impl GaussianArray {
         })
     }
 
-    /// The same Gaussians with a full (packed) matrix per row, whatever their kind.
+    /// These Gaussians with a full (packed) matrix per row, whatever their kind.
     pub fn to_full(&self) -> Result<GaussianArray> {
         let values = triangles(self)?;
         Ok(GaussianArray::from_checked(self.means().clone(), Covariances::triangles_unchecked(values)))
     }
 
-    /// The same Gaussians with every matrix as its triangle: arrays of the same numbers are equal then.
+    /// These Gaussians with every matrix as its triangle: arrays of the same numbers are equal then.
     pub(crate) fn with_triangles(self) -> Result<GaussianArray> {
         let square = self.covariances().fields().iter().any(|field| field.shape == FieldShape::Square);
         if square { self.to_full() } else { Ok(self) }
@@ -136,7 +136,7 @@ pub(super) fn scalars(piece: &GaussianArray, width: usize, unit: Unit) -> Result
     })
 }
 
-/// n x (d rank): the factor with columns of zeros after its own.
+/// n x (d rank): the factor with columns of zeros behind.
 fn padded(piece: &GaussianArray, rank: usize) -> Result<Rows> {
     let (n, d) = (piece.n_rows(), piece.n_features());
     match piece.covariances().structure() {

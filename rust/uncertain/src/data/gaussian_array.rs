@@ -28,7 +28,7 @@ readable! {
     /// // The variance of the score w'x of row 1: w'S w = 0.3^2 + 0.4^2.
     /// assert!((data.covariances().quad(1, &[1.0, 1.0]) - 0.25).abs() < 1e-15);
     ///
-    /// // The same points with one error bar per row, or with none.
+    /// // Two points with one error bar per row, or with none.
     /// assert_eq!(data.collapse(Collapse::Isotropic)?.covariances().kind(), Kind::Isotropic);
     /// assert_eq!(data.sample(10, 42)?.n_rows(), 20);
     /// # Ok(())
@@ -40,13 +40,13 @@ readable! {
         means: Rows => &Rows,
         /// The covariances.
         covariances: Covariances => &Covariances,
-        /// What was mended while reading the data (tiny negative eigenvalues set to zero), for the user.
+        /// Repairs while reading the data (tiny negative eigenvalues set to zero), for the user.
         warnings: Vec<String> => &[String],
     }
 }
 
 impl PartialEq for GaussianArray {
-    /// The same numbers in the same kind; warnings do not count.
+    /// Equal numbers in the same kind; warnings do not count.
     fn eq(&self, other: &Self) -> bool {
         self.means == other.means && self.covariances == other.covariances
     }

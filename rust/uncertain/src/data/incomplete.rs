@@ -5,7 +5,7 @@
 //! they are, `&data`. A missing feature is one of infinite variance; its number in the array is never looked at.
 //!
 //! A limit ("flux < 3.2") is a gap that one more thing is known of: on which side of the number in the array its reading
-//! lies. What uses limits ([`Incomplete::limits`]) takes them from there; for all else they are gaps.
+//! lies. Algorithms with limits ([`Incomplete::limits`]) take them from there; for all others they are gaps.
 //!
 //! Rows may also be mixtures ([`MixtureArray`]): then the Gaussians are their components, and each of them has the marks
 //! of its row. Only what says so ([`OfMixtures::Own`](crate::state::OfMixtures::Own)) ever sees such rows.
@@ -76,7 +76,7 @@ impl<'a> Incomplete<'a> {
         Self::from(gaussians).with_missing(missing)
     }
 
-    /// The same rows with marks: n x d, of mixtures those of the components, which every one has from its row
+    /// These rows with marks: n x d, of mixtures those of the components, which every one has from its row
     /// ([`MixtureArray::marks_of_components`]).
     ///
     /// # Errors
@@ -89,7 +89,7 @@ impl<'a> Incomplete<'a> {
         Ok(Self { missing: missing.contains(&true).then_some(missing), ..self })
     }
 
-    /// The same, where some of the marked numbers are limits: n x d, -1 where the reading is below the number of the array,
+    /// Rows with marks, some of which are limits: n x d, -1 where the reading is below the number of the array,
     /// +1 where it is above, else 0; of mixtures those of the components.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl<'a> Incomplete<'a> {
         Self::from(mixtures.components()).with_mixtures(mixtures)
     }
 
-    /// The same, the Gaussians being the components of these rows.
+    /// Rows whose components are these Gaussians.
     pub(crate) fn with_mixtures(self, mixtures: &'a MixtureArray) -> Self {
         Self { mixtures: Some(mixtures).filter(|rows| !rows.is_gaussian()), ..self }
     }
@@ -137,7 +137,7 @@ impl<'a> Incomplete<'a> {
         Self { mixtures: None, parts: None, ..self }
     }
 
-    /// The same, where every one is a part of the row of this number: a component of a mixture, of which only one is
+    /// Rows, of which every one is a part of the row of this number: a component of a mixture, of which only one is
     /// true. The parts of a row follow each other.
     pub(crate) fn with_parts(self, parts: &'a [u32]) -> Self {
         Self { parts: Some(parts), ..self }

@@ -33,7 +33,7 @@ impl Labels {
         Self::from_shared(SharedCodes::new(codes), n_classes)
     }
 
-    /// The same from codes that are somebody else's memory.
+    /// Labels from codes that are somebody else's memory.
     pub fn from_shared(codes: SharedCodes, n_classes: usize) -> Result<Self> {
         if n_classes < 2 {
             return Err(Error::Data(format!("a classifier needs at least 2 classes, got {n_classes}")));
@@ -48,7 +48,7 @@ impl Labels {
         }
     }
 
-    /// The same labels with one weight >= 0 per row; at least one must be positive.
+    /// These labels with one weight >= 0 per row; at least one must be positive.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
         let weights = Weights::new(weights)?;
         weights.check_rows(self.len())?;
@@ -56,7 +56,7 @@ impl Labels {
         Ok(self)
     }
 
-    /// The same labels with the group of every row, any number that rows of one object share.
+    /// These labels with the group of every row, any number that rows of one object share.
     pub fn with_groups(mut self, groups: Vec<u32>) -> Result<Self> {
         if groups.len() != self.codes.len() {
             return Err(Error::shape("groups", format!("{}, one per row", self.codes.len()), groups.len()));
@@ -104,8 +104,8 @@ impl Labels {
         })
     }
 
-    /// Those of the components of mixtures, whose rows are `rows`, with their shares of a row. A row without a group is one of its own, for its
-    /// components to be held out together.
+    /// Labels of the components of mixtures, whose rows are `rows`, with their shares of a row. A row without a
+    /// group is a group, for its components to be held out together.
     pub(crate) fn for_components(&self, rows: &[u32], shares: &[f64]) -> Result<Self> {
         let codes = self.codes();
         let weights = rows.iter().zip(shares).map(|(&i, v)| self.weight(i as usize) * v).collect();

@@ -33,7 +33,7 @@ impl Modes {
         Ok(())
     }
 
-    /// Those of the rows with these numbers.
+    /// Modes of the rows with these numbers.
     pub(crate) fn take(&self, rows: &[usize]) -> Self {
         let n = self.of_targets.len().checked_div(self.k).unwrap_or(0);
         let pick = |values: &[f64]| -> Vec<f64> {

@@ -48,13 +48,13 @@ impl<'a> RowTargets<'a> {
         (0..self.len()).map(move |row| self.at(row))
     }
 
-    /// Those of these rows.
+    /// Targets of these rows.
     #[must_use]
     pub fn take(self, rows: &[usize]) -> Vec<f64> {
         rows.iter().map(|&row| self.at(row)).collect()
     }
 
-    /// Those of `n` rows from `first` on; `buffer` is memory for as many.
+    /// Targets of `n` rows from `first` on; `buffer` is memory for as many.
     pub(crate) fn block<'b>(self, first: usize, n: usize, buffer: &'b mut Vec<f64>) -> &'b [f64]
     where
         'a: 'b,

@@ -18,7 +18,7 @@ use crate::{parallel, simd};
 
 impl GaussianArray {
     /// `n_per_row` points from every row's Gaussian: exact points, (n n_per_row) x d, the draws of
-    /// row i adjacent at i n_per_row. The same seed gives the same points.
+    /// row i adjacent at i n_per_row. A seed gives the same points every time.
     pub fn sample(&self, n_per_row: usize, seed: u64) -> Result<GaussianArray> {
         if n_per_row == 0 {
             return Err(Error::parameter("n", 0, "at least 1 draw per row"));

@@ -22,7 +22,7 @@ pub trait RowSource: Sync + Debug {
     fn width(&self) -> usize;
 
     /// Write the rows of `rows` into `out` (`rows.len() * width` numbers). Called from many threads, each with
-    /// a workspace of its own; the numbers must not depend on how the rows are cut into blocks.
+    /// a separate workspace; the numbers must not depend on how the rows are cut into blocks.
     fn fill(&self, rows: Range<usize>, workspace: &mut Workspace, out: &mut [f64]) -> Result<()>;
 
     /// The rows with these numbers.

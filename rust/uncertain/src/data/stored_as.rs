@@ -1,12 +1,12 @@
-//! The same rows stored in another type.
+//! Rows stored in another type.
 
 use crate::data::{Covariances, ElementType, GaussianArray, MixtureArray, Rows};
 use crate::error::{Error, Result};
 use crate::memory;
 
 impl GaussianArray {
-    /// The same rows stored as float64, in which nothing changes, or rounded to float32, in half the memory. A matrix that
-    /// all rows share stays what it is.
+    /// These rows stored as float64, in which nothing changes, or rounded to float32, in half the memory. A matrix
+    /// that all rows share stays what it is.
     ///
     /// Rounded matrices are checked as those of a new array are, and mended where that is allowed (those are float64
     /// again).

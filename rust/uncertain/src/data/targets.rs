@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::readable::readable;
 
 readable! {
-    /// What a regression is to predict: a number per row, its variance if it is uncertain itself, and a weight if rows
+    /// Targets of a regression: a number per row, its variance if it is uncertain itself, and a weight if rows
     /// count differently.
     ///
     /// ```
@@ -45,7 +45,7 @@ impl Targets {
         }
     }
 
-    /// The same targets with one variance >= 0 per row, that of the target's own error.
+    /// These targets with one variance >= 0 per row, that of the target's error.
     pub fn with_variances(self, variances: Vec<f64>) -> Result<Self> {
         let what = || "variances of the targets".to_owned();
         if variances.len() != self.len() {
@@ -62,8 +62,8 @@ impl Targets {
         Ok(Self { variances: Some(variances), ..self })
     }
 
-    /// The same targets whose errors go with those of the `d` features: n x d covariances, row by row. Whether they fit to
-    /// the variances on both sides is seen where the three come together.
+    /// These targets, whose errors go with those of the `d` features: n x d covariances, row by row. Whether they
+    /// fit to the variances on both sides is seen where the three come together.
     pub fn with_feature_covariances(self, covariances: Vec<f64>, d: usize) -> Result<Self> {
         let what = || "covariances of targets and features".to_owned();
         if covariances.len() != self.len() * d {
@@ -75,8 +75,8 @@ impl Targets {
         Ok(Self { feature_covariances: Some(covariances), ..self })
     }
 
-    /// The same targets of which some are limits: -1 where the reading is below the number, +1 where it is above, 0 where it
-    /// is the number.
+    /// These targets, of which some are limits: -1 where the reading is below the number, +1 where it is above, 0
+    /// where it is the number.
     pub fn with_limits(self, limits: Vec<i8>) -> Result<Self> {
         if limits.len() != self.len() {
             return Err(Error::shape("limits", format!("{}, one per row of data", self.len()), limits.len()));
@@ -91,14 +91,14 @@ impl Targets {
         Ok(Self { limits: any.then_some(limits), ..self })
     }
 
-    /// The same targets with one weight >= 0 per row; at least one must be positive.
+    /// These targets with one weight >= 0 per row; at least one must be positive.
     pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
         let weights = Weights::new(weights)?;
         weights.check_rows(self.len())?;
         Ok(Self { weights: Some(weights), ..self })
     }
 
-    /// The same targets with these numbers added.
+    /// These targets with numbers added.
     pub(crate) fn shifted(&self, by: &[f64]) -> Result<Self> {
         let values = self.values.iter().zip(by).map(|(y, by)| y + by).collect();
         Ok(Self { values: Self::new(values)?.values, ..self.clone() })
@@ -140,7 +140,7 @@ impl Targets {
         })
     }
 
-    /// Those of the components of mixtures, whose rows are `rows`, with their shares of a row.
+    /// Targets of the components of mixtures, whose rows are `rows`, with their shares of a row.
     pub(crate) fn for_components(&self, rows: &[u32], shares: &[f64]) -> Result<Self> {
         let numbers: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
         let weights = numbers.iter().zip(shares).map(|(&i, v)| self.weight(i) * v).collect();

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::parallel;
 use crate::simd::{Element, of_type};
 
-/// What the error messages call the data: column names, or arguments.
+/// Name of the data in error messages: column names, or arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Names {
     /// The means.
@@ -34,7 +34,7 @@ impl Default for Names {
     }
 }
 
-/// What a single number must be.
+/// Condition on a single number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rule {
     Finite,

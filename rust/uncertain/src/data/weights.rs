@@ -94,16 +94,16 @@ impl Deref for Weights {
     }
 }
 
-/// What is known of the rows to fit beside their features: labels or targets, with weights.
+/// Labels or targets of the rows to fit, with weights.
 pub(crate) trait Supervision: Clone {
     /// The weights, where rows count differently.
     fn weights(&self) -> Option<&Weights>;
 
-    /// The same of the rows with these numbers, one of which has weight.
+    /// Supervision of the rows with these numbers, one of which has weight.
     fn take(&self, rows: &[usize]) -> Result<Self>;
 }
 
-/// By the type's own methods of these names.
+/// By the type's methods of these names.
 macro_rules! supervision {
     ($Known:ty) => {
         impl $crate::data::weights::Supervision for $Known {

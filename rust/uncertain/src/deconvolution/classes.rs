@@ -1,4 +1,4 @@
-//! Components of its own for every class of labelled rows: what the discriminant and the imputer learn.
+//! Separate components for every class of labelled rows, as the discriminant and the imputer learn them.
 
 use crate::control::Control;
 use crate::data::{Incomplete, Labels, Weights};
@@ -6,7 +6,7 @@ use crate::deconvolution::{Components, FittedMixture, Group, Observed, Task, Val
 use crate::error::{Error, Result};
 use crate::parallel;
 
-/// What the components of the classes have in common.
+/// Parameters that the components of the classes share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PerClass<'a> {
     /// The share of every class in all rows; they sum to 1.

@@ -90,7 +90,7 @@ impl Passes for Here<'_> {
     }
 }
 
-/// What is fitted to the rows.
+/// Parameters that are fitted to the rows.
 pub(super) struct Shape {
     /// The components of every group, whose shares sum to 1.
     pub groups: Vec<Range<usize>>,
@@ -238,7 +238,7 @@ impl<'a> Climb<'a> {
         };
         let found = match floored_all(&mixture, &self.floor).and_then(|mixture| self.look(mixture)) {
             Ok(point) => Some(point),
-            // What cannot be computed so far out is no error of the data.
+            // A failure so far out is no error of the data.
             Err(error) if error.is_about_data() => None,
             Err(other) => return Err(other),
         };
@@ -306,7 +306,7 @@ impl<'a> Climb<'a> {
         match look(self) {
             Ok(place) if place.fall.iter().all(|g| g.is_finite()) => Ok(Some(place)),
             Err(error) if !error.is_about_data() => Err(error),
-            // What cannot be computed so far out is no error of the data.
+            // A failure so far out is no error of the data.
             _ => Ok(None),
         }
     }

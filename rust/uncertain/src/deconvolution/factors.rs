@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::linalg::{cholesky, cholesky_solve};
 use crate::simd::mixture::Component;
 
-/// What is added to L L', in units of the floor, so that it has a root.
+/// Term added to L L', in units of the floor, so that it has a root.
 const LIFT: f64 = 1e-3;
 
 /// The coordinates of a mixture: per component its mean, then the rows of L (once, if all share T).
@@ -37,7 +37,7 @@ pub(super) struct Factors<'a> {
 }
 
 impl<'a> Factors<'a> {
-    /// For these groups of components; `None` unless each has rows of its own.
+    /// For these groups of components; `None` unless each has separate rows.
     pub(super) fn new(
         groups: &[Range<usize>],
         tied: bool,
@@ -52,7 +52,7 @@ impl<'a> Factors<'a> {
         self.unit.len()
     }
 
-    /// Which of `k` components have an L of their own.
+    /// Which of `k` components have a separate L.
     fn owners(&self, k: usize) -> Range<usize> {
         0..if self.tied { 1 } else { k }
     }

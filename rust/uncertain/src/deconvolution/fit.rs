@@ -24,7 +24,7 @@ impl ValidParams {
         self.fit_rows(rows.into(), weights, false, control)
     }
 
-    /// The same, rows being mixtures if they like; `unbiased`: with the degrees of freedom that the parameters take ([`Task::spent`]).
+    /// Fit to rows that may be mixtures; `unbiased`: with degrees of freedom of the parameters ([`Task::spent`]).
     pub(crate) fn fit_rows(
         &self,
         rows: Incomplete<'_>,
@@ -54,7 +54,7 @@ impl ValidParams {
         })?
     }
 
-    /// The same for rows that get a T of few directions; `None`: these do not, see `factor_analysis`.
+    /// Fit of a T of few directions; `None`: these do not, see `factor_analysis`.
     pub(crate) fn fit_few_directions(
         &self,
         rows: Incomplete<'_>,

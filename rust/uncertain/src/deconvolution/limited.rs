@@ -24,7 +24,7 @@ use crate::deconvolution::{Mixture, Observed, log_sum};
 use crate::error::{Error, Result};
 use crate::parallel;
 
-/// What a component says of one row, with limits or without.
+/// Moments of one row under a component, with limits or without.
 pub(crate) struct Expected {
     row: Whitened,
     /// Cov eps of the limits.
@@ -295,7 +295,7 @@ impl Observed<'_> {
                 }
             }
         }
-        // What was read without error is known, whatever rounding says.
+        // A reading without error is the true value, whatever rounding says.
         let mut variances = vec![0.0; d];
         self.data.covariances().variances(row, &mut variances);
         for j in (0..d).filter(|&j| variances[j] == 0.0 && !self.is_missing(row, j)) {

@@ -59,13 +59,13 @@ impl<'a> Observed<'a> {
         Self { data, missing, limits: None, weights, parts: None, shape: Shape { d: data.n_features(), noise, masked } }
     }
 
-    /// The same from rows that may have gaps and limits.
+    /// Observations from rows that may have gaps and limits.
     pub(crate) fn from_rows(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
         // A limit is a gap, and gaps keep passes in the coordinates of the rows: sums over limits can be added.
         Self { limits: rows.limits(), parts: rows.parts(), ..Self::new(rows.gaussians(), rows.missing(), weights) }
     }
 
-    /// The same where passes must keep to the coordinates of the rows, for sums over other rows to be added.
+    /// Observations whose passes must keep to the coordinates of the rows, for sums over other rows to be added.
     pub(crate) fn in_plain_coordinates(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
         let observed = Self::from_rows(rows, weights);
         let diagonal = rows.gaussians().covariances().structure().is_diagonal();
@@ -73,7 +73,7 @@ impl<'a> Observed<'a> {
         Self { shape: Shape { noise, ..observed.shape }, ..observed }
     }
 
-    /// What it was made of.
+    /// Its rows.
     pub(crate) fn rows(&self) -> Incomplete<'a> {
         Incomplete::from_parts(self.data, self.missing, self.limits)
     }
@@ -117,7 +117,7 @@ impl<'a> Observed<'a> {
         }
     }
 
-    /// The same under prepared components, limits being gaps.
+    /// Log-likelihoods under prepared components, limits being gaps.
     pub(super) fn plain_densities(
         &self,
         rows: Option<&[usize]>,
@@ -147,7 +147,7 @@ impl<'a> Observed<'a> {
         Ok(all)
     }
 
-    /// What is known of every row's true value; see [`Posteriors::impute`].
+    /// Posterior of every row's true value; see [`Posteriors::impute`].
     pub(crate) fn posteriors(&self, mixture: &Mixture, impute: bool, control: &Control) -> Result<RowPosteriors> {
         let components = self.components(mixture)?;
         let d = self.shape.d;

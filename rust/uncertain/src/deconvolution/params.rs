@@ -1,4 +1,4 @@
-//! What can be asked for, and what comes back.
+//! Parameters and results.
 
 use std::fmt;
 
@@ -69,7 +69,7 @@ pub enum Acceleration {
 named!(Acceleration, "acceleration");
 
 params! {
-    /// Those of extreme deconvolution.
+    /// Parameters of extreme deconvolution.
     pub struct Params {
         /// Number of components.
         #[serde(rename = "n_components")]
@@ -119,7 +119,7 @@ impl Params {
 /// A fitted mixture and the way to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedMixture {
-    /// What was found.
+    /// Result of a fit.
     pub mixture: Mixture,
     /// Mean log-likelihood per row, at the start and after every step that was kept; it never falls. The imputer's, and
     /// the denoiser's for rows with gaps, with its penalty, (d + 1)/(2n) log |T|.

@@ -9,7 +9,7 @@ use crate::parallel;
 use crate::simd::mixture::{Component, Shape, Sums, Workspace};
 use crate::simd::{LANES, Pack};
 
-/// What EM wants of a pass: per component the packed triangle of d + 1 rows (G n, then s n and n), and
+/// Sums of a pass for EM: per component the packed triangle of d + 1 rows (G n, then s n and n), and
 /// the sum of weighted log densities.
 pub(crate) struct Pass {
     pub sums: Vec<f64>,
@@ -51,12 +51,12 @@ impl Observed<'_> {
         self.source_below(memory::kept(), rows, control)
     }
 
-    /// The same for one pass.
+    /// Packs for one pass.
     pub(super) fn passing<'r>(&self, rows: Option<&'r [usize]>) -> PackedRows<'r> {
         PackedRows { rows, count: rows.map_or(self.data.n_rows(), <[usize]>::len), packs: None }
     }
 
-    /// The same, keeping no more than so many bytes of packs; beyond, every pass makes them anew.
+    /// Packs of no more than so many bytes; beyond, every pass makes them anew.
     fn source_below<'r>(&self, bytes: usize, rows: Option<&'r [usize]>, control: &Control) -> Result<PackedRows<'r>> {
         let count = rows.map_or(self.data.n_rows(), <[usize]>::len);
         // The weights of parts of rows change from pass to pass, and are in the packs.

@@ -19,7 +19,7 @@ pub(super) fn prepared(mixture: &Mixture, noise: Noise, covariances: &Covariance
     })
 }
 
-/// The same for passes in the coordinates of the rows.
+/// Components for passes in the coordinates of the rows.
 pub(super) fn plain(mixture: &Mixture) -> Result<Vec<Component>> {
     components(mixture, |k| Ok(plain_scatter(mixture, k)))
 }

@@ -54,7 +54,7 @@ pub(super) fn jump([u0, u1, u2]: &[Vec<f64>; 3], most: f64) -> Option<(Vec<f64>,
     u.iter().all(|x| x.is_finite()).then_some((u, length))
 }
 
-/// Per component: the log share, the mean, the rows of L (of a T that several share found once).
+/// Per component: the log share, the mean, the rows of L (one of them for a T that several share).
 fn coordinates(mixture: &Mixture, alive: &[bool], scale: &[f64]) -> Result<Vec<f64>> {
     let d = scale.len();
     let (mut u, mut l) = (vec![], vec![]);

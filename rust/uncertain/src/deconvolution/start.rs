@@ -3,7 +3,7 @@
 //! Both look at no more than [`SAMPLE`] rows, drawn by the seed, and at variances only.
 //!
 //! Scale D_j: the variance of feature j over the half of the rows that know it best (smallest S_jj), so
-//! that values which their own error bars call worthless do not set the scale.
+//! that values with error bars that make them worthless do not set the scale.
 //! k-means: distances (x_ij - c_j)^2 / (D_j + S_ijj), centres weighted accordingly. Every component starts with
 //! the same diagonal T, one diagonal step of EM from D. T must not start too small: near zero EM moves
 //! by T^2, that is not at all.
@@ -31,7 +31,7 @@ pub(super) struct Sample {
     weights: Vec<f64>,
 }
 
-/// What every feature is measured by.
+/// Scale of every feature.
 pub(super) struct Scales {
     /// D: one positive number per feature.
     pub scale: Vec<f64>,
@@ -82,7 +82,7 @@ impl Sample {
 
     /// The scale of a feature, and the weighted median of its noise.
     fn column_scale(&self, j: usize) -> (f64, f64) {
-        // Those with the least noise first; of equal ones the first.
+        // Rows with the least noise first; of equal ones the first.
         let known =
             (0..self.n()).map(|i| (self.variances[i * self.d + j], i)).filter(|(variance, _)| variance.is_finite());
         let mut order: Vec<(f64, usize)> = known.collect();
@@ -110,7 +110,7 @@ impl Sample {
         let total: f64 = known.iter().map(|(weight, _)| weight).sum();
         let mean = known.iter().map(|(weight, x)| weight * x).sum::<f64>() / total;
         let sum: f64 = known.iter().map(|(weight, x)| weight * (x - mean).powi(2)).sum();
-        // What rounding leaves of a constant feature.
+        // Spread by rounding of a constant feature.
         let noise = (rows.len() as f64 * f64::EPSILON * mean).powi(2);
         if sum / total > noise { sum / total } else { 0.0 }
     }

@@ -11,7 +11,7 @@ pub(super) struct Group {
     /// `None`: all.
     pub rows: Option<Vec<usize>>,
     pub components: Range<usize>,
-    /// Those without limits, where some have them.
+    /// Rows without limits, where some have them.
     read: Option<Vec<usize>>,
     /// The others.
     pub limited: Vec<usize>,
@@ -34,7 +34,7 @@ impl Group {
     }
 }
 
-/// What is to be fitted.
+/// Model to be fitted.
 pub(super) struct Task<'a> {
     pub observed: Observed<'a>,
     pub groups: Vec<Group>,
@@ -61,7 +61,7 @@ impl Task<'_> {
             covariances.extend(c);
         }
         if self.tied {
-            // The same for all from the beginning: their mean.
+            // Start from one distribution for all: their mean.
             let (k, len) = (weights.len(), covariances.len() / weights.len());
             let mean: Vec<f64> =
                 (0..len).map(|p| (0..k).map(|c| covariances[c * len + p]).sum::<f64>() / k as f64).collect();

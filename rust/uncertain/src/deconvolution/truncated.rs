@@ -85,7 +85,7 @@ impl Truncated {
         log
     }
 
-    /// Mean and variance of a number under all factors but its own.
+    /// Mean and variance of a number under all other factors.
     fn without(&self, i: usize) -> (f64, f64) {
         let own = self.covariance[i * self.mean.len() + i];
         let variance = own / (1.0 - self.tau[i] * own);
@@ -131,7 +131,7 @@ mod tests {
         assert!((below(-1e6).2 * 1e12 - 1.0).abs() < 1e-9);
     }
 
-    /// The same two numbers by quadrature: log P, means, variances, covariance.
+    /// Moments by quadrature: log P, means, variances, covariance.
     fn integral(rho: f64, bounds: [f64; 2]) -> [f64; 6] {
         let (steps, low) = (4000, -9.0);
         let mut sums = [0.0; 6];

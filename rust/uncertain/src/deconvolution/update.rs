@@ -109,7 +109,7 @@ pub(super) fn floored_all(mixture: &Mixture, floor: &[f64]) -> Result<Mixture> {
     Ok(Mixture::unchecked(mixture.weights().to_vec(), mixture.means().to_vec(), covariances, d))
 }
 
-/// What a pass says about one component.
+/// Sums of a pass for one component.
 struct ComponentSums<'a> {
     d: usize,
     sums: &'a [f64],

@@ -7,7 +7,7 @@
 //! every third step jumps ahead along them (SQUAREM).
 //!
 //! - Held out are alternating tenths of a row's draws, not single ones: draws of a chain are like their neighbours, and
-//!   single ones would choose components for the chain's own wiggles. The chosen number is fitted again to all draws.
+//!   single ones would choose components for wiggles of the chain. The chosen number is fitted again to all draws.
 //! - A further component starts where the fit so far is worst (the least likely tenth of the draws), or all start as
 //!   clusters (bisection across the longest axis, then k-means); a few steps decide which.
 //! - Draws are shifted by their mean and divided by the deviation of each feature first; T >= 1e-4 in these units keeps a
@@ -34,7 +34,7 @@ use row::Row;
 /// Components of a row at most, where their number is chosen.
 pub const MOST_COMPONENTS: usize = 4;
 
-/// What decides about a further component.
+/// Criterion of a further component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
@@ -53,7 +53,7 @@ params! {
     pub struct Params {
         /// Components of every row; `None`: chosen for each, up to [`MOST_COMPONENTS`].
         n_components: Option<usize> = None,
-        /// What decides about a further component.
+        /// Criterion of a further component.
         criterion: Criterion = Criterion::Draws,
     }
 }

@@ -72,7 +72,7 @@ impl Row {
         }
         for (s, m) in self.scale.iter_mut().zip(&self.shift) {
             *s = s.sqrt();
-            // The same number in all draws, up to rounding of its mean.
+            // A constant in all draws, up to rounding of its mean.
             if *s <= 1e-14 * m.abs() {
                 *s = 0.0;
             }

@@ -9,7 +9,7 @@ use crc::{CRC_64_XZ, Crc, Table};
 
 use crate::error::{Error, Result};
 
-/// What stands before the digits; quotes are escaped because the metadata is a string inside JSON.
+/// Text before the digits; quotes are escaped because the metadata is a string inside JSON.
 const MARK: &[u8] = br#"\"checksum\":\""#;
 const DIGITS: usize = 16;
 /// The digits before a file is sealed.

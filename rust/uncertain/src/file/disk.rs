@@ -48,7 +48,7 @@ pub fn write(path: impl AsRef<Path>, saved: &Saved) -> Result<()> {
         .map_err(|error| Error::NotWritten { path: path.display().to_string(), why: explained(&error, path) })
 }
 
-/// What the system said, and what to do.
+/// The message of the system, and the remedy.
 fn explained(error: &io::Error, path: &Path) -> String {
     let folder = parent_folder(path).display();
     match error.kind() {

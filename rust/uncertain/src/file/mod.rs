@@ -3,7 +3,7 @@
 //! Layout: safetensors (<https://github.com/huggingface/safetensors>), whose metadata has one key, `uncertain`, with
 //! JSON (`header`): format version, the steps with their parameters, classes, feature names, and whatever the
 //! caller wants kept about columns. Every array is a tensor of f64 named `step.array`, such as `1.coef`.
-//! The same model gives the same bytes on every machine and from every language.
+//! A model gives the same bytes on every machine and from every language.
 //!
 //! Reading trusts nothing: the checks go from the outside in (sizes, names, version, checksum,
 //! structure, shapes, finite numbers), each failure is one sentence in [`Error::ModelFile`], and
@@ -66,7 +66,7 @@ pub fn step_to_bytes(step: &Step) -> Result<Vec<u8>> {
 /// Inverse of [`step_to_bytes`].
 ///
 /// # Errors
-/// Those of [`load_from_bytes`].
+/// As in [`load_from_bytes`].
 pub fn step_from_bytes(bytes: &[u8]) -> Result<Step> {
     let only = unpacked(bytes)?.steps.pop();
     only.ok_or_else(|| Error::ModelFile("it has no steps".into()))

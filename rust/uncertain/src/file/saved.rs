@@ -64,12 +64,12 @@ impl Saved {
         }
     }
 
-    /// What the transforms make of the rows: the rows that the last step sees.
+    /// The rows behind the transforms, as the last step takes them.
     ///
     /// Gaps ([`Incomplete`]) must come to an imputer, a denoiser or a discriminant.
     ///
     /// # Errors
-    /// Those of the transforms; [`Error::Data`] where gaps come to a step that does not take them, or are still there
+    /// As in the transforms; [`Error::Data`] where gaps come to a step that does not take them, or are still there
     /// in the end, since a [`GaussianArray`] has none: a discriminant wants them as they are, in
     /// [`predict`](Self::predict).
     pub fn transform<'a>(&self, rows: impl Into<Incomplete<'a>>) -> Result<GaussianArray> {
@@ -113,7 +113,7 @@ impl Saved {
         self.ask(false, data.into(), |model, rows, control| Ok(model.decision(rows, control)?.column(0).to_vec()))
     }
 
-    /// Means and standard deviations of a regression's predictions under each row's own uncertainty.
+    /// Means and standard deviations of a regression's predictions under the uncertainty of each row.
     ///
     /// A [`GaussianCollapser`](crate::transform::GaussianCollapser) takes covariances away from the regression, not
     /// from the rows: the deviations are those of the rows without it, of a linear model sqrt(w'C w) with the posterior

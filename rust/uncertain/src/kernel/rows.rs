@@ -76,7 +76,7 @@ impl<F: Fn(usize, &[u32], &mut [f64]) -> Result<()> + Sync> Computed<F> {
     /// `compute(i, columns, out)` is [`KernelRows::fill`]; the diagonal is computed here.
     ///
     /// # Errors
-    /// Those of `compute`, more than 2^32 - 1 rows, elements that are not finite.
+    /// As in `compute`, more than 2^32 - 1 rows, elements that are not finite.
     pub fn new(n: usize, compute: F) -> Result<Self> {
         check_size(n)?;
         let mut kernel = Self { diagonal: vec![0.0; n], compute };

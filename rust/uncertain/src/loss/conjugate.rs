@@ -10,7 +10,7 @@
 /// One exact row's loss, by its slopes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conjugate {
-    /// What the score is subtracted from.
+    /// Minuend of the score.
     pub target: f64,
     /// The least slope, <= 0.
     pub low: f64,

@@ -111,7 +111,7 @@ impl ExpectedHuber {
         LossEval { value, dm: slope, ds: s * inside, dmm: inside, dms: far.pdf - near.pdf, dss: inside - corners }
     }
 
-    /// The same for s >= 2 delta, as an integral over t.
+    /// The loss for s >= 2 delta, as an integral over t.
     fn wide(&self, r: f64, s: f64) -> LossEval {
         let mut d = [0.0; 4 * NODES.len()];
         for (k, (node, _)) in NODES.iter().enumerate() {

@@ -89,7 +89,7 @@ pub struct LossEval {
 /// Rows as a loss sees them: targets y, score means m and score variances v >= 0, of one length.
 #[derive(Debug, Clone, Copy)]
 pub struct Scores<'a> {
-    /// Number of the first of these rows, for losses with a number of their own for every row.
+    /// Number of the first of these rows, for losses with a number per row.
     pub first: usize,
     /// Targets: -1 or +1, or real numbers, as the loss wants them.
     pub y: &'a [f64],
@@ -101,7 +101,7 @@ pub struct Scores<'a> {
     pub width: f64,
 }
 
-/// What a loss takes as targets.
+/// Targets of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TargetKind {
@@ -111,7 +111,7 @@ pub enum TargetKind {
     Real,
 }
 
-/// What the lower bound of [`crate::objective`] is made of.
+/// Terms of the lower bound of [`crate::objective`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Certificate {
@@ -136,7 +136,7 @@ pub enum Smoothness {
     Always,
 }
 
-/// What the interior-point method needs of a row's loss: its slopes p = dL/dd in (0, 1) and q = dL/ds
+/// Derivatives of a row's loss for the interior-point method: its slopes p = dL/dd in (0, 1) and q = dL/ds
 /// are one curve (p, q(p)), and d + s dq/dp = 0 inside it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -152,12 +152,12 @@ pub trait Loss: Debug + Sync {
     /// Value and derivatives, one per row.
     fn eval(&self, at: &Scores<'_>, out: &mut [LossEval]);
 
-    /// What its targets are.
+    /// Its targets.
     fn targets(&self) -> TargetKind {
         TargetKind::Signs
     }
 
-    /// What bounds its sum from below.
+    /// Lower bound of its sum.
     fn certificate(&self) -> Certificate;
 
     /// Is L convex in (m, s) and increasing in s, so that its sum is convex in (w, b)?
@@ -170,7 +170,7 @@ pub trait Loss: Debug + Sync {
         Smoothness::WithSpread
     }
 
-    /// What the interior-point method needs, for the losses that it can handle.
+    /// Derivatives for the interior-point method, of the losses that it can handle.
     fn dual(&self, _row: usize) -> Option<Dual> {
         None
     }

@@ -1,4 +1,4 @@
-//! One end of a regression's tube per row: the expected hinge with an offset of its own.
+//! One end of a regression's tube per row: the expected hinge with an offset.
 //!
 //! ```text
 //! L(y, m, v) = E max(0, a - y f),  f ~ N(m, v),  y = -1 or +1

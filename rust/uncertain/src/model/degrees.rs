@@ -1,5 +1,5 @@
-//! What maximum likelihood overlooks: that a law was fitted, by which p numbers of n are taken. Without error bars it gives
-//! s^2 = RSS / n, and with
+//! Degrees of freedom, which maximum likelihood overlooks: a fitted law takes p of n numbers. Without error bars it
+//! gives s^2 = RSS / n, and with
 //! ```text
 //! (p / 2) log sum w_i / V_i,    V_i = s^2 + kappa t_i^2 + what errors of x leave
 //! ```

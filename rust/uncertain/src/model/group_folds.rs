@@ -95,7 +95,7 @@ fn count(codes: &[u32], groups: &[u32]) -> (Vec<usize>, Vec<Counts>) {
     (places.collect(), counts)
 }
 
-/// What the folds hold so far.
+/// Contents of the folds so far.
 struct Dealt {
     /// Rows of each class in each fold.
     rows: Vec<Vec<f64>>,

@@ -1,4 +1,4 @@
-//! [`Noise`]: the law of a target's own noise, a scale mixture of normal distributions whose narrowest part is N(0, u).
+//! [`Noise`]: the law of a target's noise, a scale mixture of normal distributions whose narrowest part is N(0, u).
 //!
 //! ```text
 //! sum_j pi_j N(0, a_j u + V_j)
@@ -19,14 +19,14 @@
 use crate::error::{Error, Result};
 use crate::named::named;
 
-/// What readings of the target may be beside their noise.
+/// Outliers among readings of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outliers {
     /// Noise with Student's distribution.
     Student,
-    /// A share of bad data, with a width of its own.
+    /// A share of bad data, with another width.
     Mixture,
 }
 

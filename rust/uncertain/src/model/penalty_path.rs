@@ -1,4 +1,4 @@
-//! What cross-validations along a path of penalties share: their folds, and how well their fits are solved.
+//! Common parts of cross-validations along a path of penalties: their folds, and how well their fits are solved.
 //!
 //! Every fold is fitted with every penalty, the strongest first, each fit starting from the one before where the
 //! method takes a start; [`PenaltyPath`](crate::state::PenaltyPath) says which one to take.

@@ -73,8 +73,8 @@ impl Sigmoid {
         Self::fit_rows(means, stds, targets.into(), weights, None, control)
     }
 
-    /// The same for scores of components of rows that are mixtures; `parts`: the row of each, those of one row one after
-    /// the other. Weights are those of the row times the components'.
+    /// The sigmoid for scores of components of rows that are mixtures; `parts`: the row of each, those of one row
+    /// one after the other. Weights are those of the row times the components'.
     pub(crate) fn fit_rows(
         means: &[f64],
         stds: &[f64],

@@ -44,7 +44,7 @@ pub(in crate::model) struct FeatureModes<'a> {
     pub weights: Vec<f64>,
 }
 
-/// What a fit to targets with shared errors of their own knows.
+/// Results of a fit to targets with other shared errors.
 pub(in crate::model) struct Found<F> {
     pub fit: F,
     /// Coefficients and their standard errors.
@@ -232,7 +232,7 @@ impl<'a> FeatureModes<'a> {
 }
 
 impl Round {
-    /// a from what a fit of this round found of its modes (k' numbers, k' x k', k' x p).
+    /// a from the modes of a fit of this round (k' numbers, k' x k', k' x p).
     pub(in crate::model) fn restored(
         &self,
         modes: &[f64],
@@ -264,7 +264,7 @@ impl Round {
     }
 }
 
-/// Modes that are zero, or combinations of one another, have no size of their own.
+/// Modes that are zero, or combinations of one another, have no size.
 pub(in crate::model) fn check(modes: &[f64], k: usize) -> Result<()> {
     if k == 0 {
         return Ok(());

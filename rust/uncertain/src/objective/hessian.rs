@@ -147,7 +147,7 @@ impl DenseHessian {
         });
     }
 
-    /// What is not dmm x x' where S w = sigma z.
+    /// The rest beside dmm x x' where S w = sigma z.
     fn add_ray(&mut self, block: &RowBlock<'_>, rows: &[RowCurvature], picks: &[u32], z: &[f64], sigma: &[f64]) {
         let d = self.d;
         let ray = self.ray.get_or_insert_with(|| Ray { z: z.to_vec(), with_x: vec![0.0; d + 1], square: 0.0 });

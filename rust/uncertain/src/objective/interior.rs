@@ -33,7 +33,7 @@ struct SystemBuffers {
     y: Vec<f64>,
 }
 
-/// What the rows of a part add to a system.
+/// Terms that the rows of a part add to a system.
 struct SystemParts {
     dense: Option<DenseHessian>,
     classes: [ClassSums; 2],
@@ -147,7 +147,7 @@ impl LinearObjective<'_> {
         Ok((classes, rest.to_vec()))
     }
 
-    /// What the residuals of `terms` add to the right-hand side of [`system`](Self::system) at x.
+    /// Terms that the residuals of `terms` add to the right-hand side of [`system`](Self::system) at x.
     pub(crate) fn pull_back(&self, x: &[f64], terms: &[RowTerms], control: &Control) -> Result<Vec<f64>> {
         let along = self.covariances().along(&x[..x.len() - 1]);
         Ok(self.dual_sums(SystemPass { rows: &self.rows, along, terms, matrix: false, sketch: None }, control)?.1)

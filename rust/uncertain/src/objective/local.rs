@@ -28,7 +28,7 @@ pub(crate) fn dense_parts(d: usize) -> usize {
 #[derive(Debug)]
 pub struct LocalRows<'a> {
     pub(super) problem: Problem<'a>,
-    /// What the score is linear in, where that is not the data themselves.
+    /// Rows in which the score is linear, where these are not the data.
     pub(super) source: Option<&'a dyn RowSource>,
     /// 1 / sum of the weights of all rows, wherever they are: c_i = weight_i * scale.
     pub(super) scale: f64,
@@ -116,7 +116,7 @@ impl<'a> LocalRows<'a> {
         Ok(total)
     }
 
-    /// What `work` finds for every row, in their order.
+    /// Results of `work` for every row, in their order.
     pub(super) fn each<T: Send>(
         &self,
         work: impl Fn(Range<usize>, &mut Vec<T>) -> Result<()> + Sync,

@@ -101,7 +101,7 @@ impl Evaluation {
     }
 }
 
-/// What is known of a problem without reading its rows.
+/// Sizes and parameters of a problem, without its rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
     /// Number of rows.
@@ -133,7 +133,7 @@ impl<'a, R: RowSums> LinearObjective<'a, R> {
         Self { facts, stated, rows }
     }
 
-    /// What is known without reading rows.
+    /// Sizes and parameters, without rows.
     pub fn facts(&self) -> &Facts<'a> {
         &self.facts
     }
@@ -146,7 +146,7 @@ impl<'a, R: RowSums> LinearObjective<'a, R> {
     /// J_eps and what is wanted of its derivatives at x = (w, b).
     ///
     /// # Errors
-    /// Those of the rows; data so large that J overflows.
+    /// Errors of the rows; data so large that J overflows.
     pub fn evaluate(&self, x: &[f64], epsilon: f64, derivatives: Derivatives, control: &Control) -> Result<Evaluation> {
         Ok(self.evaluate_with_sums(x, epsilon, derivatives, control)?.0)
     }
@@ -187,7 +187,7 @@ impl<'a> LinearObjective<'a> {
         &self.rows.problem
     }
 
-    /// The same with a score that is linear in exact rows of `source`, one per row of data.
+    /// A problem with a score that is linear in exact rows of `source`, one per row of data.
     ///
     /// # Errors
     /// Another number of rows.

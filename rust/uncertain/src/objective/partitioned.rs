@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::loss::Loss;
 use crate::sums::{Request, RowSums};
 
-/// A problem's rows in pieces of nearly equal size, each with data and loss of its own.
+/// A problem's rows in pieces of nearly equal size, each with separate data and loss.
 pub(crate) struct PartitionedRows<'a> {
     problem: Problem<'a>,
     scale: f64,

@@ -3,7 +3,7 @@
 use crate::data::{GaussianArray, RowTargets, Weights};
 use crate::loss::Loss;
 
-/// What to fit: rows, targets and the parameters of J.
+/// Problem to fit: rows, targets and the parameters of J.
 #[derive(Debug, Clone, Copy)]
 pub struct Problem<'a> {
     /// The rows.

@@ -1,8 +1,8 @@
-//! What one row contributes to a sum, and how its score moves.
+//! Contribution of one row to a sum, and how its score moves.
 
 use crate::loss::LossEval;
 
-/// What is left of a difference counts as rounding below this part of what it was taken from.
+/// The rest of a difference counts as rounding below this part of what it was taken from.
 const ROUNDING: f64 = 1e-14;
 
 /// The second derivatives of one row, times its weight.
@@ -16,7 +16,7 @@ pub(super) struct RowCurvature {
     pub inv_s: f64,
 }
 
-/// What one row puts into the Newton system of an interior-point method; c is its weight, t = S w / s.
+/// Terms of one row in the Newton system of an interior-point method; c is its weight, t = S w / s.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RowTerms {
     /// Spread s of the score.

@@ -1,4 +1,4 @@
-//! What the sums of a [`Request::Value`] are.
+//! Sums of a [`Request::Value`].
 
 use crate::sums::Request;
 
@@ -27,7 +27,7 @@ impl ClassSums {
         out.extend(&self.gradient);
     }
 
-    /// Those of d features at the front of `flat`, which moves on.
+    /// Sums of d features at the front of `flat`, which moves on.
     pub(super) fn read(flat: &mut &[f64], d: usize) -> Self {
         let (own, rest) = flat.split_at(d + 2);
         *flat = rest;

@@ -1,4 +1,4 @@
-//! What stands for `pool.rs` without the feature `threads`: the calling thread does everything, in order.
+//! Replacement of `pool.rs` without the feature `threads`: the calling thread does everything, in order.
 //!
 //! Sums over parts have the same bits, because the parts do not depend on threads.
 
@@ -28,7 +28,7 @@ pub(super) fn indexed(numbers: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
     numbers.for_each(work);
 }
 
-/// Those of rayon's iterators that this crate uses, one item after the other.
+/// Methods of rayon's iterators that this crate uses, one item after the other.
 pub(crate) mod iter {
     use std::slice;
 

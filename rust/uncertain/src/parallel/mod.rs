@@ -1,4 +1,4 @@
-//! Threads: own pools, fixed partitions, results that do not depend on the number of threads.
+//! Threads: pools of this crate, fixed partitions, results that do not depend on the number of threads.
 //!
 //! Why the sums are reproducible: rows are cut into parts by their number alone, every part is
 //! summed in row order, and the parts are added in order. Threads only decide who computes what.
@@ -28,7 +28,7 @@ use crate::memory;
 
 pub(crate) use pool::iter;
 
-/// Rows below which a part of its own is not worth waking a thread for.
+/// Rows below which a separate part is not worth waking a thread for.
 const MIN_PART_ROWS: usize = 256;
 /// Rows up to which a pass may be over before a pool has woken.
 const FEW_ROWS: usize = 512;
@@ -40,7 +40,7 @@ const MOMENT: Duration = Duration::from_micros(100);
 /// (one gradient or Hessian each) stay small.
 const MAX_PARTS: usize = 64;
 
-/// What a thread takes to start: its stack, and a little.
+/// Memory that a thread takes to start: its stack, and a little.
 pub const THREAD_BYTES: usize = 3 << 20;
 
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
@@ -112,7 +112,7 @@ pub(crate) fn map_jobs<J: Send, T: Send>(jobs: Vec<J>, work: impl Fn(J) -> T + S
 }
 
 /// `work` of each number below `count`, at most `running` at a time and no more than there are threads, the results in
-/// order; the first error in that order wins. For work with parallel loops of its own, which help where threads are idle.
+/// order; the first error in that order wins. For work with parallel loops inside, which help where threads are idle.
 ///
 /// Why not `map_jobs`: a thread that waits inside one job would begin others on top of it, as many as there are.
 pub(crate) fn map_side_by_side<T: Send>(
@@ -209,7 +209,7 @@ pub(crate) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
     if pool::is_inside() { Ok(work()) } else { install(OFFERED.get(), work) }
 }
 
-/// `work` on each of some jobs of their own (tiles of a matrix); the first error in their order wins.
+/// `work` on each of some separate jobs (tiles of a matrix); the first error in their order wins.
 pub(crate) fn for_each<J: Send>(jobs: Vec<J>, work: impl Fn(J) -> Result<()> + Sync) -> Result<()> {
     map_jobs(jobs, work)?.into_iter().collect()
 }

@@ -67,7 +67,7 @@ fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
         let few = "there is too little memory, or there are too many threads; n_jobs=1 needs the fewest";
         Error::OutOfMemory(format!("no pool of {threads} threads ({why}): {few}"))
     };
-    // A thread that starts without any memory ends the process: its own variables are the C library's business.
+    // A thread that starts without any memory ends the process: its variables are the C library's business.
     memory::afford("threads", threads * THREAD_BYTES).map_err(|why| no_pool(&why))?;
     let pool = ThreadPoolBuilder::new()
         .num_threads(threads)

@@ -40,7 +40,7 @@ readable! {
     }
 }
 
-/// What is known of the rows of a partition; every list has one element per row.
+/// Labels, targets and weights of the rows of a partition; every list has one element per row.
 #[derive(Debug, Clone, Default)]
 pub struct SideColumns {
     /// n x d marks of missing features.
@@ -97,13 +97,13 @@ impl Partition {
         Incomplete::from_parts(&self.data, self.columns.missing.as_deref(), None)
     }
 
-    /// What is known of them.
+    /// Their labels, targets and weights.
     #[must_use]
     pub fn columns(&self) -> SideColumns {
         SideColumns { weights: self.weights.as_ref().map(|w| w.to_vec()), ..self.columns.clone() }
     }
 
-    /// What is known of these rows, with what a transform made of them.
+    /// Supervision of these rows behind a transform.
     ///
     /// # Errors
     /// Another number of rows.
@@ -111,7 +111,7 @@ impl Partition {
         Self::new(data, SideColumns { missing, ..self.columns() })
     }
 
-    /// The same rows with their target as the last feature.
+    /// These rows with their target as the last feature.
     ///
     /// # Errors
     /// No targets.

@@ -17,7 +17,7 @@ pub enum SharedBuffer {
     F32(Arc<dyn AsRef<[f32]> + Send + Sync>),
 }
 
-/// The type that the numbers of [`Rows`](super::Rows) are stored in. What is computed from them is always float64.
+/// The type that the numbers of [`Rows`](super::Rows) are stored in. Results are always float64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
 #[non_exhaustive]
 pub enum ElementType {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use uncertain_simd::{Element, Stored};
 
-/// What becomes of the numbers of a row, column by column.
+/// Change of the numbers of a row, column by column.
 #[derive(PartialEq)]
 pub(super) enum Change {
     /// x c

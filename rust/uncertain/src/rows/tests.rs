@@ -56,7 +56,7 @@ fn float32_rows_read_as_the_same_numbers() {
     let runs: Vec<_> = narrow.segments(1..narrow.n_rows()).collect();
     assert!(runs.len() > 1 && runs.iter().all(|(first, run)| **run == wide[2 * first..][..run.len()]));
     assert_eq!(runs.iter().map(|(_, run)| run.len()).sum::<usize>(), 30_000);
-    // What is moved keeps its type; what is joined or computed is float64 where anything in it is.
+    // Moved rows keep their type; joined or computed ones are float64 where any of them is.
     let moved = [narrow.slice(3..5), narrow.take(&[3, 4]), narrow.columns(&[1, 0], 1).slice(3..5)];
     assert!(moved.iter().all(|rows| rows.element_type() == ElementType::F32));
     assert_eq!(moved[0], moved[1]);

@@ -35,8 +35,8 @@ pub(crate) struct FewRows {
 }
 
 impl FewRows {
-    /// Those near x, by their losses, without the weights: what one fold holds out counts for the others. `None` where most
-    /// rows decide, where there are so few unknowns that a pass costs little, or kinks.
+    /// Rows near x, by their losses, without the weights: what one fold holds out counts for the others. `None`
+    /// where most rows decide, where there are so few unknowns that a pass costs little, or kinks.
     pub(crate) fn near(problem: &Problem<'_>, x: &[f64], control: &Control) -> Result<Option<Self>> {
         let Problem { data, targets, loss, .. } = *problem;
         let objective = Problem { weights: None, ..*problem }.check()?;
@@ -121,7 +121,7 @@ mod tests {
         let (kind, control) = (SolverKind::Auto, Control::new());
         let found = fit_linear(&all, kind, &Options::default(), None, &control).unwrap();
         let x = [found.w, vec![found.b]].concat();
-        // Weights of their own, and a fifth that is held out.
+        // Different weights, and a fifth that is held out.
         let kept =
             Weights::new((0..3_000).map(|i| if i % 5 == 0 { 0.0 } else { 1.0 + (i % 3) as f64 }).collect()).unwrap();
         let fold = Problem { weights: Some(&kept), ..all };
@@ -134,7 +134,7 @@ mod tests {
         let own = fit_near(&fold, kind, &options, &guess, &control).unwrap();
         assert!(own.gap <= 1e-4 && own.objective <= tight.objective * (1.0 + 1e-4), "{own:?} {}", tight.objective);
         assert!(own.objective >= tight.objective * (1.0 - 1e-8));
-        // What the others add is little.
+        // The others add little.
         let plain = fit_near(&fold, kind, &options, &Guess::near(&fold, &x, &control).unwrap(), &control).unwrap();
         assert!(own.iterations <= 2 && own.iterations < plain.iterations, "{} {}", own.iterations, plain.iterations);
     }

@@ -143,7 +143,7 @@ pub(crate) fn follow(
                 return Ok(Some(best.solution(iteration, Status::Converged)));
             }
         }
-        // What of the gap is due to the duals, which only a change of them can close.
+        // The part of the gap by the duals, which only a change of them can close.
         let due: f64 = rows.iter().map(|row| row.c * (row.g().max(0.0) - row.q(delta) * row.g())).sum();
         if !fresh && here - bound <= 2.0 * due {
             rows.par_iter_mut().for_each(|row| row.p = row.q(delta));

@@ -38,7 +38,7 @@ use crate::special::{cdf, pdf, quantile};
 
 /// Unknowns up to which the system is a matrix: 32 MB.
 pub(super) const LARGEST: usize = 2000;
-/// The same for computed rows, whose passes cost too much for methods that make many: 134 MB.
+/// Limit for computed rows, whose passes cost too much for methods that make many: 134 MB.
 pub(super) const LARGEST_COMPUTED: usize = 4100;
 /// Computed rows of which the matrix is made, per unknown; iterations without a better gap after which they are doubled.
 const ROWS_PER_UNKNOWN: usize = 30;
@@ -55,7 +55,7 @@ const FRACTION: f64 = 0.99;
 /// Barrier parameter at the start, at least.
 const FIRST_MU: f64 = 0.1;
 
-/// What a step aims at: mu, and the second-order products of the predictor.
+/// Aim of a step: mu, and the second-order products of the predictor.
 #[derive(Debug, Clone, Copy, Default)]
 struct Aim {
     mu: f64,
@@ -103,7 +103,7 @@ impl ScoreRow {
         Self { dual, y, a, c, m, v, p, xi: mu / (1.0 - p), eta: mu / p }
     }
 
-    /// The spread, kept above zero by epsilon: at w = 0 every row's is zero, with a kink of its own.
+    /// The spread, kept above zero by epsilon: at w = 0 that of every row is zero, with a kink.
     fn s(&self, epsilon: f64) -> f64 {
         (self.v + epsilon * epsilon).sqrt()
     }
@@ -144,7 +144,7 @@ impl ScoreRow {
         RowTerms { s, p: self.c * self.p, q: self.c * q, theta, z, residual: theta * (self.d() - s * z - xi + eta) }
     }
 
-    /// What `aim` adds to the residual of [`terms`](Self::terms) for mu = 0.
+    /// Terms that `aim` adds to the residual of [`terms`](Self::terms) for mu = 0.
     fn shift(&self, aim: Aim, epsilon: f64) -> RowTerms {
         let s = self.s(epsilon);
         let (z, _, spread) = self.slope(s);

@@ -17,13 +17,13 @@ pub(crate) struct Expansion {
     pub hessian: Vec<f64>,
     /// A positive diagonal of its size.
     pub diagonal: Vec<f64>,
-    /// What unknowns that were eliminated are expected to gain while these parameters stay.
+    /// Gain expected of eliminated unknowns while these parameters stay.
     pub beside: f64,
 }
 
-/// What is minimised.
+/// The objective.
 pub(crate) trait Objective {
-    /// What a value leaves behind for the derivatives at the same point.
+    /// Results of a value that the derivatives at this point need.
     type State;
 
     /// `None` where it is not defined.
@@ -69,7 +69,7 @@ pub(crate) fn minimise<O: Objective>(
     let (mut lambda, mut growth, mut n_iter, mut unseen) = (1e-3, 2.0, 0, 0);
     let status = loop {
         let free = movable(&at, &derivatives.gradient, lower, upper);
-        // What a full step would gain, if the model were right.
+        // Gain of a full step, if the model were right.
         let full = step(&derivatives, &scale, &free, 0.0);
         let gain = full.as_ref().map(|s| derivatives.beside - dot(&derivatives.gradient, s) / 2.0);
         if gain.is_some_and(|gain| gain <= objective.negligible(value)) {

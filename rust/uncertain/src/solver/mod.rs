@@ -86,7 +86,7 @@ pub(crate) fn fit_near(
 /// width. They are computed anew in every pass and never held. Not for [`SolverKind::Sgd`].
 ///
 /// # Errors
-/// Those of [`fit_linear`] and of the source.
+/// As in [`fit_linear`] and of the source.
 pub fn fit_source(
     problem: &Problem<'_>,
     source: &dyn RowSource,
@@ -102,7 +102,7 @@ pub fn fit_source(
     fit(&problem.check()?.with_source(source)?, kind, options, start.map(Near::Point), control)
 }
 
-/// What a caller knows of the optimum.
+/// The caller's guess of the optimum.
 #[derive(Clone, Copy)]
 enum Near<'a> {
     Point(&'a [f64]),
@@ -134,7 +134,7 @@ fn fit(
         return Err(Error::shape("start", format!("{} finite numbers", objective.dim()), x.len()));
     }
     control.check()?;
-    // Everything runs on one of our own pools, also for a caller who has not chosen one.
+    // Everything runs on a pool of this crate, also for a caller who has not chosen one.
     parallel::run(|| {
         if kind == SolverKind::Sgd {
             return sgd::fit(objective, options, start, control);

@@ -17,8 +17,8 @@ use crate::sums::RowSums;
 
 /// Unknowns up to which the method is taken: 64 partial sums of the matrix are then at most 46 MB.
 pub(super) const DENSE: usize = 301;
-/// The same where rows have a few directions beside a diagonal, as those behind a denoiser of few directions: a pass of them
-/// costs as much as a dozen of diagonal ones, and L-BFGS takes a hundred and fifty.
+/// Limit where rows have a few directions beside a diagonal, as those behind a denoiser of few directions: a pass of
+/// them costs as much as a dozen of diagonal ones, and L-BFGS takes a hundred and fifty.
 const DENSE_DIRECTIONS: usize = 513;
 /// A step that J no longer notices goes on where it leaves less than this part of the gap.
 const CLOSER: f64 = 0.5;

@@ -26,8 +26,8 @@ const ROWS_PER_UNKNOWN: usize = 128;
 const MOST_SAMPLED_ROWS: usize = 1 << 16;
 /// Nor is the copy, whatever the number of features: it is the only memory of a fit that grows with wide rows.
 const SAMPLE_BYTES: usize = 128 << 20;
-/// The sample's own optimum is off by its statistical error; solving it further would be waste. (J is much closer to its
-/// minimum than the certificate says: that is of first order in the gradient.)
+/// The optimum of the sample is off by its statistical error; solving it further would be waste. (J is much closer
+/// to its minimum than the certificate says: that is of first order in the gradient.)
 const SAMPLE_TOL: f64 = 1e-2;
 /// Seed of the sample: an exact solver's answer does not depend on the user's.
 const SEED: u64 = 0;

@@ -28,7 +28,7 @@ use crate::with_kind;
 const CHECK_EVERY: usize = 64;
 /// Rows of a batch between two looks.
 const CHECK_ROWS: usize = 1 << 14;
-/// Rows of a batch whose losses are found together, in the lanes of vectors.
+/// Rows of a batch whose losses are computed together, in the lanes of vectors.
 const TOGETHER: usize = 64;
 /// Reports of progress per run.
 const REPORTS: usize = 20;

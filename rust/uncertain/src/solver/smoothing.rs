@@ -15,7 +15,7 @@ use crate::sums::RowSums;
 
 /// Factor by which eps shrinks.
 const SHRINK: f64 = 0.1;
-/// The same where no other method goes on: slowly enough for Newton to follow.
+/// Decrease where no other method goes on: slowly enough for Newton to follow.
 const SHRINK_SLOWLY: f64 = 0.3;
 /// Below this (in units of the margin) rounding decides which side of a kink a row is on.
 const SMALLEST: f64 = 1e-11;

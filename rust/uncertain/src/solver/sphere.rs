@@ -19,7 +19,7 @@ const FIRST: f64 = 0.5;
 const LONGEST: f64 = 1.0;
 /// A step that promises less than this part of F is the last one.
 const SETTLED: f64 = 1e-14;
-/// What is left of the gradient in a step's equations.
+/// Residual gradient in a step's equations.
 const ACCURACY: f64 = 1e-10;
 
 /// A local minimum near the direction of `start`.

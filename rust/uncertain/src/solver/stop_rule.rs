@@ -11,7 +11,7 @@ use crate::objective::LinearObjective;
 
 /// Iterations without improvement after which rounding is the limit.
 const PATIENCE: usize = 12;
-/// What counts as an improvement: less than this part of the least so far.
+/// An improvement: less than this part of the least so far.
 const BETTER: f64 = 0.9;
 
 /// The best point and bound of a method, and how long it has been without a better gap.
@@ -29,7 +29,7 @@ pub(super) struct StopRule<'a, F> {
     assessed: bool,
 }
 
-/// What to do next.
+/// The next action.
 pub(super) enum Verdict {
     GoOn,
     /// The gap was reached for a J that had drifted: read the rows' scores anew.

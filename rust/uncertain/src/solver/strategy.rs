@@ -87,7 +87,7 @@ pub(super) fn solve(
     }
 }
 
-/// Has every row a factor F of its own, S = F F'? Then a Hessian is a product of all their columns, while a pass reads
+/// Has every row a factor F, S = F F'? Then a Hessian is a product of all their columns, while a pass reads
 /// them once.
 fn has_factors(objective: &LinearObjective<'_>) -> bool {
     matches!(objective.covariances().structure(), Structure::Factor(factor) if factor.diagonal.is_none())

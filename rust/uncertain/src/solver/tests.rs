@@ -167,7 +167,7 @@ fn few_rows_are_solved_in_their_span() {
     // Points: the span is smaller than the features.
     let points = GaussianArray::points(data.means().clone()).unwrap();
     let small = solve_points(&points, &targets);
-    // The same points among the features of more rows of weight zero, where the span is everything.
+    // The points among the features of more rows of weight zero, where the span is everything.
     let more = Rows::concat([data.means().clone(), thin(120, 90).0.means().clone()], 90).unwrap();
     let weights = Weights::new((0..144).map(|i| f64::from(i < 24)).collect()).unwrap();
     let labels: Vec<f64> = (0..144).map(|i| [1.0, -1.0][i % 2]).collect();
@@ -360,7 +360,7 @@ fn computed_rows_are_fitted_like_rows_in_memory() {
     for (n, d) in [(300, 5), (10_000, 4), (500, 150)] {
         let (data, targets) = classes(n, d, 0.0, 1);
         let points = GaussianArray::points(data.means().clone()).unwrap();
-        // What the rows are computed from may be anything; here it has another width.
+        // The source of computed rows may be anything; here it has another width.
         let other = GaussianArray::points(Rows::from_vec(vec![0.0; n], 1).unwrap()).unwrap();
         let source = Stored(data.means().clone());
         for kind in exact_kinds() {

@@ -158,7 +158,7 @@ mod tests {
         let slow = interior::minimize(&objective, vec![0.0, 0.0, 0.0, -1.0], 0.1, 0, &options, &control).unwrap();
         assert!((slow.objective / found.objective - 1.0).abs() <= 2e-6 && slow.gap <= 1e-6, "{slow:?}");
 
-        // The same class on the other side of the hyperplane.
+        // The class on the other side of the hyperplane.
         let turned: Vec<f64> = targets.iter().map(|y| -y).collect();
         let Solution { w, b, iterations, .. } =
             fit_linear(&of((&turned).into()), SolverKind::Auto, &options, None, &control).unwrap();

@@ -1,4 +1,4 @@
-//! What each method can do alone, on a fixed set of problems: every covariance kind, loss, shape and penalty.
+//! Each method alone on a fixed set of problems: every covariance kind, loss, shape and penalty.
 //!
 //! Not a test: it prints one line per problem and method. Each method starts at zero, without another one to hand
 //! over to, and is stopped after [`SECONDS`] of processor time, which does not depend on what else a machine is doing.

@@ -1,4 +1,4 @@
-//! What is fitted as named arrays of f64: the tensors of a model file, and the attributes of other languages.
+//! Fitted objects as named arrays of f64: the tensors of a model file, and the attributes of other languages.
 
 use ndarray::Array2;
 
@@ -21,7 +21,7 @@ pub struct NamedTensor {
     pub name: String,
     /// Its numbers.
     pub tensor: Tensor,
-    /// Is it left behind by model files? What is known of the rows of a fit may be as large as they are.
+    /// Is it left behind by model files? Arrays per row of a fit may be as large as its rows.
     pub aside: bool,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Parts<'a> {
         self.rows.take().ok_or_else(|| Error::ModelFile(format!("step {} has lost the rows of its fit", self.step)))
     }
 
-    /// The same, where there need not be any.
+    /// An array that may be missing.
     pub fn optional_rows(&mut self) -> Option<GaussianArray> {
         self.rows.take()
     }
@@ -102,7 +102,7 @@ impl<'a> Parts<'a> {
         self.has_shape(name, tensor, shape)
     }
 
-    /// The same, where it need not be there.
+    /// An array that may be missing.
     pub fn optional_shaped(&mut self, name: &str, shape: &[usize]) -> Result<Option<Vec<f64>>> {
         self.optional(name)?.map(|tensor| self.has_shape(name, tensor, shape)).transpose()
     }
@@ -130,7 +130,7 @@ impl<'a> Parts<'a> {
         self.as_matrix(name, tensor)
     }
 
-    /// The same, where it need not be there.
+    /// An array that may be missing.
     pub fn optional_matrix(&mut self, name: &str) -> Result<Option<Array2<f64>>> {
         self.optional(name)?.map(|tensor| self.as_matrix(name, tensor)).transpose()
     }

@@ -43,7 +43,7 @@ pub(crate) fn for_fit<T>(
     work(&*made.training(of_mixtures, training)?)
 }
 
-/// What is made of mixtures for a fit.
+/// Rows of a fit to mixtures.
 #[derive(Default)]
 struct Made {
     moments: Option<MixtureMoments>,
@@ -136,7 +136,7 @@ fn refused() -> Error {
     )
 }
 
-/// What was fitted, for rows of any kind: answers to questions about mixtures are folded.
+/// A fitted object for rows of any kind: answers to questions about mixtures are folded.
 pub struct Folding<'a>(pub &'a dyn Predictor);
 
 /// Who is asked about rows that are mixtures.

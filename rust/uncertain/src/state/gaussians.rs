@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// Beyond it the packed triangle of one matrix exceeds the largest file.
 const MAX_FEATURES: usize = 1 << 24;
 
-/// What the arrays do not say.
+/// Parameters that are no arrays.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RowsHeader {

@@ -1,4 +1,4 @@
-//! What is fitted, the same for every model and transform: where it comes from, what it answers, and how it goes
+//! Fitted objects, alike for every model and transform: where they come from, what they answer, and how they go
 //! into files and other languages.
 //!
 //! A model implements [`Fitted`] (fit from [`Training`], in and out as named arrays and a small serde header) and
@@ -40,10 +40,10 @@ pub use remote::RemoteRows;
 pub use training::{SquareMatrix, Training};
 pub(crate) use training::{complete, unlimited};
 
-/// What the arrays of something fitted do not say, in a struct `Header`; a file has all of it, and nothing else.
+/// Parameters of a fitted object that are no arrays, in a struct `Header`; a file has all of it, and nothing else.
 macro_rules! header {
     ($($(#[$meta:meta])* $field:ident: $type:ty),+ $(,)?) => {
-        /// What the arrays do not say.
+        /// Parameters that are no arrays.
         #[derive(Debug, serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Header {
@@ -57,9 +57,9 @@ pub(crate) use header;
 pub trait Fitted: HasPredictor + Clone + PartialEq + Debug + Send + Sync {
     /// With what.
     type Params: Parameters;
-    /// What it is beside its arrays and rows.
+    /// Its kind and parameters.
     type Header: Serialize + DeserializeOwned;
-    /// What its fit does with rows that are mixtures.
+    /// Treatment of mixtures by its fit.
     const OF_MIXTURES: OfMixtures = OfMixtures::Components;
 
     /// Fit.
@@ -108,7 +108,7 @@ pub trait Fitted: HasPredictor + Clone + PartialEq + Debug + Send + Sync {
         None
     }
 
-    /// Parameters for a model whose own are not known.
+    /// Default parameters for a model without any.
     fn usual_params(&self) -> Self::Params {
         Self::Params::default()
     }
@@ -117,7 +117,7 @@ pub trait Fitted: HasPredictor + Clone + PartialEq + Debug + Send + Sync {
 /// A model or transform with the parameters of its fit.
 #[derive(Debug, PartialEq)]
 pub struct FittedStep<M: Fitted> {
-    /// What was fitted.
+    /// The fitted object.
     pub model: M,
     /// With what.
     pub params: Valid<M::Params>,

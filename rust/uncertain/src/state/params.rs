@@ -16,7 +16,7 @@ pub use crate::params::Valid;
 
 /// Parameters of a fit, not yet checked; their default is that of every parameter.
 pub trait Parameters: Serialize + DeserializeOwned + Default + Clone + PartialEq + Debug + Send + Sync {
-    /// The same parameters, if all are in range.
+    /// These parameters, if all are in range.
     fn check(self) -> Result<Valid<Self>> {
         Ok(Valid(self))
     }
@@ -167,7 +167,7 @@ fn culprit(given: &Map<String, Value>, defaults: &Map<String, Value>, read: Read
     })
 }
 
-/// What serde wanted, in words of users.
+/// The type that serde expects, in words of users.
 fn expected(error: &str) -> String {
     let wanted =
         ["must be ", "expected "].into_iter().find_map(|mark| error.split_once(mark)).map_or(error, |(_, to)| to);

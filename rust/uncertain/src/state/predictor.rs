@@ -7,7 +7,7 @@ use crate::data::{GaussianArray, Incomplete};
 use crate::density::Densities;
 use crate::error::{Error, Result};
 
-/// What becomes of rows that are mixtures of Gaussians, at a fit or a prediction.
+/// Treatment of rows that are mixtures of Gaussians, at a fit or a prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OfMixtures {
@@ -15,7 +15,7 @@ pub enum OfMixtures {
     /// are averaged with the components' weights: exact for whatever is an expectation over a row's distribution.
     #[default]
     Components,
-    /// The same for answers of what has a likelihood of rows, p(row) = sum_c v_c p(component c): given the row, a
+    /// As `Components`, for models with a likelihood of rows, p(row) = sum_c v_c p(component c): given the row, a
     /// component counts in proportion to v_c p(component c). A fit sees components that are parts of rows, and which of a
     /// row's parts is the true one is as unknown to EM as which component of the distribution it comes from.
     Likelihood,
@@ -43,7 +43,7 @@ pub struct About {
     pub takes_limits: bool,
     /// Are gaps and limits still there in what a transform makes of rows?
     pub keeps_gaps: bool,
-    /// What does it do with rows that are mixtures?
+    /// How does it treat rows that are mixtures?
     pub of_mixtures: OfMixtures,
 }
 
@@ -78,7 +78,7 @@ impl About {
         Self { takes_gaps: true, takes_limits: true, ..self }
     }
 
-    /// What it does with rows that are mixtures.
+    /// Treatment of rows that are mixtures.
     #[must_use]
     pub fn with_mixtures(self, of_mixtures: OfMixtures) -> Self {
         Self { of_mixtures, ..self }
@@ -91,9 +91,9 @@ impl About {
     }
 }
 
-/// What it says about new rows. Gaps come only to what [takes](About::takes_gaps) them.
+/// Predictions for new rows. Gaps come only to what [takes](About::takes_gaps) them.
 pub trait Predictor: Sync {
-    /// What it can be asked.
+    /// Its questions.
     fn about(&self) -> About;
 
     /// The rows that a transform makes of these.
@@ -101,7 +101,7 @@ pub trait Predictor: Sync {
         Err(Error::Data("this is not a transform".into()))
     }
 
-    /// The same and log p(row), of a transform that has a likelihood of rows; of one pass where it can.
+    /// Rows and log p(row), of a transform that has a likelihood of rows; of one pass where it can.
     fn transform_with_likelihood(&self, rows: Incomplete<'_>, control: &Control) -> Result<(GaussianArray, Vec<f64>)> {
         Ok((self.transform(rows, control)?, self.log_likelihood(rows, control)?))
     }
@@ -121,7 +121,7 @@ pub trait Predictor: Sync {
         Err(Error::Data("this has no scores".into()))
     }
 
-    /// Means and standard deviations of the scores under each row's own uncertainty.
+    /// Means and standard deviations of the scores under the uncertainty of each row.
     fn decision_distribution(&self, _: Incomplete<'_>, _: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
         Err(Error::Data("this model has no distribution of its scores".into()))
     }
@@ -142,12 +142,12 @@ pub trait Predictor: Sync {
         Ok(None)
     }
 
-    /// What a regression knows of the true target of every row.
+    /// Distribution of the true target of every row.
     fn densities(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<Densities> {
         Err(Error::Data("this has no densities of targets".into()))
     }
 
-    /// The same with log p(part, row) in the place of shares, where a regression has a likelihood of rows.
+    /// Distribution with log p(part, row) in the place of shares, where a regression has a likelihood of rows.
     fn joint_densities(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<Option<Densities>> {
         Ok(None)
     }
@@ -160,7 +160,7 @@ pub trait Predictor: Sync {
 
 /// The predictor of what was fitted: itself, or its hyperplanes.
 pub trait HasPredictor {
-    /// What answers about new rows.
+    /// The predictor for new rows.
     fn predictor(&self) -> &dyn Predictor;
 }
 

@@ -34,7 +34,7 @@ pub struct Training<'a> {
     pub labels: Option<Labels>,
     /// Their numbers to predict, with variances and weights.
     pub targets: Option<Targets>,
-    /// What is added to the linear predictor of each row.
+    /// Offset of the linear predictor of each row.
     pub offsets: Option<Vec<f64>>,
     /// Errors that rows share.
     pub modes: Modes,

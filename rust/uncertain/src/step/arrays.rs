@@ -11,7 +11,7 @@ use crate::state::{
     Arrays, Fitted, FittedStep, NamedTensor, Parts, RowsHeader, TakeTensor, Tensor, Valid, read_rows, write_rows,
 };
 
-/// What the header of a file says about a step.
+/// Header of a step in a file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StepHeader {
@@ -72,7 +72,7 @@ impl Step {
         each!(self, with => with.model.rows())
     }
 
-    /// What the header of a file says of it.
+    /// Its header in a file.
     pub(crate) fn header(&self) -> Result<StepHeader> {
         let mut arrays = Arrays::default();
         let (params, state) =

@@ -14,8 +14,8 @@
 //!
 //! over the features that the row has, with an error s_j > 0 and a typical size > 0.
 //!
-//! In a file a member is its steps again, with tensors named `member.step.array` inside the average's own. Averages have no
-//! averages for members, so a file cannot nest without end.
+//! In a file a member is its steps again, with tensors named `member.step.array` inside those of the average.
+//! Averages have no averages for members, so a file cannot nest without end.
 
 use ndarray::{Array2, ArrayView1, s};
 
@@ -46,7 +46,7 @@ readable! {
         weights: Array2<f64> => &Array2<f64>,
         /// The errors of typical rows, one per feature, 0 for none; empty with one level.
         sizes: Vec<f64> => &[f64],
-        /// What a file says of the steps; written at the start, where an error can still be told.
+        /// Description of the steps in a file; written at the start, where an error can still be told.
         headers: Vec<Vec<StepHeader>>,
         n_features: usize,
         n_classes: usize,

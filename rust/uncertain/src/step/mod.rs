@@ -73,7 +73,7 @@ macro_rules! steps {
     };
 }
 
-/// What one kind of step holds.
+/// Contents of one kind of step.
 trait StepModel: Sized {
     fn from_step(step: &Step) -> Option<&Self>;
 }
@@ -145,7 +145,7 @@ impl Step {
         FittedStep::new(model, params).into()
     }
 
-    /// The same, where the parameters are not known or do not matter any more.
+    /// A step whose parameters are not known or do not matter any more.
     pub fn from_model<M: Fitted>(model: M) -> Self
     where
         Self: From<FittedStep<M>>,
@@ -154,7 +154,7 @@ impl Step {
         FittedStep::new(model, params).into()
     }
 
-    /// What answers about new rows.
+    /// The predictor for new rows.
     #[must_use]
     pub fn predictor(&self) -> &dyn Predictor {
         each!(self, with => with.model.predictor())

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::mixture::Mixture;
 
-/// What the rows must know of a line.
+/// Parameters of a line that the rows need.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LineRequest {
     /// N(mu, T) of the true features.

@@ -38,7 +38,7 @@ impl RemoteLoss {
     }
 }
 
-/// What the rows must know of a linear problem; the penalty stays with the solver.
+/// Parameters of a linear problem that the rows need; the penalty stays with the solver.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LinearProblem {
     /// The class on the positive side; `None` for a regression.
@@ -49,7 +49,7 @@ pub struct LinearProblem {
     pub loss: RemoteLoss,
     /// Of a regression: what is subtracted from its targets.
     pub center: f64,
-    /// What they are divided by then.
+    /// Their divisor then.
     pub scale: f64,
     /// 1 / sum of the weights of all rows that are not left out.
     pub share: f64,
@@ -92,7 +92,7 @@ pub enum Request {
         hessian: bool,
     },
     /// Row by row, of rows that were held out: mean and standard deviation of the score by the hyperplane of their
-    /// fold, target and weight. Those of partitions follow each other.
+    /// fold, target and weight. Partitions follow each other.
     Scores {
         /// The class on the positive side.
         class: usize,

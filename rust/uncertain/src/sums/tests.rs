@@ -113,7 +113,7 @@ fn numbers_keep_their_bits() {
     }
 }
 
-/// What is built from a loss that was sent is the loss itself; those that cannot be sent are fitted in one memory only.
+/// A loss that was sent gives the loss itself; those that cannot be sent are fitted in one memory only.
 #[test]
 fn losses_arrive_as_they_were_sent_or_stay() {
     const STAY: [&str; 3] = ["BestCaseHinge", "MarginError", "TubeEnds"];

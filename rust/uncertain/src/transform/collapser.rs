@@ -32,7 +32,7 @@ readable! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
     pub struct GaussianCollapser {
-        /// What is left.
+        /// Form of the result.
         to: Collapse => Collapse,
     }
 }
@@ -44,7 +44,7 @@ impl GaussianCollapser {
         Self { to }
     }
 
-    /// The same means with simpler covariances, see [`GaussianArray::collapse`].
+    /// These means with simpler covariances, see [`GaussianArray::collapse`].
     ///
     /// # Errors
     /// Too little memory.

@@ -48,7 +48,7 @@ readable! {
         mixture: Mixture => &Mixture,
         /// How the fit went, where there was one.
         report: Option<Report> => Option<&Report>,
-        /// The same distribution in few directions, where it has no more.
+        /// The distribution in few directions, where it has no more.
         few: Option<FactorAnalysis>,
     }
 }
@@ -63,7 +63,7 @@ impl GaussianDenoiser {
     /// Learn the distribution; the second part of the result tells how that went.
     ///
     /// # Errors
-    /// Those of [`ValidParams::fit`].
+    /// As in [`ValidParams::fit`].
     pub fn fit<'a>(
         params: &ValidParams,
         rows: impl Into<Incomplete<'a>>,
@@ -87,7 +87,7 @@ impl GaussianDenoiser {
         Ok(self.posteriors(rows.into(), control)?.0)
     }
 
-    /// The same, and the log density of every row where it is known by the way.
+    /// Posteriors, and the log density of every row where it is known by the way.
     fn posteriors(&self, rows: Incomplete<'_>, control: &Control) -> Result<(GaussianArray, Option<Vec<f64>>)> {
         let (data, d) = (rows.gaussians(), self.mixture.n_features());
         data.check_features(d)?;
@@ -105,7 +105,7 @@ impl GaussianDenoiser {
         }
         if rows.missing().is_some() {
             if matches!(data.covariances(), Covariances::Zero) && rows.limits().is_none() {
-                // What is known is known exactly, and stays to the last bit.
+                // Exact values stay to the last bit.
                 return Ok((GaussianImputer::new(self.mixture.clone()).transform(rows, control)?, None));
             }
             return self.full(rows, control);

@@ -43,7 +43,7 @@ impl GaussianImputer {
     /// Learn the distribution; the second part of the result tells how that went.
     ///
     /// # Errors
-    /// Those of [`ValidParams::fit`].
+    /// As in [`ValidParams::fit`].
     pub fn fit<'a>(
         params: &ValidParams,
         rows: impl Into<Incomplete<'a>>,
@@ -58,7 +58,7 @@ impl GaussianImputer {
     /// Learn a distribution per class; rows to impute need no label.
     ///
     /// # Errors
-    /// Those of [`fit`](Self::fit), for every class; a number of components to choose.
+    /// As in [`fit`](Self::fit), for every class; a number of components to choose.
     pub fn fit_classes<'a>(
         params: &ValidParams,
         rows: impl Into<Incomplete<'a>>,
@@ -130,7 +130,7 @@ impl Predictor for GaussianImputer {
         About::transform(self.mixture.n_features()).with_gaps()
     }
 
-    /// Of a mixture every component has its own gaps filled; what was read stays what it is, and so do the weights.
+    /// Of a mixture the gaps of every component are filled; readings stay as they are, and so do the weights.
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
         self.transform(rows, control)
     }

@@ -63,7 +63,7 @@ readable! {
     }
 }
 
-/// The feature behind every column, and what it is multiplied by, where each has one of its own.
+/// The feature behind every column, and what it is multiplied by, where each has one.
 #[derive(Debug, Clone, PartialEq)]
 struct Selection {
     features: Vec<usize>,

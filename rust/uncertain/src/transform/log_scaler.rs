@@ -40,7 +40,7 @@ readable! {
     }
 }
 
-/// What happens to a feature.
+/// Change of a feature.
 #[derive(Clone, Copy)]
 enum Way {
     Forward,

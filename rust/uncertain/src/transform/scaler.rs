@@ -35,9 +35,9 @@ readable! {
     /// Shifts and scales every feature; covariances move along.
     #[derive(Debug, Clone, PartialEq)]
     pub struct GaussianScaler {
-        /// What is subtracted from every feature.
+        /// Offset of every feature.
         mean: Vec<f64> => &[f64],
-        /// What every feature is divided by.
+        /// Divisor of every feature.
         scale: Vec<f64> => &[f64],
     }
 }
@@ -104,7 +104,7 @@ impl GaussianScaler {
         let mut scale = vec![0.0; d];
         for j in 0..d {
             let variance = second[j] / total[j];
-            // What rounding of n additions leaves of a constant feature (the rule of scikit-learn).
+            // Spread of a constant feature by rounding of n additions (the rule of scikit-learn).
             let noise = n as f64 * f64::EPSILON;
             let constant = variance.is_finite() && variance <= noise * variance + (noise * mean[j]).powi(2);
             let spread = if constant { 0.0 } else { variance } + (inner[j] / total[j]).max(0.0);

@@ -30,7 +30,7 @@ use crate::parallel;
 use crate::readable::readable;
 use crate::state::{About, Parameters, Predictor, Valid, complete};
 
-/// What is projected on the subspace.
+/// Part that is projected on the subspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
@@ -52,7 +52,7 @@ readable! {
         /// The share p of the trace.
         #[serde(with = "number")]
         variance: f64 => f64,
-        /// What is projected.
+        /// Part that is projected.
         project: Project => Project,
     }
 }
@@ -84,7 +84,7 @@ impl SubspaceProjector {
     /// How many of these eigenvalues (descending) are kept.
     fn kept(&self, values: impl Iterator<Item = f64> + Clone) -> usize {
         let total: f64 = values.clone().map(|v| v.max(0.0)).sum();
-        // What rounding makes of a zero eigenvalue.
+        // Rounding error of a zero eigenvalue.
         let noise = values.clone().count() as f64 * f64::EPSILON * values.clone().next().unwrap_or(0.0);
         let mut sum = 0.0;
         let mut kept = 0;

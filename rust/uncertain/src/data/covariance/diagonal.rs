@@ -11,7 +11,7 @@ use crate::simd::{self, Element, of_type};
 pub struct Diagonal {
     /// n x d.
     pub values: Rows,
-    /// What the values are.
+    /// Meaning of the values.
     pub unit: Unit,
 }
 
@@ -51,7 +51,7 @@ impl BlockVerbs for Diagonal {
 
     fn add_images(&self, first: usize, picks: &[u32], coef: &[f64], along: &Direction, _: &[f64], sum: &mut [f64]) {
         if let [pick] = *picks {
-            // Of single rows, for which stochastic steps ask, the variances need no place of their own.
+            // Of single rows, for which stochastic steps ask, the variances need no place.
             let c = coef[pick as usize];
             of_type!(self.values.stored_row(first + pick as usize).stored(), row => {
                 for ((sum, x), w) in sum.iter_mut().zip(row).zip(&along.w) {

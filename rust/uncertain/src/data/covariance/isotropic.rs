@@ -11,7 +11,7 @@ use crate::simd::{self, Element, of_type};
 pub struct Isotropic {
     /// n x 1.
     pub values: Rows,
-    /// What the values are.
+    /// Meaning of the values.
     pub unit: Unit,
 }
 

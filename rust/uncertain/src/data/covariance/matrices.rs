@@ -3,8 +3,8 @@
 //! Tolerances, all relative to the matrix: elements may differ from their mirror image by
 //! [`ASYMMETRY`] of the largest element; eigenvalues down to -[`CLIP`] of the largest eigenvalue are
 //! taken for rounding (numbers from text or f32) and set to zero, with a warning; below that the
-//! matrix is refused. What lies within [`NOISE`] of zero is the rounding of exact arithmetic in
-//! double precision (a rank-deficient F F'), changes nothing and is left alone.
+//! matrix is refused. Values within [`NOISE`] of zero are the rounding of exact arithmetic in
+//! double precision (a rank-deficient F F'), change nothing and are left alone.
 //!
 //! The test itself: S + NOISE tr(S) I has a Cholesky factor for every good matrix, at a tenth of
 //! the price of its eigenvalues, which are computed only when that fails. Small matrices are factored eight at a time;
@@ -27,7 +27,7 @@ pub const NOISE: f64 = 1e-13;
 /// Factor at which a matrix is tested whose trace or eigenvalues overflow: a power of two, so that no bit is lost.
 const SMALLER: f64 = 1.0 / (1_u64 << 40) as f64;
 
-/// Is a square matrix its own transpose, within [`ASYMMETRY`]? All elements finite?
+/// Is a square matrix symmetric, within [`ASYMMETRY`]? All elements finite?
 pub(crate) fn check_square(matrix: &[f64], d: usize, what: &str, row: usize) -> Result<()> {
     // One after the other first: that is how memory is read fastest.
     if !all(matrix, |x| x.is_finite())

@@ -77,7 +77,7 @@ impl Unit {
         }
     }
 
-    /// What the numbers are multiplied by when the features are multiplied by `factor`.
+    /// Factor of the numbers when the features are multiplied by `factor`.
     fn scales(self, factor: &[f64]) -> Vec<f64> {
         factor.iter().map(|f| if self == Self::Variance { f * f } else { f.abs() }).collect()
     }
@@ -206,7 +206,7 @@ impl Covariances {
         Ok(())
     }
 
-    /// What the matrices look like.
+    /// Form of the matrices.
     #[must_use]
     pub fn structure(&self) -> Structure<'_> {
         with_kind!(self, k => k.structure())
@@ -272,7 +272,7 @@ impl Covariances {
         with_kind!(self, k => k.triangle(row, d, out));
     }
 
-    /// The same kind whose rows became these.
+    /// This kind, whose rows became these.
     pub(crate) fn with_rows(&self, change: &dyn Fn(&Rows) -> Rows) -> Self {
         with_kind!(self, k => k.map_rows(change).into())
     }
@@ -305,7 +305,7 @@ impl Covariances {
     }
 }
 
-/// The variants that hold a kind's own type.
+/// The variants that hold the type of a kind.
 macro_rules! variants {
     ($($kind:ident)*) => {$(
         impl From<$kind> for Covariances {

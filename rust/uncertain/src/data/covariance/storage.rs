@@ -38,7 +38,7 @@ impl FieldShape {
 /// One of the arrays that a kind consists of.
 #[derive(Debug, Clone)]
 pub struct Field {
-    /// What users call it: the argument of that name gives it back.
+    /// Name for users: the argument of that name gives it back.
     pub name: &'static str,
     /// A row for each mean, or one.
     pub values: Rows,
@@ -66,7 +66,7 @@ pub(crate) trait Storage: Clone + Into<Covariances> {
     /// From its [`fields`](Self::fields) by name; `None` when one is missing. Sizes are checked later.
     fn from_fields(fields: &mut Fields<'_>, d: usize) -> Option<Self>;
 
-    /// The same kind with other rows: sliced or picked.
+    /// This kind with other rows: sliced or picked.
     fn map_rows(&self, change: &dyn Fn(&Rows) -> Rows) -> Self;
 
     /// D S_i D for every row, D = diag(factor).

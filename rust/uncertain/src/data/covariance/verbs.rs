@@ -1,4 +1,4 @@
-//! What algorithms ask the covariances of many rows, and nothing else.
+//! Questions of algorithms to the covariances of many rows, and nothing else.
 
 use super::triangle::packed_len;
 use crate::data::Rows;
@@ -14,7 +14,7 @@ pub struct Factor<'a> {
     pub diagonal: Option<&'a Rows>,
 }
 
-/// What the matrices of a kind look like, for algorithms that are cheaper for some of them. In this order each
+/// Form of the matrices of a kind, for algorithms that are cheaper for some of them. In this order each
 /// form holds those before it (a factor with variances beside it).
 #[derive(Debug, Clone, Copy)]
 pub enum Structure<'a> {
@@ -67,7 +67,7 @@ pub trait BlockVerbs {
     /// Is S zero for every row? Then loops leave out what comes from it.
     const EXACT: bool = false;
 
-    /// What the matrices look like.
+    /// Form of the matrices.
     fn structure(&self) -> Structure<'_>;
 
     /// Doubles remembered per row between [`quads`](Self::quads) and the verbs after it.

@@ -2,7 +2,7 @@
 //!
 //! Idea: the components of all rows are one [`GaussianArray`], of any kind, and two vectors say which of them are a
 //! row (offsets, as in an Arrow list) and with which weights. So every kernel of this library that passes over
-//! Gaussian rows passes over components, and memory is counted in components. What is a sum over a row's own
+//! Gaussian rows passes over components, and memory is counted in components. A sum over a row's
 //! distribution is a sum over its components, exactly:
 //!
 //! - a fit that minimises expected losses is the fit to the components as rows, which keep the label of their row and
@@ -10,7 +10,7 @@
 //! - an answer is the average of the answers of the components (`state/folding.rs`, the one place that folds);
 //! - the kernel of two rows is the double sum of the kernels of their components (`probabilistic_kernel::folded`).
 //!
-//! Rejected: a seventh kind of covariance (a component has a mean of its own), and rows of as many components each
+//! Rejected: a seventh kind of covariance (a component has a mean, too), and rows of as many components each
 //! (padding is computed, and a row of 2 peaks beside one of 30 draws is what people have).
 
 mod fold;
@@ -118,12 +118,12 @@ impl MixtureArray {
         Self { components, offsets, weights }
     }
 
-    /// The same rows, whose components became these.
+    /// These rows, whose components became others.
     pub(crate) fn with_components(&self, components: GaussianArray) -> Self {
         Self { components, ..self.clone() }
     }
 
-    /// The same components with other weights, those of every row with sum 1.
+    /// These components with other weights, which sum to 1 over every row.
     pub(crate) fn with_weights(&self, weights: Vec<f64>) -> Self {
         Self { weights: weights.into(), ..self.clone() }
     }
@@ -236,7 +236,7 @@ impl MixtureArray {
     /// The distribution of these features alone, in this order.
     ///
     /// # Errors
-    /// Those of [`GaussianArray::columns`].
+    /// As in [`GaussianArray::columns`].
     pub fn columns(&self, columns: &[usize]) -> Result<Self> {
         Ok(self.with_components(self.components.columns(columns)?))
     }
@@ -244,7 +244,7 @@ impl MixtureArray {
     /// The rows of all arrays below each other.
     ///
     /// # Errors
-    /// Those of [`GaussianArray::concat`].
+    /// As in [`GaussianArray::concat`].
     pub fn concat(pieces: &[Self]) -> Result<Self> {
         let components: Vec<GaussianArray> = pieces.iter().map(|piece| piece.components.clone()).collect();
         let components = GaussianArray::concat(&components)?;
@@ -261,7 +261,7 @@ impl MixtureArray {
     /// component of the others.
     ///
     /// # Errors
-    /// Those of [`GaussianArray::hstack`]; a row with more than a million components.
+    /// As in [`GaussianArray::hstack`]; a row with more than a million components.
     pub fn hstack(pieces: &[Self]) -> Result<Self> {
         let Some(first) = pieces.first() else {
             return Err(Error::Data("nothing to stack: the list of arrays is empty".into()));
@@ -401,7 +401,7 @@ impl MixtureArray {
         targets.for_components(&self.row_numbers(), &self.weights)
     }
 
-    /// Weights of the components: those of their rows (1 if `None`) times their own.
+    /// Weights of the components: weights of their rows (1 if `None`) times their shares.
     ///
     /// # Errors
     /// Weights of another number of rows.

@@ -80,7 +80,7 @@ impl Climb<'_> {
                     match self.look(at) {
                         Ok(far) if far.likelihood >= best.likelihood => best = far,
                         Err(error) if !error.is_about_data() => return Err(error),
-                        // What cannot be computed so far out is no error of the data.
+                        // A failure so far out is no error of the data.
                         _ => most = (length / GROWTH).max(1.0),
                     }
                 }

@@ -1,6 +1,6 @@
 //! Extreme deconvolution with few directions: factor analysis of noisy rows.
 //!
-//! Few rows say little about d (d + 1) / 2 covariances, and a pass over n rows with noise of their own takes n d^3
+//! Few rows say little about d (d + 1) / 2 covariances, and a pass over n rows with different noise takes n d^3
 //! operations. Here the true values vary together in r directions, and each feature by itself beside them:
 //! ```text
 //! z_i = mu + F y_i + e_i,   y_i ~ N(0, I_r),   e_i ~ N(0, diag(psi)),   so   T = F F' + diag(psi)
@@ -132,7 +132,7 @@ impl FactorAnalysis {
         self.loadings.len() / self.d()
     }
 
-    /// The same distribution as a mixture of one.
+    /// The distribution as a mixture of one.
     pub(crate) fn mixture(&self) -> Mixture {
         let (d, r) = (self.d(), self.rank());
         let mut covariances = Vec::with_capacity(packed_len(d));

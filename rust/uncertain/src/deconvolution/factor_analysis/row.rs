@@ -1,4 +1,4 @@
-//! What one row says about y.
+//! Posterior of y given one row.
 
 use super::FactorAnalysis;
 use crate::data::GaussianArray;
@@ -6,7 +6,7 @@ use crate::deconvolution::Observed;
 use crate::error::Result;
 use crate::linalg::{cholesky, cholesky_solve, gemm_tn_lower, inverse_lower};
 
-/// What a row says about y, and room for it.
+/// Posterior of y given a row, and room for it.
 pub(super) struct RowPosterior {
     pub(super) variances: Vec<f64>,
     /// x - mu.

@@ -4,7 +4,7 @@ use crate::linalg::{cholesky, cholesky_solve};
 use crate::solver::Status;
 use crate::testing::Numbers;
 
-/// n rows of d features that vary in three directions and each by itself, with noise of their own.
+/// n rows of d features that vary in three directions and each by itself, with different noise.
 fn rows(n: usize, d: usize, seed: u64) -> GaussianArray {
     let mut numbers = Numbers::new(seed);
     let loadings: Vec<f64> = (0..3 * d).map(|_| numbers.normal()).collect();

@@ -1,4 +1,4 @@
-//! What the scatter s^2 of a law is judged by: residuals of the targets' readings given those of the features.
+//! Residuals that judge the scatter s^2 of a law: residuals of the targets' readings given those of the features.
 //!
 //! With 1 / w_i the variance of the reading of y given that of x, and a_i / w_i its residual, a change of s^2 by b makes
 //! w_i(b) = w_i / (1 + b w_i), a_i(b) = a_i / (1 + b w_i), so that one look at the rows serves many b.

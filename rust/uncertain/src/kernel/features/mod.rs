@@ -34,7 +34,7 @@ impl RandomFeatures {
     /// All features, n x [`n_columns`](Self::n_columns).
     ///
     /// # Errors
-    /// Those of [`prepare`](Self::prepare), phases that overflow, [`Error::Interrupted`].
+    /// As in [`prepare`](Self::prepare), phases that overflow, [`Error::Interrupted`].
     ///
     /// ```
     /// use uncertain::kernel::features::RandomFeatures;
@@ -56,11 +56,11 @@ impl RandomFeatures {
         self.transform_mixtures(&data.into(), control)
     }
 
-    /// The same for mixtures: the weighted average of the features of the components, so that inner products are
+    /// Features of mixtures: the weighted average of the features of the components, so that inner products are
     /// the double sums that kernels of mixtures are.
     ///
     /// # Errors
-    /// Those of [`transform`](Self::transform).
+    /// As in [`transform`](Self::transform).
     pub fn transform_mixtures(&self, data: &MixtureArray, control: &Control) -> Result<Array2<f64>> {
         let (n, width) = (data.n_rows(), self.n_columns());
         let mut out = zeros(n, width)?;

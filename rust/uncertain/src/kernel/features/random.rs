@@ -44,7 +44,7 @@ readable! {
 }
 
 impl RandomFeatures {
-    /// R = `n_components` draws for rows of d features. The same seed gives the same draws, and a larger R more of them.
+    /// R = `n_components` draws for rows of d features. A seed fixes the draws, and a larger R adds more.
     ///
     /// # Errors
     /// R = 0, a sigma that is not positive and finite, no memory.
@@ -127,7 +127,7 @@ impl RandomFeatures {
             (Structure::Zero, _) => vec![],
             (Structure::Isotropic, _) => self.feature_columns(1, |w, e, out| out[0] = dot(w, e)),
             (Structure::Diagonal, _) => self.feature_columns(d, products),
-            // The factor's own products need the noise; a diagonal beside it, the squares.
+            // Products of the factor need the noise; a diagonal beside it, the squares.
             (Structure::Factor(_), Some(noise)) => self.transposed(noise),
             (Structure::Factor(k), None) if k.diagonal.is_some() => self.feature_columns(d, products),
             (Structure::Factor(_), None) => vec![],
@@ -178,7 +178,7 @@ impl RandomFeatures {
     }
 }
 
-/// What a packed triangle A is multiplied with to give w'A e.
+/// Weights of a packed triangle A in w'A e.
 fn symmetric(w: &[f64], e: &[f64], out: &mut [f64]) {
     for i in 0..w.len() {
         (0..i).for_each(|j| out[packed_index(i, j)] = w[i] * e[j] + w[j] * e[i]);

@@ -57,7 +57,7 @@ pub struct Features {
     pub sigma: f64,
 }
 
-/// What the arrays do not say.
+/// Parameters that are no arrays.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeaturesHeader {

@@ -149,7 +149,7 @@ impl PointKernel {
         Ok(self)
     }
 
-    /// What K is a function of.
+    /// The argument of K.
     #[must_use]
     pub fn argument(&self) -> Argument {
         match self {

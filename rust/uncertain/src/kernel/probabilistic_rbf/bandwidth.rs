@@ -48,7 +48,7 @@ impl Bandwidth {
         }
     }
 
-    /// The same for mixtures: distances between draws of them are those of their moments.
+    /// Bandwidth of mixtures: distances between draws of them are those of their moments.
     pub(crate) fn resolve_mixtures(self, x: &MixtureArray) -> Result<f64> {
         match self {
             Self::Fixed(sigma) => Ok(sigma),

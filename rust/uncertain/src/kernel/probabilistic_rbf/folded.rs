@@ -36,7 +36,7 @@ const BLOCK: usize = 64 << 20;
 /// ```
 ///
 /// # Errors
-/// Those of [`gram`].
+/// As in [`gram`].
 pub fn folded(
     x: &MixtureArray,
     z: Option<&MixtureArray>,
@@ -73,7 +73,7 @@ pub fn folded(
     Array2::from_shape_vec((n, m), out).map_err(|e| Error::Internal(format!("Gram matrix of mixtures: {e}")))
 }
 
-/// The same matrix row by row, for solvers whose matrix does not fit in memory.
+/// The matrix row by row, for solvers whose matrix does not fit in memory.
 pub(crate) struct FoldedRows<'a> {
     components: GramRows,
     rows: &'a MixtureArray,

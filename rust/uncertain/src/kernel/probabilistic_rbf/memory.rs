@@ -1,4 +1,4 @@
-//! What a Gram matrix takes, told before it is taken.
+//! Memory of a Gram matrix, before it is taken.
 
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};

@@ -50,7 +50,7 @@ use crate::params::check_positive;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Coupling {
-    /// The same standard normal draw moves both rows; kappa_ii = 1.
+    /// One standard normal draw moves both rows; kappa_ii = 1.
     #[default]
     Shared,
     /// Every row has its own draw: the inner product of the rows' mean embeddings; kappa_ii < 1.
@@ -59,7 +59,7 @@ pub enum Coupling {
 
 named!(Coupling, "coupling");
 
-/// What a Gram matrix depends on, and how much memory it may take.
+/// Parameters of a Gram matrix, and how much memory it may take.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RbfOptions {
     /// Bandwidth, > 0; [`median_distance`] is a usual choice.
@@ -123,7 +123,7 @@ pub fn gram(
 /// can keep theirs.
 ///
 /// # Errors
-/// Those of [`gram`], and for `out` of another length. After an error `out` may be written in part.
+/// As in [`gram`], and for `out` of another length. After an error `out` may be written in part.
 ///
 /// ```
 /// use uncertain::{Control, Covariances, GaussianArray, Rows, probabilistic_kernel};

@@ -17,7 +17,7 @@ pub(super) struct Side {
     pub n_rows: usize,
     /// Rows of [`Form::width`] numbers: what is broadcast.
     pub rows: Vec<f64>,
-    /// The same, [`Form::width`] packs per eight rows, the last ones padded with zeros.
+    /// Rows in [`Form::width`] packs per eight rows, the last ones padded with zeros.
     pub packs: Vec<Pack>,
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct GramRows {
 
 impl GramRows {
     /// # Errors
-    /// Those of [`gram`](super::gram).
+    /// As in [`gram`](super::gram).
     pub(crate) fn new(x: &GaussianArray, options: &RbfOptions, shared_work: bool, control: &Control) -> Result<Self> {
         check(x, None, options)?;
         let form = Form::cheapest(x, None, options.coupling);

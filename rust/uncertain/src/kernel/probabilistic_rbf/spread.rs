@@ -27,7 +27,7 @@ impl<'a> Spreads<'a> {
         Self { covariances, form, sigma, matrices: vec![], scratch: vec![], eigh: None }
     }
 
-    /// What follows the means in the rows of `out`, [`Form::width`] zeros each, for eight rows at most.
+    /// Numbers behind the means in the rows of `out`, [`Form::width`] zeros each, for eight rows at most.
     pub(super) fn fill(&mut self, rows: Range<usize>, out: &mut [f64]) -> Result<()> {
         let Form { d, spread, coupling } = *self.form;
         let width = self.form.width();

@@ -1,7 +1,7 @@
 //! The Gram matrix in tiles, each the same work for some thread.
 //!
 //! Of a rectangle each thread takes whole rows, and its tiles are computed where they belong. A tile of a symmetric
-//! matrix is computed into a buffer of its own and then written, also transposed into its mirror place. That
+//! matrix is computed into a separate buffer and then written, also transposed into its mirror place. That
 //! place has left the caches long ago, and where a pair is cheap it takes less time to compute it twice
 //! ([`mirrored`]; both values have the same bits). Strips of rows sit behind locks that are held only while a
 //! tile is copied, so no thread waits for long, and the triangle splits as evenly as the square.
@@ -126,7 +126,7 @@ fn lock<'a, 'b>(strip: &'a Mutex<&'b mut [f64]>) -> MutexGuard<'a, &'b mut [f64]
     strip.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a thread keeps from tile to tile.
+/// Memory that a thread keeps from tile to tile.
 pub(super) struct Worker<'a> {
     x: &'a Side,
     z: &'a Side,

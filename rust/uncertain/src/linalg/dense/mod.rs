@@ -1,4 +1,4 @@
-//! Large dense matrices, column-major, in parallel on our own pools.
+//! Large dense matrices, column-major, in parallel on the pools of this crate.
 //!
 //! Every operation cuts its matrix into tiles by its size alone and runs the library's sequential
 //! kernels on them, so results do not depend on the number of threads (the library's own parallel

@@ -30,7 +30,7 @@ use crate::parallel;
 const HELD: usize = 1 << 21;
 
 impl Model {
-    /// Mean and standard deviation of the score under each row's own uncertainty, both n x 1, or n x C for more than
+    /// Mean and standard deviation of the score under the uncertainty of each row, both n x 1, or n x C for more than
     /// two classes: of f(z), z ~ N(x_i, S_i), where f(z) is the score of the exact point z.
     ///
     /// That is another question than [`decision`](Self::decision) answers, whose densities contain S_i: there a vague
@@ -82,13 +82,13 @@ impl Model {
     }
 }
 
-/// What does not depend on which features are there.
+/// Terms that do not depend on which features are there.
 struct Spread<'a> {
     data: &'a GaussianArray,
     missing: Option<&'a [bool]>,
-    /// Those with a share.
+    /// Components with a share.
     components: Vec<usize>,
-    /// The same without the others.
+    /// Distribution of these components.
     mixture: Mixture,
     /// Have all components the same T?
     tied: bool,

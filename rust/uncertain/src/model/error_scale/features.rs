@@ -25,12 +25,12 @@ const UNKNOWN: f64 = 0.5;
 const MOST: f64 = 7.0;
 /// Of log f of errors that explain nothing.
 const VANISHED: f64 = -4.0;
-/// What T is raised by, in units of the readings' variances.
+/// Term added to T, in units of the readings' variances.
 const RAISED: f64 = 1e-8;
 const MOST_STEPS: usize = 500;
 const MOST_FEATURES: usize = 50;
 
-/// What was found.
+/// Result of a fit.
 pub(in crate::model) struct FeatureScale {
     /// f, and the standard error of each.
     pub factors: Vec<(f64, f64)>,
@@ -224,7 +224,7 @@ impl Objective for Readings<'_> {
     }
 }
 
-/// The factors, from a density that was found with the error bars as they are.
+/// The factors, from a density that was fitted with the error bars as they are.
 ///
 /// # Errors
 /// Factors that the rows do not determine, with the feature's number.

@@ -4,8 +4,8 @@
 //! t_i -> f t_i of targets,    S_i -> F S_i F of features, F diagonal
 //! ```
 //! Intrinsic scatter and the spread of true values are the same for all rows, so that error bars of different sizes tell a
-//! factor from them. The factor of targets is a parameter of the law's own likelihood; those of features come with the density
-//! of true features from the readings alone ([`features`]), and predictions read rows with them ([`read_with`]).
+//! factor from them. The factor of targets is a parameter of the law's likelihood; those of features come with the
+//! density of true features from the readings alone ([`features`]); predictions use them ([`read_with`]).
 
 mod features;
 
@@ -23,11 +23,11 @@ const EQUAL: f64 = 1.1;
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorScale {
-    /// Those of the target; the factor is fitted.
+    /// Error bars of the target; the factor is fitted.
     Fit,
-    /// Those of the features, with a factor each.
+    /// Error bars of the features, with a factor each.
     Features,
-    /// Those of both.
+    /// Error bars of both.
     Both,
 }
 
@@ -75,7 +75,7 @@ pub(super) fn check_factors(factors: &[f64]) -> Result<()> {
     }
 }
 
-/// What is said about rows whose error bars have factors; of none, the rows as they are.
+/// Factors of the error bars of rows; of none, the rows as they are.
 pub(super) fn read_with<T>(
     rows: Incomplete<'_>,
     factors: &[f64],

@@ -77,7 +77,7 @@ impl Model {
     /// [`kernel_svc`](crate::kernel_svc::SvcExpansion::decision).
     ///
     /// # Errors
-    /// Those of [`pair_scores`](Self::pair_scores).
+    /// As in [`pair_scores`](Self::pair_scores).
     pub fn decision(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Array2<f64>> {
         Ok(votes(self.pair_scores(data, control)?, self.n_classes))
     }
@@ -85,7 +85,7 @@ impl Model {
     /// The class code of every row: the sign of the score, or the class of the largest one.
     ///
     /// # Errors
-    /// Those of [`pair_scores`](Self::pair_scores).
+    /// As in [`pair_scores`](Self::pair_scores).
     pub fn predict(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Vec<u32>> {
         Ok(classes(self.decision(data, control)?.view()))
     }

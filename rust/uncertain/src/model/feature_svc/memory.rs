@@ -1,4 +1,4 @@
-//! What a fit takes beside the rows: an upper estimate, of which a test measures that it is one.
+//! Memory of a fit beside the rows: an upper estimate, of which a test measures that it is one.
 
 use crate::data::GaussianArray;
 use crate::data::covariance::packed_len;

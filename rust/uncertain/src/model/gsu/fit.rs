@@ -54,7 +54,7 @@ impl ValidParams {
     /// the parameters does not matter, and all hyperplanes have the same one.
     ///
     /// # Errors
-    /// Those of [`fit`](Self::fit), and too few rows or groups of a class.
+    /// As in [`fit`](Self::fit), and too few rows or groups of a class.
     pub fn path(
         &self,
         data: &GaussianArray,

@@ -140,7 +140,7 @@ fn units(targets: &Targets, fit_intercept: bool) -> Result<(f64, f64)> {
     usable_units(center, scale)
 }
 
-/// The same numbers, or the scale 1 where targets do not differ.
+/// Scaled numbers, or the scale 1 where targets do not differ.
 fn usable_units(center: f64, scale: f64) -> Result<(f64, f64)> {
     if !(center.is_finite() && scale.is_finite()) {
         return Err(Error::Data("the targets are too large for double precision; divide them by a constant".into()));

@@ -21,7 +21,7 @@ impl ValidParams {
     /// the parameters does not matter. Rows of one group are held out together.
     ///
     /// # Errors
-    /// Those of [`fit`](Self::fit), and fewer than two rows or groups.
+    /// As in [`fit`](Self::fit), and fewer than two rows or groups.
     pub fn path(
         &self,
         data: &GaussianArray,

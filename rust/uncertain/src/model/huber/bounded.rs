@@ -8,7 +8,7 @@
 //! allows and hold the rows that are in the way; else free the held row whose condition is violated most. q falls
 //! from face to face, so none comes twice and the method is finite.
 //!
-//! With rounding: a condition is violated if it is so by more than the rounding of its own terms, and a row that was
+//! With rounding: a condition is violated if it is so by more than the rounding of its terms, and a row that was
 //! freed and is back at its bound at once, without a step, stays there until q has fallen. So each of two falls of q
 //! frees every row at most once, and nothing goes round in circles.
 

@@ -31,7 +31,7 @@ pub(super) struct Factor {
     pub shape: Shape,
 }
 
-/// What a factor is wanted for.
+/// Use of a factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FactorUse {
     /// Only if its rank is low: none as soon as a rank far beyond the largest one is foreseen.

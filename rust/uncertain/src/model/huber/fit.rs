@@ -49,7 +49,7 @@ impl ValidParams {
     /// where probabilities are calibrated.
     ///
     /// # Errors
-    /// Those of [`fit`](Self::fit) and of [`group_folds`](crate::group_folds).
+    /// As in [`fit`](Self::fit) and of [`group_folds`](crate::group_folds).
     pub fn fit_groups(
         &self,
         rows: &GaussianArray,

@@ -24,7 +24,7 @@ pub struct FittedView {
     pub columns: Option<Vec<usize>>,
     /// Its kernel, gamma known.
     pub kernel: Kernel,
-    /// What its features are divided by; `None`: 1.
+    /// Divisors of its features; `None`: 1.
     pub scales: Option<Vec<f64>>,
     /// Its weight c.
     pub weight: f64,

@@ -54,7 +54,7 @@ impl<'a> Given<'a> {
         (0..self.rows.n_rows()).filter(|&i| self.weight(i) > 0.0).collect()
     }
 
-    /// Those of them that have labels, and the others.
+    /// Rows with labels, and the others.
     pub(super) fn labelled(&self) -> Result<(Vec<usize>, Vec<usize>)> {
         let (labelled, rest): (Vec<usize>, Vec<usize>) =
             self.counted().into_iter().partition(|&i| !self.targets[0][i].is_nan());

@@ -93,7 +93,7 @@ impl Machine {
         check_finite(&scores, scores.ncols()).map(|()| scores)
     }
 
-    /// Mean and standard deviation of the outputs under each row's own noise; the mean is
+    /// Mean and standard deviation of the outputs under the noise of each row; the mean is
     /// [`decision`](Self::decision). Exact, see `spread.rs`.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ impl Machine {
     /// The class code of every row.
     ///
     /// # Errors
-    /// Those of [`decision`](Self::decision), and of a regression.
+    /// As in [`decision`](Self::decision), and of a regression.
     pub fn predict(&self, new: &GaussianArray, control: &Control) -> Result<Vec<u32>> {
         if self.n_classes == 0 {
             return Err(Error::Data("a regression has no classes".into()));
@@ -121,7 +121,7 @@ impl Machine {
     /// their sum. The score of a row with error bars is an average over them already.
     ///
     /// # Errors
-    /// Those of [`decision`](Self::decision), and of a fit without probabilities.
+    /// As in [`decision`](Self::decision), and of a fit without probabilities.
     pub fn predict_proba(&self, new: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
         let sigmoids = self.model.platt.as_ref().ok_or_else(Error::no_probabilities)?;
         let scores = self.decision(new, control)?;

@@ -1,4 +1,4 @@
-//! What a fit takes, told before it is taken.
+//! Memory of a fit, before it is taken.
 
 use crate::error::{Error, Result};
 use crate::parallel;

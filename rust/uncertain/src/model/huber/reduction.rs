@@ -61,7 +61,7 @@ struct Factored {
     few: Option<ReducedBlock>,
 }
 
-/// What is made where few rows have labels.
+/// Form for few rows with labels.
 struct ReducedBlock {
     /// L, of the columns of all views.
     root: Matrix,
@@ -69,7 +69,7 @@ struct ReducedBlock {
     labelled: Matrix,
 }
 
-/// What remains of the views: V of each, and how labels turn into coefficients.
+/// Remains of the views: V of each, and how labels turn into coefficients.
 pub(super) struct Reduction<'a> {
     views: Vec<ViewOf<'a>>,
     blocks: Vec<ViewBlock>,

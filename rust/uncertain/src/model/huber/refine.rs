@@ -87,7 +87,7 @@ pub(super) struct Refined {
     pub ending: Ending,
 }
 
-/// What the loop is asked for.
+/// Parameters of the loop.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
     /// By how much the threshold is lowered.
@@ -169,7 +169,7 @@ pub(super) fn refine(
             steps += solved.steps;
             let residual = |i: usize| stage.targets[i] - solved.f[i];
             let (kept, gone): (Vec<usize>, Vec<usize>) = stage.labels.iter().partition(|&&i| residual(i).abs() < tried);
-            // What most labels contradict is no fit: residuals of one size (a missing intercept) would all go.
+            // A function that most labels contradict is no fit: residuals of one size would all go.
             if 2 * kept.len() < raw.len() {
                 out.ending = Ending::NoLabelLeft;
                 return Ok(out);

@@ -54,7 +54,7 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// The same kernel with its gamma known, from the rows to fit. Refuses what these rows cannot have.
+    /// The kernel with its gamma set, from the rows to fit. Refuses what these rows cannot have.
     pub(super) fn resolved(self, rows: &GaussianArray) -> Result<Self> {
         let uncertain = rows.covariances().kind() != Kind::Zero;
         let refused = |name: &str| {
@@ -99,7 +99,7 @@ impl Kernel {
         }
     }
 
-    /// The same kernel with this scale, for a model file.
+    /// The kernel with this scale, for a model file.
     pub(crate) fn with_gamma(self, found: Option<f64>) -> Result<Self> {
         let kernel = match self {
             Self::Rbf { coupling, .. } => Self::Rbf { gamma: found, coupling },
@@ -126,7 +126,7 @@ impl Kernel {
         }
     }
 
-    /// The same kernel of points (precomputed: there is none, and nobody asks).
+    /// The kernel of points (precomputed: there is none, and nobody asks).
     fn point(&self) -> PointKernel {
         let gamma = self.gamma().unwrap_or(1.0);
         match *self {

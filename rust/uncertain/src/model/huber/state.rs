@@ -15,9 +15,9 @@ use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, SquareMa
 header! {
     n_classes: usize,
     n_labelled: usize,
-    /// The scale found for the kernel of each view.
+    /// The scale of the kernel of each view.
     gammas: Vec<Option<f64>>,
-    /// What the features of each view are divided by; none in files of older versions.
+    /// Divisors of the features of each view; none in files of older versions.
     #[serde(default)]
     scales: Vec<Option<Vec<f64>>>,
     outcomes: Vec<Outcome>,

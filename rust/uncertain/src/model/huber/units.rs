@@ -21,10 +21,10 @@ use super::source::Kernel;
 
 /// Spreads of scaled features, for kernels of x'z.
 const SCALED: std::ops::RangeInclusive<f64> = 0.1..=10.0;
-/// By how much the spreads of scaled features differ, for kernels with a scale of their own.
+/// By how much the spreads of scaled features differ, for kernels with a scale.
 const ALIKE: f64 = 4.0;
 
-/// What to divide the features of a view by; none: they stay as they are. `wanted`: always, never, or where it matters.
+/// Divisors of the features of a view; none: they stay as they are. `wanted`: always, never, or where it matters.
 pub(super) fn scales(view: &View, rows: &GaussianArray, wanted: Option<bool>) -> Result<Option<Vec<f64>>> {
     if wanted == Some(false) || (wanted.is_none() && in_chosen_units(view)) {
         return Ok(None);

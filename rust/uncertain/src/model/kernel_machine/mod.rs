@@ -1,4 +1,4 @@
-//! What kernel classification and regression share: where kernel values come from while fitting, and the
+//! Common parts of kernel classification and regression: where kernel values come from while fitting, and the
 //! support rows with their kernel afterwards.
 //!
 //! Memory. The Gram matrix is computed as a whole when it fits `cache_size` (and half of the memory that is

@@ -1,7 +1,7 @@
 //! Held-out scores along a path of prices C: one machine, solved for every C in turn.
 //!
-//! C bounds the coefficients, b_i in C [l_i, u_i]. Those of a smaller C, times the ratio of the two, are feasible for
-//! the larger one, and what was at a bound still is; SMO goes on from there.
+//! C bounds the coefficients, b_i in C [l_i, u_i]. Coefficients of a smaller C, times the ratio of the two, are
+//! feasible for the larger one, and what was at a bound still is; SMO goes on from there.
 
 use crate::control::Control;
 use crate::error::{Error, Result};

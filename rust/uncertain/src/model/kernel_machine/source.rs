@@ -20,7 +20,7 @@ pub(crate) struct KernelSource<'a> {
 }
 
 impl KernelSource<'_> {
-    /// `work` with the kernel matrix, and the bytes it may take for rows of its own.
+    /// `work` with the kernel matrix, and the bytes it may take for other rows.
     pub(crate) fn open<T>(
         &self,
         control: &Control,

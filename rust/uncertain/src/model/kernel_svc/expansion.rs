@@ -129,7 +129,7 @@ impl SvcExpansion {
     /// less than 1/3 for how clearly it wins them (scikit-learn's `decision_function_shape="ovr"`).
     ///
     /// # Errors
-    /// Those of [`pair_scores`](Self::pair_scores).
+    /// As in [`pair_scores`](Self::pair_scores).
     pub fn decision(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
         Ok(one_vs_one::votes(self.pair_scores(kernel)?, self.n_classes()))
     }
@@ -138,7 +138,7 @@ impl SvcExpansion {
     /// tie this is scikit-learn's `break_ties=True`: classes always agree with scores.
     ///
     /// # Errors
-    /// Those of [`pair_scores`](Self::pair_scores).
+    /// As in [`pair_scores`](Self::pair_scores).
     pub fn predict(&self, kernel: ArrayView2<'_, f64>) -> Result<Vec<u32>> {
         Ok(one_vs_rest::classes(self.decision(kernel)?.view()))
     }

@@ -26,7 +26,7 @@ struct Job {
     task: String,
 }
 
-/// What a job leaves.
+/// Result of a job.
 enum Done {
     /// The rows that took part, and the solution.
     Fit(Vec<u32>, DualSolution),

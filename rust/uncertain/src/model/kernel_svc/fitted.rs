@@ -44,7 +44,7 @@ impl Model {
     /// The class code of every row, see [`SvcExpansion::predict`].
     ///
     /// # Errors
-    /// Those of [`decision`](Self::decision).
+    /// As in [`decision`](Self::decision).
     pub fn predict(&self, data: impl Into<MixtureArray>) -> Result<Vec<u32>> {
         Ok(one_vs_rest::classes(self.decision(data)?.view()))
     }
@@ -52,7 +52,7 @@ impl Model {
     /// P(class | row), see [`SvcExpansion::predict_proba`].
     ///
     /// # Errors
-    /// Those of [`decision`](Self::decision), and of a model without probabilities.
+    /// As in [`decision`](Self::decision), and of a model without probabilities.
     pub fn predict_proba(&self, data: impl Into<MixtureArray>) -> Result<Array2<f64>> {
         self.answer(data, SvcExpansion::predict_proba, &Control::new())
     }
@@ -61,7 +61,7 @@ impl Model {
     /// kernel values of `data`, block by block, within `control`.
     ///
     /// # Errors
-    /// Those of the question, and [`Error::Interrupted`](crate::Error::Interrupted).
+    /// As in the question, and [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn answer(
         &self,
         data: impl Into<MixtureArray>,
@@ -83,7 +83,7 @@ impl Model {
     /// products of Gaussian kernels have Gaussian means. The work is quadratic in the support rows.
     ///
     /// # Errors
-    /// Those of [`decision`](Self::decision), and [`Error::Interrupted`](crate::Error::Interrupted).
+    /// As in [`decision`](Self::decision), and [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn decision_distribution(&self, data: &GaussianArray, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
         let means = self.answer(data, SvcExpansion::pair_scores, control)?;
         let Some(basis) = &self.basis else {

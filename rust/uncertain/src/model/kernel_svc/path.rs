@@ -24,7 +24,7 @@ impl ValidParams {
     /// matrix; that of the parameters does not matter, and all pairs of classes have the same one.
     ///
     /// # Errors
-    /// Those of [`fit`](Self::fit), and too few rows or groups of a class.
+    /// As in [`fit`](Self::fit), and too few rows or groups of a class.
     pub fn path(
         &self,
         data: impl Into<MixtureArray>,

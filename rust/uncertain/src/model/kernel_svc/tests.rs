@@ -108,7 +108,7 @@ fn probabilities_are_calibrated_and_agree_with_the_classes() {
         sum += row[labels.codes()[i] as usize];
     }
     assert!(hits > n * 7 / 10 && agreements > n * 9 / 10, "{hits} {agreements}");
-    // On average, the true class is given about the probability with which it is found.
+    // On average, the true class has about the probability with which it is predicted.
     assert!((sum / n as f64 - hits as f64 / n as f64).abs() < 0.15, "{sum} {hits}");
 }
 
@@ -178,7 +178,7 @@ fn what_cannot_be_fitted_is_refused() {
     assert_eq!(tight().check().unwrap().fit_kernel(&dense(&k), &labels, &control), Err(Error::Interrupted));
 }
 
-/// Three clouds with error bars of their own.
+/// Three clouds with different error bars.
 fn gaussians(n: usize, seed: u64) -> (GaussianArray, Labels) {
     let mut numbers = Numbers::new(seed);
     let centers = [[1.5, 0.0], [-1.5, 0.8], [0.0, -1.5]];

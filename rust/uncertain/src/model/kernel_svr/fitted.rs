@@ -92,7 +92,7 @@ impl Model {
     /// [`predict`](Self::predict) that can be stopped.
     ///
     /// # Errors
-    /// Those of [`predict`](Self::predict), and [`Error::Interrupted`].
+    /// As in [`predict`](Self::predict), and [`Error::Interrupted`].
     pub fn predict_within(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Vec<f64>> {
         let data = data.into();
         let Some(basis) = &self.basis else { return self.expansion.predict(kernel_values(&data)?.view()) };
@@ -106,7 +106,7 @@ impl Model {
     /// the prediction at an exact point; with the shared one all rows move together, the support rows too.
     ///
     /// # Errors
-    /// Those of [`predict`](Self::predict), and for a machine on kernel values.
+    /// As in [`predict`](Self::predict), and for a machine on kernel values.
     pub fn predict_distribution(&self, data: &GaussianArray, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
         let Some(basis) = &self.basis else {
             return Err(Error::Data("kernel = \"precomputed\": kernel values have no distribution".into()));

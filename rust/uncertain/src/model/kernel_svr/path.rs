@@ -20,7 +20,7 @@ impl ValidParams {
     /// matrix; that of the parameters does not matter. Rows of one group are held out together.
     ///
     /// # Errors
-    /// Those of [`fit`](Self::fit), and fewer than two rows or groups.
+    /// As in [`fit`](Self::fit), and fewer than two rows or groups.
     pub fn path(
         &self,
         data: impl Into<MixtureArray>,

@@ -29,7 +29,7 @@ impl Classifier {
         Self { coef: Array2::zeros((hyperplanes, d)), intercept: vec![0.0; hyperplanes], fits: vec![], platt: None }
     }
 
-    /// The hyperplanes that a solver found in d dimensions.
+    /// The hyperplanes of a solver in d dimensions.
     pub(in crate::model) fn from_solutions(d: usize, solutions: &[Solution], platt: Option<Vec<Sigmoid>>) -> Self {
         let mut model = Self { platt, ..Self::zero(d, solutions.len()) };
         for (k, solution) in solutions.iter().enumerate() {
@@ -93,7 +93,7 @@ impl Classifier {
         Ok(one_vs_rest::classes(self.decision(data)?.view()))
     }
 
-    /// P(class | row), n x K, rows summing to 1: the sigmoid of each score averaged over the row's own Gaussian.
+    /// P(class | row), n x K, rows summing to 1: the sigmoid of each score averaged over the row's Gaussian.
     ///
     /// # Errors
     /// [`Error::Data`] when the model was fitted without probabilities.

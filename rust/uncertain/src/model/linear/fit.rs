@@ -6,7 +6,7 @@
 //! Held-out rows get weight 0 in the fold's fit: no row is copied. Of very many rows a sample stands for all
 //! (`sampled.rs`).
 //!
-//! Certified solvers may start a fold from the hyperplane of all rows: what they find is the fold's own optimum, to a
+//! Certified solvers may start a fold from the hyperplane of all rows: their result is the optimum of the fold, to a
 //! tolerance that says how far it can remember. SGD would remember rows it must not have seen, and begins anew.
 //!
 //! Classes are fitted side by side, one on a thread, as long as the threads last: a pass over a thousand rows is too short for
@@ -36,10 +36,10 @@ pub(in crate::model) struct TwoClasses<'a> {
     pub weights: Option<&'a Weights>,
 }
 
-/// What a fold may start from.
+/// Start of a fold.
 #[derive(Debug)]
 pub(in crate::model) struct NearFold<'a> {
-    /// What was found for all rows.
+    /// Solution for all rows.
     pub found: &'a Solution,
     few: OnceCell<Option<FewRows>>,
 }
@@ -54,7 +54,7 @@ impl NearFold<'_> {
     }
 }
 
-/// The classes that get a hyperplane of their own, on its positive side: for two classes only the second.
+/// The classes on the positive side of a hyperplane: for two classes only the second.
 pub(in crate::model) fn positive_classes(n_classes: usize) -> std::ops::Range<usize> {
     if n_classes == 2 { 1..2 } else { 0..n_classes }
 }
@@ -65,7 +65,7 @@ pub(in crate::model) fn positive_classes(n_classes: usize) -> std::ops::Range<us
 /// found for all rows, which is near.
 ///
 /// # Errors
-/// Those of `fit`; labels that do not fit the data, a class without rows of positive weight, too few rows of a
+/// As in `fit`; labels that do not fit the data, a class without rows of positive weight, too few rows of a
 /// class for probabilities.
 pub(in crate::model) fn fit_one_vs_rest<T: Send>(
     data: &GaussianArray,

@@ -29,7 +29,7 @@ impl Regressor {
         scores::finite(scores::means(data, &self.coef, self.intercept)?)
     }
 
-    /// Means and standard deviations of the predictions under each row's own uncertainty: N(w'x_i + b, w'S_i w).
+    /// Means and standard deviations of the predictions under the uncertainty of each row: N(w'x_i + b, w'S_i w).
     pub fn predict_distribution(&self, data: &GaussianArray) -> Result<(Vec<f64>, Vec<f64>)> {
         Ok((self.predict(data)?, scores::finite(scores::stds(data, &self.coef)?)?))
     }

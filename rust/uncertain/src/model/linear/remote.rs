@@ -24,7 +24,7 @@ const CALIBRATING: usize = 200_000;
 /// Problems that share a pass, at most: each is a thread here.
 const TOGETHER: usize = 48;
 
-/// What is minimised, and how.
+/// Objective and solver.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::model) struct Plan<'a> {
     pub loss: RemoteLoss,
@@ -63,10 +63,10 @@ impl Counts {
     }
 }
 
-/// What is known of rows that are dealt to folds, if probabilities are wanted.
+/// Labels and weights of rows that are dealt to folds, if probabilities are wanted.
 pub(in crate::model) struct FoldCounts {
     counts: Counts,
-    /// Those that have rows: one without needs no fit, since nobody is scored by it.
+    /// Folds that have rows: one without needs no fit, since nobody is scored by it.
     pub folds: Vec<usize>,
 }
 
@@ -184,7 +184,7 @@ impl<'a> Sample<'a> {
         parallel::install(self.plan.threads, || Guess::from_sample(&self.problem(), self.plan.options, control))?
     }
 
-    /// The solution that passes found, if it is one; else that of the sample, if it is all rows.
+    /// The solution of passes, if it is one; else that of the sample, if it is all rows.
     fn or_here(&self, found: Solution, whole: bool, control: &Control) -> Result<Solution> {
         let Options { tol, max_iter, .. } = *self.plan.options;
         if found.status == Status::Converged || max_iter.is_some() {

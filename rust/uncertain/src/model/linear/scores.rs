@@ -31,7 +31,7 @@ pub(crate) fn check_finite<'a>(
     }
 }
 
-/// The same scores, if they are numbers.
+/// The scores, if they are numbers.
 pub(super) fn finite(scores: Vec<f64>) -> Result<Vec<f64>> {
     check_finite(&scores, 1).map(|()| scores)
 }

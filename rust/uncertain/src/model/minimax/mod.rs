@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The covariance of a class of uncertain rows is that of a draw from a random row: scatter of the means
-//! plus the mean of the rows' own covariances. A small multiple of I is added to both, the exact answer to
+//! plus the mean covariance of the rows. A small multiple of I is added to both, the exact answer to
 //! covariances known only to within so much in the Frobenius norm; without it fewer rows than features have
 //! many planes without any spread along w.
 //! Method: the fixed point w ~ (S_+ / s_+ + S_- / s_-)^-1 (mu_+ - mu_-), which majorises the square roots and

@@ -1,4 +1,4 @@
-//! What a fit of a line knows beside the law, for reports and joint predictions.
+//! Results of a fit of a line beside the law, for reports and joint predictions.
 
 use crate::error::{Error, Result};
 use crate::model::error_scale::check_factors;

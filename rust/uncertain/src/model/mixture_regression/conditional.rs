@@ -25,12 +25,12 @@ pub(super) fn densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control
     parts(joint, rows, control, normalise)
 }
 
-/// The same, log p(part, row) in the place of the shares.
+/// Conditional with log p(part, row) in the place of the shares.
 pub(super) fn joint_densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control) -> Result<Densities> {
     parts(joint, rows, control, |_| Some(()))
 }
 
-/// The same after `finish`, which has log p(part, row) in the place of the shares.
+/// The result of `finish` with log p(part, row) in the place of the shares.
 fn parts(
     joint: &Mixture,
     rows: Incomplete<'_>,

@@ -49,7 +49,7 @@ readable! {
         mixture: Mixture => &Mixture,
         /// The line of a single component.
         law: Option<Law> => Option<&Law>,
-        /// What a fit knows beside the line.
+        /// Results of a fit beside the line.
         beside: Option<Beside> => Option<&Beside>,
         /// Ends of the slopes' intervals by the profile of the likelihood (d x 2), where asked for.
         profile: Option<Vec<f64>> => Option<&[f64]>,
@@ -61,7 +61,7 @@ readable! {
     }
 }
 
-/// Fit to rows with the targets' own variances and covariances with the features.
+/// Fit to rows with the targets' variances and covariances with the features.
 ///
 /// # Errors
 /// Targets of other rows, errors of a row that are no covariance matrix together, and those of
@@ -177,7 +177,7 @@ impl Model {
         self.mixture.n_features() - 1
     }
 
-    /// The density of every row's true target, its own errors and gaps known.
+    /// The density of every row's true target, given its errors and gaps.
     ///
     /// # Errors
     /// Another number of features, [`Error::Interrupted`].
@@ -192,7 +192,7 @@ impl Model {
         })
     }
 
-    /// What is said about rows whose error bars have the factors of the fit.
+    /// Factors of the fit for the error bars of rows.
     fn scaled<T>(&self, rows: Incomplete<'_>, say: impl FnOnce(Incomplete<'_>) -> Result<T>) -> Result<T> {
         let factors = self.beside.as_ref().map_or(&[][..], |beside| &beside.feature_error_scale);
         read_with(rows, factors, say)

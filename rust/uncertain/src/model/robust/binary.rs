@@ -19,7 +19,7 @@ pub(super) struct Binary<'a> {
     pub control: &'a Control,
 }
 
-/// What a method leaves behind.
+/// Result of a method.
 #[derive(Debug, Clone)]
 pub(super) struct Outcome {
     /// Hyperplane and report; the objective is on the scale of 1/2 |w|^2 + C sum (MPSVC: its measure).

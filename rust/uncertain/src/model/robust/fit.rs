@@ -73,10 +73,10 @@ impl ValidParams {
     }
 
     /// Held-out log losses of these C, the smallest first, by cross-validation; that of the parameters does not matter,
-    /// and all hyperplanes have the same one. The methods find their own starts.
+    /// and all hyperplanes have the same one. The methods choose their starts.
     ///
     /// # Errors
-    /// Those of [`fit`](Self::fit), and too few rows or groups of a class.
+    /// As in [`fit`](Self::fit), and too few rows or groups of a class.
     pub fn path(&self, data: &GaussianArray, labels: &Labels, cs: &[f64], control: &Control) -> Result<PenaltyPath> {
         let balls = self.balls(data)?;
         let data = balls.as_ref().unwrap_or(data);

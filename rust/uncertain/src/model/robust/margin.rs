@@ -178,7 +178,7 @@ fn polish(binary: &Binary<'_>, starts: &[Vec<f64>], best: &mut Best) -> Result<u
     Ok(iterations)
 }
 
-/// The same direction with `largest` as the largest spread of all scores; `None` where no row has any.
+/// The direction with `largest` as the largest spread of all scores; `None` where no row has any.
 fn spread_to(binary: &Binary<'_>, x: &[f64], largest: f64) -> Result<Option<Vec<f64>>> {
     let most = binary.scores(x)?.iter().map(|score| score.s).fold(0.0, f64::max);
     let scaled: Vec<f64> = x.iter().map(|x| x * largest / most).collect();

@@ -55,7 +55,7 @@ params! {
         /// The radius from a probability, with `bound`; `None` leaves it to `radius`.
         #[serde(with = "number::option")]
         confidence: Option<f64> = None,
-        /// What is assumed of the rows' distributions where the radius comes from a probability.
+        /// Assumption about the rows' distributions where the radius comes from a probability.
         bound: Bound = Bound::Gaussian,
         /// AUSVC and MPSVC: the part of its first radius that a row on the wrong side loses per round, in (0, 1].
         #[serde(with = "number")]

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::named::named;
 use crate::special::quantile;
 
-/// What is assumed of a row's distribution, besides its mean and covariance.
+/// Assumption about a row's distribution, besides its mean and covariance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]

@@ -6,7 +6,7 @@
 //!
 //! with the row's standard deviations s, the scale t of every feature, and correlations c (0 where a value is exact or
 //! missing). A missing value is NaN, and so is the size of its error. Of rows that are mixtures, which have means and
-//! covariances of their own, the skewness of every feature may follow the sizes; Gaussians have 0.
+//! separate covariances, the skewness of every feature may follow the sizes; Gaussians have 0.
 
 use crate::data::Incomplete;
 use crate::error::{Error, Result};

@@ -5,7 +5,7 @@ use ndarray::Array2;
 use crate::model::probability::sigmoid;
 use crate::named::named;
 
-/// What stands between the sum of the leaves and the prediction.
+/// Function from the sum of the leaves to the prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 #[non_exhaustive]

@@ -24,7 +24,7 @@ pub use forest::ResidualForest;
 pub use link::Link;
 pub use tree::{Tree, TreeArrays};
 
-/// Those of a fit, which happens elsewhere.
+/// Parameters of a fit, which happens elsewhere.
 pub use crate::state::NoParams as Params;
 
 use crate::control::Control;
@@ -42,7 +42,7 @@ readable! {
     /// Trees, and what stands before and behind them.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Model {
-        /// What makes their columns.
+        /// Maker of their columns.
         columns: ErrorColumns => &ErrorColumns,
         baseline: Vec<f64>,
         trees: Vec<Tree>,
@@ -83,7 +83,7 @@ impl Model {
         Ok(Self { columns, baseline, trees, link, factors, residuals: None })
     }
 
-    /// The same regression with a density; the forest also sees the prediction, behind the columns.
+    /// A regression with a density; the forest also sees the prediction, behind the columns.
     ///
     /// # Errors
     /// [`Error::Data`] for classes, and for a forest of more columns.

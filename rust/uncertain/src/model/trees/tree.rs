@@ -101,7 +101,7 @@ impl Tree {
             let Some(column) = whole(column, LEAF as usize - 1) else {
                 return Err(format!("node {at} asks for column {column}"));
             };
-            // Behind the left child, and before the end of its own subtree.
+            // Behind the left child, and before the end of its subtree.
             let right = whole(arrays.right[k], end - 1).filter(|&right| right > at + 1);
             let Some(right) = right.and_then(|right| u32::try_from(right).ok()) else {
                 return Err(format!("node {at} has the right child {}", arrays.right[k]));

@@ -6,7 +6,7 @@
 //! its margin ([`row`]), so that w and all duals solve
 //!
 //! ```text
-//! alpha w + sum c (-p y x + F h) = 0,    sum c p y = 0,    and every row's own equations with mu -> 0
+//! alpha w + sum c (-p y x + F h) = 0,    sum c p y = 0,    and the equations of every row with mu -> 0
 //! ```
 //!
 //! together. Newton's method, the rows eliminated, has a matrix of d + 1 unknowns, or of as many as there are
@@ -41,7 +41,7 @@ pub(super) use reduced::{fits, is_thin};
 const BOLDEST: f64 = 1e-3;
 /// J may be so many times the complementarity above the bound before mu waits for the equations.
 const LAG: f64 = 30.0;
-/// Parts of the rows for the matrix: each has one of its own.
+/// Parts of the rows for the matrix: each has one.
 const PARTS: usize = 8;
 
 /// Where the method is: x = (u, b) in reduced coordinates, and every row's dual.
@@ -148,7 +148,7 @@ impl ConeMethod<'_> {
         sum
     }
 
-    /// What is left of the equations of w and b, and the lower bound that the duals give.
+    /// Residuals of the equations of w and b, and the lower bound that the duals give.
     fn gradient(&self, point: &Point) -> (Vec<f64>, f64) {
         let dim = self.data.dim;
         let mut classes = [vec![0.0; dim + 1], vec![0.0; dim + 1]];

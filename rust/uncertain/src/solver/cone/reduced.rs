@@ -48,7 +48,7 @@ fn thin_shape(objective: &LinearObjective<'_>) -> Option<(usize, usize, usize)> 
     Some((data.n_rows(), data.n_features(), rank))
 }
 
-/// The same, and of few rows of any kind in few features: their roots are factors, too.
+/// Reduction also of few rows of any kind in few features: their roots are factors, too.
 fn shape(objective: &LinearObjective<'_>) -> Option<(usize, usize, usize)> {
     let data = objective.problem().data;
     let (n, d) = (data.n_rows(), data.n_features());

@@ -78,7 +78,7 @@ impl ConeRow {
         Self { dual, y, c, p, lambda: mu / curve(dual, p).0, eta }
     }
 
-    /// What F'w is multiplied with.
+    /// Factor of F'w.
     pub(in crate::solver) fn scale(&self) -> f64 {
         match self.dual {
             Dual::Normal => 1.0,

@@ -29,7 +29,7 @@ const RIDGE: f64 = 1e-9;
 const WIDER_RIDGE: f64 = 1e-3;
 const GROWTH: f64 = 100.0;
 
-/// What a step costs, in products with rows of d numbers.
+/// Cost of a step, in products with rows of d numbers.
 pub(super) fn price(rows: usize, d: usize) -> f64 {
     if rows == 0 || rows * (d + 1) > MOST_NUMBERS {
         return f64::INFINITY;
@@ -208,7 +208,7 @@ impl Face {
         image
     }
 
-    /// What the moving rows change by: the longest of some parts of the step with which the function falls.
+    /// Change of the moving rows: the longest of some parts of the step with which the function falls.
     fn shortened(&self, moving: &[usize], direction: &[f64]) -> Option<Vec<f64>> {
         let mut t = 1.0;
         for _ in 0..HALVINGS {

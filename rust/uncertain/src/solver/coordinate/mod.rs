@@ -49,13 +49,13 @@ const SWEEPS: usize = 20_000;
 const SURE: f64 = 0.5;
 /// All rows are looked at after so many products per row at the latest.
 const LOOK: f64 = 15.0;
-/// What an interior-point method takes: iterations, and its multiply-adds at the price of one in a sweep.
+/// Cost of an interior-point method: iterations, and its multiply-adds at the price of one in a sweep.
 const INTERIOR: (f64, f64) = (20.0, 1.0 / 8.0);
 /// Products per row that are tried at least.
 const LEAST: f64 = 100.0;
 /// Looks without a better gap after which rounding is the limit.
 const PATIENCE: usize = 8;
-/// What counts as better.
+/// Relative decrease that counts as better.
 const BETTER: f64 = 0.9;
 /// Seed of the rows' order: an exact solver's answer does not depend on the user's.
 const SEED: u64 = 0;

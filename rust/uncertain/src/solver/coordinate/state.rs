@@ -57,7 +57,7 @@ impl DualRow {
     }
 }
 
-/// What a sweep saw on its way.
+/// Numbers of a sweep.
 pub(super) struct Swept {
     /// The part of the gap that its rows leave open.
     pub open: f64,
@@ -212,7 +212,7 @@ impl<'a> Descent<'a> {
         x
     }
 
-    /// What the slopes put into the sums of either class; the sums of the rows are made anew, without the rounding of
+    /// Terms of the slopes in the sums of either class; the sums of the rows are made anew, without the rounding of
     /// their changes.
     pub(super) fn class_sums(&mut self, control: &Control) -> Result<[ClassSums; 2]> {
         let d = self.u.len();

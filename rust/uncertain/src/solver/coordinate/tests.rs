@@ -22,7 +22,7 @@ fn descended(problem: &Problem<'_>, options: &Options) -> Solution {
     minimize(&objective, all.collect(), options, &Control::new()).unwrap()
 }
 
-/// The same problem by the interior-point method.
+/// The problem by the interior-point method.
 fn by_interior(problem: &Problem<'_>, options: &Options) -> f64 {
     let objective = problem.check().unwrap();
     let start = vec![0.0; objective.dim()];
@@ -55,7 +55,7 @@ fn the_optimum_is_that_of_the_interior_point_method() {
                     assert_eq!(found.status, Status::Converged, "{what}: gap {}", found.gap);
                     let other = by_interior(&problem, &options);
                     assert!((found.objective - other).abs() < 4e-8 * other.max(1e-12), "{what}");
-                    // The rows' order is our own: bits do not change from call to call.
+                    // The rows' order is ours: bits do not change from call to call.
                     assert_eq!(found, descended(&problem, &options), "{what}");
                 }
             }

@@ -162,7 +162,7 @@ impl<'a> Solver<'a> {
         if self.problem.epsilon > 0.0 && self.b[p] > 0.0 { 0.0 } else { self.problem.lower[p] }
     }
 
-    /// What `up` and `low` of a variable are.
+    /// `up` and `low` of a variable.
     fn sides(&self, p: usize) -> (f64, f64) {
         let (b, epsilon) = (self.b[p], self.problem.epsilon);
         let up = if b >= self.problem.upper[p] {
@@ -262,7 +262,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// What the active variables leave open of the gap, relative to the objective.
+    /// Gap of the active variables, relative to the objective.
     fn gap(&self, at: Extremes) -> f64 {
         relative(self.dual + self.open(self.intercept(at)), self.dual)
     }

@@ -112,7 +112,7 @@ pub fn solve(
 /// [`solve`], starting from coefficients within the bounds, whose sum is 0.
 ///
 /// # Errors
-/// Those of [`solve`]; a start that is not feasible.
+/// As in [`solve`]; a start that is not feasible.
 pub fn solve_from(
     kernel: &dyn KernelRows,
     problem: &DualProblem<'_>,

@@ -102,7 +102,7 @@ impl RowBlock {
         })
     }
 
-    /// What the columns of R hold for one vector: its coordinates.
+    /// Entries of the columns of R for one vector: its coordinates.
     fn coordinates(&self, at: usize) -> impl Iterator<Item = f64> {
         let len = self.residual.len();
         self.columns.iter().flat_map(move |piece| piece.chunks_exact(len).map(move |column| column[at]))

@@ -12,7 +12,7 @@ use crate::params::params;
 use crate::state::{About, Arrays, Fitted, Parts, Predictor, Training, Valid, complete, header};
 
 params! {
-    /// Those of the kernel stand side by side; those that it does not have are ignored.
+    /// Parameters of the kernels stand side by side; those that it does not have are ignored.
     pub struct Params {
         /// The kernel.
         kernel: KernelName = KernelName::Rbf,

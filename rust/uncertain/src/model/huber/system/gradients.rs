@@ -8,7 +8,7 @@ pub(super) const STEPS: usize = 40;
 
 /// One system on its way. All vectors are zero outside the rows that are free.
 pub(super) struct Descent {
-    /// What was added to the first guess.
+    /// Correction of the first guess.
     pub x: Vec<f64>,
     /// The residual.
     pub rest: Vec<f64>,

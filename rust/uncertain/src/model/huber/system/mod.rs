@@ -95,7 +95,7 @@ impl System {
         }
     }
 
-    /// What rounding alone makes of y_i - (G0 b)_i - 2 W / s_i b_i, row by row: |g_ij|^2 <= g_ii g_jj.
+    /// Rounding error of y_i - (G0 b)_i - 2 W / s_i b_i, row by row: |g_ij|^2 <= g_ii g_jj.
     pub(super) fn rounding(&self, b: &[f64], targets: &[f64], total: f64) -> Vec<f64> {
         let sum: f64 = self.roots.iter().zip(b).map(|(root, b)| root * b.abs()).sum();
         let row = |i: usize| self.roots[i] * sum + targets[i].abs() + 2.0 * total / self.weights[i] * b[i].abs();

@@ -57,7 +57,7 @@ fn labels_that_leave_need_no_new_factor() {
     for round in 0..6 {
         free.retain(|i| i % 139 != round * 7);
         let total: f64 = free.iter().map(|&i| system.weights()[i]).sum();
-        // Rows that left keep a value of their own, as at a threshold, every other time.
+        // Rows that left keep a value, as at a threshold, every other time.
         let others = if round % 2 == 0 { 0.0 } else { 1e-4 };
         (0..l).filter(|i| free.binary_search(i).is_err()).for_each(|i| b[i] = others);
         let start = (b.clone(), system.times(&b).unwrap());

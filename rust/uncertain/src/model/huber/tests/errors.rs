@@ -1,4 +1,4 @@
-//! What cannot be used is refused, and said.
+//! Unusable arguments are refused with a message.
 
 use super::*;
 

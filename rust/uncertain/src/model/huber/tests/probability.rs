@@ -35,7 +35,7 @@ fn probabilities_are_sigmoids_of_scores_of_labels_that_were_held_out() {
         let truth = 1.0 / (1.0 + (-3.0 * x).exp());
         assert!((p[[i, 1]] - truth).abs() < 0.1 && (p.row(i).sum() - 1.0).abs() < 1e-15, "{x}: {} {truth}", p[[i, 1]]);
     }
-    // A flexible fit to labels without a pattern: its own scores promise much, held-out ones nothing.
+    // A flexible fit to labels without a pattern: its scores promise much, held-out ones nothing.
     let mut numbers = Numbers::new(11);
     let noise: Vec<f64> = (0..500).map(|_| [-1.0, 1.0][usize::from(numbers.uniform() < 0.5)]).collect();
     let view = View {

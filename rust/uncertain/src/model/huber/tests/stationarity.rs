@@ -111,7 +111,7 @@ fn features_in_any_unit_are_stationary_to_nine_digits() {
             assert!((objective - same).abs() <= 1e-9 * same, "{kernel:?} {powers:?}: {objective} is not {same}");
         }
     }
-    // What was scaled by its owner stays as it is.
+    // Features that their owner scaled stay as they are.
     let params = Params::new().views(vec![View { kernel: Kernel::Linear, ..View::default() }]).check().unwrap();
     let model = params.fit(&points(&x), &[y], None, &Control::new()).unwrap();
     assert_eq!(model.parts[0].scales, None);
