@@ -2,7 +2,7 @@
 Which model? Let it choose
 ==========================
 
-Without ``method=``, ``uncertain.fit`` compares the models that suit the table on the same held-out rows and mixes
+Without ``method=``, ``uncertain.fit`` compares the models that suit the table on held-out rows and mixes
 their distributions. ``model.leaderboard_`` is the whole comparison, including models that ignore the error bars.
 """
 

@@ -7,7 +7,7 @@ farther away. Models that ignore error bars lose accuracy, and so do models that
 the objects. Models that treat them as error bars weigh each value by how well it was measured.
 
 The data are the 569 biopsies that come with scikit-learn, thirty features each. The noise is simulated, so that its
-size is known: every value is read with an error whose standard deviation is drawn for that value alone (log-normal,
+size is certain: every value is read with an error whose standard deviation is drawn for that value alone (log-normal,
 median 0.3 of the feature's spread).
 """
 
@@ -74,7 +74,7 @@ def one_split(seed):
 right = np.array([one_split(seed) for seed in range(4)])
 
 # %%
-# Means of four splits; the bars are standard errors between them. What to see: all begin between 94 and 96 %, and only the models
+# Means of four splits; the bars are standard errors between them. All begin between 94 and 96 %, and only the models
 # that use error bars as error bars stay there.
 
 styles = {
@@ -94,12 +94,12 @@ for j, (name, (style, color)) in enumerate(styles.items()):
     )
 ax.set_xscale("log", base=2)
 ax.set_xticks(factors, [f"x {k}" for k in factors])
-ax.set_xlabel("errors of half of the new values, against those of the training rows")
+ax.set_xlabel("errors of half of the new values / errors in training")
 ax.set_ylabel("held-out biopsies classified correctly (%)")
 ax.legend(loc="lower left")
 plt.show()
 
 # %%
-# ``make demo`` repeats it with more splits. It also shows the opposite: the *published* error bars of the same biopsies
+# ``make demo`` repeats it with more splits. It also shows the opposite: the *published* error bars of these biopsies
 # are small and similar, and change almost nothing. To find out which case is yours, see
 # :ref:`sphx_glr_gallery_pages_1_start_plot_report.py`.

@@ -14,21 +14,21 @@ import polars as pl
 import uncertain
 from uncertain.demo import kepler
 
-warnings.simplefilter("ignore", uncertain.exceptions.UncertainWarning)  # print(model) says the same
+warnings.simplefilter("ignore", uncertain.exceptions.UncertainWarning)  # print(model) has them
 
 objects = kepler()
-known = objects.filter(pl.col("kepid") % 5 < 3)  # whole stars: some have several objects
+training = objects.filter(pl.col("kepid") % 5 < 3)  # whole stars: some have several objects
 new = objects.filter(pl.col("kepid") % 5 >= 3)
-known.select("koi_disposition", "koi_prad", "koi_prad_err1", "koi_prad_err2").head(3)
+training.select("koi_disposition", "koi_prad", "koi_prad_err1", "koi_prad_err2").head(3)
 
 # %%
 # The model prints what was found: columns, meaning of the error bars, steps, and how good the fit is.
 
-model = uncertain.fit(known, target="koi_disposition", groups="kepid", method="remeasured")
+model = uncertain.fit(training, target="koi_disposition", groups="kepid", method="remeasured")
 print(model)
 
 # %%
-# New rows are predicted in the same kind of table.
+# A table of new rows goes in, a table of predictions comes out.
 
 probability = model.predict_proba(new)
 print(probability.head(3))

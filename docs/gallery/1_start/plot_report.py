@@ -2,7 +2,7 @@
 Did the error bars change anything?
 ===================================
 
-Often they do not. ``model.report`` compares the same method with and without them, on the same held-out rows. Here are
+Often they do not. ``model.report`` compares the method with and without them, on held-out rows. Here are
 two real tables with published error bars: 569 biopsies, where nothing changes, and 809 objects of the Kepler telescope,
 where it does.
 """
@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import uncertain
 from uncertain.demo import kepler, wdbc
 
-warnings.simplefilter("ignore", uncertain.exceptions.UncertainWarning)  # print(model) says the same
+warnings.simplefilter("ignore", uncertain.exceptions.UncertainWarning)  # print(model) has them
 
 biopsies, objects = wdbc(), kepler()
 model = uncertain.fit(biopsies, target="diagnosis", method="gsu")
@@ -29,13 +29,13 @@ print(of_objects.verdict)
 
 # %%
 # Each table says what its error bars are worth as *measurement error* of one reading and as *spread* of a row, and in a
-# discriminant. Every difference has its standard error: none of the biopsies' is as large as its own.
+# discriminant. Every difference has its standard error: none of the biopsies' is as large as its error.
 
 print(of_biopsies.meanings)
 print(of_objects.meanings)
 
 # %%
-# The same as a picture: 0 is the model that sees the means alone, on the same folds.
+# As a picture: 0 is the model without error bars, on equal folds.
 
 fig, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
 for shift, (name, report), color, marker in zip(

@@ -4,7 +4,7 @@ Spread or measurement error?
 
 "mean ± sigma" can mean two things. A row may *be* a population, all of which belongs to its class (the frames of a
 video, the cells of a sample). Or it is *one noisy reading* of a true value: then the noise is in the mean already,
-and adding it a second time does harm. Here the same numbers are treated both ways.
+and adding it a second time does harm. Here one set of numbers is treated both ways.
 """
 
 import matplotlib.pyplot as plt
@@ -32,7 +32,7 @@ def populations(n, rng):
 
 
 # %%
-# What is to be predicted differs, too: for a reading the class of its true value; for a population the class of *one of its
+# The target differs, too: for a reading the class of its true value; for a population the class of *one of its
 # points*, such as the next frame.
 
 scores = {}
@@ -72,4 +72,4 @@ plt.show()
 
 # %%
 # The default call tries both. A single ``method=`` takes scalar error columns as measurement error, and list columns or a
-# ``GaussianArray`` as spread, unless ``meaning=`` says otherwise; ``model.report(table)`` compares both on the same folds.
+# ``GaussianArray`` as spread, unless ``meaning=`` says otherwise; ``model.report(table)`` compares both.

@@ -36,12 +36,12 @@ objects.select("kepid", "koi_disposition", "koi_depth", "koi_depth_err1", "koi_d
 # next year.
 
 stars = objects["kepid"].unique().sort().sample(fraction=0.6, seed=0, shuffle=True)
-known = objects.filter(pl.col("kepid").is_in(stars.implode()))
+training = objects.filter(pl.col("kepid").is_in(stars.implode()))
 new = objects.filter(~pl.col("kepid").is_in(stars.implode()))
 
 fig, ax = plt.subplots(figsize=(7, 4.6), layout="constrained")
 for label, color, marker in (("CONFIRMED", PLANET, "o"), ("FALSE POSITIVE", FALSE, "s")):
-    some = known.filter(pl.col("koi_disposition") == label).drop_nulls()
+    some = training.filter(pl.col("koi_disposition") == label).drop_nulls()
     arms = [some["koi_prad_err2"].abs(), some["koi_prad_err1"]]
     ax.errorbar(
         some["koi_period"], some["koi_prad"], yerr=arms, fmt=marker, color=color, markersize=3,
@@ -59,8 +59,8 @@ plt.show()
 # In this catalogue every answer is marked doubtful, since poorly measured objects are partly other *kinds* of objects,
 # and it says so. But a gross mistake stands out, such as temperatures whose error bars somebody divided by ten:
 
-columns = [c for c in known.columns if c not in ("kepoi_name", "kepid", "koi_disposition")]
-published = known.select(columns)
+columns = [c for c in training.columns if c not in ("kepoi_name", "kepid", "koi_disposition")]
+published = training.select(columns)
 mistaken = published.with_columns(pl.col("koi_steff_err1", "koi_steff_err2") / 10)
 shown = [f"koi_{q}" for q in ("duration", "impact", "prad", "srad", "steff", "slogg")]
 
@@ -85,14 +85,14 @@ plt.show()
 # %%
 # 3. Fit
 # ------
-# One call. It finds the columns and their errors, fills what is missing with what is known, compares a dozen models on
+# One call. It finds the columns and their errors, estimates missing values, compares a dozen models on
 # held-out stars (two objects of one star stay together: ``groups=``), and says what it did.
 
-model = uncertain.fit(known, target="koi_disposition", groups="kepid")
+model = uncertain.fit(training, target="koi_disposition", groups="kepid")
 print(model)
 
 # %%
-# What was compared: the log loss of objects that the model had not seen, with errors as they are and four times as
+# The leaderboard: log loss of held-out objects, with errors as they are and four times as
 # large.
 
 board = model.leaderboard_.drop_nulls("weight")
@@ -121,16 +121,16 @@ print(f"{100 * model.score(new):.1f} % of {len(new)} new objects are classified 
 # %%
 # 5. Next year the errors are larger
 # ----------------------------------
-# A shorter mission, fainter stars: the same objects, measured two and four times worse, and their error bars say so.
+# A shorter mission, fainter stars: these objects with errors two and four times as large.
 # Beside the model: gradient boosting that gets the errors as further columns, which is what most of us would do.
 
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-boosting = HistGradientBoostingClassifier(random_state=0).fit(known[columns], known["koi_disposition"])
+boosting = HistGradientBoostingClassifier(random_state=0).fit(training[columns], training["koi_disposition"])
 
 
 def worse(table, k, rng):
-    """The same rows, measured with errors k times as large: noise is added and the error bars say so."""
+    """Rows measured with errors k times as large: noise is added and the error bars say so."""
     out = {}
     for name in columns[::3]:
         value, up, down = (table[name + end].to_numpy() for end in ("", "_err1", "_err2"))
@@ -162,8 +162,8 @@ for name, values in right.items():
     print(f"{name:28}", *(f"{value:6.1f}" for value in np.mean(values, axis=1)))
 
 # %%
-# 6. What can be said for sure?
-# -----------------------------
+# 6. Sets of classes with a guarantee
+# -----------------------------------
 # ``predict_set`` gives every object the classes that it may have, such that 95 % of the sets contain the truth. An
 # object with both classes is open: another night at the telescope may decide it.
 
@@ -195,7 +195,7 @@ print(best.with_columns(object=candidates["kepoi_name"].gather(best["row"])))
 # %%
 # From here
 # ---------
-# - Your own table: :doc:`/how-to/table`. Choose a model: :doc:`/how-to/choose`.
+# - Your table: :doc:`/how-to/table`. Choose a model: :doc:`/how-to/choose`.
 # - A slope between true values: :doc:`/how-to/slope`.
 # - Replicates in the lab: :doc:`/how-to/error-bars`.
 # - Millions of rows: :doc:`/how-to/large-data`.

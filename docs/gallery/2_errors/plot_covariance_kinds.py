@@ -42,7 +42,7 @@ fig.supylabel("y (arbitrary units)")
 plt.show()
 
 # %%
-# The means are the same six times; how steep the boundary is depends on the covariances alone.
+# The means are equal six times; how steep the boundary is depends on the covariances alone.
 
 for title, rows in kinds.items():
     a, b = GSUClassifier(alpha=1e-2).fit(rows, y).coef_[0]

@@ -53,14 +53,14 @@ from sklearn.metrics import log_loss
 
 y = rng.integers(0, 2, 3000)
 rows = rng.multivariate_normal(np.zeros(4), 0.3 * np.eye(4) + 0.7, 3000) + np.outer(y, [1.2, 0.0, 0.0, 0.0])
-own = GaussianDiscriminant().fit(rows[:1000], y[:1000])
+with_gaps = GaussianDiscriminant().fit(rows[:1000], y[:1000])
 plain = LinearDiscriminantAnalysis().fit(rows[:1000], y[:1000])
 mean = rows[:1000].mean(axis=0)
 share = np.linspace(0, 0.6, 7)
 curves = {"gaps as infinite errors": [], "means filled in": []}
 for p in share:
     holes = np.where(rng.random((2000, 4)) < p, np.nan, rows[1000:])
-    curves["gaps as infinite errors"].append(log_loss(y[1000:], own.predict_proba(holes)))
+    curves["gaps as infinite errors"].append(log_loss(y[1000:], with_gaps.predict_proba(holes)))
     filled_in = np.where(np.isnan(holes), mean, holes)
     curves["means filled in"].append(log_loss(y[1000:], plain.predict_proba(filled_in)))
 

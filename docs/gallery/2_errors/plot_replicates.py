@@ -30,8 +30,8 @@ samples = from_replicates(runs, by="sample", of="mean")
 samples.head(3)
 
 # %%
-# The new columns are found by name. Ellipses are one standard error of the mean: some samples are known ten times better than
-# others.
+# `fit` recognises the new columns by name. Ellipses are one standard error of the mean; errors of the samples differ by
+# a factor of ten.
 
 model = uncertain.fit(samples, target="spoiled", exact=[], method="gsu")
 fig, ax = plt.subplots(figsize=(6.5, 5), layout="constrained")

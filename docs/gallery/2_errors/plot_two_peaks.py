@@ -32,10 +32,10 @@ for name, rows in (("moments", X.collapse("gaussian")), ("two peaks", X)):
     model = GaussianDiscriminant(shared_covariance=False).fit(rows[train], kind[train])
     p = model.predict_proba(rows[test])[np.arange(test.sum()), kind[test]]
     loss[name] = -np.log(p).mean()
-# The truth's own: the densities that made the data, known.
-known = GaussianDiscriminant(shared_covariance=False).fit(z[train][:, None], kind[train])
-p = known.predict_proba(X[test])[np.arange(test.sum()), kind[test]]
-loss["two peaks, classes known"] = -np.log(p).mean()
+# The densities that made the data.
+truth = GaussianDiscriminant(shared_covariance=False).fit(z[train][:, None], kind[train])
+p = truth.predict_proba(X[test])[np.arange(test.sum()), kind[test]]
+loss["two peaks, true densities"] = -np.log(p).mean()
 for name, value in loss.items():
     print(f"log loss with {name}: {value:.3f}")
 
@@ -45,10 +45,10 @@ for name, value in loss.items():
 fig, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
 grid = np.linspace(0, 4.5, 400)
 for at, row in enumerate(np.flatnonzero(shares < 0.9)[:4]):
-    own = X[row]
-    s = np.sqrt(own.components.covariances().ravel())
+    redshift = X[row]
+    s = np.sqrt(redshift.components.covariances().ravel())
     density = (
-        own.weights / s * np.exp(-(((grid[:, None] - own.components.means.ravel()) / s) ** 2) / 2)
+        redshift.weights / s * np.exp(-(((grid[:, None] - redshift.components.means.ravel()) / s) ** 2) / 2)
     ).sum(axis=1)
     ax.fill_between(
         grid,

@@ -16,11 +16,11 @@ import polars as pl
 import uncertain
 from uncertain.demo import kepler
 
-warnings.simplefilter("ignore", uncertain.exceptions.UncertainWarning)  # print(model) says the same
+warnings.simplefilter("ignore", uncertain.exceptions.UncertainWarning)  # print(model) has them
 
 objects = kepler()  # NASA's Kepler catalogue: planet or false alarm?
-known, new = objects.filter(pl.col("kepid") % 5 < 3), objects.filter(pl.col("kepid") % 5 >= 3)
-model = uncertain.fit(known, target="koi_disposition", groups="kepid", method="remeasured")
+training, new = objects.filter(pl.col("kepid") % 5 < 3), objects.filter(pl.col("kepid") % 5 >= 3)
+model = uncertain.fit(training, target="koi_disposition", groups="kepid", method="remeasured")
 print(model.predict_set(new, coverage=0.9).head(4))
 
 # %%
@@ -28,7 +28,7 @@ print(model.predict_set(new, coverage=0.9).head(4))
 
 
 def worse(table, k, rng):
-    """The same rows, measured with errors k times as large."""
+    """Rows measured with errors k times as large."""
     out = []
     for name in [c for c in table.columns if f"{c}_err1" in table.columns]:
         up, down = table[f"{name}_err1"].to_numpy(), table[f"{name}_err2"].to_numpy()

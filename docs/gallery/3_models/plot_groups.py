@@ -19,9 +19,9 @@ rng = np.random.default_rng(0)
 def visits(patients, each):
     """Twenty values of each patient, read at each visit with errors of 0.2; the first tells the illness."""
     ill = np.arange(patients) % 2
-    own = rng.normal(size=(patients, 20)) + 0.6 * np.outer(2 * ill - 1, np.arange(20) == 0)
+    values = rng.normal(size=(patients, 20)) + 0.6 * np.outer(2 * ill - 1, np.arange(20) == 0)
     who = np.repeat(np.arange(patients), each)
-    read = own[who] + 0.2 * rng.normal(size=(len(who), 20))
+    read = values[who] + 0.2 * rng.normal(size=(len(who), 20))
     columns = {f"f{j}": read[:, j] for j in range(20)} | {
         f"f{j}_err": np.full(len(who), 0.2) for j in range(20)
     }

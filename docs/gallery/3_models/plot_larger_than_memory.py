@@ -34,7 +34,7 @@ mapped = uncertain.fit(folder / "*.parquet", target="kind", method="gsu", memory
 print(mapped)
 
 # %%
-# The same files read into memory, and the probabilities of a night that neither has seen.
+# A fit to all files in memory, and the probabilities of a night that neither has seen.
 
 in_memory = uncertain.fit(folder / "*.parquet", target="kind", method="gsu")
 rng = np.random.default_rng(100)

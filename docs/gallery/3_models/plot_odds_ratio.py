@@ -2,7 +2,7 @@
 An odds ratio with errors in x
 ==============================
 
-How much does a dose raise the risk? A logistic regression on doses that are known with errors finds too little, because the
+How much does a dose raise the risk? A logistic regression on doses with errors finds too little, because the
 errors flatten the curve. ``GeneralizedLinearLaw`` fits the law between the risk and the *true* dose, with standard errors.
 The patients are simulated, so that the truth is there to compare with.
 """

@@ -55,7 +55,7 @@ for (name, curve), style, color in zip(
     ax.plot(factors, curve, style, color=color, linewidth=2, label=name)
 ax.axvline(1, color="#9a9a9a", linewidth=1)
 ax.set(
-    xlabel="errors of new rows, against those of the training rows",
+    xlabel="errors of new rows / errors in training",
     ylabel="new rows classified correctly (%)",
 )
 ax.legend()
