@@ -22,11 +22,14 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from .._data.options import refuse_if
 from .._data.typing import Array, Floats, Header, Json, Keywords
 from .._data.validation import seed_from
+from .._data.warn import warn
 from .._uncertain import Fitted, check_parameters, fit, parameter_names
 from ..exceptions import ParameterError, UncertainError
 from .penalty import FitRows, choose, is_auto
@@ -236,3 +239,40 @@ def _restored(value: object) -> object:
     if isinstance(value, list):
         return [_restored(v) for v in value]
     return float(value) if isinstance(value, str) and value in ("inf", "-inf", "nan") else value
+
+
+REPORT = {"objective_": "objective", "optimality_gap_": "gap", "n_iter_": "n_iter", "status_": "status"}
+"""Attributes, and what the core calls them."""
+
+
+def keep_reports(estimator: BaseEstimator, fits: list[Keywords]) -> None:
+    """Set `objective_`, `optimality_gap_`, `n_iter_` and `status_`: of one problem, or arrays of several."""
+    for attribute, name in REPORT.items():
+        values = [fit[name] for fit in fits]
+        setattr(estimator, attribute, values[0] if len(values) == 1 else np.array(values))
+
+
+def warn_unless_converged(estimator: BaseEstimator, advice: str) -> None:
+    """Warn how the worst of its problems ended, with the certified gap where there is one, and what to do.
+
+    Reads the attributes that `keep_reports` sets.
+    """
+    status, gap, n_iter = (
+        np.atleast_1d(getattr(estimator, a)) for a in ("status_", "optimality_gap_", "n_iter_")
+    )
+    late = np.flatnonzero(~np.isin(status, ["converged", "steps_done"]))
+    if not late.size:
+        return
+    worst = late[np.argmax(np.nan_to_num(gap[late]))]
+    certified = (
+        ""
+        if np.isnan(gap[worst])
+        else f"the objective is within a certified {gap[worst]:.2g} (relative) of the minimum, but "
+    )
+    name = type(estimator).__name__
+    method = f"(method={estimator.method!r})" if hasattr(estimator, "method") else ""
+    warn(
+        f"{name}{method} did not converge ({status[worst]} after {n_iter[worst]} iterations): {certified}tol "
+        f"is {estimator.tol:g}; {advice}",
+        ConvergenceWarning,
+    )

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from .._base.classifiers import predicted, target_arguments
-from .._base.convergence import keep_reports, warn_unless_converged
+from .._base.core import keep_reports, warn_unless_converged
 from .._base.docs import documented
 from .._base.sums import BeyondSums, Need
 from .._data.column import read_column

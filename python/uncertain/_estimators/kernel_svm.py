@@ -14,8 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base.classifiers import ScoreClassifier, class_arguments, predicted, target_arguments
-from .._base.convergence import keep_reports, warn_unless_converged
-from .._base.core import Core, RunParameters
+from .._base.core import Core, RunParameters, keep_reports, warn_unless_converged
 from .._base.docs import documented
 from .._base.sums import BeyondSums, Need
 from .._data.array import GaussianArray

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from .._base.classifiers import ScoreClassifier, class_arguments
-from .._base.convergence import keep_reports, warn_unless_converged
-from .._base.core import Core, RunParameters
+from .._base.core import Core, RunParameters, keep_reports, warn_unless_converged
 from .._base.sums import BeyondSums, Need
 from .._data.typing import Floats, Header, Keywords, RowValues
 from .._data.validation import RowsLike, check_gaussians

@@ -23,9 +23,7 @@ from .._data.incomplete import Incomplete
 from .._data.mixing import uniform
 from .._data.typing import Floats, Ints, Keywords, NativeTable, Values
 from .._report.folds import check_counts
-from .._rows.batches import in_parts, numbered
-from .._rows.source import Source
-from .._tables.dask import is_dask
+from .._rows.source import Source, in_parts, is_dask, numbered
 from .._tables.frame import BatchSize
 from .._tables.table import Table, as_table
 from ..exceptions import ParameterError, ShapeError, UncertainError

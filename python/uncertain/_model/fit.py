@@ -30,9 +30,9 @@ from .._data.validation import TableLike
 from .._data.warn import kept_warnings, warn
 from .._errors.suspicious import doubtful_errors, features_from, repeated_readings, suspected
 from .._rows.reader import RowReader
+from .._rows.source import is_dask
 from .._rows.training import REMEMBERED_ROWS, TrainingRows
 from .._tables.columns import ROLES, ColumnRoles, Columns, ColumnsLike
-from .._tables.dask import is_dask
 from ..exceptions import ParameterError, UncertainWarning
 from .calibrating import calibrate
 from .model import Model

@@ -35,10 +35,9 @@ from .._report.classes import Report
 from .._report.huber import HuberReport
 from .._report.pace import Pace, ReportCallback
 from .._report.regression import RegressionReport
-from .._rows.source import Source
+from .._rows.source import Source, is_dask, lazily
 from .._rows.training import REMEMBERED_ROWS
 from .._tables.columns import Columns
-from .._tables.dask import is_dask, lazily
 from ..exceptions import ModelFileError, ParameterError, ShapeError, UncertainError
 from ..preprocessing._moves import moved
 from .calibrating import Calibration, deviation, log

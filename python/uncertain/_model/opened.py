@@ -15,11 +15,10 @@ from .._rows.batches import suits_parts
 from .._rows.mapped import Budget
 from .._rows.reader import RowReader, Uses, beside_features, refuse_of_laws
 from .._rows.rows import Files
-from .._rows.source import Source
+from .._rows.source import Source, is_dask
 from .._rows.table_reader import TableReader
 from .._tables.columns import Columns, listing
 from .._tables.contents import find_filled
-from .._tables.dask import is_dask
 from .._tables.error_names import OF_POPULATIONS, SPREAD
 from .._tables.find import Types, find_columns
 from .._tables.flags import find_flags

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -24,8 +25,8 @@ from .._data.typing import Array, ColumnOrValues, Floats, Indexable, Labels
 from .._data.validation import TableLike, check_fitted_names
 from .._data.warn import warn
 from .._errors.sizes import ErrorSizes
-from .._rows.batches import in_parts, is_large, numbered
-from .._rows.source import Source
+from .._rows.batches import is_large
+from .._rows.source import Source, in_parts, numbered
 from .._tables.columns import Columns, listing
 from .._tables.frame import BatchSize
 from .._tables.table import Table
@@ -73,13 +74,17 @@ class Reader:
         """Name of the predictions."""
         self.target_unit = columns.target_unit if self.is_regression else None
         """The unit of predicted numbers."""
-        self._tolerated = tolerated(pipeline)
         self._has_warned = self._has_warned_of_plain = False
 
     @property
     def feature_names(self) -> list[str]:
         """Names of the features: the columns, or x0, x1, ... without names."""
         return feature_names(self.pipeline)
+
+    @cached_property
+    def _tolerated(self) -> tuple[float, float]:
+        """Factors by which errors may be off."""
+        return tolerated(self.pipeline)
 
     def gaussians(self, source: Source) -> GaussianArray:
         """The rows, their gaps filled from what the model has learned of the features."""

@@ -18,8 +18,8 @@ from .._report.held_out import Distribution
 from .._report.huber import HuberReport, report_of_huber
 from .._report.metrics import Answer
 from .._report.regression import RegressionReport, compare_regressions
-from .._rows.of_target import covariances, limits
 from .._rows.source import Source
+from .._rows.target import covariances, limits
 from .._tables.columns import OF_LAWS, PairsOfTarget
 from ..exceptions import UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor

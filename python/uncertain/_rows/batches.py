@@ -7,9 +7,7 @@ mean nothing, all rows are counted first and read again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -26,23 +24,14 @@ from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._categories import Categories, find_categories, joined_categories
 from .rows import Place
-from .source import Source
+from .source import PART_BYTES, Source, in_parts, numbered
 
 LARGE = 64 << 20
 """Bytes of numbers from which a table is read in parts: less is not worth more than one."""
 LOOKED_AT = 1_000
 """Rows in which an error column of a large table has to hold something."""
-PART_BYTES = 8 << 20
-"""Of a part: what is made of it beside it stays in the cache, and small."""
-UNIT = 1024
-"""Rows of a part are a multiple of it, as the core's blocks of rows are."""
 FIRST_ROWS = 16_384
 """Rows of a first part whose lists are of unknown lengths."""
-
-
-def in_parts(numbers_per_row: int, part_bytes: int = PART_BYTES) -> int:
-    """The number of rows of a part whose rows have so many numbers."""
-    return max(part_bytes // (8 * max(numbers_per_row, 1)) // UNIT, 1) * UNIT
 
 
 def is_large(source: Source, columns: Columns) -> bool:
@@ -198,19 +187,3 @@ def read_in_parts(
     if all(isinstance(part, Incomplete) for part in parts):
         reading._refuse_empty(np.logical_and.reduce([part.missing.all(axis=0) for part in parts]))
     return parts
-
-
-@contextmanager
-def numbered(first: int, at: Ints | None = None) -> Iterator[None]:
-    """Errors count rows from the first of the table; `at`: the rows that are looked at."""
-    try:
-        yield
-    except UncertainError as error:
-        if not first and at is None:
-            raise
-
-        def place(row: re.Match[str]) -> str:
-            number = int(row[1])
-            return f"row {first + (number if at is None or number >= len(at) else int(at[number]))}"
-
-        raise type(error)(re.sub(r"\brow (\d+)", place, str(error))) from error

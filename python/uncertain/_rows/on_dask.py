@@ -25,7 +25,6 @@ from ..exceptions import ClusterError, UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._categories import Categories, joined_categories
 from .cluster import Cluster
-from .of_target import with_target_std
 from .partition import (
     MANY_LABELS,
     Beside,
@@ -46,7 +45,7 @@ from .partition import (
 from .reader import Policy, RowReader, Uses, no_target_std, refuse_of_laws
 from .rows import Place, Rows
 from .source import Source
-from .target_cleaning import TargetCleaning, target_columns
+from .target import TargetCleaning, target_columns, with_target_std
 from .training import TrainingRows
 
 GROUP_BYTES = 1 << 27

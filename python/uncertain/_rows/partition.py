@@ -32,7 +32,7 @@ from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._categories import Categories, find_categories
 from .source import Source
-from .target_cleaning import TargetCleaning
+from .target import TargetCleaning
 
 MANY_LABELS = 1_000
 """More different labels than this are refused."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn, Self, TypeGuard
@@ -25,6 +27,11 @@ from .._tables.paths import Paths
 from .._tables.table import Table, as_table
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError, UncertainWarning
 from ..preprocessing._error_bars import deviations_of_target
+
+PART_BYTES = 8 << 20
+"""Of a part: what is made of it beside it stays in the cache, and small."""
+UNIT = 1024
+"""Rows of a part are a multiple of it, as the core's blocks of rows are."""
 
 
 @dataclass(frozen=True)
@@ -228,3 +235,44 @@ def _are_paths(given: object) -> TypeGuard[Paths]:
     if isinstance(given, (list, tuple)):
         return len(given) > 0 and all(isinstance(path, (str, os.PathLike)) for path in given)
     return isinstance(given, (str, os.PathLike))
+
+
+def is_dask(X: object) -> bool:
+    """Is it a DataFrame of Dask? Dask is not imported for that."""
+    frames = sys.modules.get("dask.dataframe")
+    return frames is not None and isinstance(X, frames.DataFrame)
+
+
+def lazily(
+    table: NativeTable, ask: Callable[[NativeTable], NativeTable], like: Callable[[NativeTable], NativeTable]
+) -> NativeTable:
+    """`ask` of every partition, when it is needed; `like` gives the empty answer to an empty table."""
+    meta = like(table._meta)
+    return table.map_partitions(_of_partition, ask, meta, meta=meta)
+
+
+def _of_partition(
+    part: NativeTable, ask: Callable[[NativeTable], NativeTable], empty: NativeTable
+) -> NativeTable:
+    return ask(part) if len(part) else empty
+
+
+def in_parts(numbers_per_row: int, part_bytes: int = PART_BYTES) -> int:
+    """The number of rows of a part whose rows have so many numbers."""
+    return max(part_bytes // (8 * max(numbers_per_row, 1)) // UNIT, 1) * UNIT
+
+
+@contextmanager
+def numbered(first: int, at: Ints | None = None) -> Iterator[None]:
+    """Errors count rows from the first of the table; `at`: the rows that are looked at."""
+    try:
+        yield
+    except UncertainError as error:
+        if not first and at is None:
+            raise
+
+        def place(row: re.Match[str]) -> str:
+            number = int(row[1])
+            return f"row {first + (number if at is None or number >= len(at) else int(at[number]))}"
+
+        raise type(error)(re.sub(r"\brow (\d+)", place, str(error))) from error

@@ -25,13 +25,12 @@ from .._tables.statistics import code_warning, codes_of
 from .._tables.table import Table
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
-from . import of_target
-from .batches import PART_BYTES, in_parts, numbered, read_in_parts
+from . import target
+from .batches import read_in_parts
 from .mapped import OF_SEVERAL, Budget, copied
 from .reader import OF_PAIRS, PerRow, Policy, RowReader, Uses, no_target_std, refuse_of_laws
 from .rows import Files, Place, Rows
-from .source import Source
-from .target_cleaning import clean_target
+from .source import PART_BYTES, Source, in_parts, numbered
 from .training import TrainingRows
 
 SHAPED = 3
@@ -63,12 +62,12 @@ class TableReader(RowReader):
 
     def settle(self, task: str, *, partial: bool) -> bool:
         if self.per_row["y_cov"] is not None:
-            y_cov = of_target.covariance_of_rows(self.per_row["y_cov"], self.source.n_rows)
+            y_cov = target.covariance_of_rows(self.per_row["y_cov"], self.source.n_rows)
             self.per_row = self.per_row | {"y_cov": y_cov}
         if self.in_parts:
             self._read_beside()
         if self.policy.on_missing == "auto":
-            self.source, self.per_row = clean_target(self.source, self.per_row, self.columns, task)
+            self.source, self.per_row = target.clean_target(self.source, self.per_row, self.columns, task)
         if self.policy.on_missing == "auto" and not partial:
             at = self.source.rows_with(self.per_row["target"])
             self.n_left_out = 0 if at is None else self.source.n_rows - len(at)
@@ -168,7 +167,7 @@ class TableReader(RowReader):
             rows = self.reading._fit_columns(self.source.rows, self.columns)
             self.reading.count_target(self.columns.target, self._n_sized)
             if pairs is not None and known.y_std is not None:
-                xy_cov = of_target.covariances(self.source, self.reading, rows, pairs, known.y_std)
+                xy_cov = target.covariances(self.source, self.reading, rows, pairs, known.y_std)
                 known = replace(known, xy_cov=xy_cov)
         return Rows([rows], known)
 
@@ -176,7 +175,7 @@ class TableReader(RowReader):
         """Arguments of each row beside the features; columns of covariances with the target's errors."""
         source, per_row = self.source, self.per_row
         if uses.y_std and per_row["target_std"] is None and per_row["y_cov"] is None:
-            self.columns = of_target.with_target_std(self.columns, arms=True)
+            self.columns = target.with_target_std(self.columns, arms=True)
         y_std = self._y_std(uses)
         pairs = self._pairs_of_target(uses, y_std)
         y_limit = self._y_limit(uses)
@@ -244,7 +243,7 @@ class TableReader(RowReader):
             raise UncertainError(
                 f"{next(iter(pairs.columns))} needs the error bars of {per_row['target']!r}: pass target_std="
             )
-        self.columns = of_target.with_pairs_of_target(self.columns, pairs)
+        self.columns = target.with_pairs_of_target(self.columns, pairs)
         return pairs
 
     def _arms(self, uses: Uses, pairs: PairsOfTarget | None) -> Arms:
@@ -264,7 +263,7 @@ class TableReader(RowReader):
         column = self.columns.found.target_limit
         if column is None:
             return None
-        limits = of_target.limits(self.source, self.columns)
+        limits = target.limits(self.source, self.columns)
         if limits is not None and not uses.y_limit:
             raise ParameterError(
                 f"limits={{{self.per_row['target']!r}: {column!r}}}: targets may be limits where they are "
