@@ -29,7 +29,7 @@ from .._rows.training import TrainingRows
 from ..exceptions import UncertainError
 from ..preprocessing._error_columns import feature_spread
 from .conformal import Conformal, noise_levels, score_of_classes, score_of_numbers
-from .measured import is_measured
+from .pipeline_facts import is_measured
 from .reader import gaussian_rows
 
 FEW_ROWS, MANY_ROWS = 1_000, 20_000

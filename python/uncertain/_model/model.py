@@ -37,15 +37,16 @@ from .._report.pace import Pace, ReportCallback
 from .._report.regression import RegressionReport
 from .._rows.source import Source, is_dask, lazily
 from .._rows.training import REMEMBERED_ROWS
+from .._tables.answers import as_array
 from .._tables.columns import Columns
 from ..exceptions import ModelFileError, ParameterError, ShapeError, UncertainError
 from ..preprocessing._moves import moved
 from .calibrating import Calibration, deviation, log
-from .coefficients import hyperplanes, law_or_curve
 from .conformal import Conformal, interval, noise_levels, score_of_classes, set_lists
 from .drawn import some_rows
 from .file import Metadata, from_bytes, read, to_bytes, write
 from .grid import checked_grid, checked_levels, grid_around, warn_of_narrow
+from .pipeline_facts import hyperplanes, law_or_curve
 from .reader import Answer, Reader
 from .report import about_target, report
 from .summary import Summary, summarised
@@ -446,7 +447,7 @@ class Model:
         if source.table is None:
             if arrays is not None:
                 return arrays(*values)
-            return source.answer_one(names[0], values[0]) if len(values) == 1 else values
+            return as_array(values[0]) if len(values) == 1 else values
         return _in_kind(source, names, columns(*values) if columns else values, append=append, series=series)
 
     def _empty(self, names: Sequence[str], empty: NativeTable, *, append: bool, series: bool) -> Any:
@@ -945,10 +946,12 @@ def _in_kind(
     source: Source, names: Sequence[str], columns: Sequence[Array], *, append: bool, series: bool
 ) -> Any:
     """Return new columns in the caller's kind: a series, a table, or the caller's table with them."""
-    if series and not append:
-        return source.answer_one(names[0], columns[0])
+    assert source.table is not None
     named = dict(zip(names, columns, strict=True))
-    return source.append(named) if append else source.answer(named)
+    if append:
+        return source.table.appended(named)
+    answer = source.table.answer(named)
+    return answer[names[0]] if series else answer
 
 
 def _compared_part(model: Model, frame: NativeTable, target: str) -> tuple[Labels, Labels] | None:

@@ -38,8 +38,7 @@ from ..exceptions import (
     UncertainWarning,
 )
 from ..preprocessing import AsGaussians, GaussianImputer
-from .coefficients import feature_names
-from .measured import advice, tolerated, true_values
+from .pipeline_facts import advice, feature_names, tolerated, true_values
 from .without_errors import WAYS, Errors, absent_errors, typical_rows, with_stand_ins
 
 BlockAnswer = TypeVar("BlockAnswer")

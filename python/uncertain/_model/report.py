@@ -24,7 +24,7 @@ from .._tables.columns import OF_LAWS, PairsOfTarget
 from ..exceptions import UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from .drawn import some_rows
-from .measured import is_measured
+from .pipeline_facts import is_measured
 from .reader import Reader
 
 

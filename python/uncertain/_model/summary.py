@@ -26,7 +26,7 @@ from .._data.typing import Estimator, Floats, Labels
 from .._held_out.fits import certified_gap
 from ..laws import CurveRegressor, GeneralizedLinearLaw
 from ..preprocessing import GaussianScaler
-from .coefficients import feature_names, hyperplanes, law_of, reading_steps
+from .pipeline_facts import feature_names, hyperplanes, law_of, reading_steps
 
 LISTED = 30
 """Features in the text of one score; of more the largest."""

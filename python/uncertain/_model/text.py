@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from .._choice.leaderboard import Leaderboard
 from .._tables.columns import Columns, listing, visible
 from ..preprocessing import AsGaussians
-from .coefficients import logarithms
-from .measured import drops_errors, is_measured
+from .pipeline_facts import drops_errors, is_measured, logarithms
 from .reader import Reader
 from .summary import describe_ending
 

@@ -29,7 +29,7 @@ from .._data.validation import TableLike
 from .._held_out.engine import class_shares
 from ..exceptions import CovarianceWarning
 from ..preprocessing import GaussianDenoiser
-from .measured import is_measured, true_values
+from .pipeline_facts import is_measured, true_values
 from .reader import Reader
 
 PREDICTED = 500_000

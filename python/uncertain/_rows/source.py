@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn, Self, TypeGuard
@@ -16,10 +16,9 @@ from .._data.column import as_values, rows_with_value
 from .._data.groups import Groups, groups_from
 from .._data.numbers import float_array
 from .._data.targets import numbers_from, targets_from, weights_from
-from .._data.typing import ColumnOrValues, Floats, Ints, Labels, NativeColumn, NativeTable, Values
+from .._data.typing import ColumnOrValues, Floats, Ints, Labels, NativeTable, Values
 from .._data.validation import TableLike
 from .._data.warn import warn
-from .._tables.answers import as_array
 from .._tables.columns import require
 from .._tables.error_names import ErrorBar
 from .._tables.frame import refuse_strange
@@ -204,17 +203,6 @@ class Source:
         values = self.table.column(given, unit)
         return values, given, len(values)
 
-    def answer(self, columns: Mapping[str, Labels]) -> NativeTable:
-        """New columns as a table of the caller's kind; needs one."""
-        assert self.table is not None
-        return self.table.answer(columns)
-
-    def answer_one(self, name: str, values: Labels) -> NativeColumn:
-        """One new column as the caller's library has it; the values themselves without a table."""
-        if self.table is None:
-            return as_array(values)
-        return self.table.answer({name: values})[name]
-
     def check_new(self, names: Iterable[str], instead: str) -> Self:
         """Refuse new columns for what is no table, or whose names are taken; load all columns otherwise."""
         if self.table is None:
@@ -223,11 +211,6 @@ class Source:
             )
         self.table.refuse_existing(names, instead)
         return self.load(self.names)
-
-    def append(self, columns: Mapping[str, Labels]) -> NativeTable:
-        """The caller's table with new columns; needs one, see `check_new`."""
-        assert self.table is not None
-        return self.table.appended(columns)
 
 
 def _are_paths(given: object) -> TypeGuard[Paths]:
