@@ -77,10 +77,9 @@ def test_numeric_columns_left_out_are_named_once() -> None:
         model = fit(columns)
     assert len(caught) == 1
     text = str(caught[0].message)
-    assert "airmass, ra;" in text and "exact=['airmass', 'ra']" in text
-    assert "looks like an error bar: mystery_err; std={'airmass': 'mystery_err'} makes it" in text
-    typed = AsGaussians(std={"airmass": "mystery_err"}).fit(pl.DataFrame(columns))
-    assert typed.columns_.features == ("airmass",)
+    assert "airmass, ra (no error column; exact=['airmass', 'ra'] takes them), mystery_err (" in text
+    assert "columns={'flux': 'flux_err', 'ra': 'mystery_err'} takes it" in text
+    assert text.partition("left out: ")[2].partition(". exact=[]")[0] in str(model)
     every = AsGaussians(columns=Columns("kind", exact="all")).fit(pl.DataFrame(columns))
     assert every.columns_.exact == ("airmass", "ra")
     assert model.columns_.ignored == ("airmass", "ra", "mystery_err")
@@ -416,8 +415,9 @@ def test_what_is_read_is_shown_before_a_fit() -> None:
     for name, said in {
         "flux": "value with an error bar", "flux_2SE": "error bar of flux .*/ 2 .level 0.954", "y": "target",
         "T_lower": "lower limit of T .*level not told: one standard deviation", "y_err": "error bar of y",
-        "n": r"number .*exact=\['n'\] takes it", "l_flux": "flag of limits of flux .*limits=.* takes it",
-        "crp_ci_low": "lower limit of crp. .*does not tell the level", "note": "text .*left out",
+        "n": r"left out +no error column; exact=\['n'\] takes it",
+        "l_flux": "left out +flags of limits of flux.*limits=.* takes it",
+        "crp_ci_low": "lower limit of crp. .*does not tell the level", "note": "left out +text",
     }.items():  # fmt: skip
         assert re.match(said, lines[name]), (name, lines[name])
     assert read.features == ("flux", "T") and read.target_std == "y_err"

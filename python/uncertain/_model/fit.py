@@ -33,13 +33,13 @@ from .._rows.reader import RowReader
 from .._rows.source import is_dask
 from .._rows.training import REMEMBERED_ROWS, TrainingRows
 from .._tables.columns import ROLES, ColumnRoles, Columns, ColumnsLike
+from .._tables.unread import reading_text
 from ..exceptions import ParameterError, UncertainWarning
 from .calibrating import calibrate
 from .model import Model
 from .opened import open_dask_rows, open_rows
 from .plan import Plan
 from .reader import gaussian_rows
-from .text import reading_text
 
 LOOKED_AT = 5_000
 """Rows that are looked at for suspicious columns."""
@@ -228,8 +228,7 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
         some = rows.sample(REMEMBERED_ROWS)
         plan = plan.in_units_of(some)
         pipeline, board, held_out = plan.fit(rows, reader, deadline)
-        reader.warn_of_left_out()
-        doubts = [*reader.doubts, *doubts, *warn_of_doubts(reader, plan, some)]
+        doubts = [*reader.doubts, *doubts, *reader.warn_of_columns(), *warn_of_doubts(reader, plan, some)]
         reading = [] if reader.reading is None else [("gaussians", reader.reading)]
         whole = Pipeline([*reading, *pipeline.steps])
         calibration = calibrate(pipeline, some, held_out)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from .._choice.leaderboard import Leaderboard
 from .._tables.columns import Columns, listing, visible
+from .._tables.unread import reasons_text
 from ..preprocessing import AsGaussians
 from .pipeline_facts import drops_errors, is_measured, logarithms
 from .reader import Reader
@@ -15,7 +16,7 @@ LABEL = 17
 """Characters of the label of a line."""
 ERROR_BARS = {
     "std": "one standard deviation each", "var": "variances", "cov": "covariances", "precision": "precisions",
-    "factor": "factors of covariances", "bounds": "lower and upper limits",
+    "factor": "factors of covariances",
 }  # fmt: skip
 SCATTER = "(standard deviation of held-out residuals, error bars subtracted)"
 DENSITY = "estimated per row, may have several peaks"
@@ -40,7 +41,7 @@ def model_text(
     rows_left_out = f"{n_left_out:,} row{'s' * (n_left_out > 1)} without {reader.target_name}"
     left_out = [
         *([rows_left_out] if n_left_out else []),
-        *([listing(columns.ignored)] if columns.ignored else []),
+        *([reasons_text(columns, columns.ignored)] if columns.ignored else []),
     ]
     classes = [] if reader.classes is None else [str(label) for label in reader.classes.tolist()]
     is_stack = hasattr(last, "members_")
@@ -72,7 +73,7 @@ def _title(reader: Reader, leaderboard: Leaderboard | None, n_rows: int | None) 
     target = "" if columns.target is None else f" of {columns.target}"
     target += f" in {columns.target_unit}" if columns.target_unit else ""
     if (bar := columns.bar_of_target()) is not None:
-        target += f", known to ± {bar}{bar.conversion}{' (one standard deviation)' * (bar.scale == 1.0)}"
+        target += f", known to ± {bar}{bar.conversion}{' (one standard deviation)' * (bar.sigmas == 1.0)}"
     target += f", limits by {columns.target_limit}" if columns.target_limit else ""
     size = "" if n_rows is None else f", {n_rows:,} rows"
     if columns.groups is not None:
@@ -101,29 +102,22 @@ def _features(columns: Columns, logs: dict[str, float]) -> str:
     return "; ".join(parts) + (f" [log: {listing(logs)}]" if logs else "")
 
 
-def reading_text(columns: Columns, unknown: str) -> str:
-    """Return one sentence on how the columns of a table were read."""
-    bars = columns.error_bars
-    n = len(columns.exact or ())
-    error_columns = ["/".join(bar.columns) for bar in bars.values()] or [*columns.lists.values()]
-    noun = f"{len(bars)} feature{'s' * (len(bars) > 1)}" if bars else "lists"
-    parts = [
-        f"{noun} with error bars ({listing(error_columns, 3)})" if error_columns else "no error bars",
-        f"{n} exact" if n else "",
-        f"ignored: {listing(columns.ignored)}" if columns.ignored else "",
-        f"limits: {listing(columns.flags)}" if columns.flags else "",
-        f"unknown: {unknown}" if unknown else "",
-    ]
-    return ", ".join(filter(None, parts))
+def _meanings(columns: Columns) -> list[str]:
+    """Return what the numbers in columns of error bars are, with the names of the columns."""
+    texts = {"var": "variances", "limits": "limits one standard deviation away"}
+    groups: dict[str, list[str]] = {}
+    for bar in columns.error_bars.values():
+        text = texts.get(bar.kind, "one standard deviation each")
+        groups.setdefault(text if bar.is_plain else bar.conversion, []).extend(bar.columns)
+    return [f"({listing(n)}){t}" if t[0] == " " else f"{t} ({listing(n)})" for t, n in groups.items()]
 
 
 def _errors(reader: Reader) -> str:
     """Return the kind of error bars and their meaning."""
     pipeline, columns = reader.pipeline, reader.columns
-    kinds = ", ".join(text for kind, text in ERROR_BARS.items() if kind in columns.errors)
-    plain = [column for bar in columns.error_bars.values() if bar.is_plain for column in bar.columns]
-    kinds += f" ({listing(plain)})" if plain else ""
-    kinds += "".join(f", {bar}{bar.conversion}" for bar in columns.error_bars.values() if not bar.is_plain)
+    kinds = ", ".join(
+        [*(text for kind, text in ERROR_BARS.items() if kind in columns.lists), *_meanings(columns)]
+    )
     if columns.corr is not None:
         kinds += ", with correlations"
     measured = is_measured(pipeline)

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 from .._data.choices import Arms
 from .._data.warn import warn
 from .._tables.columns import OF_LAWS, OF_ROWS, Columns
-from .._tables.find import Types, left_out
+from .._tables.find import Types
 from .._tables.size_model import MISSING_STD
+from .._tables.unread import deviations_of_readings, left_out
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
 from .rows import Rows
@@ -87,11 +88,14 @@ class RowReader(ABC):
     def read(self, uses: Uses) -> Rows:
         """Read the rows."""
 
-    def warn_of_left_out(self) -> None:
-        """One warning about the numeric columns without a role."""
-        message = None if self.types is None else left_out(self.columns, self.types)
-        if message is not None:
+    def warn_of_columns(self) -> list[str]:
+        """Warn of deviations that are no errors, and return it; warn of numeric columns without a role."""
+        if self.types is None:
+            return []
+        doubts = [*deviations_of_readings(self.columns)]
+        for message in filter(None, (*doubts, left_out(self.columns, self.types))):
             warn(message, UncertainWarning)
+        return doubts
 
     def feature_names(self) -> list[str]:
         """The names of the features of the rows that were read; none for arrays without any."""

@@ -21,10 +21,10 @@ from .._data.typing import Floats, Limits
 from .._data.warn import warn
 from .._tables.cleaning import Cleaning
 from .._tables.columns import Columns, Found, PairsOfTarget, listing, require
-from .._tables.find import doubt_text, unsaid_levels
 from .._tables.flags import read_flags
 from .._tables.statistics import Statistics
 from .._tables.table import Table
+from .._tables.unread import arguments, doubt_text, unsaid_levels
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._error_bars import with_sizes
@@ -141,8 +141,8 @@ def with_target_std(columns: Columns, *, arms: bool = False) -> Columns:
         )
     elif doubts := [doubt for doubt in found.doubts if columns.target in doubt.of]:
         warn(
-            f"the error bars of the target are not read: {'; '.join(map(doubt_text, doubts))}. Pass "
-            "target_std=, a column of standard deviations.",
+            f"the error bars of the target are not read: {'; '.join(map(doubt_text, doubts))}. "
+            f"{arguments(columns, doubts) or 'target_std=, a column of standard deviations,'} takes them.",
             UncertainWarning,
         )
         unread = {column for doubt in doubts for column in doubt.bar.columns}

@@ -121,8 +121,10 @@ class Found:
     """By feature the column of the covariance of its error with the target's."""
     distributions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The names of the features in columns of `draws` that carry their error bars."""
-    scales: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """Scale and share of error bars that are no standard deviations in the unit of their value, by value."""
+    scales: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    """By value the `sigmas`, `share` and `unit` of an error bar that is no plain standard deviation."""
+    reasons: dict[str, tuple[str, str]] = field(default_factory=dict, compare=False)
+    """By column without a role why it has none, and what takes it: a role, or arguments of a fit."""
     # What only the fit asks for: columns that have a role if the estimator knows one.
     target_stds: tuple[str, ...] = field(default=(), compare=False)
     """Columns named like standard deviations of the target."""
@@ -503,8 +505,7 @@ class Columns:
         """Return an error bar with the coverage that was found, or that names tell."""
         if not self.found.settled:
             return read_bar(feature, kind, columns, self.level_of(feature))
-        scale, share = self.found.scales.get(feature, (1.0, 0.0))
-        return ErrorBar(kind, tuple(columns), scale=scale, share=share)
+        return ErrorBar(kind, tuple(columns), True, *self.found.scales.get(feature, ()))
 
     def with_scales(self) -> Columns:
         """Return settled columns with the coverage and units that the caller and names tell."""
@@ -512,7 +513,8 @@ class Columns:
         stds = [self.target_std] if self.target_std else [*found.target_stds, *found.target_pairs_of_arms]
         bars = [*self.error_bars.items(), *((self.target or "", _bar_of(std)) for std in stds[:1])]
         read = {value: read_bar(value, bar.kind, bar.columns, self.level_of(value)) for value, bar in bars}
-        return self.with_found(scales={v: (b.scale, b.share) for v, b in read.items() if not b.is_plain})
+        scales = {v: (b.sigmas, b.share, b.unit) for v, b in read.items() if not b.is_plain}
+        return self.with_found(scales=scales)
 
     def level_of(self, feature: str) -> float | None:
         """Return the level of the interval of a feature, where the caller told one."""
@@ -578,7 +580,8 @@ class Columns:
     def to_dict(self) -> Keywords:
         """Return roles as lists, strings and dictionaries, without empty ones."""
         values = {name: getattr(self, name) for name in ROLES}
-        values |= {f.name: getattr(self.found, f.name) for f in fields(Found) if f.compare}
+        findings = [f.name for f in fields(Found) if f.compare or f.name == "reasons"]
+        values |= {name: getattr(self.found, name) for name in findings}
         del values["settled"]
         return {name: _plain(value) for name, value in values.items() if value not in (None, (), {}, False)}
 

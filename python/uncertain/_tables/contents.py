@@ -16,9 +16,10 @@ from .._data.warn import warn
 from ..exceptions import ColumnError, UncertainWarning
 from .columns import Columns, require
 from .error_names import ErrorBar, told
-from .find import EMPTY, find_columns, proposed, unsaid_level, unsaid_levels
+from .find import EMPTY, find_columns, proposed
 from .frame import refuse_strange
 from .table import Table, as_table
+from .unread import reasons, reasons_text, unsaid_level, unsaid_levels
 
 if TYPE_CHECKING:
     from polars import Series
@@ -47,7 +48,8 @@ def find_filled(asked: Columns, table: Table, columns: Columns | None = None) ->
         if unsaid := unsaid_levels(columns):
             warn(unsaid, UncertainWarning)
     flags = {value: flag for value, flag in columns.found.flags.items() if _marks_limits(table, flag)}
-    return columns.with_found(flags=flags)
+    columns = columns.with_found(flags=flags)
+    return columns.with_found(reasons=reasons(columns, table.types, table))
 
 
 # -- one line a column
@@ -72,9 +74,10 @@ def read_columns(table: Any, target: str | None = None) -> Columns:
             columns = find_filled(asked, opened)
         except ColumnError as error:
             columns, last = proposed(asked, opened), [str(error)]
+            columns = columns.with_found(reasons=reasons(columns, opened.types, opened))
     stds = [*columns.found.target_stds, *columns.found.target_pairs_of_arms]
     columns = columns.changed(target_std=stds[0]) if len(stds) == 1 else columns
-    rows = [(name, *_described(name, columns, opened)) for name in opened.names]
+    rows = [(name, *_described(name, columns)) for name in opened.names]
     widths = [max(len(row[k]) for row in rows) for k in range(2)] if rows else [0, 0]
     lines = [f"{name:<{widths[0]}}  {what:<{widths[1]}}  {why}".rstrip() for name, what, why in rows]
     return columns.with_found(lines=(*lines, *last))
@@ -83,35 +86,26 @@ def read_columns(table: Any, target: str | None = None) -> Columns:
 Columns.reader = staticmethod(read_columns)
 
 
-def _described(name: str, columns: Columns, table: Table) -> tuple[str, str]:
+def _described(name: str, columns: Columns) -> tuple[str, str]:
     """Return what a column is, of which, and why, or what takes it."""
-    found, types = columns.found, table.types
+    found = columns.found
     for value, bar in (*columns.error_bars.items(), *_bars_of_target(columns)):
         if name in bar.columns:
             how = "; by its place and numbers" if name in found.unsure else ""
             how += "; level not told: one standard deviation" if unsaid_level(columns, value, bar) else ""
             return f"{_part(name, bar)} of {value}", (bar.conversion + how).strip("; ")
-    for doubt in found.doubts:
-        if name in doubt.bar.columns:
-            return (
-                f"{_part(name, doubt.bar)}{f' of {doubt.of[0]}' if doubt.of else ''}?",
-                f"not read: {doubt.why}",
-            )
     if name == columns.target:
         return "target", ""
     for (a, b), column in (*columns.pairs("corr").items(), *columns.pairs("cov").items()):
         if name == column:
             return f"correlation or covariance of {a} and {b}", ""
-    if value := next((value for value, flag in found.flags.items() if flag == name), ""):
-        return f"flag of limits of {value}", f"not read: limits={ {value: name}!r} takes it"
     if name in columns.used:
-        exact = name in (columns.exact or ())
-        return ("exact value", "") if exact else ("value with an error bar", "")
-    if name in found.suspects:
-        return "error bar, limit or flag?", "not read: of no column"
-    if types[name] != "number":
-        return {"list": "lists", "distribution": "distributions"}.get(types[name], "text"), "left out"
-    return "number", f"left out: exact={[name]!r} takes it"
+        return ("exact value" if name in (columns.exact or ()) else "value with an error bar"), ""
+    for doubt in found.doubts:
+        if name in doubt.bar.columns:
+            what = f"{_part(name, doubt.bar)}{f' of {doubt.of[0]}' if doubt.of else ''}?"
+            return what, reasons_text(columns, [name], "not read: ")
+    return "left out", reasons_text(columns, [name], "")
 
 
 def _bars_of_target(columns: Columns) -> list[tuple[str, ErrorBar]]:

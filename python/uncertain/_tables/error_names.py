@@ -180,6 +180,11 @@ def without_unit(name: str) -> str:
     return _UNIT.sub("", name) if is_value or unit_of(name) is not None else name
 
 
+def folded(name: str) -> str:
+    """Return a name without separators and capitals."""
+    return re.sub(r"[_.\- ]", "", name).lower()
+
+
 def _phrased(name: str) -> str:
     """Return the name with plain words for what it writes as a symbol, a phrase or in brackets."""
     return reduce(lambda text, way: way[0].sub(way[1], text), _AS_WORDS, name).strip()
@@ -317,13 +322,20 @@ class ErrorBar:
     """One column, or two: the upper arm and the lower one, or the lower limit and the upper one."""
     sure: bool = True
     """False for letters and places, which may also mean something else."""
-    scale: float = 1.0
-    """One standard deviation, in units of the column; of a variance its square root."""
+    sigmas: float = 1.0
+    """Standard deviations that it is."""
     share: float = 0.0
-    """Of the value that 1 in the column means; 0 for the unit of the value."""
+    """Of the value that 1 in the column means; 0 for a unit."""
+    unit: float = 1.0
+    """What leads from its unit to that of the value; of a variance the square root."""
 
     def __str__(self) -> str:
         return " and ".join(self.columns)
+
+    @property
+    def scale(self) -> float:
+        """One standard deviation, in units of the column."""
+        return self.unit / self.sigmas
 
     @property
     def is_plain(self) -> bool:
@@ -333,11 +345,12 @@ class ErrorBar:
     @property
     def conversion(self) -> str:
         """How the numbers become standard deviations, for people; "" where they are some."""
-        sigmas = 1.0 / self.scale
-        by = (
-            "" if self.scale == 1.0 else f" / {sigmas:.3g} (level {2.0 * NormalDist().cdf(sigmas) - 1.0:.3g})"
+        level = 2.0 * NormalDist().cdf(self.sigmas) - 1.0
+        return (
+            ("" if self.unit == 1.0 else f" x {self.unit:.3g} (unit)")
+            + ("" if self.sigmas == 1.0 else f" / {self.sigmas:.3g} (level {level:.3g})")
+            + (f" {'x' if self.share == 1.0 else '% of'} the value" if self.share else "")
         )
-        return by + (f" {'x' if self.share == 1.0 else '% of'} the value" if self.share else "")
 
 
 class Doubt(NamedTuple):
@@ -367,8 +380,8 @@ def read_bar(feature: str, kind: Kind, columns: Sequence[str], level: float | No
     share = (
         0.01 if unit in ("%", "percent") and of_value not in ("%", "percent") else known.share * (not plain)
     )
-    factor = 1.0 if share or kind == "limits" else unit_factor(unit, of_value)
-    return ErrorBar(kind, tuple(columns), scale=(factor or 1.0) / (sigmas or 1.0), share=share)
+    factor = None if share or kind == "limits" else unit_factor(unit, of_value)
+    return ErrorBar(kind, tuple(columns), sigmas=sigmas or 1.0, share=share, unit=factor or 1.0)
 
 
 def _sigmas_of_quantiles(column: str) -> float | None:
@@ -554,6 +567,29 @@ class ErrorNames:
         ends = {end for end in ends if end[:1] in tuple(SEPARATORS)}
         return {name for name in self.names if name.endswith(tuple(ends))} if ends else set()
 
+    def owned(self, suspects: Collection[str], read: Mapping[str, Sequence[ErrorBar]]) -> Iterator[Doubt]:
+        """Yield a doubt for each of these numbers whose name begins or ends with that of a value."""
+        values = {
+            folded(without_unit(name)): name
+            for name in self.names
+            if name not in suspects and (self.numeric is None or name in self.numeric)
+        }
+        for column in self.names:
+            if column not in suspects or column in self.flags.values() or column not in (self.numeric or ()):
+                continue
+            text = folded(without_unit(told(column).text))
+            value = max((v for v in values if len(v) > 1 and text.startswith(v)), key=len, default="")
+            value = value or max((v for v in values if len(v) > 1 and text.endswith(v)), key=len, default="")
+            left = self.names[max(self._places[column] - 1, 0)]
+            if value:
+                owner, known = values[value], told(column)
+                why = f"{read[owner][0]} is read" if owner in read else "no rule tells what it is"
+                if known.sigmas and known.is_interval and owner not in read:
+                    why = "half of the interval, or all of it"
+                yield Doubt(ErrorBar("std", (column,)), (owner,), why, None, is_likely=owner not in read)
+            elif left in values.values() and left not in read:
+                yield Doubt(ErrorBar("std", (column,)), (left,), f"an error bar? of {left}?")
+
     @cached_property
     def _known(self) -> _Known:
         return _Known(self.names, self.numeric)
@@ -599,9 +635,9 @@ class ErrorNames:
         return {base: pair for base, pair in ends.items() if len(pair) == 2}
 
 
-def error_bars(names: Sequence[str], numeric: Collection[str] | None = None) -> dict[str, list[ErrorBar]]:
-    """The error bars of all columns by their names, see `ErrorNames`."""
-    return ErrorNames(names, numeric).bars()
+def error_bars(names: Sequence[str]) -> dict[str, list[ErrorBar]]:
+    """Return the error bars of all columns by their names, see `ErrorNames`."""
+    return ErrorNames(names).bars()
 
 
 def looks_like_error(column: str) -> bool:

@@ -5,8 +5,7 @@ The choice does not change with the rows, and a guess that may be wrong is refus
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -32,10 +31,9 @@ from .error_names import (
     ErrorNames,
     best_of,
     is_called_matrix,
-    is_level_unsaid,
     named_pairs,
-    without_unit,
 )
+from .unread import likely_roles, refusal
 
 if TYPE_CHECKING:
     from .._data.typing import ColumnType, Keywords
@@ -111,10 +109,15 @@ def find_columns(asked: Columns, table: NamesAndTypes, refused: Mapping[str, str
     suspects |= {column for doubt in doubts for column in doubt.bar.columns}
     suspects |= {column for bars in choice.known.values() for bar in bars for column in bar.columns}
     suspects |= parsed.alike([*choice.known.items(), *([(target, of_target)] if target else [])])
-    for value, each in choice.known.items():
+    read = choice.known | ({target: of_target} if target and of_target else {})
+    for value, each in read.items():
         of_value = [] if each[0] != best_of(each)[-1] else each[1:]
         doubts += [Doubt(bar, (value,), f"{each[0]} is read") for bar in of_value]
-    choice.doubts = [doubt for doubt in doubts if not {*doubt.bar.columns} & taken]
+    named = {column for bars in read.values() for bar in bars for column in bar.columns}
+    named |= {column for doubt in doubts for column in doubt.bar.columns}
+    doubts += parsed.owned(suspects - named, read)
+    choice.doubts = tuple(doubt for doubt in doubts if not {*doubt.bar.columns} & taken)
+    choice.suspects = frozenset(suspects)
     features = asked.features
     if features is not None:
         features = [name for name in features if name not in (*categorical, *exact)]
@@ -130,8 +133,8 @@ def find_columns(asked: Columns, table: NamesAndTypes, refused: Mapping[str, str
         target_pairs=pairs if pairs.corr or pairs.cov else _pairs_by_name(asked, roles, names),
         empty=frozenset(empty),
         of_target=frozenset(column for bar in of_target for column in bar.columns),
-        suspects=frozenset(suspects),
-        doubts=tuple(choice.doubts),
+        suspects=choice.suspects,
+        doubts=choice.doubts,
         flags={v: flag for v, flag in parsed.flags.items() if flag not in taken and v not in flags},
     )
     roles |= beside | {
@@ -334,7 +337,8 @@ class _Choice:
         self.candidates = candidates
         self.types = types
         self._parsed = parsed
-        self.doubts: list[Doubt] = []
+        self.doubts: tuple[Doubt, ...] = ()
+        self.suspects: frozenset[str] = frozenset()
         self.known = {
             feature: of_feature
             for feature, of_feature in parsed.bars(candidates).items()
@@ -370,19 +374,9 @@ class _Choice:
 
     def no_errors(self) -> str:
         """Return why a table without error bars is refused, and what takes it."""
-        numbers = [name for name in self.candidates if self.types[name] == "number"]
-        likely = [doubt for doubt in self.doubts if doubt.is_likely]
-        named = {c for doubt in self.doubts for c in (*doubt.bar.columns, *doubt.of[: doubt.is_likely])}
-        plain = [n for n in numbers if n not in named and n not in self._parsed.suspects]
-        said = [*_hints(numbers), *map(doubt_text, self.doubts[:5])]
-        typed = _typed(likely, self.asked.target)
-        advice = [f"{typed} takes them"] if typed else []
-        if plain:
-            advice.append(f'exact={plain[:8]!r} takes numbers as exact, exact="all" all of them')
-        advice.append('std={"a": "my_error_of_a"} names any other')
-        said = [f"{'; '.join(said)}. "] if said else []
-        text = f"{''.join(said)}{'; '.join(advice)}"
-        return f"no error bars found among the columns {listing(self.candidates)}: {text}"
+        found = Found(settled=True, doubts=self.doubts, suspects=self.suspects)
+        numbers = {name for name in self.candidates if self.types[name] == "number"}
+        return refusal(Columns(self.asked.target, found=found), self.candidates, numbers)
 
     def _of_lists(self, with_bars: Sequence[str]) -> Keywords:
         """The roles of columns of lists: means with a matrix of covariances, or draws."""
@@ -525,157 +519,15 @@ class _Choice:
         return present
 
 
-# -- columns that are left out
-
-
-def exact_candidates(columns: Columns, types: Types) -> tuple[list[str], list[str]]:
-    """Return numeric columns without a role: those that may be exact, and those that look like error bars.
-
-    A numeric column without an error bar may be an identifier or an exact value, which only the caller knows.
-    """
-    found = columns.found
-    free = [n for n in columns.ignored if n not in found.of_target | found.empty and types.get(n) == "number"]
-    return [n for n in free if n not in found.suspects], [n for n in free if n in found.suspects]
-
-
-def left_out(columns: Columns, types: Types) -> str | None:
-    """Return the warning about numeric columns that were not taken; None if none is left."""
-    plain, suspects = exact_candidates(columns, types)
-    parts = []
-    if plain:
-        parts.append(
-            f"left out, because no column is its error bar: {listing(plain, 20)}; "
-            f'exact={plain[:3]!r} takes such columns as exact values, exact="all" takes all'
-        )
-    doubts = [doubt for doubt in columns.found.doubts if not {*doubt.bar.columns}.isdisjoint(suspects)]
-    known = {column for doubt in doubts for column in doubt.bar.columns} | {*columns.found.flags.values()}
-    rest = [name for name in suspects if name not in known]
-    if rest:
-        owners = [name for name in (*plain, *columns.scalars) if types.get(name) == "number"]
-        owner = max(owners, key=lambda name: _n_common(name, rest[0]), default=None)
-        advice = "" if owner is None else f"; std={ {owner: rest[0]}!r} makes it the error bar of {owner}"
-        parts.append(f"left out, though it looks like an error bar: {listing(rest, 20)}{advice}")
-    if doubts:
-        parts.append(f"left out as doubtful error bars: {'; '.join(map(doubt_text, doubts[:5]))}")
-        more = [column for doubt in doubts[5:] for column in doubt.bar.columns]
-        parts += [listing(more, 20)] if more else []
-        if typed := _typed(doubts, columns.target):
-            parts.append(f"{typed} takes them")
-    if marked := {v: flag for v, flag in columns.found.flags.items() if flag in columns.ignored}:
-        usable = {*columns.scalars, columns.target}
-        features = {value: flag for value, flag in marked.items() if value in usable}
-        parts.append(
-            f"{listing(marked.values())} call values of {listing(marked)} limits, which are read as values"
-            + (f'; limits={features!r} takes them as limits (method="mixture")' if features else "")
-        )
-    parts += _hints([*plain, *suspects])
-    bars = {f: b.columns[0] for f, b in columns.bars().items() if b.kind == "std"}
-    if columns.target is not None and isinstance(columns.target_std, str):
-        bars[columns.target] = columns.target_std
-    parts += _of_readings(bars, plain)
-    return "; ".join(parts) + " (exact=[] takes none and says nothing)" if parts else None
-
-
-def _n_common(name: str, other: str) -> int:
-    """How many letters of the beginning two names share."""
-    return next((k for k, (a, b) in enumerate(zip(name, other, strict=False)) if a.lower() != b.lower()), 0)
-
-
-def doubt_text(doubt: Doubt) -> str:
-    """Return a doubt for a message."""
-    return f"{doubt.bar}{' of ' + ' or '.join(doubt.of) if doubt.of else ''} ({doubt.why})"
-
-
-def _typed(doubts: Iterable[Doubt], target: str | None) -> str:
-    """Return the arguments of `fit` that take these error bars; "" for those of the target or of none."""
-    roles = _roles_of(doubts, target)
-    if roles.keys() == {"std"}:
-        return f"columns={roles['std']!r}"
-    return ", ".join(f"{role}={value!r}" for role, value in roles.items())
-
-
-def _roles_of(doubts: Iterable[Doubt], target: str | None) -> Keywords:
-    """Return the roles that take these error bars, one of each value."""
-    taken = {doubt.of[0]: doubt for doubt in reversed([*doubts]) if doubt.of and doubt.of[0] != target}
-    levels = {value: doubt.level for value, doubt in taken.items() if doubt.level is not None}
-    level = {"level": levels if len(levels) < len(taken) else next(iter(levels.values()))} if levels else {}
-    return roles_of_bars({value: doubt.bar for value, doubt in taken.items()}) | level
-
-
 def proposed(asked: Columns, table: NamesAndTypes) -> Columns:
-    """Return what a table that is refused may be meant to be: doubtful error bars, and exact numbers."""
+    """Return what a table that is refused may be meant to be: likely error bars, and exact numbers."""
     numeric = {name for name in table.names if table.types[name] == "number"}
     parsed = ErrorNames(table.names, numeric)
-    best = {value: best_of(bars)[0] for value, bars in parsed.bars().items() if value != asked.target}
-    bars = {value: Doubt(bar, (value,), "") for value, bar in best.items()}
-    doubts = [*bars.values(), *(d for d in parsed.doubts if d.is_likely and not {*d.of} & bars.keys())]
-    roles = _roles_of(doubts, asked.target)
-    named = {column for doubt in doubts for column in (*doubt.of[:1], *doubt.bar.columns)}
-    named |= {column for doubt in parsed.doubts for column in doubt.bar.columns}
-    exact = [
-        n for n in table.names if n in numeric - named and n != asked.target and n not in parsed.suspects
-    ]
-    return Columns(asked.target, **roles, exact=exact or None, found=Found(doubts=tuple(parsed.doubts)))
-
-
-def unsaid_level(columns: Columns, value: str, bar: ErrorBar) -> bool:
-    """Are these limits, or arms, of a level that neither a name nor the caller tells?"""
-    return columns.level_of(value) is None and len(bar.columns) == 2 and is_level_unsaid(bar.columns[0])
-
-
-def unsaid_levels(columns: Columns, *, of_target: bool = False) -> str | None:
-    """Return the warning about limits whose level no name tells; None if there are none."""
-    target, bar_of_target = columns.target or "", columns.bar_of_target()
-    bars = columns.error_bars if not of_target else {target: bar_of_target} if bar_of_target else {}
-    unsaid = [
-        f"{value} ({', '.join(bar.columns)})"
-        for value, bar in bars.items()
-        if unsaid_level(columns, value, bar)
-    ]
-    if not unsaid:
-        return None
-    return (
-        f"no name tells the level of the limits of {listing(unsaid, 12)}: they are taken as one standard "
-        "deviation. If they are, say, of 90 %, pass level=0.9."
-    )
-
-
-_OTHER_FORMS = (
-    (
-        re.compile(r"(?i)(?:^|(?<=[_.\- ]))ivar(?=$|[_.\- ])"),
-        "err",
-        "{0!r} looks like an inverse variance: make {1!r} = 1 / sqrt of it, empty if it is 0",
-    ),
-)
-"""Names of error bars that are not read, the name of what is read in their place, and how to make it."""
-_DEVIATION = re.compile(r"(?i)(?:^|[_.\- (])(?:sd|std|stdev|stddev|standard deviation)(?:[_.\- )]|$)")
-_COUNT = (
-    r"n|n[_ ]?total|total[_ ]?n|n[_ ]?obs|n[_ ]?samples?|sample[_. ]?size|size|counts?|num|number|cases|"
-    r"(?:n|nr|no|num|number|count)[_. ](?:of[_. ])?(?:obs|observations|patients|subjects|samples|persons|"
-    r"people|participants|individuals|replicates|readings|measurements|animals|women|men|children|cases|studies)"
-)
-_MEAN = re.compile(r"(?i)^(?:mean|avg)[_.\- ]|[_.\- ](?:mean|avg)$|[_ ]?[(\[](?:mean|avg)[)\]]$")
-
-
-def _hints(names: Sequence[str]) -> Iterator[str]:
-    """A sentence for each form of error bars that is not read, and that some of the columns have."""
-    for pattern, instead, text in _OTHER_FORMS:
-        name = next((name for name in names if pattern.search(name)), None)
-        if name is not None:
-            yield text.format(name, pattern.sub(instead, name))
-
-
-def _of_readings(errors: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
-    """A sentence where numbers of readings stand beside means and standard deviations (`errors`, by mean):
-    the deviation is that of the readings, and no error of their mean."""
-    for value, std in errors.items():
-        bases = "|".join(map(re.escape, dict.fromkeys((value, _MEAN.sub("", value)))))
-        form = re.compile(rf"(?i){_COUNT}|(?:{bases})[_. ](?:n|count|nobs)|(?:n|count|nobs)[_. ](?:{bases})")
-        counts = [name for name in names if form.fullmatch(without_unit(name))]
-        if counts and _DEVIATION.search(std):
-            yield (
-                f"if {counts[0]!r} counts the readings that {value!r} is the mean of, its error bar is "
-                f"{std!r} / sqrt({counts[0]!r}): make a column of it in place of {std!r}, unless rows are "
-                "populations"
-            )
-            return
+    bars = {value: best_of(each)[0] for value, each in parsed.bars().items() if value != asked.target}
+    named = {column for doubt in parsed.doubts for column in (*doubt.of[:1], *doubt.bar.columns)}
+    named |= {column for value, bar in bars.items() for column in (value, *bar.columns)}
+    free = [n for n in table.names if n in numeric and n not in named | parsed.suspects | {asked.target}]
+    doubts = (*parsed.doubts, *parsed.owned(parsed.suspects - named, {}))
+    roles = likely_roles(asked.target, doubts, bars)
+    columns = Columns(asked.target, **roles, exact=free or None, found=Found(doubts=doubts))
+    return columns.with_ignored(table.names)

@@ -1,0 +1,255 @@
+"""Columns that are not read: why, and what takes each of them; and one sentence on those that are.
+
+Warnings, refusals, `Columns.find` and the line "left out" of ``print(model)`` say it in the same words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from .columns import ROLES, Columns, listing, roles_of_bars
+from .error_names import Doubt, ErrorBar, is_level_unsaid, without_unit
+
+if TYPE_CHECKING:
+    from .._data.typing import ColumnType, Keywords
+    from .table import Table
+
+LONGEST = 300
+"""Letters of arguments that a message shows; longer ones are the code of `Columns.find`."""
+MOST = 1_000_000
+"""Numbers of a table that is looked through for what its columns are."""
+NO_ERROR = "no error column"
+_IDENTIFIER = re.compile(
+    r"(?i)(?:^|[_. -])(?:id|ident|identifier|no|nr|idx|uuid)$|(?-i:[a-z]ID$)|objid|^idx?_"
+)
+_QUALITY = re.compile(
+    r"(?i)(?:^|[_. -])(?:q|qc|qa|qf|flags?|quality|qual|warning|status|mask|bitmask)(?:$|[_. -])|"
+    r"(?:flag|warning|quality|bitmask|(?-i:[a-z]QC))s?$"
+)
+_INVERSE = re.compile(r"(?i)(?:^|(?<=[_.\- ]))ivar(?=$|[_.\- ])")
+_DEVIATION = re.compile(
+    r"(?i)(?:^|[_.\- (])(?:sd|std|stdev|stddev|standard dev(?:iation|\.)?)(?:[_.\- )]|$)"
+    r"|(?-i:[a-z](?:Std|SD)$)"
+)
+_COUNT = re.compile(
+    r"(?i)^(?:n|nb|nr|no|num|number|nobs|npts?|counts?|cases|size|sample[_. ]?size|n[_ ]?total)$|"
+    r"(?:^|[_. -])(?:n|nobs|npts?|counts?|total[_ ]?n|sample[_. ]?size)$|^counts?[_. ]|(?-i:[a-z]Npt$)|"
+    r"^(?:n|nb|nr|num|number)[_. ](?:of[_. ])?\w+$|(?-i:^N(?:b|um)?[A-Z][a-z]+$)"
+)
+_MEAN = re.compile(r"(?i)^(?:mean|avg)[_.\- ]|[_.\- ](?:mean|avg)$|[_ ]?[(\[](?:mean|avg)[)\]]$")
+
+
+def is_count(name: str) -> bool:
+    """Is it called a number of readings, persons or cases?"""
+    return _COUNT.search(without_unit(name)) is not None
+
+
+def reasons(
+    columns: Columns, types: Mapping[str, ColumnType], look: Table | None = None
+) -> dict[str, tuple[str, str]]:
+    """Return by column without a role why it has none; and what takes it: a role, or arguments of `fit`.
+
+    `look` has some rows of the table.
+    """
+    found = columns.found
+    flags = {flag: value for value, flag in found.flags.items()}
+    of: dict[str, list[Doubt]] = {}
+    for doubt in found.doubts:
+        of.setdefault(doubt.why, []).append(doubt)
+    doubted = {
+        column: (why, arguments(columns, doubts))
+        for why, doubts in reversed(of.items())
+        for doubt in doubts
+        for column in doubt.bar.columns
+    }
+    known: dict[str, tuple[str, str]] = {}
+    for name in columns.ignored:
+        if name in flags:
+            taken = f"limits={ {flags[name]: name}!r}"
+            known[name] = (f"flags of limits of {flags[name]}, which are read as values", taken)
+        elif name in found.empty:
+            known[name] = ("no number in any row", "")
+        elif _INVERSE.search(name) and types[name] == "number":
+            known[name] = (_of_inverse(name), "")
+        elif name in doubted:
+            known[name] = doubted[name]
+        elif name in found.of_target:
+            known[name] = (f"error bar of the target {columns.target}", "")
+        elif name in found.suspects:
+            known[name] = ("error bar, limit or flag of no column that is read", "")
+        else:
+            known[name] = _of_content(name, types[name], look)
+    return known
+
+
+def _of_inverse(name: str) -> str:
+    return f"inverse variance; a column {_INVERSE.sub('err', name)} = 1 / sqrt of it is read"
+
+
+def _of_content(name: str, kind: ColumnType, look: Table | None) -> tuple[str, str]:
+    """Return what a column without a role is by its name and numbers."""
+    is_small = look is not None and look.collected([name]) and look.n_rows * len(look.names) <= MOST
+    column = look.series([name])[0] if look is not None and is_small else None
+    if kind == "number":
+        is_whole = column is None or not column.dtype.is_float() or bool((column.round() == column).all())
+        if is_whole and _IDENTIFIER.search(name):
+            return "identifier", ""
+        if is_whole and _QUALITY.search(name):
+            return "flag", "categorical"
+        return NO_ERROR, "exact"
+    if column is not None and kind == "other" and str(column.dtype) in ("String", "Categorical", "Boolean"):
+        n = len(column) - column.null_count()
+        return "truth values" if str(column.dtype) == "Boolean" else "text", (
+            "categorical" if n and column.n_unique() <= max(2, min(n // 5, 20)) else ""
+        )
+    return {"list": "lists", "distribution": "distributions"}.get(kind, "text"), ""
+
+
+def reasons_text(columns: Columns, names: Iterable[str], before: str | None = None) -> str:
+    """Return why these columns are not read, and what takes them; `before`: in place of their names."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        groups.setdefault(columns.found.reasons.get(name, ("", "")), []).append(name)
+    texts = []
+    for (why, takes), group in groups.items():
+        argument = f"{takes}={group[:8]!r}" if takes in ROLES else takes
+        takes_it = f"{argument} takes {'it' if len(group) == 1 else 'them'}" if argument else ""
+        reason = "; ".join(filter(None, (why, takes_it)))
+        own = f"{listing(group, 20)} ({reason})" if reason else listing(group, 20)
+        texts.append(own if before is None else before + reason)
+    return ", ".join(texts)
+
+
+def reading_text(columns: Columns, unknown: str) -> str:
+    """Return one sentence on how the columns of a table were read."""
+    bars = columns.error_bars
+    n = len(columns.exact or ())
+    error_columns = ["/".join(bar.columns) for bar in bars.values()] or [*columns.lists.values()]
+    noun = f"{len(bars)} feature{'s' * (len(bars) > 1)}" if bars else "lists"
+    parts = [
+        f"{noun} with error bars ({listing(error_columns, 3)})" if error_columns else "no error bars",
+        f"{n} exact" if n else "",
+        f"ignored: {listing(columns.ignored)}" if columns.ignored else "",
+        f"limits: {listing(columns.flags)}" if columns.flags else "",
+        f"unknown: {unknown}" if unknown else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def left_out(columns: Columns, types: Mapping[str, ColumnType]) -> str | None:
+    """Return the warning about numeric columns that were not taken; None if none is left."""
+    unread = columns.found.of_target | columns.found.empty
+    usable = {*columns.scalars, columns.target}
+    flags = {flag for value, flag in columns.found.flags.items() if value in usable}
+    names = [n for n in columns.ignored if (n not in unread and types.get(n) == "number") or n in flags]
+    if not names:
+        return None
+    return f"left out: {reasons_text(columns, names)}. exact=[] leaves them out without a word."
+
+
+def doubt_text(doubt: Doubt) -> str:
+    """Return a doubt for a message."""
+    return f"{doubt.bar}{' of ' + ' or '.join(doubt.of) if doubt.of else ''} ({doubt.why})"
+
+
+def arguments(columns: Columns, doubts: Iterable[Doubt]) -> str:
+    """Return the arguments of `fit` that take these error bars beside those that are read; "" if there is no
+    column that they are of, or it has one."""
+    target = columns.target
+    bars, levels = dict(columns.error_bars), {}
+    parts = {}
+    for doubt in doubts:
+        value = doubt.of[0] if doubt.of else None
+        if value is None or value in bars or value in parts:
+            continue
+        if value == target:
+            names = doubt.bar.columns
+            parts[value] = f"target_std={names[0] if len(names) == 1 else names!r}"
+            if len(names) == 1:
+                parts[value] = f"target_std={names[0]!r}"
+        else:
+            bars[value] = doubt.bar
+        if doubt.level is not None:
+            levels[value] = doubt.level
+    texts = [*parts.values()]
+    if bars.keys() - columns.error_bars.keys():
+        roles = roles_of_bars(bars)
+        is_plain = roles.keys() == {"std"} and not levels
+        texts += [f"{'columns' if is_plain else role}={value!r}" for role, value in roles.items()]
+    if levels:
+        every = {*bars, *parts} == {*levels} and len({*levels.values()}) == 1
+        texts.append(f"level={next(iter(levels.values())) if every else levels!r}")
+    text = ", ".join(texts)
+    return text if len(text) <= LONGEST else "columns=Columns.find(...), corrected,"
+
+
+# -- refusals
+
+
+def refusal(columns: Columns, candidates: Sequence[str], numbers: Collection[str]) -> str:
+    """Return why a table without error bars is refused, and what takes it."""
+    doubts = columns.found.doubts
+    likely = [d for d in doubts if d.is_likely and not _INVERSE.search(d.bar.columns[0])]
+    named = {c for doubt in doubts for c in (*doubt.bar.columns, *doubt.of[: doubt.is_likely])}
+    plain = [n for n in candidates if n in numbers and n not in named | columns.found.suspects]
+    plain = [name for name in plain if not _IDENTIFIER.search(name)]
+    texts = [doubt_text(doubt) for doubt in doubts[:5] if not _INVERSE.search(doubt.bar.columns[0])]
+    texts += [f"{name} ({_of_inverse(name)})" for name in candidates if _INVERSE.search(name)]
+    advice = [f"{typed} takes them"] if (typed := arguments(columns, likely)) else []
+    if plain:
+        advice.append(f"exact={plain[:8]!r} takes numbers as exact")
+        if not typed:
+            advice.append(f"columns={{{plain[0]!r}: ...}} names the error column of one")
+    why = f"{'; '.join(texts)}. " if texts else ""
+    return f"no error bars found among the columns {listing(candidates)}: {why}{'; '.join(advice)}"
+
+
+# -- levels, and deviations of readings
+
+
+def unsaid_level(columns: Columns, value: str, bar: ErrorBar) -> bool:
+    """Are these limits, or arms, of a level that neither a name nor the caller tells?"""
+    return columns.level_of(value) is None and len(bar.columns) == 2 and is_level_unsaid(bar.columns[0])
+
+
+def unsaid_levels(columns: Columns, *, of_target: bool = False) -> str | None:
+    """Return the warning about limits whose level no name tells; None if there are none."""
+    target, bar_of_target = columns.target or "", columns.bar_of_target()
+    bars = columns.error_bars if not of_target else {target: bar_of_target} if bar_of_target else {}
+    unsaid = [f"{v} ({', '.join(b.columns)})" for v, b in bars.items() if unsaid_level(columns, v, b)]
+    if not unsaid:
+        return None
+    return (
+        f"no name tells the level of the limits of {listing(unsaid, 12)}: they are taken as one standard "
+        "deviation. If they are, say, of 90 %, pass level=0.9."
+    )
+
+
+def deviations_of_readings(columns: Columns) -> Iterator[str]:
+    """Yield a sentence where numbers of readings stand beside a mean and a standard deviation, which is that
+    of the readings, and no error of their mean."""
+    bars = {value: bar.columns[0] for value, bar in columns.error_bars.items() if bar.kind == "std"}
+    if columns.target is not None and isinstance(columns.target_std, str):
+        bars[columns.target] = columns.target_std
+    counts = [name for name in columns.ignored if is_count(name)]
+    for value, std in bars.items():
+        if not counts or not _DEVIATION.search(std):
+            continue
+        base = _MEAN.sub("", value)
+        count = next((name for name in counts if base in name), counts[0])
+        yield (
+            f"{std} looks like the deviation of readings that {count} counts: the error of {value}, their "
+            f"mean, is {std} / sqrt({count}). Pass a column of it for {std}, unless rows are populations."
+        )
+        return
+
+
+def likely_roles(target: str | None, doubts: Sequence[Doubt], bars: Mapping[str, ErrorBar]) -> Keywords:
+    """Return the roles of error bars of a table that is refused: those read, and likely ones."""
+    likely = {d.of[0]: d for d in reversed(doubts) if d.is_likely and d.of and d.of[0] != target}
+    levels = {value: doubt.level for value, doubt in likely.items() if doubt.level is not None}
+    bars = dict(bars) | {value: doubt.bar for value, doubt in likely.items() if value not in bars}
+    level = next(iter(levels.values())) if levels and {*levels} == {*bars} else levels
+    return roles_of_bars(bars) | ({"level": level} if levels else {})
