@@ -11,7 +11,7 @@ from uncertain import GaussianArray, MixtureArray
 from uncertain.preprocessing._readings import Readings, TruthOfTargets, drawn_components
 from uncertain.uncertainty import from_bounds
 
-N_COPIED = 40_000
+N_COPIED = 100_000
 
 
 def skewed_readings(n: int = N_COPIED, d: int = 2) -> tuple[MixtureArray, np.ndarray]:

@@ -29,7 +29,7 @@ from .._base.folds import Fold
 from .._base.sums import BeyondSums, Need
 from .._data.array import GaussianArray
 from .._data.groups import groups_from
-from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, like
 from .._data.mixture_array import is_mixed
 from .._data.options import check_option, refuse_if
 from .._data.typing import Array, Floats, Keywords, Labels, RandomState, RowValues
@@ -152,7 +152,7 @@ class Remeasured(Core, BaseEstimator):
         columns = "skewness" if skewed else self.error_columns
         self.error_columns_ = ErrorColumns(columns, floor=floor).fit(rows)
         copies = 1 if exact else self.n_copies
-        self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(gaussians)
+        self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(like(rows, gaussians))
         targets = y if classes is None else classes
         truth = self._fit_truth(rows, targets, weights, copies, random)
         table = self._copied(rows, targets, truth, copies, random)
@@ -329,7 +329,7 @@ class Remeasured(Core, BaseEstimator):
             wanted = '"auto" or the smallest and the largest factor, such as (1, 4)'
             refuse_if(outside, f"factors = {self.factors!r}: must be {wanted}")
 
-    def _range(self, rows: GaussianArray) -> tuple[float, float]:
+    def _range(self, rows: GaussianRows) -> tuple[float, float]:
         """The smallest and the largest factor: until the noise is as wide as the data."""
         if self.factors != "auto":
             return float(self.factors[0]), float(self.factors[1])

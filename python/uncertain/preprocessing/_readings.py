@@ -17,6 +17,7 @@ x' = z + f (m - x_c + e). The copy has the components x' + f (x_c - m) with erro
 from __future__ import annotations
 
 from typing import TypeAlias
+from zlib import crc32
 
 import numpy as np
 
@@ -65,7 +66,7 @@ class Readings:
             rows = rows[true]
             off = self.means - rows.means
             truth = truth.components[true] if isinstance(truth, MixtureArray) else truth
-        noise = rows.sample(1, self.random).means - rows.means
+        noise = self._noise(rows)
         more = np.sqrt(np.maximum(factors**2 - 1.0, 0.0))
         smaller = factors < 1.0
         if not self.diagonal:  # noise of features that belong together comes from one reading
@@ -76,6 +77,14 @@ class Readings:
             means = np.where(smaller, read, means)
         copy = self._copy(means, factors, smaller)._named(self.rows.feature_names)
         return copy if self.missing is None else Incomplete(copy, self.missing)
+
+    def _noise(self, rows: GaussianArray) -> Floats:
+        """Errors of one reading of each row; independent ones are drawn by the names of features."""
+        if not self.diagonal:
+            return rows.sample(1, self.random).means - rows.means
+        seed, names = self.random.randint(2**31 - 1), rows.feature_names or range(rows.n_features)
+        streams = (np.random.default_rng([seed, crc32(str(name).encode())]) for name in names)
+        return rows._deviations() * np.stack([one.standard_normal(len(rows)) for one in streams], axis=1)
 
     def _copy(self, means: Floats, factors: Floats, smaller: Booleans) -> GaussianArray:
         """Rows with these means and errors."""
