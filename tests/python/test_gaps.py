@@ -1,7 +1,5 @@
-"""Rows with gaps in the denoiser, the discriminant and the scaler: no imputer in between.
-
-Against posteriors and log odds of the observed block (golden file, NumPy), and against infinite noise.
-"""
+"""Rows with gaps: against the observed features alone and infinite noise, honest error bars, tables, files,
+the command line."""
 
 from __future__ import annotations
 
@@ -12,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
-from catalogues import KINDS, of_kind, with_gaps
+from catalogues import KINDS, hidden_truth, of_kind, with_gaps
+from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
+import uncertain
 from uncertain import (
     GaussianArray,
     GaussianDenoiser,
@@ -28,6 +29,7 @@ from uncertain import (
     GSUClassifier,
     Incomplete,
 )
+from uncertain.cli import main
 from uncertain.exceptions import UncertainError
 
 FOLDER = Path(__file__).parents[1] / "golden"
@@ -303,3 +305,200 @@ def test_rows_with_gaps_from_arrays() -> None:
     gap[3] = False
     with pytest.raises(UncertainError, match="row 3"):
         Incomplete.from_arrays(np.where(gap, np.nan, means), std=std)
+
+
+def simulated(n: int, seed: int) -> tuple[np.ndarray, Incomplete]:
+    """Correlated true values, readings with much noise, a third of them missing."""
+    rng = np.random.default_rng(seed)
+    d = 4
+    z = rng.normal(size=(n, d)) @ (0.5 * np.ones((d, d)) + 0.6 * np.eye(d)) + 1
+    std = np.exp(0.4 * rng.normal(size=(n, d)) + 0.3)
+    X = GaussianArray(z + std * rng.normal(size=(n, d)), std=std)
+    return z, with_gaps(rng, X, 0.35)
+
+
+def standardised_variance(z: np.ndarray, Z: GaussianArray, rows: np.ndarray) -> float:
+    """Mean of e'C^-1 e / d over these rows: 1 when posteriors mean what they say."""
+    off = z - Z.means
+    whitened = np.einsum("ni,ni->n", off, np.linalg.solve(Z.covariances(), off[..., None])[..., 0])
+    return float(whitened[rows].mean() / z.shape[1])
+
+
+def test_denoised_gaps_are_honest_where_the_chain_counts_the_prior_twice() -> None:
+    z, rows = simulated(5000, 8)
+    gappy = rows.missing.any(axis=1)
+    denoiser = GaussianDenoiser().fit(rows)
+    Z = denoiser.transform(rows)
+    assert abs(standardised_variance(z, Z, gappy) - 1) < 0.05
+    variances = np.diagonal(Z.covariances(), axis1=1, axis2=2)
+    errors = ((z - Z.means) / np.sqrt(variances))[rows.missing]
+    assert abs(errors.var() - 1) < 0.05 and abs(errors.mean()) < 0.05
+    # The same prior, but imputed values taken for readings.
+    imputer = GaussianImputer()._set(denoiser._mixture())
+    chained = denoiser.transform(imputer.transform(rows))
+    assert standardised_variance(z, chained, gappy) > 1.2
+    # And fitted, as the chain was before.
+    fitted = GaussianDenoiser().fit_transform(GaussianImputer().fit_transform(rows))
+    assert standardised_variance(z, fitted, gappy) > 1.2
+    # The posterior mean is the best guess there is.
+    assert np.mean((z - Z.means)[gappy] ** 2) < np.mean((z - fitted.means)[gappy] ** 2)
+
+
+def test_denoised_gaps_are_honest_on_average_with_few_rows() -> None:
+    """Where noise hides a nearly singular T, as for the imputer: as good as under the true distribution."""
+    learned, known = [], []
+    for seed in range(40):
+        z, truth, rows = hidden_truth(seed)
+        model = GaussianDenoiser().fit(rows)
+        for spreads in (learned, known):
+            Z = model.transform(rows)
+            variances = np.diagonal(Z.covariances(), axis1=1, axis2=2)
+            spreads.append(np.mean((z - Z.means)[rows.missing] ** 2 / variances[rows.missing]))
+            model._set((np.ones(1), np.zeros((1, len(truth))), truth[None]))
+    assert abs(np.mean(known) - 1) < 0.05
+    assert abs(np.mean(learned) - np.mean(known)) < 0.05
+
+
+def test_probabilities_of_rows_with_gaps_are_calibrated() -> None:
+    """Of the rows with gaps given p, a share p is of class 1."""
+
+    def draw(n: int, seed: int) -> tuple[Incomplete, np.ndarray]:
+        _, rows = simulated(n, seed)
+        y = np.random.default_rng(seed + 100).integers(0, 2, size=n)
+        shifted = rows.gaussians.means + 1.2 * y[:, None]
+        return Incomplete(GaussianArray(shifted, cov=rows.gaussians.covariances()), rows.missing), y
+
+    (X, y), (new, truth) = draw(2000, 1), draw(8000, 2)
+    gappy = new.missing.any(axis=1)
+    probabilities = GaussianDiscriminant().fit(X, y).predict_proba(new)[:, 1]
+    for low, high in ((0.0, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 1.0)):
+        inside = gappy & (probabilities >= low) & (probabilities < high)
+        share, error = truth[inside].mean(), 0.5 / np.sqrt(inside.sum())
+        assert abs(share - probabilities[inside].mean()) < 3 * error + 0.02
+
+
+def catalogue(n: int, seed: int) -> tuple[pl.DataFrame, np.ndarray]:
+    """Readings of two classes; a fifth of the values are null, some error bars, and a row has nothing."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, size=n)
+    common = rng.normal(size=(n, 1))
+    z = common + 0.7 * rng.normal(size=(n, 3)) + 2.5 * y[:, None]
+    std = np.exp(0.7 * rng.normal(size=(n, 3)))
+    x = np.where(rng.random((n, 3)) < 0.2, np.nan, z + std * rng.normal(size=(n, 3)))
+    std = np.where(rng.random((n, 3)) < 0.05, np.nan, std)
+    x[5] = np.nan
+    columns = {f"f{j}": pl.Series(x[:, j]).fill_nan(None) for j in range(3)}
+    columns |= {f"f{j}_err": pl.Series(std[:, j]).fill_nan(None) for j in range(3)}
+    return pl.DataFrame(columns | {"label": np.where(y, "b", "a")}), np.isnan(x) | np.isnan(std)
+
+
+WAYS: list[dict[str, Any]] = [
+    {"meaning": "measurement"},
+    {"method": "discriminant"},
+    {"method": "discriminant", "shared_covariance": False, "n_components": 2, "scale": False},
+    {"method": "kernel", "meaning": "measurement"},
+]
+STEPS = [
+    ["gaussians", "denoise", "scale", "classify"],
+    ["gaussians", "scale", "classify"],
+    ["gaussians", "classify"],
+    ["gaussians", "denoise", "scale", "classify"],
+]
+
+
+@pytest.mark.parametrize(("way", "steps"), list(zip(WAYS, STEPS, strict=True)))
+def test_tables_through_fit_report_file_and_command_line(
+    way: dict[str, Any], steps: list[str], tmp_path: Path
+) -> None:
+    table, missing = catalogue(160, 3)
+    with pytest.raises(UncertainError, match="f0: row 0 is null"):
+        uncertain.fit(table, **{"method": "gsu", "on_missing": "error"} | way)
+    model = uncertain.fit(table, on_missing="impute", **{"method": "gsu"} | way)
+    assert [name for name, _ in model.pipeline_.steps] == steps
+    assert model.score(table) > 0.7
+    nothing = model.predict_proba(table[5:6]).to_numpy()
+    assert np.all(np.isfinite(nothing)) and 0.2 < nothing[0, 0] < 0.8
+    # Gaps filled, what is there as it is.
+    rows = model.gaussians(table)
+    assert isinstance(rows, GaussianArray)
+    values = table.select("f0", "f1", "f2").to_numpy()
+    assert_array_equal(rows.means[~missing], values[~missing])
+    variances = np.diagonal(rows.covariances(), axis1=1, axis2=2)
+    assert np.all(variances[missing] > 0)
+    errors = table.select("f0_err", "f1_err", "f2_err").to_numpy()
+    assert_allclose(variances[~missing], errors[~missing] ** 2)
+    report = model.report(table, folds=2, repeats=1, listed=3)
+    assert report.n_rows == 160 and report.meanings is not None
+    assert {m.name for m in report.meanings.ranking} == {
+        "means only",
+        "spread",
+        "measurement",
+        "discriminant",
+    }
+    assert len(report.doubtful_rows) == 3 and np.all(np.isfinite(report.probability_change))
+    path, data, out = tmp_path / "m.safetensors", tmp_path / "t.parquet", tmp_path / "p.parquet"
+    model.save(path)
+    again = uncertain.load(path)
+    assert [name for name, _ in again.pipeline_.steps] == steps
+    assert_array_equal(again.predict_proba(table), model.predict_proba(table))
+    assert_array_equal(again.gaussians(table).means, rows.means)
+    table.write_parquet(data)
+    ran = CliRunner().invoke(main, ["predict", str(path), str(data), "-o", str(out)])
+    assert ran.exit_code == 0, ran.output
+    written = pl.read_parquet(out)
+    assert_array_equal(written["p_b"].to_numpy(), model.predict_proba(table)["b"].to_numpy())
+    assert written["prediction"].to_list() == model.predict(table).to_list()
+
+
+def test_the_order_of_gaps_and_spread_in_the_other_meaning() -> None:
+    """Spread still imputes; its report compares meanings without counting the prior twice."""
+    table, _ = catalogue(160, 4)
+    spread = uncertain.fit(table, on_missing="impute", meaning="spread", method="gsu")
+    assert [n for n, _ in spread.pipeline_.steps] == ["gaussians", "impute", "scale", "classify"]
+    measured = uncertain.fit(table, on_missing="impute", meaning="measurement", method="gsu")
+    a, b = (m.report(table, folds=3, repeats=2).meanings for m in (spread, measured))
+    scores = [{m.name: m.scores for m in meanings.ranking} for meanings in (a, b)]
+    for name in ("means only", "spread", "measurement", "discriminant"):
+        assert_allclose(scores[0][name], scores[1][name], atol=0.02)
+
+
+def test_arrays_may_have_gaps_only_where_the_caller_says_so(tmp_path: Path) -> None:
+    table, _ = catalogue(160, 6)
+    x, y = table.select("f0", "f1", "f2").to_numpy(), table["label"].to_list()
+    full = np.nan_to_num(x)
+    for way in WAYS[:2]:
+        with pytest.raises(UncertainError, match="row 1, "):
+            uncertain.fit(np.where(np.arange(160)[:, None] == 1, np.nan, full), y, **{"method": "gsu"} | way)
+        careful = uncertain.fit(full, y, **{"method": "gsu"} | way)
+        model = uncertain.fit(x, y, on_missing="impute", **{"method": "gsu"} | way)
+        assert model.score(x, y) > 0.6
+        assert model.report(x, y, folds=2, repeats=1).n_rows == 160
+        for which, fitted in enumerate((careful, model)):
+            path = tmp_path / f"{which}.safetensors"
+            fitted.save(path)
+            again = uncertain.load(path)
+            assert_array_equal(again.predict_proba(full), fitted.predict_proba(full))
+            if which:
+                assert_array_equal(again.predict_proba(x), fitted.predict_proba(x))
+            else:
+                with pytest.raises(UncertainError, match="NaN"):
+                    again.predict(x)
+
+
+def test_a_report_says_nothing_of_a_meaning_that_gaps_make_impossible() -> None:
+    table, _ = catalogue(160, 9)
+    only_one = table.with_columns(f2=pl.when(pl.col("label") == "a").then(pl.col("f2")))
+    report = uncertain.fit(only_one, on_missing="impute", method="gsu").report(only_one, folds=2, repeats=1)
+    assert report.meanings is not None
+    assert {m.name for m in report.meanings.ranking} == {"means only", "spread", "measurement"}
+    with pytest.raises(UncertainError, match="feature 2 is missing in every row of class 'b'"):
+        uncertain.fit(only_one, on_missing="impute", method="discriminant")
+
+
+def test_regression_with_gaps() -> None:
+    table, _ = catalogue(160, 7)
+    table = table.drop("label").with_columns(height=np.random.default_rng(0).normal(size=160))
+    model = uncertain.fit(table, target="height", on_missing="impute", meaning="measurement", method="gsu")
+    assert [n for n, _ in model.pipeline_.steps] == ["gaussians", "denoise", "scale", "collapse", "regress"]
+    assert np.all(np.isfinite(model.predict(table).to_numpy()))
+    assert model.report(table, folds=2, repeats=1).n_rows == 160

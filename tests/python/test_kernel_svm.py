@@ -1,14 +1,35 @@
-"""Kernel machines: scikit-learn's SVC and SVR on one kernel matrix, error bars, the estimator contract."""
+"""Kernel machines: scikit-learn's SVC and SVR on one kernel matrix, error bars, files; Gram matrices against
+NumPy, draws and limits."""
 
 from __future__ import annotations
 
-from typing import Any
+import pickle
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
+import children
 import numpy as np
 import pytest
+from catalogues import as_model, clusters
+from conftest import random_covariances
+from oracles import expected_rbf, roots
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, SVR
 
-from uncertain import GaussianArray, ProbabilisticKernelSVC, ProbabilisticKernelSVR, UncertainError
+import uncertain
+from uncertain import (
+    GaussianArray,
+    GaussianScaler,
+    ProbabilisticKernelFeatures,
+    ProbabilisticKernelSVC,
+    ProbabilisticKernelSVR,
+    kernels,
+)
+from uncertain.exceptions import NotFiniteError, ParameterError, ShapeError, UncertainError
 from uncertain.kernels import median_distance, probabilistic_rbf
 
 
@@ -141,3 +162,204 @@ def test_what_cannot_be_used_is_refused() -> None:
     distances = np.abs(np.subtract.outer(np.arange(30.0), np.arange(30.0)))
     with pytest.raises(UncertainError, match=r"rows 1 and 0 is 1, .* not positive semi-definite"):
         ProbabilisticKernelSVC(kernel="precomputed").fit(distances, y)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_it_is_the_svm_of_scikit_learn_on_the_features(k: int) -> None:
+    X, y = clusters(150, k)
+    weights = np.arange(len(y)) // 4 % 3.0
+    model = ProbabilisticKernelSVC(2.0, n_components=40, random_state=0, class_weight={"a": 2.0})
+    model.fit(X, y, weights)
+    kept = weights > 0
+    features = ProbabilisticKernelFeatures(40, random_state=0)
+    z = features.fit(X[kept]).transform(X)
+    theirs = SVC(C=2.0, kernel="linear", tol=1e-8, class_weight={"a": 2.0}).fit(z, y, weights)
+    np.testing.assert_allclose(model.decision_function(X), theirs.decision_function(z), atol=5e-3)
+    assert model.coef_.shape == theirs.coef_.shape == (k * (k - 1) // 2, z.shape[1])
+    assert model.intercept_.shape == theirs.intercept_.shape
+    sign = np.sign(theirs.coef_ * model.coef_).sum(axis=1)
+    assert (sign > 0).all()
+    assert np.all(np.asarray(model.optimality_gap_) <= 1e-6)
+    assert (model.predict(X) == theirs.predict(z)).mean() > 0.99
+
+
+def test_more_frequencies_come_closer_to_the_exact_machine() -> None:
+    X, y = clusters(150)
+    exact = ProbabilisticKernelSVC().fit(X, y)
+    waves = ProbabilisticKernelSVC(n_components=1000, random_state=0).fit(X, y)
+    assert waves.objective_ == pytest.approx(exact.objective_, rel=0.05)
+
+
+def test_fits_repeat_and_pickle_and_leave_nothing_behind() -> None:
+    X, y = clusters(150)
+    model = ProbabilisticKernelSVC(n_components=30, sigma="median", random_state=1, probability=True).fit(
+        X, y
+    )
+    assert model.sigma_ == ProbabilisticKernelSVC(sigma="median").fit(X, y).sigma_
+    scores = model.decision_function(X)
+    np.testing.assert_array_equal(clone(model).set_params(n_jobs=2).fit(X, y).decision_function(X), scores)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.memory_ == model.memory_ > 0 and again.sigma_ == model.sigma_
+    assert not hasattr(model, "decision_distribution") and not hasattr(model, "support_")
+    model.set_params(n_components=None, probability=False).fit(X, y)
+    for name in ("coef_", "frequencies_", "memory_"):
+        assert not hasattr(model, name)
+    assert len(model.support_) > 0 and model.decision_distribution(X)[1].shape == (150,)
+    model.set_params(n_components=20).fit(X, y)
+    assert model.frequencies_.shape == (20, 2) and not hasattr(model, "dual_coef_")
+
+
+def test_model_files(tmp_path: Path) -> None:
+    X, y = clusters(150, 3)
+    pipeline = make_pipeline(
+        GaussianScaler(),
+        ProbabilisticKernelSVC(n_components=25, probability=True, random_state=0, C=3.0),
+    ).fit(X, y)
+    as_model(pipeline).save(tmp_path / "model")
+    again = uncertain.load(tmp_path / "model").pipeline_
+    np.testing.assert_array_equal(again.predict_proba(X), pipeline.predict_proba(X))
+    assert again[-1].get_params()["n_components"] == 25
+    assert again[-1].C == 3.0
+    as_model(again).save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+MEMORY = """
+import resource, numpy as np
+from uncertain import GaussianArray, ProbabilisticKernelSVC
+rng = np.random.default_rng(0)
+n, d, size = 100_000, 10, 100
+X = rng.normal(size=(n, d))
+y = ((X**2).sum(axis=1) + rng.normal(size=n) > 10.0).astype(int)
+rows = GaussianArray(X, std=np.full((n, d), 0.3))
+peak = lambda: 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
+model = ProbabilisticKernelSVC(n_components=size, sigma=3.0, tol=1e-2, random_state=0).fit(rows, y)
+accuracy = model.score(rows[:5000], y[:5000])
+print(peak() - before, model.memory_, 8 * n * 2 * size, model.optimality_gap_, accuracy)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in other units elsewhere")
+def test_the_features_are_never_held_and_the_memory_is_as_reported() -> None:
+    """100,000 rows with 200 features would be 160 MB."""
+    said = children.printed(MEMORY)
+    taken, reported, matrix, gap, accuracy = map(float, said.split())
+    assert taken <= reported < 0.85 * matrix, said
+    assert gap <= 1e-2 and accuracy > 0.8
+
+
+Coupling: TypeAlias = Literal["shared", "independent"]
+COUPLINGS: tuple[Coupling, ...] = ("shared", "independent")
+
+
+def arrays(rng: np.random.Generator, n: int, d: int) -> dict[str, GaussianArray]:
+    means = rng.normal(size=(n, d)) / np.sqrt(d)
+    spread = random_covariances(rng, n, d) / d
+    return {
+        "points": GaussianArray(means),
+        "isotropic": GaussianArray(means, std=rng.uniform(0, 1, n)),
+        "diagonal": GaussianArray(means, var=rng.uniform(0, 1, (n, d))),
+        "low-rank": GaussianArray(means, factor=rng.normal(size=(n, d, 2)), var=rng.uniform(0.1, 1, (n, d))),
+        "full": GaussianArray(means, cov=spread),
+        "shared": GaussianArray(means, cov=spread[0]),
+    }
+
+
+@pytest.mark.parametrize("coupling", COUPLINGS)
+def test_every_pair_of_kinds(rng: np.random.Generator, coupling: Coupling) -> None:
+    left, right = arrays(rng, 13, 4), arrays(rng, 9, 4)
+    for name, x in left.items():
+        symmetric = kernels.probabilistic_rbf(x, sigma=0.8, coupling=coupling)
+        np.testing.assert_allclose(
+            symmetric, expected_rbf(x, x, 0.8, coupling), atol=1e-12, rtol=0, err_msg=name
+        )
+        np.testing.assert_array_equal(symmetric, symmetric.T)
+        assert np.linalg.eigvalsh(symmetric).min() > -1e-12
+        if coupling == "shared":
+            np.testing.assert_array_equal(np.diag(symmetric), 1.0)
+        for other, z in right.items():
+            found = kernels.probabilistic_rbf(x, z, sigma=0.8, coupling=coupling)
+            expected = expected_rbf(x, z, 0.8, coupling)
+            np.testing.assert_allclose(found, expected, atol=1e-12, rtol=0, err_msg=f"{name}, {other}")
+
+
+def test_exact_points_give_the_rbf_kernel(rng: np.random.Generator) -> None:
+    x, z = rng.normal(size=(20, 3)), rng.normal(size=(5, 3))
+    expected = np.exp(-0.5 * np.sum((x[:, None] - z[None]) ** 2, axis=-1) / 0.7**2)
+    np.testing.assert_allclose(kernels.probabilistic_rbf(x, z, sigma=0.7), expected, atol=1e-13, rtol=0)
+    blurred = GaussianArray(x, cov=np.zeros((20, 3, 3)))
+    np.testing.assert_allclose(kernels.probabilistic_rbf(blurred, z, sigma=0.7), expected, atol=1e-13, rtol=0)
+
+
+@pytest.mark.parametrize("coupling", COUPLINGS)
+def test_mean_over_draws(rng: np.random.Generator, coupling: Coupling) -> None:
+    x = arrays(rng, 2, 3)["full"]
+    a = roots(x.covariances())
+    e = rng.normal(size=(2, 200_000, 3))
+    noise = (e[0], e[0] if coupling == "shared" else e[1])
+    draws = [x.means[i] + noise[i] @ a[i] for i in (0, 1)]
+    values = np.exp(-0.5 * np.sum((draws[0] - draws[1]) ** 2, axis=1))
+    standard_error = values.std() / np.sqrt(len(values))
+    expected = kernels.probabilistic_rbf(x, coupling=coupling)[0, 1]
+    assert abs(values.mean() - expected) < 5 * standard_error
+
+
+def test_median_bandwidth(rng: np.random.Generator) -> None:
+    x = arrays(rng, 30, 2)["full"]
+    traces = np.trace(x.covariances(), axis1=1, axis2=2)
+    squares = np.sum((x.means[:, None] - x.means[None]) ** 2, axis=-1) + traces[:, None] + traces[None]
+    median = np.median(np.sqrt(squares[np.triu_indices(30, 1)]))
+    assert kernels.median_distance(x) == pytest.approx(median, rel=1e-14)
+    found = kernels.probabilistic_rbf(x, sigma="median")
+    np.testing.assert_allclose(found, kernels.probabilistic_rbf(x, sigma=float(median)), rtol=1e-12)
+    many = rng.normal(size=(2000, 2))
+    assert kernels.median_distance(many, random_state=1) == kernels.median_distance(many, random_state=1)
+    assert kernels.median_distance(many, random_state=1) == pytest.approx(2 * np.sqrt(np.log(2)), rel=0.05)
+
+
+def test_threads_do_not_change_a_bit(rng: np.random.Generator) -> None:
+    x = arrays(rng, 200, 5)["full"]
+    one, two = (kernels.probabilistic_rbf(x, n_jobs=n) for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"sigma": 0.0}, ParameterError, "sigma = 0"),
+        ({"sigma": -1}, ParameterError, "sigma = -1"),
+        ({"sigma": "mean"}, ParameterError, '"median"'),
+        ({"sigma": None}, ParameterError, '"median"'),
+        ({"coupling": "both"}, ParameterError, "one of shared, independent"),
+        ({"Z": [[1.0]]}, ShapeError, "2 features"),
+        ({"Z": [1.0, 2.0]}, ShapeError, "Z: expected"),
+        ({"Z": [[1.0, np.nan]]}, NotFiniteError, "Z: row 0"),
+        ({"max_bytes": 10}, UncertainError, "10 are allowed"),
+        ({"max_bytes": -1}, ParameterError, "max_bytes"),
+        ({"n_jobs": 0}, ParameterError, "n_jobs"),
+    ],
+)
+def test_bad_input(arguments: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        kernels.probabilistic_rbf([[0.0, 1.0], [2.0, 3.0]], **arguments)
+    with pytest.raises(UncertainError, match="pass a number"):
+        kernels.probabilistic_rbf([[1.0, 2.0]] * 3, sigma="median")
+
+
+def test_a_matrix_that_does_not_fit_is_refused_at_once() -> None:
+    with pytest.raises(UncertainError, match=r"takes \d+ bytes .* slices"):
+        kernels.probabilistic_rbf(np.zeros((3_000_000, 1)))
+
+
+def test_other_threads_run_meanwhile(rng: np.random.Generator) -> None:
+    x = GaussianArray(rng.normal(size=(400, 30)), cov=random_covariances(rng, 400, 30))
+    worker = threading.Thread(target=kernels.probabilistic_rbf, args=(x,), kwargs={"n_jobs": 1})
+    worker.start()
+    ticks = 0
+    while worker.is_alive():
+        time.sleep(0.001)
+        ticks += 1
+    worker.join()
+    assert ticks > 5
