@@ -43,7 +43,7 @@ def test_factors_are_found(corr: float) -> None:
     assert np.all(check.interval_68[:, 0] >= check.interval_95[:, 0])
     assert check.off == ("x1", "x2")
     assert check.by == ("model",) * 3
-    assert "x1 are 2" in check.verdict and "x0" not in check.verdict
+    assert "x1 too small (errors are 2" in check.verdict and "x0" not in check.verdict
 
 
 def test_equal_error_bars_tell_nothing() -> None:
@@ -53,7 +53,7 @@ def test_equal_error_bars_tell_nothing() -> None:
     assert np.isnan(check.factor).all()
     assert check.by == ("", "") and check.off == ()
     assert "same error bar" in check.notes[0]
-    assert "do not tell" in check.verdict
+    assert "cannot show" in check.verdict
     assert np.isinf(check.interval_95[:, 1]).all()
 
 
@@ -155,7 +155,7 @@ def test_the_report_warns(factor: float) -> None:
     if factor == 1.0:
         model.report(table, repeats=1, folds=2, meanings=False)
         return
-    with pytest.warns(UncertainWarning, match=r"those of a are 2.*check_errors"):
+    with pytest.warns(UncertainWarning, match=r"a too small .errors are 2.*check_errors"):
         model.report(table, repeats=1, folds=2, meanings=False)
 
 
@@ -185,7 +185,7 @@ def test_a_method_that_minds_warns_once_with_numbers() -> None:
         model.predict_proba(new)
     text = str(caught[0].message)
     assert caught[0].filename == __file__
-    assert f"{middle:.3g} now" in text and "median error 0.2" in text and "too sure" in text
+    assert f"median {middle:.3g}, in training 0.2" in text and "overconfident" in text
     assert "u (" in text and "g (" in text
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -211,7 +211,7 @@ def test_smaller_errors_and_exact_features() -> None:
     table = stars(500, 0).with_columns(hour=pl.Series(np.arange(500.0)), hour_err=pl.lit(0.0))
     with pytest.warns(UncertainWarning, match="the error bars of hour are zero in every row"):
         model = uncertain.fit(table, target="kind", method="gsu", meaning="spread")
-    with pytest.warns(ErrorSizesWarning, match="hour .median error 0 in the fit, 0.5 now; 100 %"):
+    with pytest.warns(ErrorSizesWarning, match="hour .median 0.5, in training 0; 100 %"):
         model.predict(table.with_columns(hour_err=pl.lit(0.5)))
     with pytest.warns(UncertainWarning, match="zero"):
         again = uncertain.fit(table, target="kind", method="gsu", meaning="spread")

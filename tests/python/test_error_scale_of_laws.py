@@ -215,7 +215,7 @@ def test_predictions_read_rows_with_the_factors(tmp_path: Any) -> None:
     assert "factor of y's errors" in text and "factor of x1's errors" in text
 
 
-@pytest.mark.filterwarnings("ignore:Errors are not as large as the error bars say")
+@pytest.mark.filterwarnings("ignore:Stated error bars are wrong")
 @pytest.mark.parametrize(
     "asked", [{"error_scale": "both"}, {"error_scale": "both", "curve": plane, "p0": np.ones(3)}]
 )

@@ -110,7 +110,7 @@ def test_arrays_and_gaussians_need_no_table() -> None:
     np.testing.assert_allclose(model.pipeline_[-1].coef_, reference.pipeline_[-1].coef_)
     assert isinstance(model.predict(GaussianArray(means, std=std)), np.ndarray)
     assert model.predict_proba(means, errors="zero").shape == (N, 2)
-    with pytest.warns(UncertainWarning, match="plain numbers are taken as exact"):
+    with pytest.warns(UncertainWarning, match="X has no error bars"):
         assert model.score(means, columns["label"]) > 0.8
     points = uncertain.fit(means, np.array(columns["label"]), method="gsu")
     assert points.predict(means[:3]).shape == (3,)

@@ -186,7 +186,7 @@ def test_dense_covariances_of_all_targets(table: pl.DataFrame) -> None:
     modes, t = table[["zero_a", "zero_b"]].to_numpy(), table["y_err"].to_numpy()
     C = np.diag(t**2) + modes @ modes.T
     options = {"target": "y", "features": ["x"], "method": "law"}
-    with pytest.warns(uncertain.exceptions.UncertainWarning, match=r"ignored beside y_cov=: cov_x_y"):
+    with pytest.warns(uncertain.exceptions.UncertainWarning, match=r"ignored because of y_cov=: cov_x_y"):
         model = uncertain.fit(table, y_cov=C, **options)
     X, y = arrays(table)
     own = LinearLaw().fit(X, y, y_cov=C)
@@ -219,10 +219,10 @@ def test_dense_covariances_of_all_targets(table: pl.DataFrame) -> None:
         (r"y_cov: expected the shape \(300, 300\).*got \(300,\)", {"y_cov": np.diag(C)}),
         ("y_cov='y_err': must be the covariance matrix", {"y_cov": "y_err"}),
         ("y_cov: row 0, column 7.*symmetric", {"y_cov": C + 0.1 * (with_gaps[:, None] == 7)}),
-        ('y_cov=: GSURegressor does not know it.*method="law"', {"y_cov": C, "method": "gsu"}),
-        ('y_cov=: method="auto" does not know it', {"y_cov": C, "method": "auto"}),
+        ('y_cov=: GSURegressor does not use it.*method="law"', {"y_cov": C, "method": "gsu"}),
+        ('y_cov=: method="auto" does not use it', {"y_cov": C, "method": "auto"}),
         (
-            "y_cov=: GeneralizedLinearLaw does not know it",
+            "y_cov=: GeneralizedLinearLaw does not use it",
             {"y_cov": C, "target": "count", "family": "poisson"},
         ),
         (r"shared_modes\(y_cov\)", {"y_cov": C, "curve": straight, "p0": [0, 1]}),

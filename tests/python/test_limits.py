@@ -318,7 +318,7 @@ def test_flags_of_features_and_of_the_target(library: str, tmp_path: Path) -> No
     with pytest.warns(UncertainWarning, match=r"^taken as limits: flux \(l_flux\), y \(l_y\)$"):
         found = uncertain.fit(table, "y", method="mixture", target_std="y_err", **features)
     assert found.columns_ == model.columns_
-    with pytest.warns(UncertainWarning, match="l_flux, l_y looks like flags of limits, which are taken as"):
+    with pytest.warns(UncertainWarning, match="l_flux, l_y looks like flags of limits, which are read as"):
         uncertain.fit(table, "y", method="kernel", meaning="spread", features=["colour"], exact=["flux"])
 
 
@@ -356,7 +356,7 @@ def test_flags_are_recognised_by_name_and_content(kind: str) -> None:
 def test_flags_that_may_mean_either_limit_are_asked_about() -> None:
     table = polars_of(columns()).drop("kind", "l_y")
     table = table.with_columns(fluxlim=(polars.col("l_flux") == "<").cast(int)).drop("l_flux")
-    with pytest.warns(UncertainWarning, match="limits={'flux': 'fluxlim'} reads -1 as an upper"):
+    with pytest.warns(UncertainWarning, match="pass limits={'flux': 'fluxlim'}"):
         uncertain.fit(table, "y", method="mixture")
 
 

@@ -224,7 +224,7 @@ def test_what_was_read_is_said_and_logged(caplog: pytest.LogCaptureFixture) -> N
     )
     assert f"doubts           {caught[0].message}" in str(model)
     repeated = pl.DataFrame({name: np.repeat(v, 3) for name, v in numbers(60).items()})
-    with pytest.warns(UncertainWarning, match=r"180 of 180 rows repeat .* pass groups="):
+    with pytest.warns(UncertainWarning, match=r"180 of 180 rows repeat .* as groups="):
         uncertain.fit(repeated, "kind", method="gsu")
 
 
@@ -537,7 +537,7 @@ def test_a_strict_model_and_one_from_a_file_know_sizes_too(tmp_path: Path) -> No
     )
 
 
-@pytest.mark.filterwarnings("ignore:the errors of these rows")
+@pytest.mark.filterwarnings("ignore:errors of these rows")
 def test_numbers_and_lists_without_error_bars(tmp_path: Path) -> None:
     columns = numbers()
     y = 2.0 * columns["flux"] + np.random.default_rng(3).normal(0.0, 0.2, N)
@@ -563,7 +563,7 @@ def test_arrays_of_plain_numbers_warn() -> None:
     means = np.stack([columns["flux"], columns["color"]], axis=1)
     X = GaussianArray(means, std=0.8 * means)
     model = uncertain.fit(X, columns["kind"], method="gsu")
-    with pytest.warns(UncertainWarning, match=r'plain numbers are taken as exact.*errors="typical"'):
+    with pytest.warns(UncertainWarning, match=r'X has no error bars.*errors="typical"'):
         exact = model.predict_proba(means)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

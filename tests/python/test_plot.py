@@ -226,7 +226,7 @@ def test_a_model_whose_table_has_gaps() -> None:
     reliable = plot.ReliabilityDisplay.from_estimator(model, table, n_bins=5)
     prob = model.predict_proba(table)["star"].to_numpy()
     assert reliable.brier == pytest.approx(brier_score_loss((table["kind"] == "star").to_numpy(), prob))
-    with pytest.raises(UncertainError, match="row 0, color is missing, and this model knows no distribution"):
+    with pytest.raises(UncertainError, match="row 0, color is missing, and this model cannot fill it"):
         plot.GaussianDisplay.from_estimator(model, table, features=("flux", "color"))
 
 

@@ -168,6 +168,6 @@ def test_weights_are_those_of_the_fit() -> None:
     plain = model.report(table, folds=3, repeats=1, sample_weight=False, scorers="log_loss", random_state=4)
     assert not np.allclose(plain.board.score("spread", "log_loss").values, losses)
     values = uncertain.fit(table.drop("w"), target="kind", sample_weight=w, method="gsu")
-    with pytest.raises(ParameterError, match="weights that were given as values"):
+    with pytest.raises(ParameterError, match="weights as values, not as a column"):
         values.report(table)
     assert values.report(table.drop("w"), sample_weight=w, folds=2, repeats=1).n_rows == len(table)

@@ -19,7 +19,7 @@ RAW = Z * [1e4, 3e5] + [6e4, 2e6]
 Y = 8.0 + Z[:, 0] - 0.5 * Z[:, 1]
 
 
-@pytest.mark.filterwarnings("ignore:the spreads of the features")
+@pytest.mark.filterwarnings("ignore:features are divided by")
 @pytest.mark.parametrize("graph", [None, "knn"])
 @pytest.mark.parametrize("kernel", ["linear", "quadratic", "polynomial", "rbf"])
 def test_huber_predicts_what_its_objective_says_or_refuses(kernel: str, graph: str | None) -> None:

@@ -35,7 +35,6 @@ def what_is_lost(
     if not skewed.any():
         return None
     return (
-        f"{100 * skewed.mean():.0f} % of {what} are asymmetric by more than {ASYMMETRIC:.0%}; "
-        f"a Gaussian keeps their {kept}, not their skewness; {instead} keeps it, and a logarithm of the "
-        "quantity is often more symmetric"
+        f"{100 * skewed.mean():.0f} % of {what} are asymmetric by more than {ASYMMETRIC:.0%}: a Gaussian "
+        f"keeps their {kept}, not their skewness. Take a logarithm, or keep the skewness by {instead}"
     )

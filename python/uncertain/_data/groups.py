@@ -52,9 +52,8 @@ class Groups:
 def too_few_groups(label: object, groups: Groups) -> str:
     """Why a class cannot be cross-validated, and what to do."""
     return (
-        f"class {label!r} has rows in one {groups.name} only: cross-validation of whole groups needs at "
-        "least two groups of every class; leave the class out, or pass groups=False, whose scores are those "
-        "for new rows of known groups"
+        f"class {label!r} has rows in one {groups.name} only, and cross-validation of whole groups needs "
+        "two. Leave the class out, or score new rows of these groups by groups=False"
     )
 
 
@@ -62,9 +61,8 @@ def check_group_number(groups: Groups, folds: int) -> None:
     """Refuse fewer groups than folds."""
     refuse_if(
         groups.count < folds,
-        f"cross-validation in {folds} folds of whole groups needs at least {folds} groups, but the rows are "
-        f"of {groups.count}; pass a smaller folds=, or groups=False, whose scores are those for new rows of "
-        "known groups",
+        f"the rows are of {groups.count} groups, and cross-validation in {folds} folds needs at least "
+        f"{folds}. Pass folds={max(groups.count, 2)}, or score new rows of these groups by groups=False",
         UncertainError,
     )
 

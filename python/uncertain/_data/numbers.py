@@ -64,8 +64,8 @@ def refuse_masked(mask: Booleans, what: str) -> None:
         at = np.argwhere(mask)[0].tolist()
         place = "".join(f", {axis} {k}" for axis, k in zip(("row", "feature", "column"), at, strict=False))
         raise NullError(
-            f"{what}: {place[2:] or 'the value'} is masked, so there is no number; drop such rows, or mark "
-            "gaps as NaN in an array (np.ma.filled(values, np.nan)) for a GaussianImputer or GaussianDenoiser"
+            f"{what}: {place[2:] or 'the value'} is masked, so there is no number. Drop the row, or for a "
+            "GaussianImputer or GaussianDenoiser pass np.ma.filled(values, np.nan)"
         )
 
 

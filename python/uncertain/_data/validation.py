@@ -78,8 +78,8 @@ def check_gaussians(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> Ga
     if missing is not None and missing.any():
         row, feature = np.argwhere(missing)[0]
         raise UncertainError(
-            f"X: row {row}, feature {feature} is missing, and {type(estimator).__name__} takes no gaps: put "
-            "a GaussianImputer in front of it, or for measurement error a GaussianDenoiser"
+            f"X: row {row}, feature {feature} is missing, and {type(estimator).__name__} takes no gaps. Put "
+            "a GaussianImputer in front of it, or for measurement error a GaussianDenoiser()"
         )
     return core
 
@@ -103,9 +103,8 @@ def _refuse_limits(estimator: BaseEstimator, limits: Limits | None) -> None:
         return
     row, feature = np.argwhere(limits)[0]
     raise UncertainError(
-        f"X: row {row}, feature {feature} is a limit, and {type(estimator).__name__} takes none: "
-        "GaussianDiscriminant, GaussianMixtureRegressor and GaussianDenoiser do, the latter also in front of "
-        "others"
+        f"X: row {row}, feature {feature} is a limit, and {type(estimator).__name__} takes none. Use "
+        "GaussianDiscriminant or GaussianMixtureRegressor, or put in front of it GaussianDenoiser()"
     )
 
 
@@ -176,9 +175,8 @@ def refuse_nested_tables(X: RowsLike) -> None:
     nested = next((name for name, is_nested in _columns(X) if is_nested), None)
     refuse_if(
         nested is not None,
-        f"column {nested!r} of X holds lists, but an estimator takes a GaussianArray or a 2-D array of exact "
-        "points: put AsGaussians(mean=..., cov=...) in front of it in a Pipeline, or use "
-        "uncertain.fit(table, target=...)",
+        f"column {nested!r} of X holds lists, but an estimator takes a GaussianArray or a 2-D array. Put "
+        "AsGaussians(mean=..., cov=...) in front of it, or use uncertain.fit(table, target=...)",
         UncertainError,
     )
 

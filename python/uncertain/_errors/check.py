@@ -66,8 +66,8 @@ class ErrorCheck:
         common = [independent and f.by == "model" and f.factor < 1.0 and f.is_off(TOLERATED) for f in found]
         told = sum(f.by != "" and not f.doubtful for f in found)
         which = "" if told == len(found) else f" of {told} of {len(found)} features"
-        right = f"The error bars{which} are as large as the errors, as far as these rows tell."
-        unknown = "These rows do not tell whether the error bars are right."
+        right = f"The error bars{which} agree with the scatter of these rows."
+        unknown = "These rows cannot show whether the error bars are right."
         factor, *ends = (np.array([(f.factor, *f.intervals)[k] for f in found]) for k in (0, 1, 2))
         by = tuple(f.by for f in found)
         notes = tuple(COMMON if shared else f.note for f, shared in zip(found, common, strict=True))
@@ -191,11 +191,13 @@ def _sentence(found: Sequence[tuple[str, Found]]) -> str:
     for name, f in found[:5]:
         low, high = f.intervals[1]
         if f.factor > 1.0:
-            parts.append(f"those of {name} are {f.factor:.2g} times as large ({low:.2g} to {high:.2g})")
+            parts.append(
+                f"{name} too small (errors are {f.factor:.2g} times as large, {low:.2g} to {high:.2g})"
+            )
         else:
-            parts.append(f"{name} scatters less, by {low:.2g} to {high:.2g} of them: too large, or shared")
+            parts.append(f"{name} too large, or shared (errors are {low:.2g} to {high:.2g} times as large)")
     more = f" and {len(found) - 5} others" if len(found) > 5 else ""
-    return f"Errors are not as large as the error bars say: {'; '.join(parts)}{more}."
+    return f"Stated error bars are wrong: {'; '.join(parts)}{more}."
 
 
 def _found(

@@ -220,8 +220,7 @@ def _not_told(std: Floats) -> Found | None:
         return unknown("no error bars")
     if np.ptp(known) > ALIKE * known.max():
         return None
-    why = "a larger one with less spread of the true values is as likely"
-    return unknown(f"not identified: all rows have the same error bar, and {why}")
+    return unknown("not identified: all rows have the same error bar")
 
 
 def _components(
@@ -244,8 +243,7 @@ def _told(profile: Profile, std: Floats) -> Found:
     adjustment = profile.adjustment()
     intervals = tuple(profile.interval(level, adjustment) for level in LEVELS)
     if not np.isfinite(intervals[1].upper):
-        why = "the error bars are too small beside the spread of the values, or too much alike"
-        return unknown(f"not identified: {why}")
+        return unknown("not identified: the error bars are too small, or nearly equal")
     if profile.misfit(std[~np.isnan(std)]) < DOUBT:
         note = "doubtful: true values differ between rows with small and large error bars"
         return Found(profile.factor, intervals, "model", note, doubtful=True)

@@ -77,13 +77,12 @@ class ErrorSizes:
         order = unlike[np.argsort(-share[unlike], kind="stable")]
         features = names()
         parts = [
-            f"{features[j]} (median error {self.middle[j]:.3g} in the fit, "
-            f"{np.median(std[known[:, j], j]):.3g} now; {100 * share[j]:.0f} % of the rows are outside "
-            f"{low[j]:.2g} to {high[j]:.2g})"
+            f"{features[j]} (median {np.median(std[known[:, j], j]):.3g}, in training {self.middle[j]:.3g}; "
+            f"{100 * share[j]:.0f} % of rows outside {low[j]:.2g} to {high[j]:.2g})"
             for j in order[:NAMED].tolist()
         ]
         more = f" and {len(order) - NAMED} more features" if len(order) > NAMED else ""
-        return f"the errors of these rows are not like those of the fit: {'; '.join(parts)}{more}"
+        return f"errors of these rows are unlike in training: {'; '.join(parts)}{more}"
 
 
 def _rounded(values: Floats) -> Floats:

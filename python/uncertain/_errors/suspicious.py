@@ -113,8 +113,8 @@ def repeated_readings(rows: GaussianRows, names: Sequence[str]) -> str | None:
     features = listing([names[j] for j in noisy.tolist()])
     return (
         f"{repeated:,} of {len(x):,} rows repeat the readings of others ({features}, "
-        f"{np.median(counts):.0f} of each): if these are rows of one object, pass groups=, the column that "
-        "names it, or standard errors are too small"
+        f"{np.median(counts):.0f} of each). If they are rows of one object, standard errors are too small: "
+        "pass the column that names it as groups="
     )
 
 
@@ -147,8 +147,8 @@ def _variances(x: Floats, std: Floats, present: Booleans, names: Sequence[str]) 
         return []
     columns = listing([names[j] for j in noisy.tolist()])
     return [
-        f"the error columns of {columns} look like variances: residuals grow as they would if these numbers "
-        "were squares of the errors. If they are, pass them as var=; uncertain.check_errors(table) says more"
+        f"the error columns of {columns} look like variances: residuals grow with their square roots. Look "
+        "at uncertain.check_errors(table), and if they are variances pass them as var="
     ]
 
 
@@ -198,15 +198,15 @@ def suspected(features: Sequence[Feature], target: str | None, y: Array, *, regr
     sentences = []
     if leaks:
         what = f"{target!r}" if target else "the target"
-        how = "is in a fixed relation to" if regression else "alone tells"
+        how = "is in a fixed relation to" if regression else "predicts"
         sentences.append(
-            f"{listing(leaks)} {how} {what} in every row, or is called like it: if it is made from {what}, "
-            "or not known before it, leave it out of the features"
+            f"{listing(leaks)} {how} {what} in every row, or is called like it. If it was derived from "
+            f"{what}, leave it out of the features"
         )
     if identifiers:
         sentences.append(
-            f"{listing(identifiers)} seems to be an identifier, which says nothing about new rows: leave it "
-            "out of the features (groups= keeps rows of one object together)"
+            f"{listing(identifiers)} seems to be an identifier, which predicts nothing of new rows. Leave it "
+            "out of the features; to keep rows of one object together pass it as groups="
         )
     return sentences
 

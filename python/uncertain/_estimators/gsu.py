@@ -138,8 +138,8 @@ class GSUClassifier(Kernelized, LinearClassifier):
         """
         refuse_if(
             self.class_weight == "balanced",
-            "class_weight = 'balanced': partial_fit does not know the rows to come; pass the weights as a "
-            "dictionary or as sample_weight",
+            "class_weight = 'balanced': partial_fit has not seen later rows. Pass a dictionary, or "
+            "sample_weight=",
         )
         parameters = self._parameters(solver="sgd")
         model = getattr(self, "_model", None)

@@ -64,8 +64,8 @@ class KernelMachine(RunParameters, Core, BaseEstimator):
             yield BeyondSums(
                 Need.MEMORY,
                 f"{type(self).__name__} compares rows with one another",
-                'use method="gsu", which is linear; where memory= is enough, n_components= (random features, '
-                "say 500); or fit a sample of the rows",
+                'fit a sample of the rows, or use method="gsu", which is linear, or with memory= '
+                "n_components=500, random features",
             )
             yield from super()._beyond_sums()
         else:
@@ -160,7 +160,7 @@ def exact(values: Floats) -> Gaussians:
 
 def _with_distribution(estimator: ProbabilisticKernelSVC) -> bool:
     other = estimator.kernel != "probabilistic" or estimator.n_components is not None
-    exact = 'decision_distribution knows the noise of the exact kernel="probabilistic" only'
+    exact = 'decision_distribution needs the exact kernel="probabilistic"'
     refuse_if(other, exact, AttributeError)
     return True
 

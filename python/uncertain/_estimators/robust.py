@@ -107,7 +107,7 @@ class RobustSVC(Kernelized, LinearClassifier):
         if self.method != "usvc":
             yield BeyondSums(
                 Need.MEMORY,
-                f'method="{self.method}" keeps numbers of its own for every row',
+                f'method="{self.method}" keeps numbers for every row',
                 'use method="usvc"',
             )
         yield from super()._beyond_sums()

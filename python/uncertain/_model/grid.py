@@ -75,6 +75,6 @@ def warn_of_narrow(laws: NormalMixtures, grid: Floats) -> None:
         worst = int(outside.argmax())
         warn(
             f"grid: {grid[0]:g} to {grid[-1]:g} leaves out more than 1 % of the density of {rows.size:,} of "
-            f"{len(outside):,} rows ({100 * outside[worst]:.0f} % of row {worst}): widen it, or leave it out",
+            f"{len(outside):,} rows ({100 * outside[worst]:.0f} % of row {worst}). Widen it, or pass no grid",
             UncertainWarning,
         )

@@ -484,8 +484,8 @@ class Model:
             )
         if self._spread is None:
             raise ParameterError(
-                f"{verb}: the scatter of targets around predictions is not known ({NOT_CALIBRATED}). "
-                "pipeline_[-1].predict(rows, return_std=True) gives the part of the error bars alone"
+                f"{verb}: the scatter of targets around predictions was not measured ({NOT_CALIBRATED}). "
+                "For the part of the error bars call pipeline_[-1].predict(rows, return_std=True)"
             )
 
     def _scored(self, coverage: float) -> Conformal:
@@ -903,8 +903,8 @@ class Model:
         shared = self.columns_.modes
         if hasattr(last, "y_modes_"):
             raise UncertainError(
-                "the errors that y_cov= says rows share belong to the rows of the fit: pass the law, "
-                "model.pipeline_[-1], with its rows and y - y_modes_ @ modes_"
+                "shared errors of y_cov= belong to the rows of the fit. Pass the law, model.pipeline_[-1], "
+                "with its rows and y - y_modes_ @ modes_"
             )
         if shared is True:
             raise UncertainError(

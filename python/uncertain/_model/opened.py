@@ -75,8 +75,8 @@ def _with_limits(columns: Columns, table: Table, uses: Uses) -> tuple[Columns, l
     warning names."""
     flags, doubted = find_flags(columns, table)
     questions = [
-        f"{name} looks like flags of limits of {value}, which are taken as readings: limits={{{value!r}: "
-        f"{name!r}}} reads -1 as an upper limit and 1 as a lower one"
+        f"{name} looks like flags of limits of {value}, which are read as values. If -1 is an upper and 1 a "
+        f"lower limit, pass limits={{{value!r}: {name!r}}}"
         for value, name in doubted.items()
     ]
     features = {value: name for value, name in flags.items() if value != columns.target}
@@ -89,8 +89,8 @@ def _with_limits(columns: Columns, table: Table, uses: Uses) -> tuple[Columns, l
     rest = features | ({target: target_limit} if target_limit else {})
     if rest:
         questions.append(
-            f"{listing(rest.values())} looks like flags of limits, which are taken as readings: "
-            f'limits={rest!r} with method="law" reads them'
+            f"{listing(rest.values())} looks like flags of limits, which are read as values. Pass "
+            f'method="law", limits={rest!r}'
         )
     taken = [f"{value} ({name})" for value, name in flags.items() if value not in rest]
     if taken:
@@ -182,8 +182,8 @@ def _find_columns(source: Source, asked: Columns) -> Columns:
     data = source.data
     if not isinstance(data, (GaussianArray, np.ndarray)) and asked.target is not None:
         raise ParameterError(
-            f"data of type {type(data).__name__} is no table: pass a table (Polars, pandas, pyarrow, DuckDB, "
-            "astropy, a dictionary of columns, the path of a file), or an array with the labels as target="
+            f"data of type {type(data).__name__} is no table. Pass a table (Polars, pandas, pyarrow, DuckDB, "
+            "astropy, a dictionary of columns, a path), or an array with the labels as target="
         )
     kind = "a GaussianArray" if isinstance(data, GaussianArray) else f"data of type {type(data).__name__}"
     role = next((role for role in asked.of_kinds("values", "error bar", "beside") if role != "target"), None)

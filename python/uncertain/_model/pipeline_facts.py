@@ -78,9 +78,8 @@ def hyperplanes(pipeline: Pipeline, first: int = 0) -> Hyperplanes:
     line = isinstance(last, CoefficientLaw) and hasattr(last, "coef_")
     if not (line or isinstance(last, (LinearClassifier, GSURegressor))):
         raise AttributeError(
-            f"{name} has no coefficients of the features: its score is not linear in them; linear models are "
-            'method="gsu" (without kernel=), "usvc" and the other robust SVMs, "minimax", "law", and '
-            '"mixture" of one component'
+            f"{name} has no coefficients of the features: its score is not linear in them. Linear models are "
+            '"usvc", "minimax", "law", "mixture" of one component, and without kernel= method="gsu"'
         )
     map_: KernelMap | None = getattr(last, "kernel_map_", None)
     if map_ is not None:
@@ -203,22 +202,22 @@ def tolerated(pipeline: Pipeline) -> tuple[float, float]:
 
 
 def advice(pipeline: Pipeline) -> str:
-    """Whether the method minds, and what to do."""
+    """Effect of such errors on the method, and what to do."""
     last = pipeline[-1]
     if isinstance(last, (RemeasuredClassifier, RemeasuredRegressor)) and not drops_errors(pipeline):
         smallest, largest = last.factors_
         return (
-            f"the model has seen copies with {smallest:.3g} to {largest:.3g} times the errors of the fit, "
-            "and knows nothing beyond; fit it again with other factors=, such as (0.1, 100)"
+            f"the model was trained for {smallest:.3g} to {largest:.3g} times the errors of the fit. Fit it "
+            "again with larger factors, such as factors=(0.1, 100)"
         )
     if is_measured(pipeline):
         return (
-            f"the model takes errors up to {LARGER:g} times as large into account, and extrapolates here; "
-            "add rows like these to the fit"
+            f"the model extrapolates: it accounts for errors up to {LARGER:g} times as large. Add rows like "
+            "these to the fit"
         )
     return (
-        "the model has learned from none like these, and its predictions may be too sure; "
-        'method="discriminant", method="remeasured" and meaning="measurement" hold for other errors, too'
+        'predictions may be overconfident. Refit with method="discriminant", method="remeasured" or '
+        'meaning="measurement"'
     )
 
 

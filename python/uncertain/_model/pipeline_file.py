@@ -72,8 +72,7 @@ def pipeline_steps(steps: Sequence[tuple[str, Estimator]]) -> PipelineSteps:
         elif isinstance(step, CurveRegressor):
             raise UncertainError(
                 f"the model cannot be saved: step {name!r} is a CurveRegressor, whose curve is a function of "
-                "Python, and a model file holds no code; joblib.dump(model.pipeline_, ...) keeps it where "
-                "the function is one of a module"
+                "Python. Define the function in a module and call joblib.dump(model.pipeline_, path)"
             )
         else:
             raise UncertainError(

@@ -123,10 +123,9 @@ class Reader:
             return self._with_errors(source, errors)
         if not self.columns.used and not _is_plain(source.table, self.steps.n_features_in_):
             raise ParameterError(
-                f"the model was fitted to arrays of {self.steps.n_features_in_} features "
-                f"({listing(self.feature_names)}), so it knows no columns to read from a table: pass a "
-                "GaussianArray, such as uncertain.AsGaussians().fit_transform(table), with these features in "
-                "this order; a model that reads tables is one that was fitted to a table"
+                f"the model was fitted to arrays ({self.steps.n_features_in_} features: "
+                f"{listing(self.feature_names)}), not to a table. Pass a GaussianArray of these features, "
+                "such as uncertain.AsGaussians().fit_transform(table)"
             )
         if {*reads} <= {*source.table.names}:
             return source
@@ -147,8 +146,8 @@ class Reader:
         if not self._has_warned_of_plain:
             self._has_warned_of_plain = True
             warn(
-                "plain numbers are taken as exact, but the model was fitted to rows with error bars: pass a "
-                'GaussianArray, errors="typical" (sizes as in the fit), or errors="zero" for exact values',
+                "X has no error bars, so its values are treated as exact. Pass a GaussianArray, "
+                'errors="zero", or for the sizes seen in training errors="typical"',
                 UncertainWarning,
             )
         return source
@@ -252,8 +251,8 @@ class Reader:
             return imputer.transform(Incomplete(rows.gaussians, rows.missing))
         row, feature = np.argwhere(rows.missing)[0]
         raise UncertainError(
-            f"row {row}, {self.feature_names[feature]} is missing, and this model knows no distribution of "
-            'the features to fill it from: leave such rows out, or fit with on_missing="impute"'
+            f"row {row}, {self.feature_names[feature]} is missing, and this model cannot fill it. Leave such "
+            'rows out, or fit with on_missing="impute"'
         )
 
     def target(self, y: ColumnOrValues | None) -> ColumnOrValues:
@@ -283,7 +282,7 @@ class Reader:
     def groups(self, source: Source, groups: ColumnOrValues | bool | None) -> Groups | None:
         """The groups of a report: those that were asked for, else the column of the fit; False: none."""
         known = self.columns.groups
-        chosen = _chosen(groups, known, "groups", "groups", "take every row for an object of its own")
+        chosen = _chosen(groups, known, "groups", "groups", "treat every row as one object")
         advice = "the groups of the fit; pass another column or groups=False" if groups is None else ""
         return None if chosen is None else source.groups(chosen, advice)
 
@@ -310,8 +309,8 @@ def _chosen(asked: Any, known: str | bool | None, what: str, argument: str, with
     """The column of the caller, else that of the fit; None for False."""
     if asked is None and known is True:
         raise ParameterError(
-            f"the model was fitted with {what} that were given as values: pass those of these rows as "
-            f"{argument}=, or {argument}=False to {without}"
+            f"the model was fitted with {what} as values, not as a column. Pass the {what} of these rows as "
+            f"{argument}=, or to {without} {argument}=False"
         )
     chosen = known if asked is None else asked
     return None if chosen is False else chosen

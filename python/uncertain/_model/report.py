@@ -63,8 +63,8 @@ def _roles_of_law(reader: Reader, source: Source) -> dict[str, Floats]:
     """Offsets, events and modes of these rows, which a law was fitted with and predictions need, too."""
     if hasattr(reader.steps[-1], "y_modes_"):
         raise UncertainError(
-            "report: the law was fitted with y_cov=, whose covariances are those of the rows of the fit, and "
-            "not in the table: model.summary() shows the law beside the same fit without error bars"
+            "report: the law was fitted with y_cov=, whose covariances are not in the table. The law, and "
+            "the fit without error bars, are in model.summary()"
         )
     known = {}
     for role in OF_LAWS:
@@ -73,8 +73,8 @@ def _roles_of_law(reader: Reader, source: Source) -> dict[str, Floats]:
             continue
         if not reader.is_regression:
             raise UncertainError(
-                f"report: classes that were fitted with {role}= are predicted without it, so that held-out "
-                "rows cannot be compared: model.summary() shows the law beside that without error bars"
+                f"report: classes fitted with {role}= are predicted without it and cannot be compared. The "
+                "law, and the fit without error bars, are in model.summary()"
             )
         if columns is True:
             raise UncertainError(

@@ -92,8 +92,8 @@ def _typical(bars: Deviations, reading: AsGaussians, sizes: ErrorSizes | None) -
         return reading.unknown_.sizes.filled(bars.values, bars.std)
     if sizes is None:
         raise ParameterError(
-            'errors="typical": the model does not know how large error bars were (its file was written in '
-            'Rust): fit it again, or pass errors="zero"'
+            'errors="typical": the model file has no sizes of error bars (it was written in Rust). Fit it '
+            'again, or pass errors="zero"'
         )
     return np.where(np.isnan(bars.std), sizes.middle[: bars.std.shape[1]], bars.std)
 

@@ -146,10 +146,9 @@ class OnDask(Place):
         for group, (before, now) in enumerate(zip(self._checksums, checksums, strict=True)):
             if before != now:
                 raise ClusterError(
-                    f"group {group} of the rows had {before[0]:.0f} rows and is another one now, with "
-                    f"{now[0]:.0f}: it was lost with a worker, and its source gave other rows (or the same "
-                    "in another order) the second time. Write the table to files first, or persist it, and "
-                    "fit that"
+                    f"partitions {group} changed during the fit ({before[0]:.0f} rows, now {now[0]:.0f}): a "
+                    "worker was lost, and their source gave other rows. Write the table to files, or fit "
+                    "table.persist()"
                 )
 
 

@@ -56,9 +56,8 @@ class Piece:
         gaussians = filled_gaussians(rows)
         if isinstance(gaussians, MixtureArray):
             raise UncertainError(
-                "rows that are mixtures of several Gaussians, as those from draws, are not taken on a "
-                "cluster: uncertain.fit takes them, or make a column of one Gaussian for each row, "
-                'X.collapse("gaussian").to_arrow(name)'
+                "mixtures of several Gaussians are not fitted on a cluster. Use uncertain.fit, or write one "
+                'Gaussian for each row: X.collapse("gaussian").to_arrow(name)'
             )
         missing = rows.missing if isinstance(rows, Incomplete) else None
         return cls(Part(gaussians._core, missing=missing, **known))

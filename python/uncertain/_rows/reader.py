@@ -125,6 +125,6 @@ def refuse_of_laws(per_row: PerRow) -> None:
 def no_target_std(uses: Uses) -> ParameterError:
     """The estimator does not know error bars of the target."""
     return ParameterError(
-        "target_std=: only GSURegressor and GaussianMixtureRegressor know error bars of the target; "
-        f'they are the methods "gsu" and "mixture" for numbers, but this is {uses.name}'
+        f"target_std=: {uses.name} does not use error bars of the target. Regressions that do are "
+        'method="gsu", "mixture" and "law"'
     )

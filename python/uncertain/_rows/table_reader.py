@@ -199,8 +199,8 @@ class TableReader(RowReader):
                 continue
             if role not in uses.of_laws:
                 raise ParameterError(
-                    f'{role}=: {uses.name} does not know it; the laws of method="law" do: offset= and event= '
-                    "those of family=, y_cov= lines, and modes= all of them"
+                    f"{role}=: {uses.name} does not use it. It is for laws (offset= and event= with family=, "
+                    'y_cov= for lines): method="law"'
                 )
             if role in OF_PAIRS:
                 known[role] = given
@@ -238,7 +238,9 @@ class TableReader(RowReader):
             if not pairs.named:
                 if per_row["y_cov"] is not None:
                     names = listing(pairs.columns)
-                    warn(f"ignored beside y_cov=: {names}; they need target_std=", UncertainWarning)
+                    warn(
+                        f"ignored because of y_cov=: {names}. To use them pass target_std=", UncertainWarning
+                    )
                 return None
             raise UncertainError(
                 f"{next(iter(pairs.columns))} needs the error bars of {per_row['target']!r}: pass target_std="

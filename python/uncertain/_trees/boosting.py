@@ -160,9 +160,8 @@ def check_predictions(learner: BaseEstimator, trees: TreeArrays, scores: Floats)
 
 def _unknown(what: str) -> UncertainError:
     return UncertainError(
-        f"the model cannot be saved: scikit-learn {sklearn.__version__} keeps its trees in a way that is not "
-        f"known here ({what}); fit and save it with scikit-learn 1.6 to 1.9 or with a newer version of "
-        f"uncertain; else {WAY_OUT}"
+        f"the model cannot be saved: trees of scikit-learn {sklearn.__version__} have another form ({what}). "
+        f"Fit and save it with scikit-learn 1.6 to 1.9 or a newer version of uncertain; else {WAY_OUT}"
     )
 
 

@@ -22,14 +22,13 @@ METAVARS = {
 OPTION_OF = {"sample_weight": "--weight"}
 """Names of options that are not those of the roles."""
 CHOICES = {
-    "task": "What the target is.",
-    "method": "Which model to fit.",
-    "meaning": "What error bars mean.",
-    "arms": "What is kept of asymmetric error bars.",
-    "effort": "How much to compare, with --method auto.",
-    "on_missing": "What a missing value or error bar means.",
-    "handle_unknown": "What to do with a category that was not in the fit; ignore: treat it as none of the "
-    "known ones.",
+    "task": "Kind of the target.",
+    "method": "Model to fit; auto compares models.",
+    "meaning": "Meaning of error bars.",
+    "arms": "Asymmetric error bars as mean and variance, or with their shape.",
+    "effort": "Number of models to compare, with --method auto.",
+    "on_missing": "Treatment of missing values and error bars.",
+    "handle_unknown": "Categories that were not in the fit: refuse them, or ignore them.",
 }
 """Help of options with a few words."""
 DEFAULTS = {"effort": "normal"}
@@ -110,7 +109,7 @@ def parameter(text: str) -> tuple[str, object]:
     if not equals or not key:
         raise click.BadParameter(f"{text!r} is not KEY=VALUE, such as alpha=1e-2", param_hint="--param")
     if key in {"scale", "transform", *(option.name for option in click.get_current_context().command.params)}:
-        raise click.BadParameter(f"{key} is an option of its own", param_hint="--param")
+        raise click.BadParameter(f"{key} has an option: pass --{key.replace('_', '-')}", param_hint="--param")
     if key in ("callback", "verbose"):
         raise click.BadParameter(f"{key} is for Python; here it is --progress", param_hint="--param")
     try:

@@ -41,9 +41,8 @@ from ._views import (
 )
 
 UNLIKE = (
-    "the spreads of the features are far from one, and x'z would depend on their units: the kernel sees them "
-    "divided by their standard deviations (scales_). scale_features=True does so without a word; "
-    "scale_features=False keeps features that are meant as they are, such as those of a kernel map"
+    "features are divided by their standard deviations (scales_), because their spreads are far from one. "
+    "Confirm with scale_features=True, or keep their units with scale_features=False"
 )
 PRODUCTS = ("linear", "quadratic")
 

@@ -31,7 +31,7 @@ def find_categories(table: Table, columns: Sequence[str], on_missing: str) -> Ca
     for name in columns:
         column = _read(table, name)
         if on_missing == "error":
-            advice = 'with on_missing="point" that is a category of its own, or drop such rows'
+            advice = 'drop such rows, or make it a category by on_missing="point"'
             column.refuse_missing(name, f"has no category; {advice}")
         distinct = {*_distinct(column.present)[0]}
         for kind in {*map(type, distinct)} - {str, bool, int, float}:
@@ -77,7 +77,7 @@ def one_hot(table: Table, categories: Categories, unknown: str = "error") -> tup
             what, value = (NullError, "missing") if is_missing else (UncertainError, column.shown(row))
             raise what(
                 f"{name}: row {row} is {value}, which is none of the fitted categories "
-                f'({listing([str(v) for v in known])}); handle_unknown="ignore" calls it none of them'
+                f'({listing([str(v) for v in known])}). To accept it fit with handle_unknown="ignore"'
             )
         blocks.append((codes[:, None] == np.arange(len(known))).astype(np.float64))
         names += one_hot_names(name, known)

@@ -143,8 +143,8 @@ def with_sizes(cleaning: Cleaning, sample: Table, columns: Columns) -> Cleaning:
     ]
     for name, number, count in _exact_numbers(bars):
         warn(
-            f"{name} is {number:g} with an error bar of 0 in {count:,} rows, and taken as exact there: make "
-            "nulls of it where nothing was measured",
+            f"{name} is {number:g} with an error bar of 0 in {count:,} rows, and read as exact. Replace it "
+            "with null where nothing was measured",
             UncertainWarning,
         )
     if texts:
@@ -233,7 +233,7 @@ def deviations_of_target(table: Table, bar: ErrorBar, y: Floats, missing: float 
     if skewed := float((np.abs(above - below) > ASYMMETRIC * (above + below)).mean()):
         warn(
             f"{100 * skewed:.0f} % of the error bars {bar} of the target are asymmetric by more than "
-            f"{ASYMMETRIC:.0%}: their standard deviation is taken",
+            f"{ASYMMETRIC:.0%}. Their standard deviation is used",
             UncertainWarning,
         )
     std = np.sqrt(split_normal(y, below, above)[1])

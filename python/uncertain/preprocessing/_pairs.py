@@ -78,8 +78,8 @@ def _refuse(
     if len(wrong):
         row, column = wrong[0]
         raise UncertainError(
-            f"{columns[column]}: row {row} is {values[row, column]}, but the standard deviations "
-            f"{first[row, column]} and {second[row, column]} allow no covariance beyond {scale[row, column]}"
+            f"{columns[column]}: row {row} is {values[row, column]}, but standard deviations "
+            f"{first[row, column]} and {second[row, column]} allow at most {scale[row, column]}"
         )
 
 
@@ -95,10 +95,9 @@ def _shrunk(dense: Floats, std: Floats, columns: list[str]) -> Floats:
     wrong = (smallest < -1e-9) | exact.any(axis=(1, 2))
     row = int(np.flatnonzero(wrong)[0])
     warn(
-        f"the covariances of {int(wrong.sum()):,} rows in {listing(columns, 4)} are larger than their error "
-        f"bars allow (row {row} is the first one, with a correlation of "
-        f"{np.abs(correlations[row][of_pairs]).max():.3g}): they were made as large as they can be; "
-        'on_missing="error" refuses them',
+        f"covariances in {listing(columns, 4)} exceed what their error bars allow in {int(wrong.sum()):,} "
+        f"rows (row {row}: a correlation of {np.abs(correlations[row][of_pairs]).max():.3g}). They were "
+        'reduced; to refuse them pass on_missing="error"',
         UncertainWarning,
     )
     return np.where(of_pairs & ~exact, factor[:, None, None] * dense, np.where(exact, 0.0, dense))

@@ -246,8 +246,8 @@ def _inverse_prior(prior: Prior, values: Floats, offsets: Ints, order: Ints | No
     if len(bad):
         row = int(np.searchsorted(offsets, bad[0], side="right")) - 1
         raise UncertainError(
-            f"prior: row {row}, draw {bad[0] - offsets[row]} has the density {p[bad[0]]}; a prior must be a "
-            "number > 0 where draws lie: check that it is the one that the draws were made with"
+            f"prior: row {row}, draw {bad[0] - offsets[row]} has the density {p[bad[0]]}, which must be > 0. "
+            "Pass the prior that the draws were made with"
         )
     # Within a row only ratios count.
     least = np.minimum.reduceat(p, offsets[:-1])

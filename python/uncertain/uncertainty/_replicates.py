@@ -223,8 +223,8 @@ def gaussians_of_groups(
     if shrinkage != "pooled" and (counts < 2).any():
         alone = int(np.argmin(counts))
         raise UncertainError(
-            f"group {names[alone]} has a single replicate, which has no spread of its own: drop the "
-            f"{int((counts < 2).sum())} groups with fewer than two, or use shrinkage='pooled'"
+            f"group {names[alone]} has a single replicate, which has no spread. Drop the "
+            f"{int((counts < 2).sum())} groups with fewer than two, or pass shrinkage='pooled'"
         )
     d = values.shape[1]
     diagonal = covariance == "diagonal" or d == 1
