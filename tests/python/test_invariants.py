@@ -15,8 +15,8 @@ import pytest
 from everything import SUBJECTS, D, N, Subject, agree, moved, rows
 from sklearn.base import is_classifier
 from sklearn.utils.validation import has_fit_parameter
-from test_magnitudes import check_answers
 from test_sklearn import OF_TABLES
+from test_trust import check_answers
 
 from uncertain import (
     AdaptiveHuberRegressor,

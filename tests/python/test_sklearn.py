@@ -101,7 +101,7 @@ class ImputedMeans(GaussianImputer):
 IN_PLACE_OF = {GaussianDenoiser: DenoisedMeans, GaussianImputer: ImputedMeans}
 OF_TABLES = (AsGaussians, GaussianColumnTransformer)
 """What reads columns of a table, which no check of scikit-learn brings; see test_tables.py and
-test_column_transformer.py."""
+test_preprocessing.py."""
 
 
 @parametrize_with_checks(
