@@ -245,3 +245,10 @@ def _without_gaps(errors: Floats, missing: Booleans) -> Floats:
     if errors.shape == (*missing.shape, missing.shape[1]):
         return np.where(missing[:, :, None] | missing[:, None, :], 0.0, errors)
     return errors
+
+
+def feature_spread(means: Floats, present: Booleans) -> Floats:
+    """The standard deviation of every feature over the rows that have it; 1 where that is 0."""
+    known = (column[there] for column, there in zip(means.T, present.T, strict=True))
+    spread = np.array([column.std() if column.size else 0.0 for column in known])
+    return np.where(spread > 0.0, spread, 1.0)

@@ -10,7 +10,7 @@ mixture: its mean and its covariance.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, Self, TypeGuard, cast
+from typing import Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -263,11 +263,6 @@ class MixtureArray(GaussianArray):
         return bool(same and self.components == other.components)
 
     __hash__ = None
-
-
-def is_mixed(rows: GaussianArray) -> TypeGuard[MixtureArray]:
-    """Has a row several components?"""
-    return isinstance(rows, MixtureArray) and len(rows.components) > len(rows)
 
 
 def _rebuilt(

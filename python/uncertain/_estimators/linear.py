@@ -13,10 +13,11 @@ from sklearn.base import BaseEstimator
 from .._base.classifiers import ScoreClassifier, class_arguments
 from .._base.core import Core, RunParameters, keep_reports, warn_unless_converged
 from .._base.sums import BeyondSums, Need
+from .._data.options import check_option, number_or_median
 from .._data.typing import Floats, Header, Keywords, RowValues
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Fitted, Gaussians, Mixtures
-from ..preprocessing._kernel_map import Kernel, KernelMap, check_kernel
+from ..preprocessing._kernel_map import KERNELS, Kernel, KernelMap
 
 
 class LinearClassifier(Core, ScoreClassifier, BaseEstimator):
@@ -63,7 +64,8 @@ class Kernelized(RunParameters, Core):
     rank_tol: float = 1e-6
 
     def _core_parameters(self) -> Keywords:
-        check_kernel(self.kernel, self.gamma)
+        check_option("kernel", self.kernel, KERNELS)
+        number_or_median("gamma", self.gamma)
         return super()._core_parameters()
 
     def _beyond_sums(self) -> Iterator[BeyondSums]:

@@ -33,12 +33,11 @@ from sklearn.pipeline import Pipeline
 from .._base.normal_mixtures import NormalMixtures
 from .._data.array import value_sizes
 from .._data.groups import Groups
-from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
+from .._data.incomplete import GaussianRows, feature_spread, filled_gaussians, missing_mask
 from .._data.typing import Array, Floats
 from .._estimators.gsu import GSURegressor
 from ..laws.linear import GaussianMixtureRegressor
 from ..preprocessing import GaussianCollapser, GaussianDenoiser
-from ..preprocessing._error_columns import feature_spread
 from ..preprocessing._moves import moved
 from .means import weighted_mean
 

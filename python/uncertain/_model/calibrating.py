@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 
 from .._base.folds import Fold, split
 from .._base.normal_mixtures import NormalMixtures
-from .._data.incomplete import filled_gaussians, missing_mask
+from .._data.incomplete import feature_spread, filled_gaussians, missing_mask
 from .._data.typing import Floats, Ints
 from .._errors.sizes import ErrorSizes
 from .._estimators.gsu import GSURegressor
@@ -27,7 +27,6 @@ from .._held_out.fits import silenced, with_chosen_penalty
 from .._held_out.widths import Spread, feature_widths
 from .._rows.training import TrainingRows
 from ..exceptions import UncertainError
-from ..preprocessing._error_columns import feature_spread
 from .conformal import Conformal, noise_levels, score_of_classes, score_of_numbers
 from .pipeline_facts import is_measured
 from .reader import gaussian_rows

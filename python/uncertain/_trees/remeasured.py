@@ -30,7 +30,6 @@ from .._base.sums import BeyondSums, Need
 from .._data.array import GaussianArray
 from .._data.groups import groups_from
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, like
-from .._data.mixture_array import is_mixed
 from .._data.options import check_option, refuse_if
 from .._data.typing import Array, Floats, Keywords, Labels, RandomState, RowValues
 from .._data.validation import RowsLike, check_rows, check_sample_weight, generator_from
@@ -39,7 +38,7 @@ from .._uncertain import Fitted
 from ..exceptions import UncertainError, UncertainWarning
 from ..preprocessing import ErrorColumns
 from ..preprocessing._error_columns import COLUMNS, FLOOR, TREES
-from ..preprocessing._readings import Random, Readings, Truth, drawn_factors
+from ..preprocessing._readings import Random, Readings, Truth, drawn_factors, is_mixed
 from .boosting import (
     LEARNERS,
     TreeArrays,

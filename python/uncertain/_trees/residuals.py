@@ -27,8 +27,8 @@ import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier
 
 from .._base.normal_mixtures import NormalMixtures
+from .._data.incomplete import feature_spread
 from .._data.typing import Floats
-from ..preprocessing._error_columns import feature_spread
 from .boosting import TreesClassifier
 
 TREES = 60

@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from .._base.core import TakesGaps
 from .._base.docs import documented
 from .._data.array import GaussianArray
+from .._data.incomplete import feature_spread
 from .._data.options import check_option, refuse_if
 from .._data.typing import Array, Booleans, Floats
 from .._data.validation import RowsLike, check_rows
@@ -125,13 +126,6 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.requires_fit = True
         return tags
-
-
-def feature_spread(means: Floats, present: Booleans) -> Floats:
-    """The standard deviation of every feature over the rows that have it; 1 where that is 0."""
-    known = (column[there] for column, there in zip(means.T, present.T, strict=True))
-    spread = np.array([column.std() if column.size else 0.0 for column in known])
-    return np.where(spread > 0.0, spread, 1.0)
 
 
 def _with_gaps(values: Floats, missing: Booleans | None) -> Floats:

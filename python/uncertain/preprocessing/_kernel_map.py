@@ -102,13 +102,17 @@ class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def fit(self, X: RowsLike, y: object = None) -> KernelMap:
         """Choose the pivots among these rows, Gaussians or exact points (n, d)."""
-        check_kernel(self.kernel, self.gamma)
+        self._check_kernel()
         return self._learned(check_gaussians(self, X, reset=True), None)
 
     def fit_transform(self, X: RowsLike, y: object = None, **fit_params: Any) -> Any:
         """Fit, then transform the same rows."""
-        check_kernel(self.kernel, self.gamma)
+        self._check_kernel()
         return self._answer(self._learned_with_rows(check_gaussians(self, X, reset=True), None), X)
+
+    def _check_kernel(self) -> None:
+        check_option("kernel", self.kernel, KERNELS)
+        number_or_median("gamma", self.gamma)
 
     def _learned(self, data: Gaussians, n_jobs: int | None) -> KernelMap:
         self._check_number(data)
@@ -140,9 +144,3 @@ class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     @property
     def _n_features_out(self) -> int:
         return self.rank_
-
-
-def check_kernel(kernel: object, gamma: object) -> None:
-    """Is it a kernel's name, and `gamma` a number or "median"?"""
-    check_option("kernel", kernel, KERNELS)
-    number_or_median("gamma", gamma)

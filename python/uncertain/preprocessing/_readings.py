@@ -16,14 +16,14 @@ x' = z + f (m - x_c + e). The copy has the components x' + f (x_c - m) with erro
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 from zlib import crc32
 
 import numpy as np
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, hstack, missing_mask
-from .._data.mixture_array import MixtureArray, is_mixed
+from .._data.mixture_array import MixtureArray
 from .._data.typing import Booleans, Floats, Ints, Labels
 from ._denoiser import GaussianDenoiser
 
@@ -187,3 +187,8 @@ def drawn_factors(
     some = random.uniform(size=shape) < random.uniform(size=(shape[0], 1))
     each = random.uniform(size=(shape[0], 1)) < (per_feature if shape[1] > 1 else 0.0)
     return np.exp(np.where(each & ~some, 0.0, of_rows))
+
+
+def is_mixed(rows: GaussianArray) -> TypeGuard[MixtureArray]:
+    """Has a row several components?"""
+    return isinstance(rows, MixtureArray) and len(rows.components) > len(rows)
