@@ -44,7 +44,7 @@ def _version(ctx: click.Context, _: click.Parameter, shown: bool) -> None:
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="The version."
 )
 def main() -> None:
-    """Classification and regression with error bars: every row is a Gaussian, not a point.
+    """Classification and regression for tables with error bars.
 
     Tables are files (.parquet, .csv, .arrow, .fits and others), several of them, folders, or - for standard
     input.
@@ -59,7 +59,7 @@ def main() -> None:
     \b
     Exit codes:
       0    done
-      2    the call, the data or a file is wrong; one sentence on stderr says what
+      2    the call, the data or a file is wrong; the message on stderr says what to do
       130  interrupted (Ctrl-C)
       141  the reader of the output was closed (uncertain predict ... | head)
       1    an error of this program: please report it with its traceback
@@ -77,7 +77,7 @@ def main() -> None:
     nargs=2,
     type=float,
     metavar="LOW HIGH",
-    help="Errors expected of new rows, as factors of these: 1 4 for up to four times as large.",
+    help="Errors expected of new rows, as factors of the errors of TABLE, such as 1 4.",
 )
 @click.option("--no-scale", is_flag=True, help="Do not standardise the features.")
 @click.option("--no-log", is_flag=True, help="Take no logarithms of features.")
@@ -269,7 +269,7 @@ def evaluate(model: str, table: Paths, progress: bool | None) -> None:
     click.echo(f"\naccuracy {(truth == predicted).mean():.4f} on {len(truth):,} rows")
 
 
-@main.command(short_help="Did the error bars change anything?")
+@main.command(short_help="Compare a model with one that ignores error bars.")
 @click.argument("model")
 @table_argument
 @click.option("--folds", default=5, show_default=True, help="Number of folds.")
@@ -299,7 +299,7 @@ def report(
     progress: bool | None,
     **options: Any,
 ) -> None:
-    """Did the error bars change anything? Compares the model with a fit to the means alone, on TABLE.
+    """Compare the model with a fit to the means alone on TABLE: did the error bars change anything?
 
     The model is fitted again on every fold, with and without error bars, and with each meaning of them. For a
     table of more than --max-rows rows a sample is used, and the report says so.
@@ -321,13 +321,13 @@ def report(
     click.echo(json.dumps(result.to_dict()) if as_json else str(result))
 
 
-@main.command("check-errors", short_help="How large the errors of a table are, in units of its error bars.")
+@main.command("check-errors", short_help="Compare the errors of a table with its error bars.")
 @table_argument
 @role_options(("groups", "sample_weight", "features", "mean", *_ERROR_BARS))
 @choice_options("on_missing")
 @progress_option
 def check_errors(table: Paths, progress: bool | None, **options: Any) -> None:
-    """How many times as large as stated the errors in TABLE are, column by column, with intervals.
+    """Estimate how many times as large as stated the errors in TABLE are, with intervals.
 
     Uses repeated readings of the same objects (--groups), or the other columns of each row.
 
