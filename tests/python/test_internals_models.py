@@ -19,12 +19,9 @@ from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.pipeline import Pipeline
-from test_budget import table as overlapping
 from test_check_errors import Floats, readings
 from test_conformal import covered
-from test_remeasured import KINDS, drawn_values, noise_of, read, two_classes
-from test_report_meanings_regression import line
-from test_scatter import SIGMA
+from test_remeasured import KINDS, drawn_values, noise_of, read
 from test_trees import CLASSIFIER, REGRESSOR, columns, noisy, target_of
 from test_unread_features import numbers as unread
 
@@ -46,19 +43,15 @@ from uncertain._base.folds import Fold
 from uncertain._base.normal_mixtures import NormalMixtures
 from uncertain._data.groups import Groups
 from uncertain._errors.estimate import by_model, by_replicates
-from uncertain._errors.sizes import ErrorSizes
 from uncertain._held_out.fits import fit_fold
 from uncertain._held_out.widths import Spread, from_errors, most_likely_scatter
-from uncertain._model.calibrating import calibrate
 from uncertain._model.conformal import (
     Conformal,
     interval,
     noise_levels,
     score_of_classes,
     score_of_numbers,
-    set_lists,
 )
-from uncertain._report.coefficients import linear_coefficients
 from uncertain._rows.training import TrainingRows
 from uncertain._trees.boosting import TreesClassifier, TreesRegressor, flat_trees, probes
 from uncertain.exceptions import UncertainError
@@ -72,25 +65,6 @@ def test_the_limit_is_the_quantile_of_split_conformal_prediction() -> None:
         limit = found.limits(np.zeros(2), coverage)
         want = np.inf if place is None else np.sort(scores)[place - 1]
         assert_allclose(limit, [want, want], rtol=1e-6)
-
-
-def test_noise_levels_have_scores_of_their_own() -> None:
-    rng = np.random.default_rng(0)
-    levels = rng.uniform(-1.0, 1.0, 2400)
-    scores = np.exp(levels) * rng.uniform(size=2400)
-    found = Conformal.from_scores(scores, levels, np.ones(2400))
-    assert len(found.scores) == 8 and sum(map(len, found.scores)) == 2400
-    asked = np.array([-5.0, 0.0, 5.0])
-    assert_allclose(found.limits(asked, 0.9), 0.9 * np.exp([-0.875, 0.0, 0.875]), rtol=0.15)
-    alike = Conformal.from_scores(scores, np.zeros(2400), np.ones(2400))
-    assert len(alike.scores) == 1 and len(alike.scores[0]) == 1000  # quantiles
-    assert alike.limits(np.zeros(1), 0.9)[0] == pytest.approx(np.quantile(scores, 0.9), rel=0.01)
-
-
-def test_weights_count() -> None:
-    scores, weights = np.arange(100.0), np.where(np.arange(100) < 50, 1.0, 1e-9)
-    found = Conformal.from_scores(scores, np.zeros(100), weights)
-    assert len(found.scores[0]) == 50 and found.scores[0].max() < 50
 
 
 def test_the_spread_is_the_one_of_least_crps() -> None:
@@ -119,17 +93,6 @@ def test_gaps_and_unlabelled_rows() -> None:
     assert levels[0] > levels[1]  # a missing value is a large error
 
 
-def test_quantiles_are_those_of_values_that_are_there() -> None:
-    rng = np.random.default_rng(0)
-    std = rng.uniform(1.0, 2.0, (1001, 2))
-    rows = Incomplete(GaussianArray(np.zeros((1001, 2)), std=std), np.zeros((1001, 2), dtype=bool))
-    rows.missing[:500, 1] = True
-    found = ErrorSizes.from_rows(rows)
-    for name, level in (("lower", 0.01), ("middle", 0.5), ("upper", 0.99)):
-        assert getattr(found, name)[0] == pytest.approx(np.quantile(std[:, 0], level), rel=1e-2)
-        assert getattr(found, name)[1] == pytest.approx(np.quantile(std[500:, 1], level), rel=1e-2)
-
-
 @pytest.mark.parametrize("case", ["exact rows", "any variances", "too large variances", "weights"])
 def test_the_most_likely_scatter(case: str) -> None:
     rng = np.random.default_rng(7)
@@ -148,17 +111,6 @@ def test_the_most_likely_scatter(case: str) -> None:
         candidates = np.linspace(0.0, 3.0, 30_001)
         likelihood = [c @ stats.norm.logpdf(r, scale=np.sqrt(s**2 + v)) for s in candidates]
         assert_allclose(found, candidates[np.argmax(likelihood)], atol=1.5e-4)
-
-
-def test_weights_count_in_the_scatter() -> None:
-    table = linear(4_000, 11)
-    model = uncertain.fit(table, target="y", meaning="measurement", method="gsu")
-    rows, y = model.gaussians(table), table["y"].to_numpy().copy()
-    weights = np.ones(4_000)
-    weights[::4] = 0.0
-    y[::4] += 1000.0
-    found = calibrate(model.pipeline_[1:], TrainingRows(rows, y, weights)).residual_std
-    assert_allclose(found, SIGMA, rtol=0.25)
 
 
 def test_the_deviation_of_a_prediction_is_that_of_the_posterior() -> None:
@@ -202,29 +154,6 @@ def test_copies_have_the_errors_that_they_state(kind: str, ends: Any, per_featur
     d = standard.shape[1]
     np.testing.assert_allclose(standard.T @ standard / n, np.eye(d), atol=0.06)
     np.testing.assert_allclose(standard.mean(axis=0), 0.0, atol=0.05)
-
-
-def test_factors() -> None:
-    random = np.random.RandomState(0)
-    rows = drawn_factors((5000, 3), (0.5, 8.0), 0.0, random)
-    assert (rows == rows[:, :1]).all() and rows.min() >= 0.5 and rows.max() <= 8.0
-    assert np.log(rows[:, 0]).mean() == pytest.approx(np.log(2.0), abs=0.04)
-    mixed = drawn_factors((5000, 3), (0.5, 8.0), 0.25, random)
-    # Of three features, all have the row's factor in a quarter of such rows, and none in another.
-    assert (mixed != mixed[:, :1]).any(axis=1).mean() == pytest.approx(0.25 / 2, abs=0.02)
-    assert (mixed == 1.0).all(axis=1).mean() == pytest.approx(0.25 / 4, abs=0.02)
-
-
-def test_draws_of_true_values_come_from_as_many_gaussians_as_their_passes_allow(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    X, y = overlapping(400, 3)
-    random = np.random.RandomState(0)
-    pass_of_one = 200 * 3.0**3
-    for most, expected in ((10.0, 4), (2.5, 2), (0.5, 1)):
-        monkeypatch.setattr("uncertain.preprocessing._readings.PASS_WORK", most * pass_of_one)
-        truth = TruthOfClasses(X, y, None, 4, random)
-        assert [len(one.weights_) for one in truth.denoisers.values()] == [expected] * 2
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -317,26 +246,6 @@ def test_replicates_with_gaps_and_outliers() -> None:
     assert "2 readings of 1 objects" in check.notes[0] or "3 readings of 2 objects" in check.notes[0]
     alone = by_replicates(GaussianArray(x, std=1.0), Groups(np.arange(400, dtype=np.uint32)))
     assert alone == [None]
-
-
-def test_coefficients_are_in_the_units_of_the_table() -> None:
-    table = line(200).with_columns(z=pl.col("z") * 1e3, z_err=pl.col("z_err") * 1e3)
-    model = uncertain.fit(table, target="y", meaning="spread", method="gsu")
-    w = linear_coefficients(model.pipeline_)
-    assert w is not None and w[0] == pytest.approx(1.3e-3, rel=0.1)
-    predicted = model.predict(pl.DataFrame({"z": [0.0, 1e3], "z_err": [1.0, 1.0]})).to_numpy()
-    assert predicted[1] - predicted[0] == pytest.approx(1e3 * w[0])
-
-
-def test_a_class_of_few_rows() -> None:
-    """The class of few rows has the posterior of all rows, the others that of their own."""
-    X, y = two_classes(60, 1.0, 0)
-    labels = np.where(np.arange(60) == 7, 2, y)
-    random = np.random.RandomState(0)
-    found = TruthOfClasses(X, labels, None, 1, random).posterior(X, labels).means
-    for at, seen in (([7], slice(None)), (labels == 1, labels == 1), (labels == 0, labels == 0)):
-        expected = GaussianDenoiser(tol=1e-4).fit(X[seen]).transform(X[at]).means
-        np.testing.assert_allclose(found[at], expected, rtol=1e-9)
 
 
 LEARNERS: dict[str, Any] = {
@@ -432,19 +341,6 @@ def test_what_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
                 model._steps()
 
 
-@pytest.mark.parametrize("count", [2, 3, 5, 9])
-def test_lists_are_those_of_a_loop(count: int) -> None:
-    rng = np.random.default_rng(count)
-    shares = rng.dirichlet(np.ones(count), 300)
-    shares[::2] = shares[::2].round(1)  # ties
-    inside, classes = rng.random((300, count)) < 0.4, np.array([f"c{k}" for k in range(count)])
-    lists = set_lists(shares, inside, classes)
-    for row, found in enumerate(lists):
-        order = np.argsort(-shares[row], kind="stable").tolist()
-        assert found == ([classes[k] for k in order if inside[row, k]] or [classes[order[0]]])
-    assert count > 5 or len({id(each) for each in lists}) < 300  # rows share them
-
-
 def test_scores_of_classes_are_uniform_and_sets_nested() -> None:
     rng = np.random.default_rng(0)
     shares = rng.dirichlet([5.0, 5.0, 5.0], 4_000)
@@ -501,17 +397,6 @@ def test_density_distribution_function_and_quantiles_agree(laws: NormalMixtures)
     np.testing.assert_allclose(np.gradient(laws.below(grid), grid, axis=1), laws.density(grid), atol=2e-4)
     one = NormalMixtures.normal(np.array([1.0, 2.0]), np.array([0.5, 3.0]))
     np.testing.assert_allclose(one.quantiles(levels), norm.ppf(levels, one.means, one.stds))
-
-
-def test_widened_keeps_mean_and_shape(laws: NormalMixtures) -> None:
-    wide = laws.widened(np.full(5, 4.0))
-    np.testing.assert_allclose(wide.mean, laws.mean)
-    second = (wide.weights * (wide.stds**2 + wide.means**2)).sum(axis=1)
-    np.testing.assert_allclose(np.sqrt(second - wide.mean**2), 4.0)
-    own = np.sqrt((laws.weights * (laws.stds**2 + laws.means**2)).sum(axis=1) - laws.mean**2)
-    levels, mean = np.array([0.1, 0.7]), laws.mean[:, None]
-    scaled = mean + 4.0 / own[:, None] * (laws.quantiles(levels) - mean)
-    np.testing.assert_allclose(wide.quantiles(levels), scaled)
 
 
 def test_scores_of_numbers_and_intervals_are_inverse(laws: NormalMixtures) -> None:

@@ -24,7 +24,7 @@ from uncertain._rows.mapped import Budget, mapped
 from uncertain._rows.reader import RowReader, Uses
 from uncertain._rows.rows import Files, Place, Rows
 from uncertain._rows.training import TrainingRows, sampled
-from uncertain._uncertain import Part, keep_at_most, merged_sums, partial_sums
+from uncertain._uncertain import keep_at_most, partial_sums
 from uncertain.exceptions import ParameterError, UncertainError
 from uncertain.preprocessing._categories import joined_categories
 
@@ -35,8 +35,6 @@ from dask.sizeof import sizeof
 from uncertain._rows.partition import Piece, hashes
 
 N, D = 500, 4
-# Version, how many requests, then the kind of the request and its fields.
-COUNTS = bytes([2, 1, 0, 2, 1])
 MOMENTS = bytes([2, 1, 1, 0])
 
 
@@ -49,18 +47,6 @@ def rows(n: int = N) -> tuple[GaussianArray, np.ndarray]:
 def piece(of: slice = slice(None)) -> Piece:
     gaussians, codes = rows()
     return Piece.from_rows(gaussians[of], codes=codes[of], weights=np.arange(1.0, N + 1.0)[of])
-
-
-def test_sums_of_pieces_are_those_of_numpy() -> None:
-    gaussians, _ = rows()
-    weights = np.arange(1.0, N + 1.0)
-    for cuts in ((N,), (200, N), (3, 100, 101, N)):
-        starts = (0, *cuts[:-1])
-        answers = [partial_sums(piece(slice(a, b)).part, MOMENTS) for a, b in zip(starts, cuts, strict=True)]
-        total = merged_sums(MOMENTS, answers)
-        assert total[1] == N
-        np.testing.assert_allclose(total[4 : 4 + D], weights.sum(), rtol=1e-13)
-        np.testing.assert_allclose(total[4 + D :], weights @ gaussians.means, rtol=1e-12, atol=1e-9)
 
 
 def travelled(one: Piece) -> Piece:
@@ -76,27 +62,6 @@ def travelled(one: Piece) -> Piece:
         moved.append(space[shift : shift + raw.size])
     again: Piece = pickle.loads(data, buffers=moved)
     return again
-
-
-def test_a_piece_travels_with_everything_and_becomes_aligned() -> None:
-    gaussians, codes = rows()
-    missing = np.zeros((N, D), dtype=bool)
-    missing[3, 1] = True
-    known = {
-        "codes": codes,
-        "weights": np.ones(N),
-        "folds": codes,
-        "targets": np.ones(N),
-        "variances": np.zeros(N),
-    }
-    for one in (piece(), Piece.from_rows(Incomplete(gaussians, missing), **known)):
-        again = travelled(one)
-        assert again.part.checksum == one.part.checksum and again.part.n_rows == N
-        for name, values in one.known().items():
-            assert np.array_equal(again.known()[name], values)
-        marks = one.part.missing
-        assert (marks is None) == (again.part.missing is None)
-        assert np.array_equal(partial_sums(again.part, MOMENTS), partial_sums(one.part, MOMENTS))
 
 
 def kinds() -> dict[str, GaussianArray]:
@@ -135,49 +100,6 @@ def test_a_piece_is_the_same_on_every_machine() -> None:
 
 def test_dask_knows_the_size_of_a_piece() -> None:
     assert sizeof(piece()) == pytest.approx(N * (2 * D * 8 + 4 + 8), abs=64)
-
-
-def test_a_fit_asks_a_function_of_python() -> None:
-    gaussians, codes = rows()
-    pieces = [
-        Piece.from_rows(gaussians[a : a + 100], codes=codes[a : a + 100]).part for a in range(0, N, 100)
-    ]
-    asked: list[bytes] = []
-
-    def answer(requests: bytes) -> list[np.ndarray]:
-        asked.append(requests)
-        return [partial_sums(part, requests, 1) for part in pieces]
-
-    remote, here = GSUClassifier(tol=1e-10), GSUClassifier(tol=1e-10).fit(gaussians, codes)
-    remote._remote = (answer, True)
-    remote.fit(gaussians, codes)
-    assert asked and remote.optimality_gap_ <= 1e-10
-    np.testing.assert_allclose(remote.coef_, here.coef_, atol=1e-5)
-
-    class Odd(Exception):
-        pass
-
-    def fails(requests: bytes) -> list[np.ndarray]:
-        raise Odd("no cluster")
-
-    for function, error in (
-        (fails, Odd),
-        (lambda requests: [], UncertainError),
-        (lambda requests: 3, TypeError),
-    ):
-        remote._remote = (function, True)
-        with pytest.raises(error):
-            remote.fit(gaussians, codes)
-
-
-def test_parts_refuse_what_does_not_fit() -> None:
-    gaussians, codes = rows()
-    with pytest.raises(UncertainError, match="labels"):
-        Part(gaussians._core, codes=codes[:3])
-    with pytest.raises(UncertainError, match="no classes"):
-        partial_sums(Part(gaussians._core), COUNTS)
-    with pytest.raises(UncertainError, match="version 1"):
-        partial_sums(Part(gaussians._core), bytes([1, 0]))
 
 
 def test_hashes_are_uniform_and_differ() -> None:

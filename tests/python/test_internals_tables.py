@@ -53,25 +53,6 @@ def _frame(seed: int = 0) -> pl.DataFrame:
     )
 
 
-COLUMNS = (["a"], ["b", "a"], ["small", "label", "flag"], ["list", "array"], ["when", "a"], ["kind"])
-
-
-@pytest.mark.parametrize("ending", ["parquet", "arrow"])
-@pytest.mark.parametrize("names", COLUMNS, ids=lambda names: names[0])
-@pytest.mark.parametrize("rows", [333, 1700, 10_000])
-def test_batches_are_the_rows_in_order(tmp_path: Path, names: list[str], rows: int, ending: str) -> None:
-    path = tmp_path / f"t.{ending}"
-    frame = _frame()
-    write_table(frame, path)
-    size = BatchSize(rows)
-    batches = []
-    for batch in open_files(path).batches(names, size):
-        batches.append(batch.native)
-        size.rows = 400  # whoever reads may change it
-    assert 0 < batches[0].height <= rows and all(0 < batch.height <= 400 for batch in batches[1:])
-    assert pl.concat(batches).equals(frame.select(names), null_equal=True)
-
-
 def test_folders_of_files_of_other_types(tmp_path: Path) -> None:
     """A column named by the folder, and one that is float32 in one file."""
     for survey, kind in (("one", pl.Float64), ("two", pl.Float32)):

@@ -348,14 +348,14 @@ def test_large_tables_are_read_in_parts_with_the_same_bits(
         parts.append(len(rows))
         return rows
 
-    monkeypatch.setattr("uncertain._rows.batches.LARGE", 1 << 10)
+    monkeypatch.setattr("uncertain._rows.source.LARGE", 1 << 10)
     monkeypatch.setattr("uncertain._rows.batches.in_parts", lambda numbers, size: 400)
     monkeypatch.setattr("uncertain._rows.table_reader.read_in_parts", counting)
     model = uncertain.fit(tmp_path / "table.parquet" if path else frame, target, **known)
     assert parts[0] >= 6
     assert np.array_equal(coefficients(model), coefficients(expected))
     assert model._n_left_out == expected._n_left_out
-    monkeypatch.setattr("uncertain._rows.batches.LARGE", 1 << 30)
+    monkeypatch.setattr("uncertain._rows.source.LARGE", 1 << 30)
     assert np.array_equal(*(np.asarray(each.predict(TABLE)) for each in (model, expected)))
 
 
@@ -374,7 +374,7 @@ def test_answers_come_in_blocks(
     methods = methods if target == "z" else ["predict", "predict_proba", "predict_set"]
     expected = [getattr(model, method)(given) for method in methods]
     monkeypatch.setattr("uncertain._model.reader.in_parts", lambda numbers, size: 400)
-    monkeypatch.setattr("uncertain._rows.batches.LARGE", 1 << 10)
+    monkeypatch.setattr("uncertain._rows.source.LARGE", 1 << 10)
     sizes = []
     reader = type(model._reader)
     read = reader.rows

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score, classification_report, mean_absolute
 
 import uncertain
 from uncertain._model import drawn, reader
-from uncertain._rows import batches
+from uncertain._rows import source
 from uncertain._tables.table import Table
 from uncertain.cli import main
 from uncertain.exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
@@ -62,7 +62,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of 500 rows; whoever collects more than one column of a file fails."""
     monkeypatch.setattr(drawn, "in_parts", lambda numbers, size: 500)
     monkeypatch.setattr(reader, "in_parts", lambda numbers, size: 500)
-    monkeypatch.setattr(batches, "LARGE", 1 << 10)
+    monkeypatch.setattr(source, "LARGE", 1 << 10)
 
     def refuse(self: Table, names: Any) -> Any:
         names = [*names]

@@ -32,7 +32,7 @@ from .._data.validation import seed_from
 from .._data.warn import warn
 from .._uncertain import Fitted, check_parameters, fit, parameter_names
 from ..exceptions import ParameterError, UncertainError
-from .penalty import FitRows, choose, is_auto
+from .penalty import AUTO, FitRows, choose
 from .progress import Callback, reporter
 from .sums import BeyondSums, Need
 
@@ -89,7 +89,11 @@ class Core:
     @property
     def _tuned(self) -> bool:
         """Is the penalty chosen by cross-validation?"""
-        return bool(self._penalty) and is_auto(self._penalty, getattr(self, self._penalty))
+        value = getattr(self, self._penalty) if self._penalty else None
+        is_word = isinstance(value, str)
+        wanted = f'{self._penalty} = {value!r}: must be a number > 0, or "auto"'
+        refuse_if(is_word and value != AUTO, wanted)
+        return is_word
 
     def _beyond_sums(self) -> Iterator[BeyondSums]:
         """Needs of the fit that sums over rows do not meet; see `_base.sums`."""

@@ -41,13 +41,6 @@ FEW_ROWS = 300
 """Below it the alpha of the least held-out loss is taken."""
 
 
-def is_auto(name: str, value: object) -> bool:
-    """Is the penalty to be chosen? ParameterError for another word."""
-    is_word = isinstance(value, str)
-    refuse_if(is_word and value != AUTO, f'{name} = {value!r}: must be a number > 0, or "auto"')
-    return is_word
-
-
 def choose(
     kind: str, name: str, parameters: str, rows: FitRows, report: Report | None, arguments: Keywords
 ) -> tuple[float, dict[str, Floats]]:

@@ -46,7 +46,10 @@ def open_rows(
     try:
         columns = _find_columns(source, asked)
         in_parts = (
-            budget is None and not plan.is_choice and suits_parts(source, columns, named=bool(asked.errors))
+            budget is None
+            and not plan.is_choice
+            and source.is_large(columns)
+            and suits_parts(source, columns, named=bool(asked.errors))
         )
         if budget is None:
             columns = _load(source, asked, columns, in_parts=in_parts)

@@ -25,7 +25,6 @@ from .._data.typing import Array, ColumnOrValues, Floats, Indexable, Labels
 from .._data.validation import TableLike, check_fitted_names
 from .._data.warn import warn
 from .._errors.sizes import ErrorSizes
-from .._rows.batches import is_large
 from .._rows.source import Source, in_parts, numbered
 from .._tables.columns import Columns, listing
 from .._tables.frame import BatchSize
@@ -110,7 +109,7 @@ class Reader:
         if source.table is None or not source.table.is_late:
             return source
         learned = (*columns.beside(), *labelled) if labelled else ()
-        if blocks and is_large(source, columns):
+        if blocks and source.is_large(columns):
             return source.load(learned) if labelled else source
         return source.load([*columns.used, *learned])
 

@@ -26,29 +26,18 @@ from ..preprocessing._categories import Categories, find_categories, joined_cate
 from .rows import Place
 from .source import PART_BYTES, Source, in_parts, numbered
 
-LARGE = 64 << 20
-"""Bytes of numbers from which a table is read in parts: less is not worth more than one."""
 LOOKED_AT = 1_000
 """Rows in which an error column of a large table has to hold something."""
 FIRST_ROWS = 16_384
 """Rows of a first part whose lists are of unknown lengths."""
 
 
-def is_large(source: Source, columns: Columns) -> bool:
-    """Is it a table that is worth being read in parts, and can be? Lists count as one number: they are read
-    in place."""
-    n_rows = None if source.table is None else source.table.divisible()
-    return n_rows is not None and 8 * n_rows * len(columns.used) > LARGE
-
-
 def suits_parts(source: Source, columns: Columns, *, named: bool) -> bool:
-    """Is the table worth being read in parts, and nothing asked of all of its rows at once?
+    """Is nothing asked of all rows of a large table at once?
 
     Error columns that hold nothing need a full scan, unless they were `named`, or the first rows hold
     something.
     """
-    if not is_large(source, columns):
-        return False
     found = columns.found
     if found.target_limit is not None or found.target_pairs.columns:
         return False

@@ -19,7 +19,7 @@ from .._data.targets import numbers_from, targets_from, weights_from
 from .._data.typing import ColumnOrValues, Floats, Ints, Labels, NativeTable, Values
 from .._data.validation import TableLike
 from .._data.warn import warn
-from .._tables.columns import require
+from .._tables.columns import Columns, require
 from .._tables.error_names import ErrorBar
 from .._tables.frame import refuse_strange
 from .._tables.paths import Paths
@@ -27,6 +27,8 @@ from .._tables.table import Table, as_table
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError, UncertainWarning
 from ..preprocessing._error_bars import deviations_of_target
 
+LARGE = 64 << 20
+"""Bytes of numbers from which a table is read in parts: less is not worth more than one."""
 PART_BYTES = 8 << 20
 """Of a part: what is made of it beside it stays in the cache, and small."""
 UNIT = 1024
@@ -109,6 +111,12 @@ class Source:
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.rows) if self.table is None else self.table.n_rows
+
+    def is_large(self, columns: Columns) -> bool:
+        """Is it a table that is worth being read in parts, and can be? Lists count as one number: they are
+        read in place."""
+        n_rows = None if self.table is None else self.table.divisible()
+        return n_rows is not None and 8 * n_rows * len(columns.used) > LARGE
 
     def targets(
         self,
