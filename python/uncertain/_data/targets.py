@@ -13,6 +13,7 @@ import numpy as np
 from ..exceptions import NullError, UncertainError, UncertainWarning
 from .column import Coded, Column, encoded, is_missing, read_column
 from .numbers import refuse_where
+from .options import refuse_if
 from .typing import Floats, Ints, Label, Labels, Values
 from .warn import warn
 
@@ -62,8 +63,7 @@ def targets_from(
     """
     column = read_column(values, what, n_rows, "targets" if partial or task == "regression" else "labels")
     present = column if column.missing is None else column.present
-    if partial and not len(present.array):
-        raise UncertainError(f"{what}: no row has a label")
+    refuse_if(partial and not len(present.array), f"{what}: no row has a label", UncertainError)
     if _are_quantities(present, task, partial=partial):
         return finite_numbers(column, what, "targets", missing=math.nan if partial else None), True
     if not partial:
@@ -91,8 +91,7 @@ def _are_quantities(column: Column, task: str, *, partial: bool) -> bool:
 def _labels(column: Column, what: str, task: str) -> Any:
     """Return labels of two classes at least; whole floats are integers."""
     labels = plain_labels(column, what)
-    if not len(labels):
-        raise UncertainError(f"{what}: the table has no rows")
+    refuse_if(not len(labels), f"{what}: the table has no rows", UncertainError)
     if column.kind == "floats":
         labels = _whole(labels, what, task)
     distinct = column.texts or encoded(labels)[0].tolist()

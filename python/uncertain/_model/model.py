@@ -25,6 +25,7 @@ from .._data.array import GaussianArray
 from .._data.column import as_values, read_column
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows
+from .._data.options import refuse_if
 from .._data.targets import finite_numbers, places
 from .._data.typing import Array, ColumnOrValues, Floats, Labels, NativeTable, RandomState
 from .._data.validation import TableLike
@@ -248,8 +249,7 @@ class Model:
         >>> model.predict_set(rows, coverage=0.95).tolist()
         [['star'], ['star', 'quasar']]
         """
-        if self.is_regression_:
-            raise ParameterError("predict_set is for classes; a regression has predict_interval")
+        refuse_if(self.is_regression_, "predict_set is for classes; a regression has predict_interval")
         conformal, classes = self._scored(coverage), self.classes_
 
         def sets(steps: Pipeline, rows: GaussianRows) -> tuple[Labels]:
@@ -297,8 +297,7 @@ class Model:
         >>> bool(0.85 < np.mean((lower < y) & (y < upper)) <= 1.0)
         True
         """
-        if not self.is_regression_:
-            raise ParameterError("predict_interval is for numbers; a classifier has predict_set")
+        refuse_if(not self.is_regression_, "predict_interval is for numbers; a classifier has predict_set")
         conformal = self._scored(coverage)
 
         def ends(steps: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats]:
@@ -550,8 +549,7 @@ class Model:
         if self.is_regression_:
             known = ~np.isnan(truth)
             truth, predicted = truth[known], predicted[known]
-        if not len(truth):
-            raise UncertainError(f"{name or 'target'}: no row has a target")
+        refuse_if(not len(truth), f"{name or 'target'}: no row has a target", UncertainError)
         return truth, predicted
 
     def _truth(self, block: Source, target: ColumnOrValues, n_rows: int) -> Labels:
@@ -575,8 +573,7 @@ class Model:
             [ask(self, part, target) for part in table.to_delayed()], "the scores of the partitions"
         )
         parts = [part for part in parts if part is not None]
-        if not parts:
-            raise UncertainError("the table has no rows")
+        refuse_if(not parts, "the table has no rows", UncertainError)
         truth, predicted = (np.concatenate(each) for each in zip(*parts, strict=True))
         return truth, predicted
 

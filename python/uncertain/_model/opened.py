@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._data.array import GaussianArray
+from .._data.options import refuse_if
 from .._data.typing import Keywords, NativeTable
 from .._data.validation import TableLike, seed_from
 from .._data.warn import kept_warnings, warn
@@ -128,10 +129,10 @@ def open_dask_rows(
         )
     if asked.limits is not None:
         raise ParameterError("limits= is for tables in one memory; on a cluster leave it out")
-    if not is_dask(table):
-        raise ParameterError(
-            f"expected a Dask DataFrame, got {type(table).__name__}; uncertain.fit takes other tables"
-        )
+    refuse_if(
+        not is_dask(table),
+        f"expected a Dask DataFrame, got {type(table).__name__}; uncertain.fit takes other tables",
+    )
     cluster = Cluster(current() if client is None else client, timeout=timeout, retries=retries)
     empty = Source.from_input(table._meta)
     columns = _find_columns(empty, asked)

@@ -24,7 +24,7 @@ from .._choice.methods import AUTO, METHODS, make_estimator
 from .._choice.settings import checked_noise, re_measured_in, settings_of_choice, to_seed
 from .._choice.steps import Softening, steps_with, takes_gaps, takes_limits, takes_shapes
 from .._data.choices import OPTIONS, Arms, Effort, HandleUnknown, Meaning, OnMissing, Task
-from .._data.options import check_options
+from .._data.options import check_options, refuse_if
 from .._data.targets import target_scale
 from .._data.typing import Keywords, RandomState
 from .._data.warn import warn
@@ -108,18 +108,18 @@ class Plan:
         if self.method == "law" and self.task == "auto" and (family is not None or "curve" in self.params):
             task: Task = "classification" if family in OF_CLASSES else "regression"
             return replace(self, task=task).checked()
-        if self.effort != "normal":
-            raise ParameterError(
-                f'effort={self.effort!r}: method="{self.method}" is one fit; effort is for method="auto"'
-            )
+        refuse_if(
+            self.effort != "normal",
+            f'effort={self.effort!r}: method="{self.method}" is one fit; effort is for method="auto"',
+        )
         if self.noise is None:
             return self
         noise = checked_noise(self.noise)
-        if self.method != "remeasured":
-            raise ParameterError(
-                f'noise={self.noise!r}: method="{self.method}" learns from the errors as they are; only '
-                '"remeasured" is fitted to a range of errors, and "auto" chooses by one'
-            )
+        refuse_if(
+            self.method != "remeasured",
+            f'noise={self.noise!r}: method="{self.method}" learns from the errors as they are; only '
+            '"remeasured" is fitted to a range of errors, and "auto" chooses by one',
+        )
         return replace(self, noise=noise, params=re_measured_in(noise, self.params))
 
     def settled(self, *, regression: bool) -> Self:
@@ -161,13 +161,12 @@ class Plan:
 
     def refuse(self, place: type[Place]) -> None:
         """ParameterError for a method that cannot be fitted to rows of a place, whatever the targets."""
-        if self.arms == "shape":
-            raise ParameterError(f'{place.name}: arms="shape" is for rows in one memory; leave it out')
+        refuse_if(self.arms == "shape", f'{place.name}: arms="shape" is for rows in one memory; leave it out')
         if self.is_choice:
-            if self.effort == "high" and Need.MEMORY not in place.gives:
-                raise ParameterError(
-                    f'{place.name}: effort="high" averages many fits; use effort="normal" or "fast"'
-                )
+            refuse_if(
+                self.effort == "high" and Need.MEMORY not in place.gives,
+                f'{place.name}: effort="high" averages many fits; use effort="normal" or "fast"',
+            )
             return
         method = METHODS[self.method]
         kinds = (False, True) if method.regressor is not None else (False,)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._data.incomplete import GaussianRows, Incomplete, with_gaps
+from .._data.options import refuse_if
 from .._data.typing import Ints
 from .._tables.columns import Columns
 from .._tables.contents import contradictions, empty_errors
@@ -171,8 +172,7 @@ def read_in_parts(
                 reading._learn(statistics)
                 reading._learn_sizes(statistics, reading.columns_)
     give_memory_back()
-    if not parts:
-        raise UncertainError("the table has no rows")
+    refuse_if(not parts, "the table has no rows", UncertainError)
     if all(isinstance(part, Incomplete) for part in parts):
         reading._refuse_empty(np.logical_and.reduce([part.missing.all(axis=0) for part in parts]))
     return parts

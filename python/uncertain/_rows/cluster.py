@@ -16,6 +16,7 @@ from typing import Any
 import distributed
 
 from .._data.installed import version
+from .._data.options import refuse_if
 from ..exceptions import ClusterError, ParameterError
 
 _NUMBERS = count()
@@ -41,10 +42,10 @@ class Cluster:
     def __init__(self, client: distributed.Client, *, timeout: float, retries: int) -> None:
         if not isinstance(client, distributed.Client):
             raise ParameterError(f"client: expected a dask.distributed.Client, got {type(client).__name__}")
-        if client.asynchronous:
-            raise ParameterError(
-                "client: an asynchronous one cannot be waited for; pass Client(...) without asynchronous"
-            )
+        refuse_if(
+            client.asynchronous,
+            "client: an asynchronous one cannot be waited for; pass Client(...) without asynchronous",
+        )
         self._client = client
         self._timeout = timeout
         self._retries = retries

@@ -24,6 +24,7 @@ import numpy as np
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.mixture_array import MixtureArray
+from .._data.options import refuse_if
 from .._data.typing import Array
 from .._tables.frame import BatchSize
 from .._tables.table import Table
@@ -201,8 +202,7 @@ def copied(table: Table, names: Sequence[str], rows: int) -> Table:
         files.append(Path(folder.name) / f"{len(files):06d}.arrow")
         with full_disk(files[-1].parent):
             batch.frame(names).write_ipc(files[-1])
-    if not files:
-        raise UncertainError("the table has no rows")
+    refuse_if(not files, "the table has no rows", UncertainError)
     copy = open_files(files).in_units_of(table)
     weakref.finalize(copy, folder.cleanup)
     return copy

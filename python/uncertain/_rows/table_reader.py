@@ -15,6 +15,7 @@ import numpy as np
 
 from .._data.choices import Arms
 from .._data.column import Coded, read_column
+from .._data.options import refuse_if
 from .._data.targets import warn_of_weightless
 from .._data.typing import Floats, Ints, Label, Limits
 from .._data.warn import warn
@@ -197,11 +198,11 @@ class TableReader(RowReader):
             given = self.per_row[role]
             if given is None:
                 continue
-            if role not in uses.of_laws:
-                raise ParameterError(
-                    f"{role}=: {uses.name} does not use it. It is for laws (offset= and event= with family=, "
-                    'y_cov= for lines): method="law"'
-                )
+            refuse_if(
+                role not in uses.of_laws,
+                f"{role}=: {uses.name} does not use it. It is for laws (offset= and event= with family=, "
+                'y_cov= for lines): method="law"',
+            )
             if role in OF_PAIRS:
                 known[role] = given
                 continue
@@ -304,10 +305,10 @@ def _refuse(source: Source, columns: Columns, per_row: PerRow) -> None:
     """ParameterError for what is no table in columns, or is not read part by part."""
     refuse_of_laws(per_row)
     table, with_target = source.table, columns.found.target_pairs
-    if with_target.named and with_target.columns:
-        raise ParameterError(
-            "memory=: covariances with the errors of the target are for rows in memory; leave them out"
-        )
+    refuse_if(
+        with_target.named and with_target.columns,
+        "memory=: covariances with the errors of the target are for rows in memory; leave them out",
+    )
     if table is None:
         raise ParameterError(
             f"memory=: data of type {type(source.rows).__name__} is in memory already; pass a table, a "
@@ -321,11 +322,11 @@ def _refuse(source: Source, columns: Columns, per_row: PerRow) -> None:
             raise ParameterError(
                 f"memory=: {role}= must be the name of a column, which is read with the rows"
             )
-    if table.origin and not table.streams:
-        raise ParameterError(
-            f"memory=: {table.origin} is of a format that is read as a whole; write it as Parquet first, "
-            f"such as by uncertain convert {table.origin} table.parquet"
-        )
+    refuse_if(
+        table.origin and not table.streams,
+        f"memory=: {table.origin} is of a format that is read as a whole; write it as Parquet first, "
+        f"such as by uncertain convert {table.origin} table.parquet",
+    )
     if columns.target_limit is not None:
         raise ParameterError(
             f"memory=: limits of the target in {columns.target_limit!r} are for rows in memory"

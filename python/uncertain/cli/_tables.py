@@ -78,8 +78,7 @@ def read(path: Paths) -> polars.DataFrame:
     if path != STANDARD:
         return read_table(path)
     data = sys.stdin.buffer.read()
-    if not data.strip():
-        raise UncertainError("standard input is empty: a table was expected")
+    refuse_if(not data.strip(), "standard input is empty: a table was expected", UncertainError)
     kind = next((kind for start, kind in STARTS.items() if data.startswith(start)), "csv")
     with TemporaryDirectory() as folder:
         file = Path(folder) / f"standard-input.{kind}"

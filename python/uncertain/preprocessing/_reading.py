@@ -17,6 +17,7 @@ from .._data.asymmetric import split_normal
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, hstack
 from .._data.mixture_array import MixtureArray
 from .._data.numbers import refuse_where
+from .._data.options import refuse_if
 from .._data.split_normals import shaped
 from .._data.typing import Booleans, Floats, Keywords
 from .._data.units import POWERS
@@ -69,10 +70,10 @@ def read_gaussians(
     listed = {kind: [column] for kind, column in columns.lists.items()}
     points, features = [*(columns.exact or ())], [*(columns.features or ())]
     if columns.mean is not None or listed:
-        if on_missing == "point" and "precision" in listed:
-            raise ParameterError(
-                'on_missing="point": an exact row has no precision matrix; pass cov, or drop the rows'
-            )
+        refuse_if(
+            on_missing == "point" and "precision" in listed,
+            'on_missing="point": an exact row has no precision matrix; pass cov, or drop the rows',
+        )
         means = features if columns.mean is None else [columns.mean]
         parts.append(_gaussians(table, means, listed, columns, on_missing, impossible, sizes))
         features = []
@@ -320,8 +321,7 @@ def _gaps(means: Rows, errors: dict[str, Rows]) -> tuple[Rows, dict[str, Rows], 
 def _fit_width(kind: str, rows: Rows, n: int, d: int, names: dict[str, list[str]]) -> tuple[str, Rows]:
     """The constructor's argument for rows of this width: a cov of d values is a diagonal, of 1 isotropic."""
     what = ", ".join(names["covariances" if kind != "var" or "diagonal" not in names else "diagonal"])
-    if rows.n_rows != n:
-        raise ShapeError(f"{what}: expected {n} rows, one per mean, got {rows.n_rows}")
+    refuse_if(rows.n_rows != n, f"{what}: expected {n} rows, one per mean, got {rows.n_rows}", ShapeError)
     scalar = rows.width in (1, d)
     if kind in ("std", "var"):
         if not scalar:
