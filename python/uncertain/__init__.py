@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         Model as Model,
         load as load,
     )
-    from ._report.classes import Report as Report
+    from ._report.report import Report as Report
     from .exceptions import UncertainError as UncertainError
     from .huber import (
         AdaptiveHuberClassifier as AdaptiveHuberClassifier,
@@ -98,7 +98,7 @@ _ORIGINS = {
         "_estimators.robust": "RobustSVC",
         "_model.fit": "fit",
         "_model.model": "Model load",
-        "_report.classes": "Report",
+        "_report.report": "Report",
         "exceptions": "UncertainError",
         "huber": "AdaptiveHuberClassifier AdaptiveHuberRegressor",
         "laws.linear": "GaussianMixtureRegressor",

@@ -23,14 +23,13 @@ from ._data.column import as_values
 from ._data.groups import Groups, groups_from
 from ._data.incomplete import GaussianRows, Incomplete, filled_gaussians, hstack, like, missing_mask
 from ._data.numbers import float_array
-from ._data.options import check_option, refuse_if
+from ._data.options import check_counts, check_option, refuse_if
 from ._data.typing import ColumnOrValues, Estimator, Floats, Ints, Label, Labels, Predictor, RandomState
 from ._data.validation import TableLike
+from ._held_out.engine import class_shares
 from ._held_out.means import standard_error
 from ._model.model import Model
-from ._report.folds import check_counts
-from ._report.held_out import OF_ALL_CLASSES, compute_answer
-from ._report.metrics import OF_CLASSES, OF_NUMBERS, chosen_metrics
+from ._report.measures import OF_CLASSES, OF_NUMBERS, Predicted, chosen_measures
 from ._rows.training import REMEMBERED_ROWS
 from .exceptions import ParameterError, ShapeError, UncertainError
 
@@ -388,22 +387,23 @@ def _row_scores(
     estimator, truth = data.estimator, cast(Labels, data.truth)
     if callable(scoring):
         return (lambda rows: np.array([float(scoring(estimator, rows, truth))])), 1, "score"
-    usable = [metric for metric in (OF_NUMBERS if data.is_regression else OF_CLASSES) if metric.sign]
+    usable = [m for m in (OF_NUMBERS if data.is_regression else OF_CLASSES) if m.needs != "law"]
     default = "r2" if data.is_regression else "accuracy"
-    _, metric = chosen_metrics((), default if scoring is None else scoring, usable)
-    without = metric.needs == "probabilities" and not hasattr(estimator, "predict_proba")
-    refuse_if(without, f"scoring={metric.name!r}: the model gives no probabilities")
-    needs = {metric.needs}
+    _, measure = chosen_measures((), default if scoring is None else scoring, usable)
+    without = measure.needs == "probabilities" and not hasattr(estimator, "predict_proba")
+    refuse_if(without, f"scoring={measure.name!r}: the model gives no probabilities")
+    classes, y = np.empty(0), truth
+    if not data.is_regression:
+        classes, y = np.unique(truth, return_inverse=True)
 
     def score(rows: GaussianRows) -> Floats:
-        numbers, probability = np.arange(len(rows)), bool(needs & OF_ALL_CLASSES)
-        answer = compute_answer(estimator, rows, numbers, needs, probability=probability)
-        scores = metric.by_row(truth, answer, getattr(estimator, "classes_", np.empty(0)))
-        if scores is None:
-            raise UncertainError(f"{metric.label}: not defined, because the targets of all rows are equal")
-        return scores
+        shares = class_shares(estimator, rows, classes) if measure.needs else np.empty((0, 0))
+        predicted = np.empty(0) if measure.needs else estimator.predict(rows)
+        if not data.is_regression:
+            predicted = np.where(np.isin(predicted, classes), np.searchsorted(classes, predicted), -1)
+        return measure.of_rows(Predicted(y, predicted, np.ones(len(y)), shares))
 
-    return score, metric.sign, metric.label
+    return score, measure.sign, measure.label
 
 
 def _response(data: _Inspected, response: str) -> tuple[Callable[[GaussianRows], Floats], tuple[Label, ...]]:

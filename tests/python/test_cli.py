@@ -70,7 +70,7 @@ def test_fit_predict_evaluate_report(table: Path, model: Path, tmp_path: Path) -
     assert f"accuracy {fitted.score(table):.4f} on {N} rows" in evaluated.output
 
     text = run("report", model, table, "--folds", 3, "--repeats", 1)
-    assert "Held-out scores, 3 folds x 1 repeats" in text.output
+    assert "Held-out scores, 3 folds, 60 rows" in text.output
     options = ("--scoring", "log_loss", "--max-seconds", 100, "--json")
     as_json = json.loads(run("report", model, table, "--folds", 3, "--repeats", 1, *options).stdout)
     assert as_json["n_rows"] == N and as_json["scoring"] == "log_loss"

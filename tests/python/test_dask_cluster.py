@@ -346,10 +346,10 @@ def test_scores_and_reports_of_partitions(client: Any, frame: pd.DataFrame, usua
     asked: dict[str, Any] = {"folds": 2, "repeats": 1, "meanings": False, "scorers": "accuracy"}
     report = usual.report(cut, max_rows=1_000, **asked)
     assert report.n_table == N and abs(report.n_rows - 1_000) < 150
-    assert np.array_equal(report.scores, usual.report(frame, max_rows=1_000, **asked).scores)
+    assert report.scores.equals(usual.report(frame, max_rows=1_000, **asked).scores)
     stars = usual.report(cut, max_rows=1_000, groups="star", **asked)
     kept = usual.report(frame, max_rows=1_000, groups="star", **asked)
-    assert stars.n_groups == kept.n_groups and np.array_equal(stars.scores, kept.scores)
+    assert stars.n_groups == kept.n_groups and stars.scores.equals(kept.scores)
     for arguments in ({"y": frame["two"]}, {"sample_weight": np.ones(N)}):
         with pytest.raises(ParameterError, match="of a Dask DataFrame it is the name of a column"):
             usual.report(cut, max_rows=1_000, **arguments)

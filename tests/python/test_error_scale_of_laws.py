@@ -227,4 +227,4 @@ def test_reports_compare_with_rows_that_have_no_error_bars(asked: Any) -> None:
     table = table.with_columns(a_err=s[:, 0], b_err=s[:, 1])
     model = uncertain.fit(table, target="y", method="law", **asked)
     report = model.report(table, folds=2, repeats=1)
-    assert report.error < report.error_means_only
+    assert report.score < report.score_means_only

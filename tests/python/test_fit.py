@@ -333,9 +333,9 @@ def test_curved_boundaries(tmp_path: Any) -> None:
     assert "ProbabilisticKernelSVC" in repr(model) and model.pipeline_[-1].sigma == "median"
     np.testing.assert_allclose(model.predict_proba(table).sum_horizontal(), 1.0)
     report = model.report(table, folds=3, repeats=1, listed=3)
-    assert report.score > 0.95 and len(report.doubtful_rows) == 3
+    assert report.score > 0.95 and report.listed == 3
     plain = uncertain.fit(table, method="kernel", probability=False, sigma=0.5)
-    assert len(plain.report(table, folds=2, repeats=1, listed=4).doubtful_rows) == 4
+    assert len(plain.report(table, folds=2, repeats=1, listed=4).to_dict()["rows"]) == 4
     with pytest.raises(UncertainError, match=r"'alpha'.*coupling"):
         uncertain.fit(table, method="kernel", alpha=1.0)
     with pytest.raises(UncertainError, match="precomputed"):

@@ -39,7 +39,7 @@ from uncertain._base.deadline import Deadline
 from uncertain._base.docs import ENTRIES, PLACE
 from uncertain._base.progress import Progress
 from uncertain._data.validation import check_labels
-from uncertain._report.pace import Pace
+from uncertain._held_out.pace import Pace
 from uncertain._uncertain import effective_n_jobs, group_folds
 from uncertain.exceptions import ParameterError
 

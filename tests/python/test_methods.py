@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import click
-import numpy as np
 import polars as pl
 import pytest
 from catalogues import ESTIMATORS, METHODS, quick, up_or_down
@@ -32,9 +31,7 @@ def test_classes(method: str, table: pl.DataFrame) -> None:
     assert isinstance(model.pipeline_[-1], ESTIMATORS[method][0])
     assert model.score(rows) > 0.75
     report = model.report(rows, folds=2, repeats=1)
-    certified = method in ("gsu", "kernel", "usvc", "ausvc")
-    assert np.isnan(report.gap) != certified
-    assert ("gap" in str(report)) == ("certified" in str(model)) == certified
+    assert ("certified" in str(model)) == (method in ("gsu", "kernel", "usvc", "ausvc"))
     json.dumps(report.to_dict(), allow_nan=False)
     if hasattr(model.pipeline_[-1], "predict_proba"):
         assert model.predict_proba(rows).columns == ["down", "up"]
@@ -61,8 +58,6 @@ def test_a_discriminant_denoises_by_itself(table: pl.DataFrame) -> None:
     spread = uncertain.fit(rows, method="discriminant")
     measured = uncertain.fit(rows, method="discriminant", meaning="measurement")
     assert [type(s) for _, s in spread.pipeline_.steps] == [type(s) for _, s in measured.pipeline_.steps]
-    meanings = spread.report(rows, folds=2, repeats=1).meanings
-    assert {m.name for m in meanings.ranking} == {"means only", "spread", "measurement", "discriminant"}
 
 
 def test_what_makes_a_method_is_no_parameter(table: pl.DataFrame) -> None:

@@ -149,30 +149,20 @@ def test_measurement_wins_on_clean_rows_where_it_is_the_truth() -> None:
 
 def test_report_compares_meanings_on_the_same_folds(table: pl.DataFrame) -> None:
     report = uncertain.fit(table, meaning="measurement", method="gsu").report(table, folds=3, repeats=2)
-    meanings = report.meanings
-    by_name = {m.name: m for m in meanings.ranking}
-    assert set(by_name) == {"means only", "spread", "measurement", "discriminant"}
-    assert_array_equal(by_name["measurement"].scores, report.scores)
-    assert_array_equal(by_name["means only"].scores, report.scores_means_only)
-    assert by_name["measurement"].difference == pytest.approx(report.difference)
-    assert by_name["measurement"].difference_se == pytest.approx(report.difference_se)
-    assert by_name["means only"].difference == by_name["means only"].difference_se == 0
-    scores = [m.score for m in meanings.ranking]
-    assert scores == sorted(scores, reverse=True)
-    assert meanings.lead == pytest.approx(scores[0] - scores[1])
-    assert meanings.verdict in str(report) and str(meanings) in str(report)
-    assert json.loads(json.dumps(report.to_dict()))["meanings"]["verdict"] == meanings.verdict
+    spread = report.scores.filter(candidate="spread", measure="accuracy").row(0, named=True)
+    assert report.lead.value == pytest.approx(report.score - spread["score"])
+    assert report.lead == pytest.approx((-spread["difference"], spread["difference_se"]))
+    assert report.meaning_verdict in str(report)
+    assert json.loads(json.dumps(report.to_dict()))["meaning_verdict"] == report.meaning_verdict
     # The same comparison from a model of the other meaning.
-    other = uncertain.fit(table, method="gsu").report(table, folds=3, repeats=2).meanings
-    assert other is not None
-    for m in other.ranking:
-        assert_allclose(m.scores, by_name[m.name].scores, atol=0.02)
+    other = uncertain.fit(table, meaning="spread", method="gsu").report(table, folds=3, repeats=2)
+    assert other.lead == pytest.approx(report.lead, abs=0.02)
 
 
 def test_no_comparison_without_error_bars_or_if_not_wanted(table: pl.DataFrame) -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, size=60)
     exact = GaussianArray(rng.normal(size=(60, 2)) + y[:, None])
-    assert uncertain.fit(exact, y, method="gsu").report(exact, y, folds=2, repeats=1).meanings is None
+    assert uncertain.fit(exact, y, method="gsu").report(exact, y, folds=2, repeats=1).lead is None
     report = uncertain.fit(table, method="gsu").report(table, folds=2, repeats=1, meanings=False)
-    assert report.meanings is None and report.to_dict()["meanings"] is None
+    assert report.lead is None and report.meaning_verdict == ""

@@ -196,8 +196,7 @@ def test_the_task_is_chosen_by_the_target() -> None:
 def test_the_report_compares_errors() -> None:
     frame = table()
     report = uncertain.fit(frame, target="y", method="gsu").report(frame, repeats=2)
-    assert report.errors.shape == (10,)
-    assert 0 < report.error < 1
+    assert 0 < report.score < 1
     assert report.difference_se > 0
     assert report.verdict in str(report)
     assert json.loads(json.dumps(report.to_dict()))["n_rows"] == 120
@@ -265,7 +264,7 @@ def test_error_bars_of_the_target_are_used_and_are_no_feature(tmp_path: Path) ->
     again = uncertain.load(path)
     assert again.columns_ == found.columns_
     np.testing.assert_array_equal(again.predict(frame.drop("y", "y_err")), found.predict(frame))
-    assert found.report(frame, repeats=1).error != plain.report(frame, repeats=1).error
+    assert found.report(frame, repeats=1).score != plain.report(frame, repeats=1).score
     frame.write_parquet(tmp_path / "table.parquet")
     arguments = [
         "fit",

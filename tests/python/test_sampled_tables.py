@@ -104,9 +104,8 @@ def test_a_report_of_a_large_table_is_one_of_a_sample(
     at = np.flatnonzero(drawn.uniform(np.arange(N, dtype=np.uint64)) < MOST / N)
     own = model.report(TABLE[at], **FAST)
     assert own.n_table is None and "a sample" not in str(own)
-    assert np.array_equal(report.scores, own.scores)
-    assert np.array_equal(report.flipped_rows, at[own.flipped_rows])
-    assert np.array_equal(report.doubtful_rows, at[own.doubtful_rows])
+    assert report.scores.equals(own.scores)
+    assert np.array_equal(report.rows["row"], at[own.rows["row"]])
 
 
 def lazily(path: Path) -> Any:
@@ -155,7 +154,7 @@ def test_weights_and_targets_are_drawn_with_the_rows_and_groups_whole(folder: Pa
     some = TABLE[at]
     assert report.n_rows == len(at) and report.n_groups == some["star"].n_unique()
     assert not set(some["star"]) & set(TABLE[np.setdiff1d(np.arange(N), at)]["star"])
-    assert np.array_equal(report.scores, model.report(some, **fast).scores)
+    assert report.scores.equals(model.report(some, **fast).scores)
     single = model.report(sources(folder)[kind], max_rows=MOST, groups=False, **fast)
     assert single.n_groups is None
 
@@ -167,12 +166,12 @@ def test_values_beside_the_table_are_drawn_too(folder: Path, model: uncertain.Mo
     some = model.report(TABLE[at], **FAST, sample_weight="w").scores
     for given in (folder, TABLE.to_pandas()):
         report = model.report(given, labels, sample_weight=weights, max_rows=MOST, **FAST)
-        assert np.array_equal(report.scores, some)
+        assert report.scores.equals(some)
     rows = model.gaussians(TABLE)
     of_rows = uncertain.fit(rows, labels, method="gsu", meaning="spread")
     report = of_rows.report(rows, labels, max_rows=MOST, **FAST)
     own = of_rows.report(rows[at], [labels[k] for k in at], **FAST)
-    assert report.n_table == N and np.array_equal(report.scores, own.scores)
+    assert report.n_table == N and report.scores.equals(own.scores)
     with pytest.raises(ShapeError, match="y: expected 6000 values, one per row, got 3"):
         model.report(folder, ["a", "b", "c"], max_rows=MOST, **FAST)
 
@@ -193,9 +192,7 @@ def test_what_is_wrong_with_a_sample_names_it(folder: Path, model: uncertain.Mod
         pl.when(pl.col("kind") == "a").then(pl.lit("b")).otherwise("kind")))  # fmt: skip
     at = drawn.uniform(np.arange(N, dtype=np.uint64))
     most = int(np.ceil(N * at[11])) + 1
-    with pytest.raises(
-        UncertainError, match=r"class 'a' has a single row.*of 6,000 rows were drawn, see max_rows="
-    ):
+    with pytest.raises(UncertainError, match=r"class .a. has a single row.*of 6,000 rows were drawn"):
         model.report(rare, max_rows=most, **FAST)
     with pytest.raises(ColumnError, match=r"no column 'x1_err'.*the model reads"):
         model.report(TABLE.drop("x1_err"), max_rows=MOST)

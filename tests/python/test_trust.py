@@ -111,7 +111,7 @@ def test_huge_numbers_are_named(name: str) -> None:
 def test_folds_have_an_end() -> None:
     table = polars.DataFrame({"a": Z[:, 0], "a_err": [0.1] * 200, "k": np.where(Z[:, 0] > 0, "u", "v")})
     model = uncertain.fit(table, "k", method="gsu")
-    with pytest.raises(ParameterError, match=r"folds=100000, repeats=4: .* at most 10000"):
+    with pytest.raises(ParameterError, match=r"folds=100000, repeats=2: at most 10,000"):
         model.report(table, folds=100_000)
 
 

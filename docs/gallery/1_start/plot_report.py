@@ -28,31 +28,18 @@ of_objects = model.report(objects, folds=4, repeats=2)
 print(of_objects.verdict)
 
 # %%
-# Each table says what its error bars are worth as *measurement error* of one reading and as *spread* of a row, and in a
-# discriminant. Every difference has its standard error: none of the biopsies' is as large as its error.
+# Each report also says whether the error bars are better understood as *measurement error* of one reading or as
+# *spread* of a row, and for which rows they matter.
 
-print(of_biopsies.meanings)
-print(of_objects.meanings)
+print(of_biopsies.meaning_verdict)
+print(of_objects.meaning_verdict)
+print(of_objects.by_error_size)
 
 # %%
-# As a picture: 0 is the model without error bars, on equal folds.
+# One page has all of it, as text (``print(report)``) and as a picture: differences of the model to alternatives on the
+# same folds, gains by the size of the errors, and stated probabilities beside observed ones.
 
-fig, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
-for shift, (name, report), color, marker in zip(
-    (-0.12, 0.12),
-    (("569 biopsies", of_biopsies), ("809 Kepler objects", of_objects)),
-    ("#5b5b5b", "#2166ac"),
-    ("s", "o"),
-):
-    lines = {line["name"]: line for line in report.meanings.to_dict()["ranking"]}
-    for place, meaning in enumerate(("measurement", "spread", "discriminant")):
-        gain, se = 100 * lines[meaning]["difference"], 100 * lines[meaning]["difference_se"]
-        label = name if place == 0 else None
-        ax.errorbar(gain, place + shift, xerr=se, fmt=marker, color=color, capsize=4, label=label)
-ax.axvline(0, color="#7a7a7a", linewidth=1)
-ax.set_yticks(range(3), ["measurement error", "spread", "discriminant"])
-ax.set(xlabel="accuracy that the error bars add (points)", ylim=(2.5, -0.5))
-fig.legend(loc="outside right upper")
+of_objects.plot()
 plt.show()
 
 # %%

@@ -31,8 +31,8 @@ from .._data.typing import Floats, Ints, Labels
 from .._held_out.engine import Answer, Candidate, HeldOut, allows_readings, cross_predict, measured
 from .._held_out.equal import equal_rows
 from .._held_out.fits import for_known_features
+from .._held_out.pace import Pace
 from .._held_out.widths import feature_widths
-from .._report.pace import Pace
 from .._rows.training import TrainingRows
 from .._uncertain import effective_n_jobs
 from ..exceptions import ConvergenceWarning, UncertainError, UncertainWarning
@@ -68,6 +68,8 @@ AS_THEY_ARE = 3.0
 LEAST_WEIGHT, NEARLY_ALL = 0.02, 0.98
 MOST_SIZES = 40
 """Columns of error sizes and gaps that are looked at without values, those that vary most."""
+SIZES_TREES = 40
+"""Trees of the boosting that looks at them."""
 SHARE = 0.5
 """Of a limit in seconds, for the choice; the rest is for the fit to all rows."""
 MOST_TREES = 400
@@ -180,9 +182,12 @@ class _Choosing:
             held.add(others)
             losses |= others.losses(metric)
         W, kept, sizes = self._weights(held, losses, counted)
-        sizes_alone = self._sizes_alone(names, training) if twins else {}
-        beside = ask(sizes_alone) if sizes_alone else replace(held, answers={}, models={}, seconds={})
-        self.pace.end()
+        trees = min(member.parameters.get("n_trees", SIZES_TREES) for member in names.values())
+        sizes_only = sizes_alone(
+            training, regression=request.regression, trees=min(trees, SIZES_TREES),
+            random_state=request.random_state,
+        ) if twins else {}  # fmt: skip
+        beside = ask(sizes_only) if sizes_only else replace(held, answers={}, models={}, seconds={})
         pipeline, W, kept = self._fitted([names[name] for name in kept], W, sizes, held)
         stacked = self._stacked(held, kept, W, sizes)
         board = self._board(held, losses, beside, stacked, kept, W, metric, left_out)
@@ -400,22 +405,6 @@ class _Choosing:
         self.families |= {name: f"{twin.family} on means" for name, twin in found.items()}
         return found
 
-    def _sizes_alone(self, names: dict[str, Member], training: TrainingRows) -> dict[str, Candidate]:
-        """Boosting of error sizes and gaps without values."""
-        std, known = value_sizes(training.rows)
-        columns = np.hstack([np.log(np.where(known & (std > 0), std, 1.0)), ~known | (std <= 0)])
-        spread = columns.std(axis=0)
-        columns = columns[:, np.argsort(-spread, kind="stable")[: min(MOST_SIZES, (spread > 1e-12).sum())]]
-        if not columns.shape[1]:
-            return {}
-        trees = [member.parameters.get("n_trees", FEW_TREES) for member in names.values()]
-        learner = make_estimator(
-            "remeasured", regression=self.request.regression, params={"n_trees": min(*trees, 40)},
-            random_state=self.request.random_state,
-        )  # fmt: skip
-        pipeline = Pipeline([("trees", learner)])
-        return {SIZES_ONLY: Candidate(pipeline, training.instead(GaussianArray(columns)))}
-
     def _board(
         self, held: HeldOut, losses: dict[str, Floats], beside: HeldOut, stacked: HeldOut,
         kept: Sequence[str], W: Floats, metric: str, left_out: Sequence[str],
@@ -475,6 +464,23 @@ class _Choosing:
             board = Leaderboard((line,), metric, self.request.effort, self.request.noise, why)
             return Choice(self._behind_log(fitted.steps), board, None)
         raise refused[0]
+
+
+def sizes_alone(
+    training: TrainingRows, *, regression: bool, trees: int = SIZES_TREES, random_state: int = 0
+) -> dict[str, Candidate]:
+    """Boosting of error sizes and gaps without values; nothing where these do not vary."""
+    std, known = value_sizes(training.rows)
+    columns = np.hstack([np.log(np.where(known & (std > 0), std, 1.0)), ~known | (std <= 0)])
+    spread = columns.std(axis=0)
+    columns = columns[:, np.argsort(-spread, kind="stable")[: min(MOST_SIZES, (spread > 1e-12).sum())]]
+    if not columns.shape[1]:
+        return {}
+    learner = make_estimator(
+        "remeasured", regression=regression, params={"n_trees": trees}, random_state=random_state
+    )
+    pipeline = Pipeline([("trees", learner)])
+    return {SIZES_ONLY: Candidate(pipeline, training.instead(GaussianArray(columns)))}
 
 
 def _pipelines(members: dict[str, Member]) -> dict[str, Candidate]:

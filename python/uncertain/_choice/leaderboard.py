@@ -142,7 +142,9 @@ class Leaderboard:
         )
 
 
-def pm(value: float, se: float) -> str:
-    """A value and its standard error, to two digits of the latter."""
-    places = min(max(1 - int(np.floor(np.log10(se))), 0), 6) if se > 0 else 4
-    return f"{value:.{places}f} ± {se:.{places}f}"
+def pm(value: float, se: float, sign: str = "") -> str:
+    """A value and its standard error, to two digits of the latter; "-" for no value."""
+    if not se > 0:
+        return "-" if np.isnan(value) else f"{value:{sign}.4g}"
+    places = min(max(1 - int(np.floor(np.log10(se))), 0), 6)
+    return f"{value:{sign}.{places}f} ± {se:.{places}f}"

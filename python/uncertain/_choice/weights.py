@@ -52,14 +52,18 @@ def typical_sizes(rows: GaussianRows) -> Floats:
 
 def level(rows: GaussianRows, sizes: Floats) -> Floats:
     """r of every row, (n,), clipped to the knots; 0 without error bars."""
+    return np.asarray(np.clip(noise(rows, sizes), 0.0, KNOTS - 1.0))
+
+
+def noise(rows: GaussianRows, sizes: Floats) -> Floats:
+    """r of every row, (n,), below 0 for one that is more precise than typical ones."""
     if not sizes.any():
         return np.zeros(len(rows))
     std, known = value_sizes(rows)
     counted = known & (std > 0.0) & (sizes > 0.0)
     logs = np.log2(np.where(counted, std, 1.0) / np.where(counted, sizes, 1.0))
     number = counted.sum(axis=1)
-    mean = np.divide(logs.sum(axis=1), number, out=np.zeros(len(std)), where=number > 0)
-    return np.asarray(np.clip(mean, 0.0, KNOTS - 1.0))
+    return np.asarray(np.divide(logs.sum(axis=1), number, out=np.zeros(len(std)), where=number > 0))
 
 
 def hats(r: Floats, knots: int = KNOTS) -> Floats:

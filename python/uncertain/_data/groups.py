@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 
 from ..exceptions import ParameterError, UncertainError
 from .column import as_values, encoded, read_column
-from .options import refuse_if
 from .typing import Booleans, Codes, Floats, Ints, Labels, RowValues
 
 
@@ -54,16 +53,6 @@ def too_few_groups(label: object, groups: Groups) -> str:
     return (
         f"class {label!r} has rows in one {groups.name} only, and cross-validation of whole groups needs "
         "two. Leave the class out, or score new rows of these groups by groups=False"
-    )
-
-
-def check_group_number(groups: Groups, folds: int) -> None:
-    """Refuse fewer groups than folds."""
-    refuse_if(
-        groups.count < folds,
-        f"the rows are of {groups.count} groups, and cross-validation in {folds} folds needs at least "
-        f"{folds}. Pass folds={max(groups.count, 2)}, or score new rows of these groups by groups=False",
-        UncertainError,
     )
 
 

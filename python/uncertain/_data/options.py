@@ -62,3 +62,11 @@ def number_or_median(name: str, value: object) -> float | None:
         except OverflowError:
             pass
     raise ParameterError(f'{name} = {value!r:.40}: must be a number > 0 or "median"')
+
+
+def check_counts(**counts: tuple[object, int]) -> None:
+    """Refuse what is not an integer of at least the given size: ``check_counts(folds=(folds, 2))``."""
+    for name, (value, least) in counts.items():
+        refuse_if(
+            not isinstance(value, int) or value < least, f"{name}={value!r}: must be an integer >= {least}"
+        )

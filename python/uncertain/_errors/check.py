@@ -217,16 +217,17 @@ def _found(
 
 def warn_if_off(
     rows: GaussianRows, names: Sequence[str], groups: Groups | None, weights: Floats | None
-) -> None:
-    """Warn about features whose errors are larger than stated, beyond doubt."""
+) -> ErrorCheck | None:
+    """Check error bars, and warn about features whose errors are larger than stated, beyond doubt."""
     if not filled_gaussians(rows).trace().any() or len(names) > MOST_FEATURES:
-        return
+        return None
     found = _found(rows, names, groups=groups, weights=weights, most_rows=REPORTED_ROWS)
     # Errors that seem smaller than stated may as well be errors that features have in common.
     larger = [(name, f) for name, f in found if f.is_off(TOLERATED) and f.factor > 1.0]
     if larger:
         advice = "See uncertain.check_errors(table); error columns can be multiplied by factors"
         warn(f"{_sentence(larger)} {advice}", UncertainWarning)
+    return ErrorCheck._of(found, len(rows), independent=len(found) > 1 and rows.kind == "diagonal")
 
 
 def _read(source: Source, asked: Columns, on_missing: str) -> tuple[GaussianRows, list[str]]:

@@ -31,7 +31,7 @@ from .._estimators.gsu import GSURegressor
 from .._rows.training import TrainingRows
 from ..exceptions import ConvergenceWarning, UncertainError, UncertainWarning
 from ..preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets
-from .fits import fit_fold
+from .fits import fit_fold, predict_beside
 from .means import Mean, weighted_mean
 from .widths import (
     Spread,
@@ -260,7 +260,8 @@ def cross_predict(
                 model = (ready or {}).get(name) if k == 0 else None
                 model = model or fit_fold(candidate.pipeline, own, folds[k])
                 seen = readings if candidate.training is None else [own.rows] * len(readings)
-                answers = [ask(model, each[tests[k]], classes, own.rows) for each in seen]
+                beside = own.take(tests[k])
+                answers = [ask(model, each[tests[k]], classes, own.rows, beside) for each in seen]
         except UncertainError as error:
             return str(error)
         return model, answers, time.perf_counter() - start
@@ -299,18 +300,28 @@ def labelled(training: TrainingRows) -> Booleans:
     return np.asarray(known if missing is None else known & ~missing)
 
 
-def ask(model: Pipeline, rows: GaussianRows, classes: Labels | None, of_fit: GaussianRows) -> Answer:
-    """Predictions of a fitted pipeline for rows; `of_fit`: rows that say how far features spread."""
+def ask(
+    model: Pipeline, rows: GaussianRows, classes: Labels | None, of_fit: GaussianRows, beside: TrainingRows
+) -> Answer:
+    """Predictions of a fitted pipeline; `of_fit`: rows that say how far features spread; `beside`: offsets
+    and modes of the rows."""
     if classes is not None:
         shares = class_shares(model, rows, classes)
-        return Answer(shares.argmax(axis=1), shares)
+        predicted = shares.argmax(axis=1)
+        if getattr(model[-1], "probability", False):  # beside the sign of the score, which decides
+            labels = model.predict(rows)
+            codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+            predicted = np.where(classes[codes] == labels, codes, predicted)
+        return Answer(predicted, shares)
     found = left_open(model, rows, feature_widths(model, of_fit))
-    if not np.isfinite(found.mean).all():
+    alone = beside.offset is None and beside.modes is None
+    mean = found.mean if alone else predict_beside(model, rows, beside)
+    if not np.isfinite(mean).all():
         raise UncertainError("its predictions are not finite")
     law, parts = density_of_rows(model, rows) if has_density(model) else None, found.parts
     if "known" in model.named_steps and parts.shape[1] > 1:  # a fold without some feature
         parts = parts @ np.asarray(model.named_steps["known"].matrix).T
-    return Answer(found.mean, parts=parts, law=law)
+    return Answer(mean, parts=parts, law=law)
 
 
 def class_shares(pipeline: Pipeline, rows: Any, classes: Labels) -> Floats:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 from sklearn.base import clone
@@ -18,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from .._base.folds import Fold
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, missing_mask
-from .._data.typing import Ints, Keywords
+from .._data.typing import Floats, Ints, Keywords
 from .._rows.training import TrainingRows
 from ..exceptions import ConvergenceWarning
 from ..preprocessing import GaussianCollapser, GaussianLogScaler, LinearMap
@@ -82,6 +83,18 @@ def with_chosen_penalty(unfitted: Pipeline, fitted: Pipeline) -> Pipeline:
         if name in unfitted[-1].get_params() and hasattr(fitted[-1], f"{name}_"):
             unfitted[-1].set_params(**{name: getattr(fitted[-1], f"{name}_")})
     return unfitted
+
+
+def predict_beside(fitted: Pipeline, rows: GaussianRows, beside: TrainingRows) -> Floats:
+    """Predictions of rows with their offsets, and with what the fit knows of errors that they share."""
+    takes, offset, modes = signature(fitted[-1].predict).parameters, beside.offset, beside.modes
+    if modes is not None and "modes" in takes:
+        return np.asarray(fitted.predict(rows, modes=modes))
+    known = getattr(fitted[-1], "modes_", None)
+    shared = None if modes is None or known is None else modes @ known
+    if "offset" in takes:
+        return np.asarray(fitted.predict(rows, offset=sum(x for x in (offset, shared) if x is not None)))
+    return np.asarray(fitted.predict(rows) + (0.0 if shared is None else shared))
 
 
 def certified_gap(fitted: Pipeline) -> float:

@@ -21,8 +21,8 @@ from .._data.column import as_values
 from .._data.groups import groups_from
 from .._data.incomplete import Incomplete
 from .._data.mixing import uniform
+from .._data.options import check_counts
 from .._data.typing import Floats, Ints, Keywords, NativeTable, Values
-from .._report.folds import check_counts
 from .._rows.source import Source, in_parts, is_dask, numbered
 from .._tables.frame import BatchSize
 from .._tables.table import Table, as_table

@@ -30,12 +30,11 @@ from .._data.targets import finite_numbers, places
 from .._data.typing import Array, ColumnOrValues, Floats, Labels, NativeTable, RandomState
 from .._data.validation import TableLike
 from .._held_out.engine import class_shares
+from .._held_out.pace import Pace, ReportCallback
 from .._held_out.widths import Spread, law_of_rows, left_open, own_law
 from .._onnx.export import write_onnx
-from .._report.classes import Report
-from .._report.huber import HuberReport
-from .._report.pace import Pace, ReportCallback
-from .._report.regression import RegressionReport
+from .._report.compare import Design
+from .._report.report import Report
 from .._rows.source import Source, is_dask, lazily
 from .._rows.training import REMEMBERED_ROWS
 from .._tables.answers import as_array
@@ -597,37 +596,34 @@ class Model:
         verbose: int = 0,
         callback: ReportCallback = None,
         random_state: RandomState = 0,
-    ) -> Report | RegressionReport | HuberReport:
+    ) -> Report:
         """Compare the model on held-out rows with the same model on means alone.
 
-        Of a missing value the means alone know the conditional mean given the rest of the row. Also compared,
-        on the same folds: the error bars as spread, as measurement error, and in a Gaussian discriminant
-        (``Report.meanings``). Of linear regressions also the coefficients, because attenuation does not show
-        in predictions of equally noisy rows. Of ``method="huber"``: which labels were dropped, and the errors
-        of the model, of the plain squared-loss fit to all labels, and of the model without error bars.
+        For a missing value the means alone have the conditional mean given the rest of the row. On the same
+        folds: the other meaning of the error bars (linear models with both, for a method with one meaning
+        only), no model, and error sizes without values; for ``method="huber"`` also the plain squared-loss
+        fit to all labels, beside the labels that were dropped.
 
         Parameters
         ----------
         table, y : labelled rows, as for `score`; for ``method="huber"`` some may have no label.
-        folds, repeats : of the cross-validation; by default 4 repeats, 1 beyond 10,000 rows.
-        listed : number of listed rows whose error bars matter most (classifiers).
-        meanings : False leaves out the comparison of meanings, more than half of the work.
+        folds, repeats : of the cross-validation; by default 2 repeats, 1 beyond 1,000 rows.
+        listed : number of rows that the text lists, those whose predictions error bars change most.
+        meanings : False leaves out the comparison of meanings.
         groups : labels of groups, whose rows are held out together: a column of the table, or one value per
             row; by default the column of the fit, and False for single rows. Standard errors are then
-            cluster-robust: with c_i the part of row i in the score's deviation, G / (G - 1) sum_g (sum_{i in
-            g} c_i)^2 over the G groups takes the place of n / (n - 1) sum_i c_i^2 (Cameron and Miller,
-            Journal of Human Resources 50(2), 2015, doi 10.3368/jhr.50.2.317).
-        sample_weight : non-negative row weights in the fits: a column, or values; by default the column of
-            the fit, and False for none. Held-out rows all count once.
+            cluster-robust (Cameron and Miller, Journal of Human Resources 50(2), 2015, doi
+            10.3368/jhr.50.2.317).
+        sample_weight : non-negative row weights in the fits and in the means over held-out rows: a column, or
+            values; by default the column of the fit, and False for none.
         scorers : names of the measures; all by default. Of classes: "accuracy", "balanced_accuracy",
-            "roc_auc" (of more than two classes the mean of each against the rest), "log_loss" and "brier"
-            (both of calibrated probabilities, in the first repeat only); of regressions: "mae", "rmse", "r2"
-            and, of a `GSURegressor` and of mixtures, "crps", "cde_loss", "coverage_68" and "coverage_95" of
-            the densities of held-out rows, whose distribution functions at the targets are ``report.pit``.
+            "roc_auc" (of more than two classes the mean of each against the rest), "log_loss" and "brier"; of
+            regressions: "mae", "rmse", "r2", and "crps" and "cde_loss" of the densities of held-out rows.
         scoring : the measure that ranks and that the verdict is about: by default "accuracy", or "mae".
         max_rows : number of rows that are compared of a larger table, drawn by a hash of their numbers (whole
             groups by a hash of their names); ``n_table`` is the number of all rows. None: all rows.
-        max_seconds : no fold begins that would end later than this; at least one is done (``folds_done``).
+        max_seconds : folds that would end later are left out, but for one (``folds_done``), and so are
+            alternatives.
         verbose : 1 writes a line about every fit to stderr.
         callback : called after every fit, with a ``ReportProgress`` (task, fold, folds, seconds, remaining).
 
@@ -636,14 +632,13 @@ class Model:
         UncertainWarning : if the model takes error bars for measurement error, and errors are larger by more
             than 20 % and beyond doubt, see :func:`uncertain.check_errors` (on up to 2,000 rows).
         """
-        per_row = {"y": y, "groups": groups, "sample_weight": sample_weight}
+        design = Design(
+            folds=folds, repeats=repeats, listed=listed, meanings=meanings, scorers=scorers, scoring=scoring,
+            max_rows=max_rows, max_seconds=max_seconds, pace=Pace(verbose=verbose, callback=callback),
+            random_state=random_state,
+        )  # fmt: skip
         with shown("comparing", False if verbose else None):
-            return report(
-                self._reader, table, per_row, folds=folds, repeats=repeats, listed=listed, meanings=meanings,
-                scorers=scorers, scoring=scoring, max_rows=max_rows, random_state=random_state,
-                pace=Pace(max_seconds=max_seconds, verbose=verbose, callback=callback),
-                scatter=self.residual_std_ is not None,
-            )  # fmt: skip
+            return report(self._reader, table, design, y=y, groups=groups, sample_weight=sample_weight)
 
     def value_of_remeasuring(
         self,

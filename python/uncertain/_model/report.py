@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
-from sklearn.pipeline import Pipeline
-
-from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import GaussianRows
-from .._data.typing import Floats, Ints, Keywords
+from .._data.typing import ColumnOrValues, Floats, Keywords
 from .._data.validation import TableLike
 from .._errors.check import warn_if_off
-from .._held_out.widths import density_of_rows, from_errors, has_density, most_likely_scatter
-from .._report.classes import Report, compare
-from .._report.held_out import Distribution
-from .._report.huber import HuberReport, report_of_huber
-from .._report.metrics import Answer
-from .._report.regression import RegressionReport, compare_regressions
+from .._report.candidates import HUBER
+from .._report.compare import Design, compare
+from .._report.report import Report
 from .._rows.source import Source
 from .._rows.target import covariances, limits
+from .._rows.training import TrainingRows
 from .._tables.columns import OF_LAWS, PairsOfTarget
 from ..exceptions import UncertainError
-from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from .drawn import some_rows
 from .pipeline_facts import is_measured
 from .reader import Reader
@@ -31,26 +22,19 @@ from .reader import Reader
 def report(
     reader: Reader,
     table: TableLike,
-    per_row: Keywords,
+    design: Design,
     *,
-    max_rows: int | None,
-    scatter: bool,
-    meanings: bool,
-    listed: int,
-    **options: Any,
-) -> Report | RegressionReport | HuberReport:
-    """The model beside itself without error bars, on rows of this table; see `Model.report`.
-
-    `per_row`: targets, groups and weights. `scatter`: is that of targets known, so that distributions are
-    compared, too? `options` are those of every kind of report.
-    """
-    some = some_rows(reader, table, per_row, max_rows)
-    source = reader.source(table, *per_row.values()) if some is None else some.source
-    kind = partial(_compared, scatter=scatter, meanings=meanings, listed=listed, options=options)
+    y: ColumnOrValues | None,
+    groups: ColumnOrValues | bool | None,
+    sample_weight: ColumnOrValues | bool | None,
+) -> Report:
+    """The model beside itself without error bars, on rows of this table."""
+    per_row: Keywords = {"y": y, "groups": groups, "sample_weight": sample_weight}
+    some = some_rows(reader, table, per_row, design.max_rows)
     if some is None:
-        return kind(reader, source, per_row)
+        return _compared(reader, reader.source(table, y, groups, sample_weight), per_row, design)
     try:
-        compared = kind(reader, source, some.beside)
+        compared = _compared(reader, some.source, some.beside, design)
     except UncertainError as error:
         if len(some.at) == some.n_rows:
             raise
@@ -85,46 +69,21 @@ def _roles_of_law(reader: Reader, source: Source) -> dict[str, Floats]:
     return known
 
 
-def _compared(
-    reader: Reader,
-    source: Source,
-    per_row: Keywords,
-    *,
-    scatter: bool,
-    meanings: bool,
-    listed: int,
-    options: Keywords,
-) -> Report | RegressionReport | HuberReport:
+def _compared(reader: Reader, source: Source, per_row: Keywords, design: Design) -> Report:
     """The report of the rows of this source."""
     y, steps, rows = per_row["y"], reader.steps, reader.rows(source)
-    common = options | {
-        "groups": reader.groups(source, per_row["groups"]),
-        "weights": reader.weights(source, per_row["sample_weight"]),
-    }
-    if is_measured(reader.pipeline):
-        warn_if_off(rows, reader.feature_names, common["groups"], common["weights"])
-    if isinstance(steps[-1], (AdaptiveHuberClassifier, AdaptiveHuberRegressor)):
-        truth = reader.truth(source, y, partial=True)
-        return report_of_huber(steps, rows, truth, listed=listed, **common)
-    truth, of_law = reader.truth(source, y), _roles_of_law(reader, source)
-    if not reader.is_regression:
-        return compare(steps, rows, truth, listed=listed, meanings=meanings, **common)
-    common |= about_target(reader, source, rows, limited=y is None)
-    # Densities are those of true targets, of rows without what is beside them.
-    known = not of_law and (scatter or has_density(steps))
-    distribution = Distribution(_answer, most_likely_scatter) if known else None
-    return compare_regressions(
-        steps, rows, truth, meanings=meanings, features=reader.feature_names,
-        distribution=distribution, of_law=of_law, **common,
+    huber, regression = isinstance(steps[-1], HUBER), reader.is_regression
+    truth = reader.truth(source, y, partial=huber)
+    of_law: Keywords = {} if huber else {**_roles_of_law(reader, source)}
+    groups, weights = (
+        reader.groups(source, per_row["groups"]), reader.weights(source, per_row["sample_weight"])
     )  # fmt: skip
-
-
-def _answer(fitted: Pipeline, rows: GaussianRows, numbers: Ints) -> Answer:
-    """The density of a method that has one; else what the rows' error bars leave open of the prediction."""
-    if has_density(fitted):
-        return Answer(numbers, fitted.predict(rows), law=density_of_rows(fitted, rows))
-    mean, std = from_errors(fitted, rows)
-    return Answer(numbers, mean, law=NormalMixtures.normal(mean, std), whole=False)
+    about = about_target(reader, source, rows, limited=y is None) if regression and not huber else {}
+    training = TrainingRows(rows, truth, weights, groups, **about, **of_law)
+    measured = is_measured(reader.pipeline)
+    check = warn_if_off(rows, reader.feature_names, groups, weights) if measured else None
+    fields = compare(steps, training, design, is_measured=measured)
+    return Report(**fields, error_check=check)
 
 
 def about_target(reader: Reader, source: Source, rows: GaussianRows, *, limited: bool) -> Keywords:

@@ -274,7 +274,7 @@ def evaluate(model: str, table: Paths, progress: bool | None) -> None:
 @table_argument
 @click.option("--folds", default=5, show_default=True, help="Number of folds.")
 @click.option(
-    "--repeats", type=int, help="Repeats of the cross-validation; by default 4, or 1 beyond 10,000 rows."
+    "--repeats", type=int, help="Repeats of the cross-validation; by default 2, or 1 beyond 1,000 rows."
 )
 @click.option(
     "--groups", metavar="NAME", help="Column that rows of one object share; by default that of the fit."
@@ -287,7 +287,7 @@ def evaluate(model: str, table: Paths, progress: bool | None) -> None:
     show_default=True,
     help="For a larger table, about this many rows are used.",
 )
-@click.option("--max-seconds", type=float, help="Start no fold that would end later than this.")
+@click.option("--max-seconds", type=float, help="Leave out folds that would end later than this.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @progress_option
 def report(
@@ -301,8 +301,8 @@ def report(
 ) -> None:
     """Compare the model with a fit to the means alone on TABLE: did the error bars change anything?
 
-    The model is fitted again on every fold, with and without error bars, and with each meaning of them. For a
-    table of more than --max-rows rows a sample is used, and the report says so.
+    The model is fitted again on every fold, with and without error bars, and with the other meaning of them.
+    For a table of more than --max-rows rows a sample is used, and the report says so.
 
     \b
     Examples:

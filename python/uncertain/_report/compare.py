@@ -1,0 +1,272 @@
+"""Held-out rows of a report: candidates on common folds, and tables of what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_regressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state
+
+from .._base.deadline import Deadline
+from .._base.folds import Fold, split
+from .._base.normal_mixtures import NormalMixtures
+from .._choice.weights import noise, typical_sizes
+from .._data.groups import too_few_groups
+from .._data.options import check_counts, refuse_if
+from .._data.typing import Booleans, Floats, Keywords, RandomState
+from .._held_out.engine import Candidate, HeldOut, cross_predict, labelled, measured
+from .._held_out.equal import equal_rows
+from .._held_out.fits import silenced
+from .._held_out.means import Mean
+from .._held_out.pace import Pace
+from .._rows.training import TrainingRows
+from ..exceptions import UncertainError
+from .candidates import HUBER, LINEAR, MEANINGS, MEANS_ONLY, MODEL, baselines, compared, meanings
+from .measures import OF_CLASSES, OF_NUMBERS, Measure, Predicted, chosen_measures
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_FITS = 10_000
+"""Folds times repeats."""
+FEW_ROWS, REPEATS = 1_000, 2
+"""Repeats by default with so few rows; with more there is one."""
+LEVELS = (0.5, 0.68, 0.9, 0.95)
+BINS = (0.2, 0.4, 0.6, 0.8)
+"""Shares of rows below the ends of bins of probabilities."""
+SIZES = ("smallest third", "middle third", "largest third")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """How thoroughly candidates are compared, and by which measures; see `Model.report`."""
+
+    folds: int
+    repeats: int | None
+    listed: int
+    meanings: bool
+    scorers: Sequence[str] | str | None
+    scoring: str | None
+    max_rows: int | None
+    max_seconds: float | None
+    pace: Pace
+    random_state: RandomState
+
+    def __post_init__(self) -> None:
+        repeats = REPEATS if self.repeats is None else self.repeats
+        check_counts(folds=(self.folds, 2), repeats=(repeats, 1), listed=(self.listed, 0))
+        many = f"folds={self.folds}, repeats={repeats}: at most {MOST_FITS:,} fits of a candidate make sense"
+        refuse_if(self.folds * repeats > MOST_FITS, many)
+        seconds: object = 1.0 if self.max_seconds is None else self.max_seconds
+        wrong = isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0
+        refuse_if(wrong, f"max_seconds={self.max_seconds!r}: must be a number of seconds > 0")
+
+    def measures(self, fitted: Pipeline) -> tuple[list[Measure], Measure]:
+        """The measures to take, and the one that ranks."""
+        last, probable = fitted[-1], hasattr(fitted, "predict_proba")
+        huber = isinstance(last, HUBER)  # whose targets are wrong, and have no density
+        usable = [m for m in OF_NUMBERS if not (huber and m.needs == "law")]
+        measures, scoring = chosen_measures(
+            self.scorers, self.scoring, usable if is_regressor(fitted) else OF_CLASSES
+        )
+        refuse_if(
+            scoring.needs == "probabilities" and not probable,
+            f"scoring={scoring.name!r}: {type(last).__name__} gives no probabilities here. Fit with "
+            "probability=True or another method",
+        )
+        return [m for m in measures if probable or m.needs != "probabilities"], scoring
+
+
+def compare(fitted: Pipeline, training: TrainingRows, design: Design, *, is_measured: bool) -> Keywords:
+    """Fields of the report of a fitted pipeline that takes Gaussians, on rows with targets.
+
+    Rows without a target, with one that is a limit, or with a time that was not reached are learned from, and
+    not held out. `is_measured`: are error bars measurement errors for the model?
+    """
+    measures, scoring = design.measures(fitted)
+    groups, equal = training.groups, equal_rows(training.rows) if training.groups is None else None
+    training = training if equal is None else replace(training, groups=equal.groups)
+    judged = labelled(training)
+    if training.event is not None:
+        judged &= training.event != 0
+    folds = _folds(training, judged, design, regression=is_regressor(fitted))
+    pipeline = silenced(fitted, probability=is_regressor(fitted) or _can_calibrate(training, folds))
+    held = _ask(pipeline, training, folds, design, judged=judged, is_measured=is_measured)
+    tables = _Tables(held, measures, densities=is_regressor(fitted) and not isinstance(fitted[-1], HUBER))
+    meaning = "measurement" if is_measured else "spread"
+    return {
+        "n_rows": len(training), "n_compared": len(tables.first), "folds_done": len(held.folds),
+        "folds": sum(fold.repeat == 0 for fold in folds), "repeats": 1 + folds[-1].repeat,
+        "n_groups": None if groups is None else np.unique(groups.codes[judged]).size,
+        "group": None if groups is None else groups.name,
+        "n_equal": 0 if equal is None else equal.n_together,
+        "listed": design.listed, "scoring": scoring.name, "meaning": meaning,
+        "scores": tables.scores(), "lead": tables.lead(scoring, meaning),
+        "by_error_size": tables.by_error_size(scoring if scoring.by_row else measures[0]),
+        "rows": tables.rows(), "removed": _removed(fitted[-1]),
+        "pit": None if tables.law is None else tables.law.pit(held.truth)[tables.first],
+    } | tables.calibration()  # fmt: skip
+
+
+def _folds(training: TrainingRows, judged: Booleans, design: Design, *, regression: bool) -> Sequence[Fold]:
+    """Folds that hold out every row that is judged once in a repeat."""
+    counted, codes, labels = np.flatnonzero(judged), None, np.empty(0)
+    if not regression:
+        codes = np.full(len(training), -1)
+        labels, codes[counted] = np.unique(training.y[counted].astype(object), return_inverse=True)
+    repeats = (REPEATS if len(counted) <= FEW_ROWS else 1) if design.repeats is None else design.repeats
+    folds = split(
+        len(training), check_random_state(design.random_state), folds=design.folds, repeats=repeats,
+        classes=codes, groups=training.groups, counted=counted,
+    )  # fmt: skip
+    classes = {*codes[[i for fold in folds for i in fold.test]].tolist()} if codes is not None else {0, 1}
+    if not folds or len(classes) < 2:
+        rare = [label for code, label in enumerate(labels.tolist()) if code not in classes][:1]
+        if rare and training.groups is not None:
+            raise UncertainError(too_few_groups(rare[0], training.groups))
+        which = f"class {rare[0]!r} has" if rare else "the table has"
+        raise UncertainError(f"{which} a single row. Cross-validation needs two of two classes, or numbers")
+    return folds
+
+
+def _can_calibrate(training: TrainingRows, folds: Sequence[Fold]) -> bool:
+    """Has every class rows in two groups of those that each fold leaves?"""
+    known, groups = labelled(training), training.groups
+    left = [fold.train[known[fold.train]] for fold in folds]
+    return groups is None or all(groups.take(at).groups_per_class(training.y[at])[1].min() > 1 for at in left)
+
+
+def _ask(
+    pipeline: Pipeline, training: TrainingRows, folds: Sequence[Fold], design: Design,
+    *, judged: Booleans, is_measured: bool,
+) -> HeldOut:  # fmt: skip
+    """Answers of all candidates about the rows of as many folds, at least one, as there is time for."""
+    deadline, pace = Deadline(design.max_seconds), design.pace
+    main, others = compared(pipeline, training), dict[str, Candidate]()
+    if design.meanings:
+        others |= meanings(pipeline, training, is_measured=is_measured)
+    if judged.all():
+        others |= baselines(pipeline, training)
+    pace.begin(len(folds), len(main) + len(others))
+    ask, ready = partial(cross_predict, rows=training, heard=pace.step), dict[str, Pipeline]()
+    if design.max_seconds is not None:
+        first = ask(main, folds=folds[:1])
+        ready = {name: models[0] for name, models in first.models.items()}
+        of_fold = max(sum(first.seconds.values()), 1e-9)
+        folds = folds[: 1 + int((deadline.left() or 0.0) / of_fold)]
+    held = ask(main, folds=folds, ready=ready)
+    for name, reason in held.refused.items():
+        raise UncertainError(f"{name}: {reason}")
+    if others:
+        held.add(ask(others, folds=folds, deadline=deadline))
+    return held
+
+
+class _Tables:
+    """Tables of a report, from what each row held out adds to every measure of every candidate."""
+
+    def __init__(self, held: HeldOut, measures: Sequence[Measure], *, densities: bool) -> None:
+        self.held, self.measures = held, measures
+        self.first = np.sort(np.unique(held.at, return_index=True)[1])
+        self.law = self._law(MODEL) if densities else None
+        self.values: dict[tuple[str, str], Floats] = {}
+        needs_laws = any(measure.needs == "law" for measure in measures)
+        for name, (answer, *_) in held.answers.items():
+            law = self.law if name == MODEL else self._law(name) if needs_laws else None
+            shares = np.empty((0, 0)) if answer.shares is None else answer.shares
+            predicted = Predicted(held.truth, answer.predicted, held.counts, shares, law)
+            for measure in measures:
+                with suppress(UncertainError):  # of rows that are all alike
+                    self.values[name, measure.name] = measure.of_rows(predicted)
+
+    def _law(self, name: str) -> NormalMixtures:
+        held = self.held
+        return measured(held.laws(name, held.spread(name))[0], held.target_std)
+
+    def scores(self) -> pl.DataFrame:
+        mean = self.held.mean
+        rows = [
+            (name, measure, *mean(values), *mean(values - self.values[MODEL, measure]))
+            for (name, measure), values in self.values.items()
+        ]
+        return _frame(rows, "candidate measure", "score score_se difference difference_se")
+
+    def lead(self, scoring: Measure, meaning: str) -> Mean | None:
+        """By how much measurement error is better than spread, for the model or for linear ones."""
+        for names in ({meaning: MODEL}, {each: f"{LINEAR}{each}" for each in MEANINGS}):
+            pair = [self.values.get((names.get(each, each), scoring.name)) for each in MEANINGS]
+            if pair[0] is not None and pair[1] is not None:
+                return self.held.mean(scoring.sign * (pair[0] - pair[1]))
+        return None
+
+    def by_error_size(self, measure: Measure) -> pl.DataFrame:
+        held, rows = self.held, []
+        r = noise(held.readings[0], typical_sizes(held.training.rows))
+        edges = np.quantile(r, [1 / 3, 2 / 3])
+        if (MEANS_ONLY, measure.name) in self.values and r.min() < edges[0] < edges[1]:
+            third = np.searchsorted(edges, r)
+            model, means = (self.values[name, measure.name] for name in (MODEL, MEANS_ONLY))
+            for k, text in enumerate(SIZES):
+                inside = [held.mean(np.where(third == k, v, np.nan)) for v in (model, means, model - means)]
+                size = float(2.0 ** np.median(r[third == k]))
+                rows.append((text, size, inside[0].value, inside[1].value, *inside[2]))
+        return _frame(rows, "errors", "size model means_only difference difference_se")
+
+    def rows(self) -> pl.DataFrame:
+        held = self.held
+        if MEANS_ONLY not in held.answers:
+            return _frame([], "", "row change")
+        model, means = held.answers[MODEL][0], held.answers[MEANS_ONLY][0]
+        change = np.abs(model.predicted - means.predicted)
+        if model.shares is not None and means.shares is not None:
+            change = np.abs(model.shares - means.shares).max(axis=1)
+        at = self.first[np.argsort(-change[self.first], kind="stable")]
+        labels = {"target": held.truth[at], "means_only": means.predicted[at], "model": model.predicted[at]}
+        if held.classes is not None:
+            labels = {name: held.classes[codes] for name, codes in labels.items()}
+        columns = {name: values.tolist() for name, values in labels.items()}
+        import polars as pl
+
+        return pl.DataFrame({"row": held.at[at], **columns, "change": change[at]}, strict=False)
+
+    def calibration(self) -> Keywords:
+        """Stated and observed probabilities, and the mean difference."""
+        held, rows, gap = self.held, [], None
+        shares = held.answers[MODEL][0].shares
+        if shares is not None and any(measure.needs == "probabilities" for measure in self.measures):
+            stated, right = shares.max(axis=1), (shares.argmax(axis=1) == held.truth).astype(np.float64)
+            bins, gap = np.searchsorted(np.quantile(stated, BINS), stated), held.mean(right - stated)
+            for inside in (bins == k for k in np.unique(bins)):
+                rows.append((float(stated[inside].mean()), *held.mean(np.where(inside, right, np.nan))))
+        elif self.law is not None:
+            off = 2.0 * np.abs(self.law.pit(held.truth) - 0.5)
+            rows = [(level, *held.mean((off <= level).astype(np.float64))) for level in LEVELS]
+            gap = Mean(rows[1][1] - LEVELS[1], rows[1][2])
+        return {"calibration": _frame(rows, "", "stated observed observed_se"), "calibration_gap": gap}
+
+
+def _frame(rows: Sequence[tuple[object, ...]], texts: str, numbers: str) -> pl.DataFrame:
+    import polars as pl
+
+    types = dict.fromkeys(texts.split(), pl.String) | dict.fromkeys(numbers.split(), pl.Float64)
+    return pl.DataFrame(rows, schema=types, orient="row")
+
+
+def _removed(estimator: BaseEstimator) -> pl.DataFrame | None:
+    """Rows of the fit whose labels were dropped, for any output, the largest residual first."""
+    if not isinstance(estimator, HUBER):
+        return None
+    import polars as pl
+
+    rows, residuals = (
+        np.concatenate(values if isinstance(values, list) else [values])
+        for values in (estimator.removed_, estimator.removed_residuals_)
+    )
+    order = np.argsort(-np.abs(residuals), kind="stable")
+    return pl.DataFrame({"row": rows[order], "residual": residuals[order]}).unique("row", maintain_order=True)
