@@ -508,7 +508,7 @@ class Columns:
         return ErrorBar(kind, tuple(columns), True, *self.found.scales.get(feature, ()))
 
     def with_scales(self) -> Columns:
-        """Return settled columns with the coverage and units that the caller and names tell."""
+        """Return settled columns with the coverage and units of caller and names."""
         found = self.found
         stds = [self.target_std] if self.target_std else [*found.target_stds, *found.target_pairs_of_arms]
         bars = [*self.error_bars.items(), *((self.target or "", _bar_of(std)) for std in stds[:1])]

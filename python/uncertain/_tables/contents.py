@@ -56,7 +56,7 @@ def find_filled(asked: Columns, table: Table, columns: Columns | None = None) ->
 
 
 def read_columns(table: Any, target: str | None = None) -> Columns:
-    """Return the roles of a table's columns, with one line on each; see `Columns.find`."""
+    """Return the roles of columns, with a line on each; see `Columns.find`."""
     from .files import open_files  # which imports Polars
 
     asked = Columns(target)
