@@ -30,6 +30,6 @@ for column, color, marker, label in (
 names = [f"{name}, {100 * w:.0f} %" for name, w in zip(board["model"], board["weight"])]
 ax.set_yticks(places, names, fontsize="small")
 ax.invert_yaxis()
-ax.set_xlabel("log loss of held-out rows (nats; less is better)")
+ax.set(xscale="log", xlabel="log loss of held-out rows (less is better)")
 fig.legend(loc="outside lower center", ncols=2)
 plt.show()
