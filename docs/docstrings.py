@@ -18,12 +18,15 @@ ENTRY = re.compile(r"(?P<names>[*\w][\w*, ]*?) : (?P<text>.+)")
 NAME = re.compile(r"[*\w]+(, [*\w]+)*")
 """An entry whose text stands below it."""
 TYPE = re.compile(
-    r"^[{(]|\b(float|int|bool|str|dict|list|tuple|array|ndarray|array-like|None|callable|default=|ignored|"
+    r"^[{(]|\bdefault=|\b(float|int|bool|str|dict|list|tuple|array|ndarrays?|array-like|None|callable|ignored|"
     r"Gaussian\w+|DataFrame|Pipeline|Path|Report|Model|figure|Axes|generator)\b"
 )
 DEFAULT = re.compile(r'.*\bdefault=("[\w-]+"|[\w.+-]+)')
 """What ends with a default is a type, however the text below it begins."""
-ARRAY = re.compile(r"(float, or )?(ndarray|array-like) of shape \([^)]*\)( or \([^)]*\))*")
+ARRAY = re.compile(
+    r"(float|int)( or None)?|(float, or )?(ndarrays?|array-like)( of shape \(.*\)(, and float)?)?"
+)
+"""Types, however the text below them begins."""
 VALUE = re.compile(r'(?:"[\w-]+"(?:, |(?= \()|(?=:)))+(?: \([^)]*\))?: ')
 """What begins a line that explains a value of an option."""
 

@@ -52,8 +52,8 @@ scores = ndarray of shape (n,), or (n, K) for more than two classes
 kernel : {"linear", "quadratic", "polynomial", "rbf"}, default="linear"
     x'z, (x'z)^2, (gamma x'z + coef0)^degree or exp(-gamma ||x - z||^2). All but "linear" fit in the
     coordinates of :class:`~uncertain.KernelMap`, with error bars to first order; ``coef_`` belongs to them.
-gamma = gamma, degree, coef0 : default="median" (or float > 0), 3 (int >= 1) and 1.0 (float >= 0)
-    gamma "median" is 1 / (2 m^2), m the median distance of two rows with error bars.
+gamma = gamma, degree, coef0 : float > 0, int and float, default="median", 3 and 1.0
+    Of the kernel; gamma "median" is 1 / (2 m^2), m the median distance of two rows with error bars.
 max_rank = max_rank, rank_tol : int or None, default=300, and float, default=1e-6
     Dimensions of the coordinates at most, and the largest relative error of an inner product.
 sigma : float or "median", default=1.0
