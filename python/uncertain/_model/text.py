@@ -109,7 +109,9 @@ def _meanings(columns: Columns) -> list[str]:
     for bar in columns.error_bars.values():
         text = texts.get(bar.kind, "one standard deviation each")
         groups.setdefault(text if bar.is_plain else bar.conversion, []).extend(bar.columns)
-    return [f"({listing(n)}){t}" if t[0] == " " else f"{t} ({listing(n)})" for t, n in groups.items()]
+    if len(groups) == 1 and not (text := next(iter(groups))).startswith(" "):
+        return [text]  # the line of the features names the columns
+    return [f"({listing(n, 3)}){t}" if t[0] == " " else f"{t} ({listing(n, 3)})" for t, n in groups.items()]
 
 
 def _errors(reader: Reader) -> str:

@@ -253,7 +253,7 @@ class Statistics:
             texts += [f"{what} in {n:,} row{'s' * (n > 1)}" for what, n in counts.items()]
         has_gaps = any(own.n_missing for own in self._ends.values())
         how = "drop the rows with gaps and pass" if has_gaps else "pass"
-        advice = f'; if these are readings, {how} on_missing="error", which takes every number as it is'
+        advice = f'. If they are readings, {how} on_missing="error"'
         return code_warning(texts, None if not taken else "" if any(self._negative()) else advice)
 
     def n_missing(self, column: str) -> int:

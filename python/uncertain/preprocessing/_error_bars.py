@@ -148,7 +148,7 @@ def with_sizes(cleaning: Cleaning, sample: Table, columns: Columns) -> Cleaning:
             UncertainWarning,
         )
     if texts:
-        warn(str(code_warning(texts, "; give such rows error bars if these are readings")), UncertainWarning)
+        warn(str(code_warning(texts, ". If they are readings, give such rows error bars")), UncertainWarning)
     sizes = SizeModel.learn(bars.values, bars.std)
     return replace(cleaning, sizes=sizes, placeholders=placeholders)
 
