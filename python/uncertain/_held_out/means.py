@@ -68,18 +68,3 @@ def standard_error(values: Floats, groups: Groups | None = None, counts: Floats 
         parts = np.bincount(np.unique(groups.codes[seen], return_inverse=True)[1], weights=parts)
     g = len(parts)
     return float(np.sqrt(split_term + (g / (g - 1) if g > 1 else 1.0) * np.sum(parts**2)))
-
-
-def mean_known(table: Floats, axis: int) -> Floats:
-    """Means along an axis over what is not NaN; NaN where nothing is."""
-    taken = ~np.isnan(table)
-    counts = taken.sum(axis=axis)
-    sums = np.where(taken, table, 0.0).sum(axis=axis)
-    means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
-    return means
-
-
-def mean_over_folds(values: Floats) -> float:
-    """Over the folds in which the measure was taken."""
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else float("nan")
