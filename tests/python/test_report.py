@@ -243,6 +243,7 @@ def test_progress_and_time(capsys: pytest.CaptureFixture[str]) -> None:
         ("height", {"method": "mixture"}),
         ("kind", {"method": "remeasured", "n_trees": 3, "error_columns": "errors"}),
         ("height", {"method": "remeasured", "n_trees": 3}),
+        ("height", {}),
     ],
 )
 def test_every_kind_of_model_has_a_page_and_a_picture(target: str, options: dict[str, Any]) -> None:
@@ -251,9 +252,9 @@ def test_every_kind_of_model_has_a_page_and_a_picture(target: str, options: dict
     report = uncertain.fit(table, target=target, **options).report(table, folds=2, repeats=1, listed=3)
     titles = [ax.get_title() for ax in report.plot().axes]
     assert titles == ["Did the error bars help?", "For which rows?", "Are the probabilities right?"]
-    assert ("Labels dropped by the fit" in str(report)) == (options["method"] == "huber")
+    assert ("Labels dropped by the fit" in str(report)) == (options.get("method") == "huber")
     candidates = {*report.scores["candidate"]}
-    by_nature = options["method"] == "remeasured"
+    by_nature = options.get("method", "remeasured") == "remeasured"
     assert ("linear, spread" in candidates) == by_nature and {"model", "means only"} < candidates
 
 

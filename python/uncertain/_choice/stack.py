@@ -63,6 +63,12 @@ class _Stacked(BaseEstimator):
         lists = (np.asarray(values, dtype=np.float64).tolist() for values in (weights, sizes))
         return cls([clone(member) for member in members], *lists)._keep(list(members), spreads)
 
+    def __sklearn_clone__(self) -> Self:
+        copy = type(self)([clone(member) for member in self.members], self.weights, self.sizes)
+        if hasattr(self, "spreads_"):  # which held-out rows told; `fit` keeps them
+            copy.spreads_ = self.spreads_
+        return copy
+
     def _facts(self) -> list[tuple[str, str]]:
         """Return the members and their weights, for `Model.summary`."""
         shares = (" / ".join(f"{w:.2f}" for w in column) for column in self.weights_.T)

@@ -74,7 +74,7 @@ def silenced(pipeline: Pipeline, *, probability: bool = False) -> Pipeline:
     silence |= {} if probability else {"probability": False}
     changes = {key: value for key, value in silence.items() if key in parameters}
     # A clone copies parameters, and a callback may hold what cannot be copied.
-    return clone(Pipeline([*before, (name, type(last)(**parameters | changes))]))
+    return clone(Pipeline([*before, (name, type(last)(**parameters | changes) if changes else last)]))
 
 
 def with_chosen_penalty(unfitted: Pipeline, fitted: Pipeline) -> Pipeline:

@@ -151,9 +151,8 @@ class Report:
     @property
     def errors_verdict(self) -> str:
         """Whether the errors are as large as the error bars say."""
-        if self.error_check is not None:
-            return self.error_check.verdict
-        return "" if self.meaning == "measurement" else "Not checked: the model takes error bars for spread."
+        check, unread = self.error_check, "Not checked: the model does not take them for measurement errors."
+        return ("" if self.meaning == "measurement" else unread) if check is None else check.verdict
 
     @property
     def calibration_verdict(self) -> str:
