@@ -232,7 +232,6 @@ def fit(
     before: Fitted | None = None,
     answer: Callable[[_Floats], list[_Floats]] | None = None,
     whole: bool = False,
-    profile: float | None = None,
 ) -> Fitted: ...
 def fit_transform(
     kind: str, params: str, rows: _Given, *, n_jobs: int | None = None, report: _Report | None = None

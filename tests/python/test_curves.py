@@ -224,6 +224,26 @@ def test_steps_do_not_depend_on_an_offset_that_hides_second_derivatives() -> Non
     assert np.all(np.abs(high.params_ - plain.params_) < 1e-3 * plain.std_)
 
 
+def flat(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return np.exp(-np.clip(p[0] * x[:, 0], -700, 700))
+
+
+def rounded(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return 1e16 + p[0] * x[:, 0] + p[1]
+
+
+@pytest.mark.parametrize(
+    ("f", "p0", "x_std"), [(flat, [400.0], 0.0), (flat, [400.0], 0.05), (rounded, [1.0, -1e16], 0.0)]
+)
+def test_where_nothing_moves_a_functional_fit_has_not_converged(
+    f: Function, p0: list[float], x_std: float
+) -> None:
+    x = np.linspace(0.1, 3.0, 40)
+    X, y = GaussianArray(x[:, None], std=x_std), 2 * x + 1 + 0.1 * np.sin(9 * x)
+    with pytest.warns(ConvergenceWarning, match="no_progress"):
+        CurveRegressor(f, p0, truth="functional").fit(X, y, 0.1)
+
+
 def test_what_interrupts_a_functional_fit_is_raised_as_it_came() -> None:
     calls = []
 

@@ -90,6 +90,7 @@ def test_without_scatter_it_is_weighted_least_squares(ratio: float, origin: floa
     assert law.scatter_ == 0.0 and np.isnan(law.intrinsic_scatter_std_) and law.status_ == "converged"
     np.testing.assert_allclose([law.coef_[0], law.coef_std_[0]], [best[1], std], rtol=1e-10)
     assert law.predict(X, return_std=True)[1].max() == 0.0
+    assert "scatter: 0, the bound of its range" in law.summary()
     curve = CurveRegressor(line, [origin, 3.0]).fit(X, y, s)
     assert curve.scatter_ == 0.0
     # Differences of the curve lose digits to the origin.
@@ -121,6 +122,27 @@ def test_a_line_of_few_points_has_standard_errors(n: int) -> None:
         law = LinearLaw().fit(GaussianArray(x[:, None]), 1 + 2 * x + s * rng.normal(size=n), s)
         A, v = np.c_[np.ones(n), x], s**2 + law.scatter_**2
         assert 0.9 < law.coef_std_[0] / np.linalg.inv(A.T @ (A / v[:, None]))[1, 1] ** 0.5 < 2
+
+
+def test_a_line_through_all_points_has_the_errors_of_its_error_bars() -> None:
+    x = np.arange(20.0)
+    law = LinearLaw().fit(GaussianArray(x[:, None]), 1 + 2 * x, 0.5)
+    assert law.scatter_ == 0.0
+    assert law.coef_std_[0] == pytest.approx(0.5 / np.sqrt(((x - x.mean()) ** 2).sum()), rel=1e-9)
+
+
+@pytest.mark.parametrize("t", [None, 0.3])
+def test_limits_count_the_degrees_of_freedom_that_readings_do(t: float | None) -> None:
+    """Without limits as without `y_limit`; a limit that says nothing is a row that is not there."""
+    rng = np.random.default_rng(2)
+    x, far = rng.normal(size=20), np.r_[-np.ones(5), np.zeros(15)]
+    y = 1 + 2 * x + rng.normal(size=20)
+    rows = GaussianArray(x[:, None])
+    expected = estimates(LinearLaw().fit(rows, y, t))
+    np.testing.assert_allclose(estimates(LinearLaw().fit(rows, y, t, y_limit=0 * far)), expected, rtol=1e-6)
+    limited = LinearLaw().fit(rows, np.where(far, 1e3, y), t, y_limit=far)
+    fewer = LinearLaw().fit(rows[5:], y[5:], t)
+    np.testing.assert_allclose(estimates(limited), estimates(fewer), rtol=1e-6)
 
 
 @pytest.mark.parametrize("k", [0, 1, 2, 5])

@@ -143,24 +143,14 @@ held_out_log_likelihoods_ : ndarray
     Mean log-likelihood per held-out row for K = 1, 2, ...; only with ``n_components="auto"``.
 em_n_iter_ = n_iter_, status_ : int and str
     Passes over the rows after the first; "converged", "max_iter" or "no_progress" (rounding prevents more).
-law_outliers = outliers : {"student", "mixture"} or None, default=None
-    Noise of the targets beside their error bars. "student": Student's distribution of scale
-    (s^2 + t_i^2)^(1/2). "mixture": a share of bad data whose noise has a further width of their own, at least
-    twice that of the others. For a curve, structural only.
-law_degrees = degrees_of_freedom : float >= 1 or None, default=None
-    Of "student"; None: estimated.
+law_em = max_components, tol, max_iter, acceleration, reg_covar, random_state, n_jobs, verbose, callback
+    Those of EM, as in `GaussianDenoiser`.
+law_outliers = outliers, degrees_of_freedom : {"student", "mixture"} or None, and float or None, default=None
+    Noise of the targets beside their error bars: Student's distribution, of degrees of freedom that are given
+    or estimated, or a share of bad data whose noise is further. For a curve, structural only.
 law_error_scale = error_scale : {"fit", "features", "both"} or None, default=None
-    Error bars that are right up to a factor, which is estimated. "fit": those of the target, one factor for
-    all. "features": those of each feature, with f_j, by maximum likelihood of the readings
-
-    .. code-block:: text
-
-        x_i ~ N(mu, T + F S_i F),    F = diag(f)
-
-    before the law, whose standard errors count the uncertainty of f; predictions read new rows with the same
-    factors. "both": all of them. Error bars of different sizes tell a factor from the scatter, or from the
-    spread T of true values, which is assumed to be one normal spread for all sizes; where those of the target
-    or of a feature are about equal, or too small to tell, it is refused. For a curve, structural only.
+    Error bars that are right up to a factor, which is estimated: of the target ("fit"), of each feature, or
+    of both. Bars of about equal size do not tell it, and are refused. For a curve, structural only.
 law_groups = groups : array-like of shape (n,), default=None
     The object that each row belongs to: standard errors are then those of independent groups, the sandwich
 
@@ -171,19 +161,15 @@ law_groups = groups : array-like of shape (n,), default=None
     with the information H and the sums u_g of the G groups' scores (Liang and Zeger 1986). Fewer than 10
     groups are refused: for a line without ``outliers``, ``error_scale``, ``modes`` or ``y_cov`` by
     ``coef_std_`` and all that needs it, else by the fit.
-outlier_probability_ : ndarray of shape (n,)
-    With ``outliers``: probability of each row of the fit that its target is bad ("mixture"), or that its
-    noise is more than three times as wide as its error bar and the scatter ("student").
-outlier_law_ : dict of name and pair (estimate, standard error)
-    With ``outliers``: "degrees_of_freedom", or "share" and "width" of bad data (of a curve, the width of the
-    first output; others in proportion to their scatter).
-error_scale_ = error_scale_, error_scale_std_ : float
-    With ``error_scale`` "fit" or "both": the factor of the target's error bars, and its standard error.
+law_extras_ = outlier_probability_, outlier_law_ : ndarray of shape (n,), dict
+    With ``outliers``: probability that a row's target is bad (or its noise more than three times as wide as
+    its scale), and degrees of freedom, or share and width of bad data, as pairs (estimate, standard error).
+error_scale_ = error_scale_, error_scale_std_, feature_error_scale_, feature_error_scale_std_ : optional
+    With ``error_scale``: factors of the target's and of each feature's error bars, and standard errors.
 feature_error_scale_ = feature_error_scale_, feature_error_scale_std_ : ndarrays of shape (d,)
-    With ``error_scale`` "features" or "both": the factors of the features' error bars, and their standard
-    errors.
+    With ``error_scale``: factors of each feature's error bars, and standard errors.
 modes_ = modes_, modes_std_ : ndarrays of shape (k,)
-    With errors that rows share: their estimates in units of their standard deviations, and standard errors.
+    Errors that rows share, in units of their standard deviations, and standard errors.
 n_features_in_ : int
     Dimension d of the rows.
 feature_names_in_ = n_features_in_, feature_names_in_ : int, and ndarray of shape (d,)

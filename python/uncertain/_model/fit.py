@@ -31,7 +31,7 @@ from .._data.warn import kept_warnings, warn
 from .._errors.suspicious import doubtful_errors, features_from, repeated_readings, suspected
 from .._rows.reader import RowReader
 from .._rows.source import is_dask
-from .._rows.training import REMEMBERED_ROWS, TrainingRows
+from .._rows.training import TrainingRows
 from .._tables.columns import ROLES, ColumnRoles, Columns, ColumnsLike
 from .._tables.unread import reading_text
 from ..exceptions import ParameterError, UncertainWarning
@@ -225,7 +225,7 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
         with kept_warnings() as doubts:
             plan = plan.settled(regression=reader.settle(plan.task, partial=plan.partial))
             rows = reader.read(plan.uses)
-        some = rows.sample(REMEMBERED_ROWS)
+        some = rows.remembered()
         plan = plan.in_units_of(some)
         pipeline, board, held_out = plan.fit(rows, reader, deadline)
         doubts = [*reader.doubts, *doubts, *reader.warn_of_columns(), *warn_of_doubts(reader, plan, some)]

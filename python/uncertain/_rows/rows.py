@@ -12,12 +12,11 @@ its attributes, warnings and errors are the same, and an estimator made of sums 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
@@ -25,13 +24,15 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._base.core import Core
 from .._base.sums import Need, beyond_sums
-from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, vstack
+from .._data.incomplete import GaussianRows, Incomplete, vstack
 from .._data.typing import Floats
-from .._uncertain import Part, give_memory_back, partial_sums
+from .._uncertain import give_memory_back, partial_sums
 from ..exceptions import ParameterError
 from .mapped import Budget, mapped
-from .training import TrainingRows
+from .training import REMEMBERED_ROWS, TrainingRows
+
+COPIES = 40
+"""Copies of their numbers that a fit to rows held out takes at a time, at most."""
 
 
 class Place:
@@ -139,6 +140,13 @@ class Rows:
         here = self.here
         return here if len(here) <= most else here.sampled(most)
 
+    def remembered(self) -> TrainingRows:
+        """A sample for what is measured after the fit, of fewer rows where little memory is allowed."""
+        most = REMEMBERED_ROWS
+        if isinstance(self.place, Files):
+            most = min(most, self.place.budget.bytes // (COPIES * 8 * self.parts[0].shape[1]))
+        return self.sample(most)
+
     def transform(self, step: BaseEstimator) -> None:
         """Replace the rows by what a fitted step makes of them."""
         self.parts = self.place.transform(self.parts, step)
@@ -161,27 +169,17 @@ class Rows:
     @contextmanager
     def _answering(self, step: BaseEstimator) -> Iterator[None]:
         """Meanwhile, what the core fits asks here; a law of features and target has them together."""
-        # A line of one component is fitted to targets given features.
-        several = getattr(step, "n_components", 1) not in (1, "auto")
-        takes_both = several and has_fit_parameter(step, "xy_cov")
-        if self.place.is_remote:
-            if takes_both:
-                self.parts = self.place.join_target(self.parts)
-            name: str = "_remote"
-            value: object = (self.sums, len(self.known) == len(self))
-        elif isinstance(self.place, Files) and takes_both and _can_join(self.parts):
-            name = "_joint"
-            value = vstack(self.place.keep(_with_target(self.parts, self.known)))
-        else:
-            name = ""
-        if not name or not isinstance(step, Core):
+        if not self.place.is_remote or not isinstance(step, Core):
             yield
             return
-        setattr(step, name, value)
+        # A line of one component is fitted to targets given features.
+        if getattr(step, "n_components", 1) not in (1, "auto") and has_fit_parameter(step, "xy_cov"):
+            self.parts = self.place.join_target(self.parts)
+        step._remote = self.sums, len(self.known) == len(self)
         try:
             yield
         finally:
-            delattr(step, name)
+            del step._remote
 
     def fit_steps(self, pipeline: Pipeline) -> Pipeline:
         """Fit all steps, one after the other; the rows become those of the last one."""
@@ -195,37 +193,6 @@ class Rows:
                 self.transform(step)
             self.fit(last)
         return pipeline
-
-
-def _can_join(parts: Sequence[GaussianRows]) -> bool:
-    """Can features and target be joined part by part?
-
-    An error matrix that all rows share becomes another one with the target's in each part; limits are joined
-    in memory.
-    """
-    limited = any(isinstance(part, Incomplete) and part.limits is not None for part in parts)
-    return not limited and all(part.kind != "shared" for part in parts)
-
-
-def _with_target(parts: Sequence[GaussianRows], known: TrainingRows) -> Iterator[GaussianRows]:
-    """The rows with their target as the last feature."""
-    first = 0
-    for rows in parts:
-        here = slice(first, first + len(rows))
-        first = here.stop
-        gaps = rows.missing if isinstance(rows, Incomplete) else None
-        part = Part(
-            filled_gaussians(rows)._core,
-            missing=gaps,
-            targets=np.ascontiguousarray(known.y[here], dtype=np.float64),
-            variances=None if known.y_std is None else known.y_std[here] ** 2,
-        ).with_target()
-        both = GaussianArray._from_core(part.rows)
-        if gaps is None:
-            yield both
-        else:
-            missing = part.missing
-            yield Incomplete(both, np.zeros(both.shape, dtype=bool) if missing is None else missing)
 
 
 def refuse(place: Place | type[Place], estimator: BaseEstimator) -> None:

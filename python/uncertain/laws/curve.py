@@ -60,130 +60,72 @@ CLOSE = 1e-3
 class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
     """A curve y = f(z; theta) + scatter between true values.
 
-    Row i is a reading x_i = z_i + e_i, y_i = f(z_i; theta) + N(0, sigma^2) + error, with known covariances
-    S_i and C_i of the errors of x and y, and c_i between them. Exact features have S = 0.
+    Row i is a reading x_i = z_i + error, y_i = f(z_i; theta) + N(0, sigma^2) + error, with known errors.
 
-    ``truth="structural"`` learns the density of true values z, a mixture of Gaussians, from the readings of x
-    (extreme deconvolution, as in `GaussianDenoiser`) and maximises the likelihood of y given x:
-
-    .. code-block:: text
-
-        log p(y_i | x_i) = log int N(y_i; f(z) + c'S^-1 (x_i - z), sigma^2 + C - c'S^-1 c) p(z | x_i) dz
-
-    for up to three noisy features in a row, by quadrature whose error is in ``integration_error_``. sigma
-    counts the degrees of freedom of the curve: without errors sigma^2 = RSS / (n - p).
-
-    ``truth="functional"`` is orthogonal distance regression (``scipy.odr``, ODRPACK): every z_i is a
-    parameter, too,
-
-    .. code-block:: text
-
-        min over theta, z    sum_i (x_i - z_i)'S_i^-1 (x_i - z_i) + (y_i - f(z_i; theta))'C_i^-1 (y_i - ...)
-
-    without scatter. It is biased by about f'' S / 2 where the curve bends within the errors of x. With exact
-    x it is weighted least squares.
+    ``truth="structural"`` learns the density of z from the readings of x and maximises the likelihood of y
+    given x, integrated over up to three noisy features in a row. ``truth="functional"`` is orthogonal
+    distance regression (``scipy.odr``): every z_i is a parameter; no scatter, and a bias of some f'' S / 2
+    where the curve bends within the errors of x. Theory: docs/methods/laws.md.
 
     Parameters
     ----------
     curve : callable
-        ``curve(x, params) -> y`` with x of shape (n, d), params of shape (p,) and y of shape (n,), or (n, m)
-        for m outputs. It is called with many points at once, in double precision.
+        ``curve(x, params)`` of points (n, d): (n,), or (n, m) for m outputs; for pickles, of a module.
     p0 : array-like of shape (p,), or dict of names and numbers
         Start of the parameters; a dictionary names them, and the curve gets an array in its order.
     jac : callable, default=None
         ``jac(x, params)``: derivatives by the parameters, (n, p) or (n, m, p), or a pair of those and the
         derivatives by x, (n, d) or (n, m, d). None: central differences.
-    bounds : pair (lower, upper), or dict of name and pair, default=None
-        Limits of the parameters, each a number or p of them. A parameter at its bound has no standard error.
-    fixed : list of names or places, default=None
-        Parameters that stay at ``p0``.
-    truth : {"structural", "functional"}, default="structural"
-        True x as draws from a density, or as parameters.
-    scatter : bool, default=True
-        Whether to fit the intrinsic scatter sigma, one per output (structural only); otherwise it is 0.
-    {law_outliers, law_degrees, law_error_scale}
-    n_components : int or "auto", default=1
-        Gaussians in the density of true x.
-    reg_covar : float, default=1e-6
-        Smallest variance of the density, in units of the features' scale.
+    bounds, fixed : pair (lower, upper) or dict of name and pair, and list of names or places, default=None
+        Limits of the parameters, each a number or p of them, and parameters that stay at ``p0``.
+    truth, scatter : {"structural", "functional"}, default="structural", and bool, default=True
+        True x as draws from a density, or as parameters; whether to fit sigma (structural only).
+    {law_outliers, law_error_scale}
+    n_components, reg_covar, random_state, n_jobs, verbose, callback : optional
+        Those of the density of z, as in `GaussianDenoiser`.
     max_iter : int, default=200
-        Most steps of Levenberg and Marquardt's method.
-    random_state : int, RandomState or None, default=None
-        Seed of the density where it has several components.
-    {n_jobs, verbose}
+        Most steps.
 
     Attributes
     ----------
-    params_ : ndarray of shape (p,)
-        theta.
-    param_names_ : list of str
-        Names of the parameters, those of ``p0`` if it is a dictionary.
+    params_, std_, param_names_ : ndarrays of shape (p,), list of str
+        theta, standard errors (``coef_std_``), and names.
     covariance_ : ndarray of shape (p, p)
-        Covariance of ``params_``. Structural: the inverse of the observed information (of theta and sigma
-        together), with the uncertainty of the density of true x; with ``groups``, or weights that differ, the
-        sandwich. Functional: (J'WJ)^-1 as in ODRPACK, times ``residual_variance_`` where no errors of y are
-        given. 0 where fixed, NaN where a bound holds.
-    std_ : ndarray of shape (p,)
-        Standard errors, the square roots of its diagonal; ``coef_std_`` is another name.
-    scatter_ : float, or ndarray of shape (m,)
-        sigma; 0 if error bars explain all of the scatter. ``intrinsic_scatter_`` is another name.
-    scatter_std_ : float, or ndarray of shape (m,)
-        Standard error of sigma, NaN where that is 0.
-    loglikelihood_ : float
-        Structural: the sum of log p(y | x). Functional: minus half the sum of squares, and constants of y.
-    residual_variance_ : float
-        Functional only: the sum of squares over n - p.
-    {error_scale_, feature_error_scale_, modes_}
+        Covariance of ``params_``, the uncertainty of the density of z included; with ``groups``, or weights
+        that differ, the sandwich. 0 where fixed, NaN where a bound holds.
+    scatter_, scatter_std_ : float, or ndarray of shape (m,)
+        sigma (``intrinsic_scatter_``), without errors sigma^2 = RSS / (n - p), and its standard error; 0 and
+        NaN if error bars explain all of the scatter.
+    loglikelihood_, residual_variance_ : float
+        The sum of log p(y | x); functional: minus half the sum of squares, and this sum over n - p.
+    {law_extras_, error_scale_, modes_}
     naive_params_, naive_std_ : ndarrays of shape (p,)
-        Weighted least squares that takes x as exact; NaN where it fails.
+        Weighted least squares that takes x as exact.
     weights_, means_, covariances_ : ndarrays of shape (K,), (K, d), (K, d, d)
-        The density of true x (structural, where x has errors).
-    {outlier_probability_, outlier_law_}
-    integration_error_ : float
-        The largest difference of the last two rules of integration in the log-likelihood of a row.
+        The density of z, where x has errors.
+    integration_error_, n_iter_, status_ : float, int, str
+        Of a row's log-likelihood; steps; "converged", "max_iter" or "no_progress".
     {feature_names_in_}
-    n_iter_ : int
-        Steps.
-    status_ : str
-        "converged", "max_iter" or "no_progress".
 
     Raises
     ------
     UncertainError
-        A curve that raises, or returns NaN or a wrong shape (with point and parameters); parameters that the
-        data do not determine (with their names and the direction); errors that are no covariance matrix.
+        A curve that raises, or returns NaN; parameters that the data do not determine.
 
     Warns
     -----
     ConvergenceWarning
-        If the steps ended early.
-
-    Notes
-    -----
-    A fitted `CurveRegressor` is saved with ``pickle`` (or joblib), which keeps the curve by its module and
-    name, so it must be a function of a module, not a lambda. A model file holds no code and cannot hold one.
-
-    References
-    ----------
-    R. J. Carroll, D. Ruppert, L. A. Stefanski, C. M. Crainiceanu, Measurement Error in Nonlinear Models,
-    2006. P. T. Boggs, R. H. Byrd, R. B. Schnabel, A stable and efficient algorithm for nonlinear orthogonal
-    distance regression, SIAM Journal on Scientific and Statistical Computing 8, 1987, doi 10.1137/0908085.
-    K.-Y. Liang, S. L. Zeger, Longitudinal data analysis using generalized linear models, Biometrika 73, 1986,
-    doi 10.1093/biomet/73.1.13. T. A. Louis, Finding the observed information matrix when using the EM
-    algorithm, JRSS B 44, 1982.
+        If the steps ended early, the curve is flat along a parameter, or its derivatives are rounding.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from uncertain import GaussianArray
     >>> from uncertain.laws import CurveRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> z = rng.normal(size=400)
-    >>> y = np.exp(0.7 * z) + rng.normal(scale=0.1, size=400)
-    >>> X = GaussianArray(z[:, None] + rng.normal(scale=0.4, size=(400, 1)), std=0.4)
-    >>> law = CurveRegressor(lambda x, p: p[0] * np.exp(p[1] * x[:, 0]), {"a": 1.0, "b": 0.5}).fit(X, y)
-    >>> bool(np.all(np.abs(law.params_ - [1.0, 0.7]) < 3 * law.std_))
-    True
+    >>> x = np.linspace(0.0, 2.0, 50)
+    >>> y = np.exp(0.7 * x) + np.random.default_rng(0).normal(scale=0.1, size=50)
+    >>> law = CurveRegressor(lambda x, p: p[0] * np.exp(p[1] * x[:, 0]), {"a": 1.0, "b": 0.5})
+    >>> law.fit(x[:, None], y).params_.round(1)
+    array([1. , 0.7])
     """
 
     curve: Curve
@@ -262,7 +204,7 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
         if self.status_ != "converged":
             warn(
                 f"CurveRegressor did not converge ({self.status_} after {self.n_iter_} steps): start nearer "
-                "(p0=), set bounds=, or raise max_iter",
+                "(p0=), set bounds= or fixed=, give derivatives (jac=), or raise max_iter",
                 ConvergenceWarning,
             )
         return self
@@ -378,36 +320,20 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
 
     def _estimates(self) -> Estimates:
         pairs = zip(np.ravel(self.scatter_).tolist(), np.ravel(self.scatter_std_).tolist(), strict=True)
-        scatter = [("scatter", *pair) for pair in pairs] if self.truth == "structural" else []
+        fitted = self.truth == "structural" and self.scatter
+        scatter = [("scatter", *pair) for pair in pairs] if fitted else []
         return Estimates(
             self.param_names_,
             self.params_,
             self.std_,
             self.covariance_,
             degrees=self._degrees,
-            naive=self._naive,
             extras=[*scatter, *self._extras()],
         )
 
     def _headline(self) -> str:
         fit = f"{self.truth}, log-likelihood {self.loglikelihood_:.6g}, {self.status_}"
         return f"{fit}; naive: least squares, x as exact"
-
-    def summary(self, level: float = 0.95) -> str:
-        """Return the estimates, beside the fit that takes readings as exact.
-
-        Parameters
-        ----------
-        level : float in (0, 1), default=0.95
-            Of the intervals.
-
-        Returns
-        -------
-        str
-            One line per estimate: value, standard error, z and interval; naive value and standard error.
-        """
-        self._fit_naively()
-        return super().summary(level)
 
     def _fit_naively(self) -> tuple[Floats, Floats]:
         """Least squares that takes x as exact, weighted by the errors of y where all have some."""

@@ -14,6 +14,7 @@ from .._base.docs import documented
 from .._base.em import Mixture
 from .._data.typing import Array, Booleans, Floats, Keywords, RandomState
 from .._data.validation import generator_from
+from .._uncertain import Fitted
 from ..exceptions import ParameterError, UncertainError
 
 Extra = tuple[str, float, float]
@@ -82,6 +83,7 @@ class Estimates(NamedTuple):
         )
 
 
+AT_ZERO = "0, the bound of its range: error bars explain all of it, so that it has no standard error"
 EXTRAS = (
     "outlier_law_",
     "outlier_probability_",
@@ -99,6 +101,7 @@ EXTRAS = (
 class Law:
     """Fitted law: `_estimates` of its parameters, and attributes of what was estimated beside them."""
 
+    _naive: tuple[Floats, Floats] | None = None
     _problem: Any = None
     """Readings of the fit, for profiles; not in files or pickles."""
 
@@ -122,13 +125,10 @@ class Law:
             "wald":     estimate -+ q std
             "profile":  all c with 2 (log L - max log L given estimate_j = c) V2 / V <= q^2
 
-            q is the normal quantile of (1 + level) / 2, or Student's with n - p degrees of freedom where a
-            functional curve estimates the errors of y from its residuals (L is then a sum of squares over
-            ``residual_variance_``). V is the squared standard error, and V2 the part of it that L determines:
-            all but the uncertainty of the true features' density, weights and groups. V2 = V for curves. The
-            line's L counts the degrees of freedom of the scatter by (sum w_i)^(-(d + 1) / 2), 1 / w_i the
-            variance of y given x.
-
+        q is the normal quantile of (1 + level) / 2, or Student's where a functional curve estimates the
+        errors of y from n - p residuals. V is the squared standard error, V2 the part of it that L
+        determines: all but the uncertainty of the true features' density, weights and groups; V2 = V for
+        curves.
         Profiles need not be symmetric about the estimate.
 
         Parameters
@@ -210,8 +210,17 @@ class Law:
             One line per estimate: value, standard error, z and interval; naive value and standard error.
         """
         check_is_fitted(self)
-        table = self._estimates().table(level)
-        return "\n".join(filter(None, [self._headline(), table]))
+        estimates = self._estimates()._replace(naive=self._fit_naively())
+        return "\n".join(filter(None, [self._headline(), estimates.table(level), *self._notes()]))
+
+    def _fit_naively(self) -> tuple[Floats, Floats] | None:
+        """Estimates and standard errors of the fit that takes readings as exact."""
+        return self._naive
+
+    def _notes(self) -> list[str]:
+        """Last lines of `summary`."""
+        at_zero = any(name == "scatter" and value == 0.0 for name, value, _ in self._estimates().extras)
+        return [f"scatter: {AT_ZERO}"] if at_zero else []
 
     def _extras(self) -> list[Extra]:
         """Outliers, factors of error bars and modes, as far as they were estimated."""
@@ -270,10 +279,20 @@ class CoefficientLaw(Law):
         def _mixture(self) -> Mixture:
             """Distribution of the true features."""
 
+        def _parameters(self, **changed: object) -> str:
+            """Parameters of the core."""
+
+        def _fitted(self, parameters: str, rows: Any, **arguments: Any) -> Fitted:
+            """One fit by the core."""
+
     @property
     def std_(self) -> Floats:
         """Standard errors of the coefficients: another name of ``coef_std_``."""
         return self.coef_std_
+
+    def _profile(self, level: float) -> Floats:
+        rows, arguments = self._problem
+        return self._fitted(self._parameters(profile=level), rows, **arguments).arrays()["profile"]
 
     def _facts(self) -> list[tuple[str, str]]:
         """Return scatter, dispersion or shape, thresholds, and what else was estimated."""
@@ -283,7 +302,9 @@ class CoefficientLaw(Law):
             values["scatter"], stds["scatter"] = [self.intrinsic_scatter_], [self.intrinsic_scatter_std_]
         pairs = [(name, *pair) for name in values for pair in zip(values[name], stds[name], strict=True)]
         return [
-            (name, f"{value:.4g}" + ("" if np.isnan(std) else f" +- {std:.2g}"))
+            (name, AT_ZERO)
+            if name == "scatter" and value == 0.0
+            else (name, f"{value:.4g}" + ("" if np.isnan(std) else f" +- {std:.2g}"))
             for name, value, std in [*pairs, *self._extras()]
         ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,6 @@ from .._base.docs import documented
 from .._base.em import FittedMixture, Mixture, packed, warn_unless_ended
 from .._base.sums import BeyondSums, Need
 from .._data.groups import groups_from
-from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.numbers import refuse_where
 from .._data.typing import Booleans, Floats, Header, Keywords, Limits, RandomState
 from .._data.validation import RowsLike, check_numbers, check_readings, check_sample_weight, check_stds
@@ -61,83 +60,38 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
 
         (x_i, y_i) ~ sum_k pi_k N(mu_k, T_k + C_i),    C_i = [[S_i, c_i], [c_i', t_i^2]]
 
-    fitted by EM (extreme deconvolution, as in `GaussianDenoiser`). The prediction for a row N(x, S) is the
-    density of its true target given the reading, again a mixture:
-
-    .. code-block:: text
-
-        V_k = T_k,xx + S,    weight proportional to pi_k N(x; mu_k,x, V_k)
-        mean mu_k,y + T_k,yx V_k^-1 (x - mu_k,x),    variance T_k,yy - T_k,yx V_k^-1 T_k,xy
-
-    A missing feature has infinite noise, in the fit and in predictions. A feature may be a limit
-    (`Incomplete` with `limits`): its reading is a truncated normal variable, exactly for one limit in a row
-    and by expectation propagation for several.
-
-    With one component it is the structural model of a line with errors in both variables: ``coef_``,
-    ``intercept_`` and ``intrinsic_scatter_`` are those of y = beta'x + alpha + N(0, s^2) *between true
-    values*. Least squares underestimates these slopes, and regressions that average over error bars, such as
-    `GSURegressor`, even more. Predictions do not follow that line: a reading is first shrunk towards the
-    population, more strongly the larger its error, so that predictions are right on average.
-
-    The line is fitted in two stages: the density of true features from the readings of features alone, then
-    the law by the likelihood of the target given the reading, perhaps with ``outliers``, ``error_scale`` or
-    errors that rows share (``modes`` or ``y_cov`` of `fit`). Between exact features it is weighted least
-    squares:
-
-    .. code-block:: text
-
-        y_i | x_i ~ noise with mean alpha + beta'm_i + M_i a, variance s^2 + kappa t_i^2 + beta'P_i beta
-        a ~ N(0, I),    N(m_i, P_i) the posterior of the true features given x_i
+    One component is a line between true values, y = beta'z + alpha + N(0, s^2), fitted by the likelihood of
+    y given x; between exact features it is weighted least squares. Several are fitted by EM. A prediction is
+    the density of the true target given the reading, which is shrunk towards the population first. Theory:
+    docs/methods/laws.md.
 
     Parameters
     ----------
     n_components : int or "auto", default=1
-        Number of Gaussians K. "auto" tries 1, 2, ... and takes the K with the largest likelihood of features
-        and target on held-out rows (3 folds); it stops after two more were no better.
-    {max_components, em_tol, em_max_iter, acceleration, reg_covar, em_seed, n_jobs, em_verbose}
-    {law_outliers, law_degrees, law_error_scale}
+        Number of Gaussians K; "auto": that of the largest likelihood of features and target on held-out rows.
+    {law_em, law_outliers, law_error_scale}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (d,)
-        beta; only with one component, as the five that follow.
-    intercept_ : float
-        alpha.
-    intrinsic_scatter_ : float
-        s >= 0, a standard deviation: the scatter around the line that no error bar explains, 0 if error bars
-        explain all of it. It counts d + 1 degrees of freedom: without errors s^2 = RSS / (n - d - 1).
-    coef_std_ : ndarray of shape (d,)
-        Standard errors of ``coef_``, from the observed information of the likelihood and the uncertainty of
-        the density of true features; with ``sample_weight`` or ``groups`` by the sandwich formula.
-    intercept_std_ : float
-        Standard error of ``intercept_``.
-    std_ : ndarray of shape (d,)
-        Another name of ``coef_std_``, which all laws have; ``scatter_`` one of ``intrinsic_scatter_``.
-    intrinsic_scatter_std_ : float
-        Standard error of ``intrinsic_scatter_``; NaN where that is 0, the boundary of its range. Within two
-        standard errors of 0 the distribution of s is far from normal.
-    {em_weights_}
-    means_ : ndarray of shape (K, d + 1)
-        mu_k, the target last.
-    covariances_ : ndarray of shape (K, d + 1, d + 1)
-        T_k, without the noise, the target last.
-    {n_components_}
-    log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
-        Mean log-likelihood per row (features and target; with one component features alone) at the start and
-        after every step of EM that was kept, never falling.
-    {outlier_probability_, outlier_law_, error_scale_, feature_error_scale_, modes_}
-    y_modes_ : ndarray of shape (n, k)
-        With ``y_cov``: the modes that it became, for `predict`.
-    y_cov_loss_ : float
-        Part of ``y_cov`` that these and the diagonal leave out (Frobenius norms).
-    covariance_ : ndarray of shape (1 + d, 1 + d)
-        Covariance of intercept and coefficients, for one component.
-    loglikelihood_ : float
-        Sum of log p(y_i | x_i), of the reading of the target given those of features; for one component.
+    coef_, intercept_ : ndarray of shape (d,), float
+        beta and alpha; only with one component, as ``covariance_`` of both (intercept first).
+    coef_std_, intercept_std_, covariance_ : ndarray of shape (d,), float, ndarray of shape (1 + d, 1 + d)
+        Standard errors (``std_``), the uncertainty of the density of z included; with ``sample_weight`` or
+        ``groups`` by the sandwich formula.
+    intrinsic_scatter_, intrinsic_scatter_std_ : float
+        s >= 0 (``scatter_``), the scatter that no error bar explains, which counts d + 1 degrees of freedom,
+        and its standard error; 0 and NaN if error bars explain all of it.
+    weights_, means_, covariances_ : ndarrays of shape (K,), (K, d + 1), (K, d + 1, d + 1)
+        pi_k, mu_k and T_k, the target last.
+    {law_extras_, error_scale_, modes_}
+    y_modes_, y_cov_loss_ : ndarray of shape (n, k), float
+        With ``y_cov``: its modes, and the part of it that these and the diagonal leave out.
     naive_coef_, naive_std_ : ndarrays of shape (d,)
-        Least squares of the readings as if they were exact, over the rows without gaps and limits. Not known
-        of fits on a cluster, and where rows are mixtures.
-    {held_out_log_likelihoods_, em_n_iter_, feature_names_in_}
+        Least squares of complete readings as if they were exact.
+    n_components_, loglikelihood_, log_likelihoods_, held_out_log_likelihoods_ : int, float, ndarrays
+        K, the sum of log p(y_i | x_i) of one component, and the mean log-likelihood per row by step of EM
+        (with one component of features alone), and per held-out row for K = 1, 2, ... of "auto".
+    {em_n_iter_, feature_names_in_}
 
     {Raises: refused}
 
@@ -146,41 +100,21 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
     ConvergenceWarning
         If EM ends before `tol` is reached.
     UncertainWarning
-        If the rows do not determine the slopes of one component: features that are combinations of others,
-        constant, or nothing but noise, or more features than rows. It names them and the direction.
-
-    References
-    ----------
-    W. A. Fuller, Measurement Error Models, 1987. B. C. Kelly, Some aspects of measurement error in linear
-    regression of astronomical data, Astrophysical Journal 665, 2007, doi 10.1086/519947. J. Bovy, D. W. Hogg,
-    S. T. Roweis, Extreme deconvolution, Annals of Applied Statistics 5, 2011, doi 10.1214/10-AOAS439. T.
-    Amemiya, Tobit models: a survey, Journal of Econometrics 24, 1984, doi 10.1016/0304-4076(84)90074-5. K. L.
-    Lange, R. J. A. Little, J. M. G. Taylor, Robust statistical modeling using the t distribution, JASA 84,
-    1989. K.-Y. Liang, S. L. Zeger, Longitudinal data analysis using generalized linear models, Biometrika 73,
-    1986, doi 10.1093/biomet/73.1.13. K. M. Murphy, R. H. Topel, Estimation and inference in two-step
-    econometric models, Journal of Business and Economic Statistics 3, 1985, doi
-    10.1080/07350015.1985.10509471. D. W. Hogg, J. Bovy, D. Lang, Data analysis recipes: fitting a model to
-    data, 2010, arXiv:1008.4686.
+        If the rows do not determine the slopes of one component, with the direction.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from uncertain import GaussianArray, GaussianMixtureRegressor
+    >>> from uncertain import GaussianArray
+    >>> from uncertain.laws import LinearLaw
     >>> rng = np.random.default_rng(0)
     >>> z = rng.normal(size=2000)
-    >>> y = 2 * z + 1 + rng.normal(scale=0.1, size=2000)
     >>> X = GaussianArray(z[:, None] + rng.normal(scale=0.5, size=(2000, 1)), std=0.5)
-    >>> model = GaussianMixtureRegressor().fit(X, y + rng.normal(scale=0.3, size=2000), y_std=0.3)
-    >>> bool(abs(model.coef_[0] - 2.0) < 2.5 * model.coef_std_[0])
-    True
-    >>> precise, vague = model.predict(GaussianArray([[2.0], [2.0]], std=[0.01, 2.0]))
-    >>> bool(precise > 4.5 and vague < 3.0)
-    True
+    >>> LinearLaw().fit(X, 2 * z + 1 + rng.normal(scale=0.3, size=2000), y_std=0.3).coef_.round(1)
+    array([2.])
     """
 
     _kinds = ("mixture-regression",)
-    _joint: ClassVar[GaussianRows | None] = None
-    """During a fit to features and target in one file: these rows, the target last."""
 
     _: KW_ONLY
     outliers: Literal["student", "mixture"] | None = None
@@ -212,8 +146,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
         y_limit : array-like of shape (n,), default=None
             -1 where the reading of the target is below `y` (an upper limit, such as y < 3.2), +1 where it is
             above, 0 where it is `y`. With ``y_std`` 0 the limit applies to the true target. Such rows
-            contribute the probability of their side (truncated moments in EM, as in a tobit model). With one
-            component, s is then that of maximum likelihood.
+            contribute the probability of their side (truncated moments in EM, as in a tobit model).
         y_cov : array-like of shape (n, n), default=None
             The covariance matrix of all targets' errors, which becomes a diagonal and modes, as by
             `uncertain.laws.shared_modes`, that leave out ``y_cov_loss_`` of it (at most 1e-6). ``y_std`` is
@@ -242,25 +175,19 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
         n = len(targets)
         arguments: Keywords = {"weights": check_sample_weight(sample_weight, n)}
         shared: dict[str, Floats] = {}
-        if self._joint is not None:
-            if modes is not None or y_cov is not None:
-                raise UncertainError("modes= and y_cov= need features and target as columns")
-            gaps = self._joint.missing if isinstance(self._joint, Incomplete) else None
-            rows = filled_gaussians(self._joint)._core, gaps, None
-        else:
-            variances = None if y_std is None else check_stds(y_std, "y_std", n) ** 2
-            if y_cov is not None:
-                modes, variances, shared = _split_covariance(y_cov, variances, modes, n)
-            arguments |= {"targets": targets, "variances": variances}
-            arguments |= mode_arguments(modes, n, data.n_features)
-            if xy_cov is not None:
-                if variances is None:
-                    raise UncertainError("xy_cov= without y_std=: errors that go together have a size each")
-                gaps = missing if missing is None or limits is None else missing & (limits == 0)
-                arguments["crossed"] = _checked_covariances(xy_cov, gaps, (n, data.n_features))
-            if y_limit is not None:
-                rule = "-1 (the target is below y), 0 or 1 (above)"
-                arguments["limits"] = flags_per_row(y_limit, "y_limit", n, (-1, 0, 1), rule).astype(np.int8)
+        variances = None if y_std is None else check_stds(y_std, "y_std", n) ** 2
+        if y_cov is not None:
+            modes, variances, shared = _split_covariance(y_cov, variances, modes, n)
+        arguments |= {"targets": targets, "variances": variances}
+        arguments |= mode_arguments(modes, n, data.n_features)
+        if xy_cov is not None:
+            if variances is None:
+                raise UncertainError("xy_cov= without y_std=: errors that go together have a size each")
+            gaps = missing if missing is None or limits is None else missing & (limits == 0)
+            arguments["crossed"] = _checked_covariances(xy_cov, gaps, (n, data.n_features))
+        if y_limit is not None:
+            rule = "-1 (the target is below y), 0 or 1 (above)"
+            arguments["limits"] = flags_per_row(y_limit, "y_limit", n, (-1, 0, 1), rule).astype(np.int8)
         if groups is not None:
             arguments["groups"] = groups_from(groups, "groups", n)
         model = self._fitted(parameters, rows, **arguments)
@@ -389,7 +316,6 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
             np.append(self.intercept_std_, self.coef_std_),
             self.covariance_,
             coefficients=slice(1, None),
-            naive=self._naive,
             extras=[
                 ("scatter", self.intrinsic_scatter_, self.intrinsic_scatter_std_),
                 *self._extras(),
@@ -401,32 +327,12 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
             return ""
         return f"line between true values, log-likelihood {self.loglikelihood_:.6g}, {self.status_}"
 
-    def summary(self, level: float = 0.95) -> str:
-        """Return the estimates with standard errors, beside least squares.
-
-        For one component.
-
-        Parameters
-        ----------
-        level : float in (0, 1), default=0.95
-            Of the intervals.
-
-        Returns
-        -------
-        str
-            A table, one line per estimate.
-        """
-        table = super().summary(level)
+    def _notes(self) -> list[str]:
         if not hasattr(self, "y_cov_loss_"):
-            return table
+            return super()._notes()
         k = len(self.__dict__.get("modes_", ()))
-        split = f"{k} mode{'s' * (k != 1)} and a diagonal"
-        return f"{table}\ny_cov is {split}, which leave out {self.y_cov_loss_:.1e} of it (Frobenius norms)"
-
-    def _profile(self, level: float) -> Floats:
-        assert self._problem is not None  # as `conf_int` has seen
-        rows, arguments = self._problem
-        return self._fitted(self._parameters(), rows, **arguments, profile=level).arrays()["profile"]
+        split = f"y_cov is {k} mode{'s' * (k != 1)} and a diagonal, which leave out"
+        return [*super()._notes(), f"{split} {self.y_cov_loss_:.1e} of it (Frobenius norms)"]
 
     def _distribution(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
         """Mean, standard deviation, and what errors add to the scatter of the components' laws."""

@@ -210,11 +210,11 @@ pub(crate) fn modes_from(
 /// `codes` are classes 0 .. n_classes, `targets` numbers with their `variances` and covariances with the features
 /// (`crossed`, (n, d)), -1 and +1 for those that are `limits` below and above which they lie, `offsets` of a linear predictor, `modes` (n, k) and `modes_of_features` (n, d, k) of errors that rows share, `outputs` (outputs, n) numbers of which
 /// some are NaN; `report(task, iteration, objective, gap)` hears of every iteration. With `online` it is one pass over
-/// these rows that goes on from `before`; with `profile` a line has intervals of that probability by its likelihood.
+/// these rows that goes on from `before`.
 #[pyfunction]
 #[pyo3(signature = (kind, params, rows, *, codes=None, n_classes=0, targets=None, variances=None, outputs=None,
                     crossed=None, limits=None, offsets=None, modes=None, modes_of_features=None, weights=None, groups=None, graphs=None, n_jobs=None, report=None, online=false,
-                    before=None, answer=None, whole=false, profile=None))]
+                    before=None, answer=None, whole=false))]
 pub(crate) fn fit(
     py: Python<'_>,
     kind: &str,
@@ -239,7 +239,6 @@ pub(crate) fn fit(
     before: Option<&Fitted>,
     answer: Option<Py<PyAny>>,
     whole: bool,
-    profile: Option<f64>,
 ) -> BorderResult<Fitted> {
     let threads = threads::resolve(n_jobs)?;
     let Supervised { labels, targets, weights, groups } =
@@ -274,7 +273,6 @@ pub(crate) fn fit(
             weights,
             groups,
             graphs,
-            profile,
             ..Training::new(held.rows()?)
         };
         if remote {

@@ -172,6 +172,23 @@ pub(crate) fn add_outer(c: f64, x: &[f64], triangle: &mut [f64]) {
     }
 }
 
+/// The packed triangle of A S A' for a lower triangular A.
+pub(crate) fn congruent(a: &[f64], d: usize, s: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    let mut product = vec![0.0; d * d];
+    for i in 0..d {
+        for j in 0..d {
+            product[i * d + j] = (0..=i).map(|c| a[i * d + c] * s(c, j)).sum();
+        }
+    }
+    let mut out = Vec::with_capacity(d * (d + 1) / 2);
+    for i in 0..d {
+        for j in 0..=i {
+            out.push((0..=j).map(|c| product[i * d + c] * a[j * d + c]).sum());
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

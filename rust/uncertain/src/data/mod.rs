@@ -27,6 +27,7 @@ pub use covariance::{Covariances, Kind, Unit};
 pub(crate) use distinct::distinct;
 pub use gaussian_array::GaussianArray;
 pub use incomplete::Incomplete;
+pub(crate) use incomplete::Taken;
 pub use labels::Labels;
 pub(crate) use mixture_array::Fold;
 pub use mixture_array::MixtureArray;

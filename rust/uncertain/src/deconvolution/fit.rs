@@ -43,7 +43,17 @@ impl ValidParams {
             // The start must not see rows without weight either.
             return self.fit_rows(rows.take(&kept)?.rows(), Some(&weights.take(&kept)?), unbiased, control);
         }
-        let (params, observed) = (&self.0, Observed::from_rows(rows, weights));
+        self.fit_observed(Observed::from_rows(rows, weights), unbiased, control)
+    }
+
+    /// The same of rows that all count.
+    pub(crate) fn fit_observed(
+        &self,
+        observed: Observed<'_>,
+        unbiased: bool,
+        control: &Control,
+    ) -> Result<FittedMixture> {
+        let params = &self.0;
         parallel::install(params.threads, || match params.components {
             Components::Fixed(k) => fit_components(params, observed, None, k, unbiased, control),
             Components::Auto => {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::control::Control;
 use crate::data::covariance::{Structure, packed_len};
-use crate::data::{Covariances, GaussianArray, Incomplete, Weights};
+use crate::data::{Covariances, GaussianArray, Incomplete, Targets, Weights};
 use crate::deconvolution::Mixture;
 use crate::deconvolution::prepare::prepared;
 use crate::error::{Error, Result};
@@ -19,6 +19,8 @@ const PACKS: usize = 16;
 #[derive(Clone, Copy)]
 pub(crate) struct Observed<'a> {
     pub data: &'a GaussianArray,
+    /// Targets, the last of the d features, which `data` and the marks lack.
+    pub(super) target: Option<&'a Targets>,
     /// n x d: is the feature missing? Its mean and covariances are not looked at.
     pub missing: Option<&'a [bool]>,
     /// n x d: is it missing because all that is known is a limit?
@@ -56,13 +58,33 @@ impl<'a> Observed<'a> {
             _ if covariances.common().is_some() && !masked => Noise::Rotated,
             _ => few_columns(data).filter(|_| !masked).map_or(Noise::Full, Noise::Factor),
         };
-        Self { data, missing, limits: None, weights, parts: None, shape: Shape { d: data.n_features(), noise, masked } }
+        let shape = Shape { d: data.n_features(), noise, masked };
+        Self { data, target: None, missing, limits: None, weights, parts: None, shape }
     }
 
     /// Observations from rows that may have gaps and limits.
     pub(crate) fn from_rows(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
         // A limit is a gap, and gaps keep passes in the coordinates of the rows: sums over limits can be added.
         Self { limits: rows.limits(), parts: rows.parts(), ..Self::new(rows.gaussians(), rows.missing(), weights) }
+    }
+
+    /// Rows with their target as the last feature, as [`Joint`](super::with_target::Joint) has them, read in place; `None`: these
+    /// need a copy.
+    pub(crate) fn with_target(rows: Incomplete<'a>, targets: &'a Targets) -> Option<Self> {
+        let (covariances, masked) = (rows.gaussians().covariances(), rows.missing().is_some());
+        let limited = rows.limits().is_some() || targets.limits().is_some();
+        let weightless = targets.weights().is_some_and(|weights| weights.contains(&0.0));
+        let plain = rows.mixtures().is_none() && rows.parts().is_none() && targets.feature_covariances().is_none();
+        let noise = match covariances.structure() {
+            Structure::Zero if targets.variances().is_none() && !masked => Noise::Rotated,
+            structure if structure.is_diagonal() => Noise::Diagonal,
+            Structure::Factor(of) if of.diagonal.is_none() => return None,
+            _ if covariances.common().is_some() => return None,
+            _ => Noise::Full,
+        };
+        let observed = Self::from_rows(rows, targets.weights());
+        let shape = Shape { d: observed.shape.d + 1, noise, masked };
+        (plain && !limited && !weightless).then_some(Self { target: Some(targets), shape, ..observed })
     }
 
     /// Observations whose passes must keep to the coordinates of the rows, for sums over other rows to be added.
@@ -81,7 +103,8 @@ impl<'a> Observed<'a> {
     /// Are all rows points: no noise, gap, limit or further component?
     pub(super) fn is_exact(&self) -> bool {
         let points = matches!(self.data.covariances(), Covariances::Zero) && self.parts.is_none();
-        points && self.missing.is_none() && self.limits.is_none()
+        let measured = self.target.is_some_and(|targets| targets.variances().is_some());
+        points && !measured && self.missing.is_none() && self.limits.is_none()
     }
 
     /// The components in the form that a pass over these rows wants.
@@ -94,7 +117,23 @@ impl<'a> Observed<'a> {
     }
 
     pub(crate) fn is_missing(&self, row: usize, feature: usize) -> bool {
-        self.missing.is_some_and(|m| m[row * self.shape.d + feature])
+        let d = self.data.n_features();
+        feature < d && self.missing.is_some_and(|m| m[row * d + feature])
+    }
+
+    pub(super) fn n_features(&self) -> usize {
+        self.shape.d
+    }
+
+    /// The reading of a row, and the variances of its errors.
+    pub(super) fn read(&self, row: usize, means: &mut [f64], variances: &mut [f64]) {
+        let d = self.data.n_features();
+        means[..d].copy_from_slice(&self.data.means().row(row));
+        self.data.covariances().variances(row, &mut variances[..d]);
+        if let Some(targets) = self.target {
+            means[d] = targets.values()[row];
+            variances[d] = targets.variances().map_or(0.0, |v| v[row]);
+        }
     }
 
     pub(crate) fn noise(&self) -> Noise {
@@ -254,9 +293,12 @@ impl<'a> Observed<'a> {
         let put = |pack: &mut [Pack], values: &[f64]| {
             pack.iter_mut().zip(values).for_each(|(p, v)| p.0[lane] = *v);
         };
-        put(pack, &self.data.means().row(row));
         pack[d].0[lane] = weight;
-        let own = &mut pack[d + 1..];
+        let (reading, own) = pack.split_at_mut(d + 1);
+        let width = self.data.n_features();
+        put(reading, &self.data.means().row(row));
+        self.target.iter().for_each(|targets| reading[width].0[lane] = targets.values()[row]);
+        let variance = self.target.and_then(Targets::variances).map_or(0.0, |variances| variances[row]);
         let covariances = self.data.covariances();
         match (covariances.structure(), noise) {
             (Structure::Zero | Structure::Isotropic, Noise::Rotated) => {
@@ -266,11 +308,15 @@ impl<'a> Observed<'a> {
             (_, Noise::Rotated) => own[0].0[lane] = 1.0,
             (Structure::Factor(k), Noise::Factor(_)) => put(own, &k.factor.row(row)),
             (_, Noise::Diagonal) => {
-                covariances.variances(row, &mut scratch[..d]);
+                covariances.variances(row, &mut scratch[..width]);
+                scratch[width..d].fill(variance);
                 put(own, &scratch[..d]);
             }
             (_, Noise::Full | Noise::Factor(_)) => {
-                covariances.triangle(row, d, scratch);
+                let (features, rest) = scratch.split_at_mut(packed_len(width));
+                covariances.triangle(row, width, features);
+                rest.fill(0.0);
+                rest.last_mut().into_iter().for_each(|last| *last = variance);
                 put(own, scratch);
             }
         }

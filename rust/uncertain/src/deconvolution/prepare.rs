@@ -6,7 +6,7 @@ use crate::data::Covariances;
 use crate::data::covariance::{Structure, packed_index, packed_len};
 use crate::deconvolution::Mixture;
 use crate::error::Result;
-use crate::linalg::{Eigh, inverse_lower};
+use crate::linalg::{Eigh, congruent, inverse_lower};
 use crate::simd::mixture::{Component, Noise, Scatter};
 use crate::special::HALF_LOG_TAU;
 
@@ -97,23 +97,6 @@ fn root(mixture: &Mixture, k: usize) -> Result<(Vec<f64>, Vec<f64>, f64)> {
     let inverse = inverse_lower(&l, d);
     let log_det = (0..d).map(|i| l[i * d + i].ln()).sum();
     Ok((l, inverse, log_det))
-}
-
-/// The packed triangle of A S A' for a lower triangular A.
-fn congruent(a: &[f64], d: usize, s: impl Fn(usize, usize) -> f64) -> Vec<f64> {
-    let mut product = vec![0.0; d * d];
-    for i in 0..d {
-        for j in 0..d {
-            product[i * d + j] = (0..=i).map(|c| a[i * d + c] * s(c, j)).sum();
-        }
-    }
-    let mut out = Vec::with_capacity(packed_len(d));
-    for i in 0..d {
-        for j in 0..=i {
-            out.push((0..=j).map(|c| product[i * d + c] * a[j * d + c]).sum());
-        }
-    }
-    out
 }
 
 #[cfg(test)]

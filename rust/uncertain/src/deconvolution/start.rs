@@ -44,21 +44,20 @@ pub(super) type Start = (Vec<f64>, Vec<f64>, Vec<f64>);
 
 impl Sample {
     pub(super) fn new(observed: &Observed<'_>, rows: Option<&[usize]>, seed: u64) -> Self {
-        let d = observed.data.n_features();
+        let d = observed.n_features();
         let count = rows.map_or(observed.data.n_rows(), <[usize]>::len);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut picks: Vec<usize> =
             if count > SAMPLE { index::sample(&mut rng, count, SAMPLE).into_vec() } else { (0..count).collect() };
         picks.sort_unstable();
         let mut sample = Self { d, x: vec![], variances: vec![], weights: vec![] };
-        let mut variances = vec![0.0; d];
+        let (mut x, mut variances) = (vec![0.0; d], vec![0.0; d]);
         for at in picks {
             let row = rows.map_or(at, |rows| rows[at]);
             if observed.weight(row) == 0.0 {
                 continue;
             }
-            observed.data.covariances().variances(row, &mut variances);
-            let x = observed.data.means().row(row);
+            observed.read(row, &mut x, &mut variances);
             for j in 0..d {
                 let gone = observed.is_missing(row, j);
                 sample.x.push(if gone { 0.0 } else { x[j] });

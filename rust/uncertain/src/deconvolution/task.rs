@@ -101,7 +101,7 @@ impl Task<'_> {
     /// rarest feature: beyond all of them the penalised likelihood would rise with that feature's variance for ever. Zero
     /// where a group has several components, one of which could leave the rows and grow.
     pub(super) fn spent(&self) -> Vec<f64> {
-        let d = self.observed.data.n_features();
+        let d = self.observed.n_features();
         let of_group = |group: &Group| {
             if !self.unbiased || group.components.len() > 1 {
                 return 0.0;

@@ -44,7 +44,8 @@ pub(crate) fn left() -> Option<u64> {
 }
 
 /// Bytes that a fit may keep beside its rows to save time in every pass.
-static KEPT: AtomicUsize = AtomicUsize::new(1 << 29);
+static KEPT: AtomicUsize = AtomicUsize::new(UNBOUNDED);
+const UNBOUNDED: usize = 1 << 29;
 
 /// From now on, fits of this process keep at most so many bytes beside their rows to save time, 512 MB by default; the
 /// number before. Results have the same bits.
@@ -54,6 +55,13 @@ pub fn keep_at_most(bytes: usize) -> usize {
 
 pub(crate) fn kept() -> usize {
     KEPT.load(Ordering::Relaxed)
+}
+
+/// May so many bytes for each row, which are expensive to compute anew, be kept? Unless a bound was set, all that there is
+/// memory for.
+pub(crate) fn keeps(n_rows: usize, row_bytes: usize) -> bool {
+    let bytes = n_rows.saturating_mul(row_bytes);
+    bytes <= kept() || (kept() == UNBOUNDED && is_there(bytes))
 }
 
 /// `n_rows` x `width` zeros, or an error instead of an abort when there is no memory for them.

@@ -124,7 +124,6 @@ fn of_components<'a>(training: &Training<'a>, mixtures: &MixtureArray) -> Result
         weights,
         groups,
         graphs: vec![],
-        profile: training.profile,
     })
 }
 

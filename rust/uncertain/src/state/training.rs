@@ -48,8 +48,6 @@ pub struct Training<'a> {
     pub groups: Option<Vec<u32>>,
     /// Graphs of the views, where they are the caller's.
     pub graphs: Vec<Option<SquareMatrix>>,
-    /// Probability of intervals by the profile of the likelihood, where they are asked for.
-    pub profile: Option<f64>,
 }
 
 impl<'a> Training<'a> {
@@ -66,7 +64,6 @@ impl<'a> Training<'a> {
             weights: None,
             groups: None,
             graphs: vec![],
-            profile: None,
         }
     }
 

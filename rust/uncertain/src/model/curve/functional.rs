@@ -14,7 +14,7 @@
 
 use crate::error::Result;
 use crate::linalg::{cholesky, cholesky_solve, dot};
-use crate::solver::levenberg::{Expansion, Objective};
+use crate::solver::levenberg::{Expansion, Minimum, Objective};
 
 use super::evaluate::{Beyond, Evaluator};
 use super::modes::{White, settle};
@@ -84,6 +84,10 @@ struct Slopes {
 const NEAR: [f64; 2] = [0.1, 0.05];
 /// Where 1 - r'Wf'', and M beside that without f'', is taken for 1 plus rounding, or for another minimum's.
 const BENT: std::ops::Range<f64> = 0.05..20.0;
+
+/// A step in standard errors, and the part of the rise that second derivatives promise which a minimum has.
+const SMALL: f64 = 0.1;
+const LEAST_RISE: f64 = 0.1;
 
 impl Tangent {
     fn at(&self, parameters: &[f64]) -> Vec<f64> {
@@ -190,6 +194,40 @@ impl<'a> Functional<'a> {
             }
         }
         sum
+    }
+
+    /// Does the sum of squares rise as its second derivatives promise, a small step along each of these parameters? It does not
+    /// where it is flat, nor where derivatives are rounding. The others follow by `inverse`, that of the information (p x p).
+    pub(super) fn is_minimum(
+        &self,
+        minimum: &Minimum<Place>,
+        some: &[usize],
+        inverse: &[f64],
+        (lower, upper): (&[f64], &[f64]),
+    ) -> Result<bool> {
+        let (p, numbers) = (self.free.len(), minimum.state.residuals.len() as f64);
+        let Some(from) = &self.from else { return Ok(true) };
+        let mut square = 0.0;
+        for (reading, white) in self.readings.iter().zip(&self.white) {
+            let mut y = reading.y.clone();
+            white.apply(&mut y, 1);
+            square += reading.weight * dot(&y, &y);
+        }
+        // A residual's square, but above what rounding of y alone makes of the sum.
+        let unit = (2.0 * minimum.value / numbers).max(1e6 * f64::EPSILON.powi(2) * square);
+        for (&j, sign) in some.iter().flat_map(|j| [(j, -1.0), (j, 1.0)]) {
+            let step = sign * SMALL * (unit / inverse[j * p + j]).sqrt();
+            let at: Vec<f64> = (0..p).map(|k| minimum.at[k] + step * inverse[k * p + j]).collect();
+            if (0..p).all(|k| (lower[k]..=upper[k]).contains(&at[k])) {
+                // Where the curve does not change, what moves true values is rounding.
+                let moved = if self.k > 0 { self.place(&at, from.at(&at))?.value } else { f64::INFINITY };
+                let rise = self.place(&at, minimum.state.v.clone())?.value.min(moved) - minimum.value;
+                if rise < LEAST_RISE * 0.5 * SMALL * SMALL * unit {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     fn slopes(&self, at: &[f64], place: &Place) -> Result<Slopes> {

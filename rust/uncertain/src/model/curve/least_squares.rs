@@ -56,6 +56,8 @@ pub(super) fn fit_functional(
     let residual_variance = if degrees > 0 { squares / degrees as f64 } else { f64::NAN };
     let some = movable(&minimum.at, &minimum.derivatives.gradient, &lower, &upper);
     let bread = errors::inverse(&objective.information(), &some, &start.free_names(), SINGULAR[0])?;
+    let minimal = objective.is_minimum(&minimum, &some, &bread, (&lower, &upper))?;
+    let unmoved = minimum.status == Status::Converged && !minimal;
     let covariance = if outputs.groups.is_some() {
         let gradients = objective.gradients(&minimum.state).concat();
         let groups = readings::groups(readings);
@@ -87,7 +89,7 @@ pub(super) fn fit_functional(
         modes_covariance: vec![],
         outlier_probability: vec![],
         n_iter: minimum.n_iter,
-        status: minimum.status,
+        status: if unmoved { Status::NoProgress } else { minimum.status },
     })
 }
 

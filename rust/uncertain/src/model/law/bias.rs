@@ -63,7 +63,7 @@ fn from_errors(
     control: &Control,
 ) -> Result<Option<Vec<f64>>> {
     let n = likelihood.weights.len();
-    if likelihood.truths.covariance_under(0, 0).is_none() {
+    if !likelihood.truths.is_noisy() {
         return Ok(None);
     }
     let count = n.min(MOST_ROWS);

@@ -3,7 +3,7 @@
 use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
-use crate::linalg::{Eigh, cholesky, dot};
+use crate::linalg::{Eigh, cholesky, congruent, dot, inverse_lower};
 use crate::model::law::Estimates;
 use crate::model::law::truths::Truths;
 
@@ -20,7 +20,7 @@ pub(in crate::model) struct Coordinates {
 impl Coordinates {
     /// Of these rows; an error names a direction along which they say nothing, unless a penalty determines it, and what to do.
     pub(in crate::model) fn new(
-        truths: &Truths,
+        truths: &Truths<'_>,
         weight: impl Fn(usize) -> f64 + Sync,
         penalised: bool,
         remedy: &str,
@@ -33,12 +33,12 @@ impl Coordinates {
 
     /// Of these rows, and a direction along which they say nothing: shares of the features, in units of their spread.
     pub(in crate::model) fn surveyed(
-        truths: &Truths,
+        truths: &Truths<'_>,
         weight: impl Fn(usize) -> f64 + Sync,
     ) -> Result<(Self, Option<Vec<f64>>)> {
         let (d, len) = (truths.d, packed_len(truths.d));
         let total: f64 = (0..truths.n).map(&weight).sum();
-        let first = truths.mean(0);
+        let first = truths.reader().at(0).mean();
         let near: Vec<f64> = truths.moments(&first, &weight)?[..d].iter().map(|sum| sum / total).collect();
         let centre: Vec<f64> = first.iter().zip(&near).map(|(a, b)| a + b).collect();
         let moments: Vec<f64> = truths.moments(&centre, &weight)?.iter().map(|sum| sum / total).collect();
@@ -86,26 +86,13 @@ impl Coordinates {
         if !cholesky(&mut l, d) {
             return Ok(Some(least));
         }
-        let forward = |b: &dyn Fn(usize) -> f64| -> Vec<f64> {
-            let mut x = vec![0.0; d];
-            for i in 0..d {
-                x[i] = (b(i) - (0..i).map(|j| l[i * d + j] * x[j]).sum::<f64>()) / l[i * d + i];
-            }
-            x
-        };
-        let at = |i: usize, j: usize| seen[packed_index(i.max(j), i.min(j))];
-        let half: Vec<Vec<f64>> = (0..d).map(|j| forward(&|i| at(i, j))).collect();
-        let whole: Vec<Vec<f64>> = (0..d).map(|i| forward(&|j| half[j][i])).collect();
-        let triangle: Vec<f64> = (0..d).flat_map(|i| whole[i][..=i].to_vec()).collect();
-        eigh.packed(&triangle)?;
+        let inverse = inverse_lower(&l, d);
+        eigh.packed(&congruent(&inverse, d, |i, j| seen[packed_index(i.max(j), i.min(j))]))?;
         if eigh.values[0] >= LEAST_SEEN {
             return Ok(None);
         }
         // The direction L^-T u.
-        let mut direction = eigh.vectors[..d].to_vec();
-        for i in (0..d).rev() {
-            direction[i] = (direction[i] - (i + 1..d).map(|j| l[j * d + i] * direction[j]).sum::<f64>()) / l[i * d + i];
-        }
+        let direction: Vec<f64> = (0..d).map(|j| (j..d).map(|i| inverse[i * d + j] * eigh.vectors[i]).sum()).collect();
         let size = dot(&direction, &direction).sqrt();
         Ok(Some(direction.iter().map(|x| x / size).collect()))
     }

@@ -54,7 +54,7 @@ pub(in crate::model) fn covariance(
     if factor.iter().any(|x| !x.is_finite()) || !cholesky(&mut factor, q) {
         return Ok(all);
     }
-    let density = mixture.filter(|_| likelihood.truths.covariance_under(0, 0).is_some());
+    let density = mixture.filter(|_| likelihood.truths.is_noisy());
     let sums = |mixture| match problem.remote {
         None => sums_of_stage(likelihood, mixture, &theta, control),
         Some(remote) => remote.stage(&maximum.theta),
@@ -293,17 +293,18 @@ fn scores(
     mixture: &Mixture,
     i: usize,
     theta: &Place<'_>,
-    row: &mut Row,
+    row: &mut Row<'_>,
     before: &mut [f64],
     given: &mut [f64],
 ) {
     likelihood.see(i, theta, row);
-    let (truths, d, k) = (likelihood.truths, mixture.n_features(), mixture.n_components());
+    let (d, k) = (mixture.n_features(), mixture.n_components());
+    let truth = row.reader.at(i);
     before.fill(0.0);
     given.fill(0.0);
     let mut first = 0;
     for of in 0..k {
-        for c in truths.under_density(of, i) {
+        for c in truth.under_density(of) {
             let mut at = first;
             let mut add = |x: f64, y: f64| {
                 before[at] += x;
@@ -312,8 +313,8 @@ fn scores(
             };
             let (q, along, local) = (row.shares[c], &row.along[c * d..(c + 1) * d], &row.locals[c]);
             let (d_m, d_mm) = (local.gradient[0], local.hessian[0]);
-            let (w, mean) = (truths.logs(i)[c].exp(), truths.mean_under(c, i));
-            let covariance = truths.covariance_under(c, i).unwrap_or(&[]);
+            let (w, mean) = (truth.logs()[c].exp(), truth.mean_under(c));
+            let covariance = truth.covariance_under(c).unwrap_or(&[]);
             let (mu, t) = (mixture.mean(of), mixture.covariance(of));
             let to = |j: usize| mean[j] - mu[j];
             let with = |j: usize| mean[j] + along[j] * d_m - mu[j];

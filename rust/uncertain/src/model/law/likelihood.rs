@@ -19,7 +19,7 @@ use crate::mixture::log_sum;
 use crate::model::degrees::Precisions;
 use crate::model::law::crossed::Crossed;
 use crate::model::law::scaled_noise::ScaledNoise;
-use crate::model::law::truths::Truths;
+use crate::model::law::truths::{Reader, Truth, Truths};
 use crate::parallel;
 use crate::parallel::added;
 
@@ -70,12 +70,14 @@ pub(in crate::model) struct Freedom<'a> {
     pub before: &'a [f64],
     /// Weights of EM of the round before.
     pub shares: &'a [f64],
+    /// What limits said of the mean in the round before, as a part of what a reading says; 1 of readings, none without limits.
+    pub told: &'a [f64],
 }
 
 /// What the likelihood is of.
 #[derive(Clone, Copy)]
 pub(in crate::model) struct Likelihood<'a> {
-    pub truths: &'a Truths,
+    pub truths: &'a Truths<'a>,
     pub response: &'a dyn Response,
     pub weights: &'a [f64],
     /// o, where there is one.
@@ -130,7 +132,8 @@ impl Evaluation {
 }
 
 /// One row on its way, with memory.
-pub(in crate::model) struct Row {
+pub(in crate::model) struct Row<'t> {
+    pub reader: Reader<'t>,
     pub gradient: Vec<f64>,
     /// A packed triangle.
     pub hessian: Vec<f64>,
@@ -144,6 +147,15 @@ pub(in crate::model) struct Row {
     logs: Vec<f64>,
     own: Vec<f64>,
     by_m: Vec<f64>,
+}
+
+/// One component of a row: its share, log J and its derivatives, P beta.
+struct OfComponent<'s> {
+    truth: Truth<'s>,
+    c: usize,
+    q: f64,
+    at: &'s Local,
+    along: &'s [f64],
 }
 
 /// The likelihood at one theta.
@@ -199,9 +211,10 @@ impl<'a> Likelihood<'a> {
         Place { b: if self.intercept { theta[0] } else { 0.0 }, change, beta, a, psi, local: self.response.at(psi) }
     }
 
-    pub(in crate::model) fn row(&self) -> Row {
+    pub(in crate::model) fn row(&self) -> Row<'a> {
         let (p, k, d) = (self.p(), self.truths.most(), self.truths.d);
         Row {
+            reader: self.truths.reader(),
             gradient: vec![0.0; p],
             hessian: vec![0.0; packed_len(p)],
             shares: vec![0.0; k],
@@ -232,8 +245,10 @@ impl<'a> Likelihood<'a> {
                 gradient.iter_mut().zip(&row.gradient).for_each(|(sum, x)| *sum += c * x);
                 hessian.iter_mut().zip(&row.hessian).for_each(|(sum, x)| *sum += c * x);
                 if let Some(freedom) = &self.freedom {
-                    let variance = self.variance(i, place.psi, self.spread(i, freedom.before));
-                    precisions.add(c, self.response.known(i), variance);
+                    let spread = self.spread(i, row.reader.at(i), freedom.before);
+                    let variance = self.variance(i, place.psi, spread);
+                    let told = freedom.told.get(i).unwrap_or(&1.0);
+                    precisions.add(c * told, self.response.known(i), variance);
                 }
             }
             sums.extend(precisions.0);
@@ -251,15 +266,14 @@ impl<'a> Likelihood<'a> {
     }
 
     /// The variance of the predictor given a row's reading, with these coefficients.
-    pub(in crate::model) fn spread(&self, i: usize, beta: &[f64]) -> f64 {
+    pub(in crate::model) fn spread(&self, i: usize, truth: Truth<'_>, beta: &[f64]) -> f64 {
         let mut along = vec![0.0; beta.len()];
-        let logs = self.truths.logs(i);
-        let first = self.truths.mean_under(0, i);
+        let first = truth.mean_under(0);
         let (mut total, mut mean, mut square) = (0.0, 0.0, 0.0);
-        for (c, log) in logs.iter().enumerate() {
-            let (share, m) = (log.exp(), self.truths.mean_under(c, i));
+        for (c, log) in truth.logs().iter().enumerate() {
+            let (share, m) = (log.exp(), truth.mean_under(c));
             let away: f64 = m.iter().zip(first).zip(beta).map(|((m, first), b)| (m - first) * b).sum();
-            total += share * self.truths.covariance_under(c, i).map_or(0.0, |p| product(p, beta, &mut along));
+            total += share * truth.covariance_under(c).map_or(0.0, |p| product(p, beta, &mut along));
             mean += share * away;
             square += share * away * away;
         }
@@ -278,9 +292,9 @@ impl<'a> Likelihood<'a> {
         }
         let place = self.at(theta);
         let parts = parallel::map_parts(self.weights.len(), |part| {
-            let mut sums = vec![0.0; packed_len(k)];
+            let (mut sums, mut reader) = (vec![0.0; packed_len(k)], self.truths.reader());
             for i in part {
-                let variance = self.variance(i, place.psi, self.spread(i, &place.beta));
+                let variance = self.variance(i, place.psi, self.spread(i, reader.at(i), &place.beta));
                 add_outer(self.weights[i] * freedom.shares[i] / variance, self.modes_of(i), &mut sums);
             }
             sums
@@ -298,47 +312,50 @@ impl<'a> Likelihood<'a> {
     }
 
     /// log p of a row; its derivatives are in `row`.
-    pub(in crate::model) fn see(&self, i: usize, place: &Place<'_>, row: &mut Row) -> f64 {
+    pub(in crate::model) fn see(&self, i: usize, place: &Place<'_>, row: &mut Row<'_>) -> f64 {
         self.look(i, place, None, row)
     }
 
-    fn look(&self, i: usize, place: &Place<'_>, shared: Option<&Shared>, row: &mut Row) -> f64 {
+    fn look(&self, i: usize, place: &Place<'_>, shared: Option<&Shared>, row: &mut Row<'_>) -> f64 {
         let d = self.truths.d;
         let fixed = place.b + self.offsets.map_or(0.0, |o| o[i]) + dot(self.modes_of(i), place.a);
-        let (logs, first) = (self.truths.logs(i), self.truths.mean_under(0, i));
-        for (c, log_share) in logs.iter().enumerate() {
-            let mean = self.truths.mean_under(c, i);
+        let Row { reader, gradient, hessian, shares, laws, locals, along: all_along, logs, own, by_m } = row;
+        let truth = reader.at(i);
+        let first = truth.mean_under(0);
+        for (c, log_share) in truth.logs().iter().enumerate() {
+            let mean = truth.mean_under(c);
             let mut m = fixed + dot(mean, place.change);
             if c > 0 {
                 m += mean.iter().zip(first).zip(self.base).map(|((m, first), b)| (m - first) * b).sum::<f64>();
             }
-            let along = &mut row.along[c * d..(c + 1) * d];
+            let along = &mut all_along[c * d..(c + 1) * d];
             along.fill(0.0);
-            let mut v = self.truths.covariance_under(c, i).map_or(0.0, |p| product(p, &place.beta, along));
+            let mut v = truth.covariance_under(c).map_or(0.0, |p| product(p, &place.beta, along));
             if let Some(crossed) = self.crossed {
                 let turn = crossed.turn(i);
                 v = (v + crossed.square[i] - 2.0 * dot(turn, &place.beta)).max(0.0);
                 along.iter_mut().zip(turn).for_each(|(a, t)| *a -= t);
             }
-            row.laws[c] = (m, v);
-            row.locals[c] = (place.local)(i, m, v);
+            laws[c] = (m, v);
+            locals[c] = (place.local)(i, m, v);
             if let (Some(shared), Some(freedom)) = (shared, &self.freedom) {
                 let variance = self.variance(i, place.psi, v);
                 let leverage = freedom.shares[i] * shared.square(self.modes_of(i)) / variance;
-                row.locals[c].add_leverage(leverage, variance, self.known_by(i));
+                locals[c].add_leverage(leverage, variance, self.known_by(i));
             }
-            row.logs[c] = log_share + row.locals[c].log;
+            logs[c] = log_share + locals[c].log;
         }
-        let count = logs.len();
-        let log = log_sum(&row.logs[..count]);
-        row.shares.iter_mut().zip(&row.logs).for_each(|(share, own)| *share = (own - log).exp());
-        row.gradient.fill(0.0);
-        row.hessian.fill(0.0);
+        let count = truth.logs().len();
+        let log = log_sum(&logs[..count]);
+        shares.iter_mut().zip(logs.iter()).for_each(|(share, own)| *share = (own - log).exp());
+        gradient.fill(0.0);
+        hessian.fill(0.0);
         for c in 0..count {
-            self.add_component(i, c, row);
+            let of = OfComponent { truth, c, q: shares[c], at: &locals[c], along: &all_along[c * d..(c + 1) * d] };
+            self.add_component(i, &of, (gradient, hessian), (own, by_m));
         }
         if count > 1 {
-            add_outer(-1.0, &row.gradient, &mut row.hessian);
+            add_outer(-1.0, gradient, hessian);
         }
         log
     }
@@ -350,13 +367,18 @@ impl<'a> Likelihood<'a> {
     }
 
     /// q g_k and q (H_k + g_k g_k'), or H_k of a single component.
-    fn add_component(&self, i: usize, c: usize, row: &mut Row) {
+    fn add_component(
+        &self,
+        i: usize,
+        of: &OfComponent<'_>,
+        (gradient, hessian): (&mut [f64], &mut [f64]),
+        (own, by_m): (&mut [f64], &mut [f64]),
+    ) {
         let (d, first, head) = (self.truths.d, self.first_coef(), self.first_psi());
-        let Row { gradient, hessian, shares, locals, along, own, by_m, .. } = row;
-        let (q, at, along) = (shares[c], &locals[c], &along[c * d..(c + 1) * d]);
+        let &OfComponent { truth, c, q, at, along } = of;
         let [mm, mv, vv] = at.hessian;
         by_m[..first].fill(1.0);
-        by_m[first..first + d].copy_from_slice(self.truths.mean_under(c, i));
+        by_m[first..first + d].copy_from_slice(truth.mean_under(c));
         by_m[first + d..].copy_from_slice(self.modes_of(i));
         own.fill(0.0);
         own.iter_mut().zip(by_m.iter()).for_each(|(g, m)| *g = at.gradient[0] * m);
@@ -372,7 +394,7 @@ impl<'a> Likelihood<'a> {
                 (first..=j).for_each(|l| hessian[packed_index(j, l)] += q * vv * by_v * 2.0 * along[l - first]);
             }
         }
-        if let Some(triangle) = self.truths.covariance_under(c, i) {
+        if let Some(triangle) = truth.covariance_under(c) {
             for a in 0..d {
                 let line = &mut hessian[packed_index(first + a, first)..][..=a];
                 let p = &triangle[packed_index(a, 0)..];
@@ -391,7 +413,7 @@ impl<'a> Likelihood<'a> {
             }
         }
         gradient.iter_mut().zip(own.iter()).for_each(|(g, own)| *g += q * own);
-        if self.truths.logs(i).len() > 1 {
+        if truth.logs().len() > 1 {
             add_outer(q, own, hessian);
         }
     }

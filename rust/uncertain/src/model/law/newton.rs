@@ -9,9 +9,9 @@
 //! predictor beyond every sense, or by second derivatives that have vanished beside those of the start.
 
 use crate::control::Control;
-use crate::data::covariance::{packed_index, packed_len};
+use crate::data::covariance::packed_index;
 use crate::error::{Error, Result};
-use crate::linalg::{Eigh, cholesky};
+use crate::linalg::{Eigh, cholesky, congruent, inverse_lower};
 use crate::model::degrees::Degrees;
 use crate::model::law::likelihood::{Evaluation, Likelihood};
 use crate::solver::Status;
@@ -196,22 +196,8 @@ fn vanished(hessian: &[f64], begun: &[f64], coefs: std::ops::Range<usize>) -> Re
     if now.iter().any(|x| !x.is_finite()) || !cholesky(&mut before, d) {
         return Ok(false);
     }
-    // L^{-1} H L^{-T}, column by column of L^{-1}.
-    let columns: Vec<Vec<f64>> = (0..d).map(|i| forward(&before, d, |j| now[j * d + i])).collect();
-    let turned: Vec<Vec<f64>> = (0..d).map(|i| forward(&before, d, |j| columns[j][i])).collect();
-    let mut triangle = Vec::with_capacity(packed_len(d));
-    (0..d).for_each(|i| triangle.extend_from_slice(&turned[i][..=i]));
+    let turned = congruent(&inverse_lower(&before, d), d, |i, j| now[i * d + j]);
     let mut eigh = Eigh::new(d);
-    eigh.packed(&triangle)?;
+    eigh.packed(&turned)?;
     Ok(eigh.values.first().is_some_and(|least| *least < VANISHED))
-}
-
-/// x with L x = b.
-fn forward(l: &[f64], d: usize, b: impl Fn(usize) -> f64) -> Vec<f64> {
-    let mut x = vec![0.0; d];
-    for i in 0..d {
-        let known: f64 = l[i * d..i * d + i].iter().zip(&x).map(|(l, x)| l * x).sum();
-        x[i] = (b(i) - known) / l[i * d + i];
-    }
-    x
 }

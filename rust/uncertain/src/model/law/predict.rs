@@ -21,27 +21,38 @@ const STEPS: usize = 60;
 const LAST: f64 = 1e-7;
 
 /// The density of every row's intercept + coef'z + N(0, variance).
-pub(in crate::model) fn predictors(truths: &Truths, intercept: f64, coef: &[f64], variance: f64) -> Result<Densities> {
+pub(in crate::model) fn predictors(
+    truths: &Truths<'_>,
+    intercept: f64,
+    coef: &[f64],
+    variance: f64,
+) -> Result<Densities> {
     let (k, d) = (truths.most(), truths.d);
-    let values = parallel::new_rows(truths.n, k * NUMBERS, |i, out| {
-        for (c, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
-            if c >= truths.logs(i).len() {
-                out.copy_from_slice(&ABSENT);
-                continue;
+    let values = parallel::new_rows_with(
+        truths.n,
+        k * NUMBERS,
+        || truths.reader(),
+        |reader, i, out| {
+            let truth = reader.at(i);
+            for (c, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
+                if c >= truth.logs().len() {
+                    out.copy_from_slice(&ABSENT);
+                    continue;
+                }
+                let m = intercept + dot(truth.mean_under(c), coef);
+                let v = truth.covariance_under(c).map_or(0.0, |p| {
+                    let at = |a: usize, b: usize| p[a * (a + 1) / 2 + b];
+                    let one = |a: usize| (0..a).map(|b| at(a, b) * coef[b]).sum::<f64>();
+                    (0..d).map(|a| coef[a] * (at(a, a) * coef[a] + 2.0 * one(a))).sum::<f64>()
+                });
+                out.copy_from_slice(&[truth.logs()[c].exp(), m, (v.max(0.0) + variance).sqrt()]);
+                if out.iter().any(|x| !x.is_finite()) {
+                    return Err(Error::Data(format!("row {i}: its linear predictor is more than a number can hold")));
+                }
             }
-            let m = intercept + dot(truths.mean_under(c, i), coef);
-            let v = truths.covariance_under(c, i).map_or(0.0, |p| {
-                let at = |a: usize, b: usize| p[a * (a + 1) / 2 + b];
-                let one = |a: usize| (0..a).map(|b| at(a, b) * coef[b]).sum::<f64>();
-                (0..d).map(|a| coef[a] * (at(a, a) * coef[a] + 2.0 * one(a))).sum::<f64>()
-            });
-            out.copy_from_slice(&[truths.logs(i)[c].exp(), m, (v.max(0.0) + variance).sqrt()]);
-            if out.iter().any(|x| !x.is_finite()) {
-                return Err(Error::Data(format!("row {i}: its linear predictor is more than a number can hold")));
-            }
-        }
-        Ok(())
-    })?;
+            Ok(())
+        },
+    )?;
     Ok(Densities::new(k, values))
 }
 
@@ -52,8 +63,10 @@ impl Model {
     /// Another number of features, [`Error::Interrupted`].
     pub fn predictors<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Densities> {
         let factors: Vec<f64> = self.feature_error_scale.iter().map(|(factor, _)| *factor).collect();
-        let truths = read_with(rows.into(), &factors, |rows| Truths::new(rows, &self.mixture, control))?;
-        predictors(&truths, self.intercept(), self.coef(), 0.0)
+        read_with(rows.into(), &factors, |rows| {
+            let truths = Truths::passing(rows, &self.mixture, control)?;
+            predictors(&truths, self.intercept(), self.coef(), 0.0)
+        })
     }
 
     /// P(class | reading), n x classes.

@@ -19,7 +19,7 @@ use crate::model::noise::Noise;
 use crate::special::quantile;
 
 use super::LineFit;
-use super::elsewhere::{Asked, RemoteLine};
+use super::remote::{Asked, RemoteLine};
 use super::response::NoiseRows;
 use super::rows::LineRows;
 use super::start::start;
@@ -28,6 +28,8 @@ use super::start::start;
 const ROUNDS: usize = 8;
 /// A change of these, relative to the variance of y, that ends the rounds.
 const SETTLED: f64 = 1e-10;
+/// Variance of residuals beside which scatter starts at its bound, as a part of that of known errors.
+const NOTHING: f64 = 1e-12;
 /// Least and largest squared factor of the error bars.
 const SCALES: [f64; 2] = [1e-6, 1e6];
 /// Penalty of squared coefficients where the rows do not determine them.
@@ -74,9 +76,10 @@ pub(super) struct Parts {
 }
 
 impl Units<'_> {
-    pub(super) fn parts(&self, rows: &LineRows, noise: Noise, scaled: bool) -> Parts {
+    pub(super) fn parts(&self, rows: &LineRows<'_>, noise: Noise, scaled: bool) -> Parts {
         let (law, unit) = (self.law, self.unit);
-        let mean = |i: usize| law[0] + dot(rows.truths.mean_under(0, i), &law[1..]);
+        let mut reader = rows.truths.reader();
+        let mut mean = |i: usize| law[0] + dot(reader.at(i).mean_under(0), &law[1..]);
         Parts {
             response: NoiseRows {
                 y: (0..rows.n()).map(|i| (rows.target(i) - mean(i)) / unit).collect(),
@@ -93,7 +96,7 @@ impl Units<'_> {
 }
 
 impl Parts {
-    pub(super) fn likelihood<'a>(&'a self, rows: &'a LineRows, freedom: Option<Freedom<'a>>) -> Likelihood<'a> {
+    pub(super) fn likelihood<'a>(&'a self, rows: &'a LineRows<'a>, freedom: Option<Freedom<'a>>) -> Likelihood<'a> {
         Likelihood {
             truths: &rows.truths,
             response: &self.response,
@@ -113,7 +116,7 @@ impl Parts {
 
 /// Of rows in memory, or of a sample of rows that other processes hold.
 pub(super) fn fit(
-    rows: &LineRows,
+    rows: &LineRows<'_>,
     asked: &Question<'_>,
     elsewhere: Option<&RemoteLine<'_>>,
     control: &Control,
@@ -125,32 +128,40 @@ pub(super) fn fit(
     let (response, base) = (&parts.response, &parts.base);
     let likelihood = parts.likelihood(rows, None);
     let all = elsewhere.map_or(n, |rows| rows.n);
-    let spread: Vec<f64> = (0..n).map(|i| likelihood.spread(i, base)).collect();
     let first = likelihood.first_psi();
     let mut at = vec![0.0; first];
     let (mut lower, mut upper) = (vec![f64::NEG_INFINITY; first], vec![f64::INFINITY; first]);
     // A row without any error would count without bounds; where there is one, scatter ends at the rounding of y.
-    let bounded = response.known.iter().zip(&spread).all(|(t, e)| t + e > 0.0);
+    let (mut reader, mut bounded, mut explained) = (rows.truths.reader(), true, 0.0);
+    for (i, known) in response.known.iter().enumerate() {
+        let variance = known + likelihood.spread(i, reader.at(i), base);
+        bounded &= variance > 0.0;
+        explained += variance;
+    }
+    let explained = explained / n as f64;
     let least_variance = if bounded { 0.0 } else { (start.rounding / unit).powi(2) };
-    let explained = response.known.iter().zip(&spread).map(|(t, e)| t + e).sum::<f64>() / n as f64;
     let mut add = |value: f64, low: f64, high: f64| {
         at.push(value);
         lower.push(low);
         upper.push(high);
     };
-    add((start.typical - explained).max(0.1 * start.typical).max(least_variance), least_variance, f64::INFINITY);
+    // Residuals far below known errors leave no scatter, and rounding no way to it.
+    let beside = if start.typical < NOTHING * explained { 0.0 } else { 0.1 * start.typical };
+    add((start.typical - explained).max(beside).max(least_variance), least_variance, f64::INFINITY);
     if asked.scaled {
         add(1.0, SCALES[0], SCALES[1]);
     }
     asked.noise.start(start.typical, start.bad).into_iter().for_each(|(value, low, high)| add(value, low, high));
     let ridges: Vec<f64> = [vec![if asked.open { RIDGE } else { 0.0 }; d], vec![1.0; k]].concat();
-    // With limits nothing tells s^2 by its degrees of freedom. Weights of sum n are worth n^2 / sum c^2 rows.
+    // Weights of sum n are worth n^2 / sum c^2 rows.
     let squares = elsewhere.map_or_else(|| rows.weights.iter().map(|c| c * c).sum(), |rows| rows.squares);
     let p = (d as f64 + 1.0) * squares / all as f64;
-    let taken = if rows.limits.is_some() { 0.0 } else { p.min(all as f64 - 1.0) };
+    let read = rows.limits.as_ref().map_or(all, |limits| limits.iter().filter(|limit| **limit == 0).count());
+    let taken = p.min(read as f64 - 1.0);
     let (mut before, mut shares, mut n_iter, mut round) = (base.clone(), vec![1.0; n], 0, 0);
+    let mut told: Vec<f64> = rows.limits.iter().flatten().map(|limit| f64::from(u8::from(*limit == 0))).collect();
     let (maximum, covariance, profile) = loop {
-        let freedom = Freedom { taken, scaled: asked.scaled, before: &before, shares: &shares };
+        let freedom = Freedom { taken, scaled: asked.scaled, before: &before, shares: &shares, told: &told };
         let likelihood = Likelihood { freedom: Some(freedom), ..likelihood };
         let remote = elsewhere.map(|rows| Asked { rows, law: &start.law, unit, before: &before });
         let remote = remote.as_ref().map(|asked| asked as &dyn Elsewhere);
@@ -158,8 +169,8 @@ pub(super) fn fit(
         let maximum = problem.maximum(at, None)?;
         n_iter += maximum.n_iter;
         round += 1;
-        let (next, weights, change) = refreshed(&likelihood, response, &maximum.theta);
-        if change < SETTLED || round == ROUNDS {
+        let next = refreshed(&likelihood, response, &maximum.theta);
+        if next.change < SETTLED || round == ROUNDS {
             let (groups, density) = (rows.groups.as_deref(), Some(asked.density));
             let mut errors = covariance(&problem, density, &maximum, &maximum.free, groups)?;
             if asked.noise.n() > 0 && errors[0].is_nan() {
@@ -175,7 +186,7 @@ pub(super) fn fit(
             let profile = asked.profile.map(ends).transpose()?.unwrap_or_default();
             break (maximum, errors, profile);
         }
-        (before, shares, at) = (next, weights, maximum.theta);
+        (before, shares, told, at) = (next.beta, next.shares, next.told, maximum.theta);
     };
     let outlying = outlying(&likelihood, response, &maximum.theta);
     let unlimited = |i: &usize| rows.limits.as_ref().is_none_or(|limits| limits[*i] == 0);
@@ -197,26 +208,43 @@ pub(super) fn fit(
     })
 }
 
-/// Coefficients and weights of EM at some theta, and by how much of the variance of y the spread and by how much the weights
-/// have changed.
-fn refreshed(likelihood: &Likelihood<'_>, response: &NoiseRows, theta: &[f64]) -> (Vec<f64>, Vec<f64>, f64) {
+/// What the next round takes from this one.
+struct Refreshed {
+    beta: Vec<f64>,
+    shares: Vec<f64>,
+    told: Vec<f64>,
+    /// By how much it has changed, in parts of the variance of y.
+    change: f64,
+}
+
+/// At some theta.
+fn refreshed(likelihood: &Likelihood<'_>, response: &NoiseRows, theta: &[f64]) -> Refreshed {
     let place = likelihood.at(theta);
     let (psi, mut row) = (&theta[likelihood.first_psi()..], likelihood.row());
     let parts = response.parts(psi);
-    let Some(freedom) = &likelihood.freedom else { return (place.beta, vec![], 0.0) };
-    let (mut shares, mut change) = (freedom.shares.to_vec(), 0.0f64);
+    let Some(freedom) = &likelihood.freedom else {
+        return Refreshed { beta: place.beta, shares: vec![], told: vec![], change: 0.0 };
+    };
+    let (mut shares, mut told, mut change) = (freedom.shares.to_vec(), freedom.told.to_vec(), 0.0f64);
     for (i, share) in shares.iter_mut().enumerate() {
-        let spread = likelihood.spread(i, &place.beta);
+        let spread = likelihood.spread(i, row.reader.at(i), &place.beta);
         let variance = likelihood.variance(i, psi, spread);
-        change = change.max((spread - likelihood.spread(i, freedom.before)).abs() / variance);
+        let before = likelihood.spread(i, row.reader.at(i), freedom.before);
+        change = change.max((spread - before).abs() / variance);
         if likelihood.k > 0 && response.noise != Noise::Normal {
             likelihood.see(i, &place, &mut row);
             let new = (response.mixed(i, row.laws[0], psi, &parts).weight * variance).min(1.0);
             change = change.max((new - *share).abs());
             *share = new;
         }
+        if response.limits.as_ref().is_some_and(|limits| limits[i] != 0) {
+            likelihood.see(i, &place, &mut row);
+            let new = (-row.locals[0].hessian[0] * variance).clamp(0.0, 1.0);
+            change = change.max((new - told[i]).abs() / told.len() as f64);
+            told[i] = new;
+        }
     }
-    (place.beta, shares, change)
+    Refreshed { beta: place.beta, shares, told, change }
 }
 
 /// P(outlier | y, x) of every row; none without a law of outliers.
@@ -229,7 +257,8 @@ fn outlying(likelihood: &Likelihood<'_>, response: &NoiseRows, theta: &[f64]) ->
     let one = |i: usize| {
         likelihood.see(i, &place, &mut row);
         let of = |(law, share): (&(f64, f64), &f64)| share * response.mixed(i, *law, psi, &parts).outlying;
-        row.laws.iter().zip(&row.shares).take(likelihood.truths.logs(i).len()).map(of).sum::<f64>().min(1.0)
+        let count = row.reader.at(i).logs().len();
+        row.laws.iter().zip(&row.shares).take(count).map(of).sum::<f64>().min(1.0)
     };
     (0..likelihood.weights.len()).map(one).collect()
 }
@@ -242,7 +271,7 @@ impl Solution {
         asked: &Question<'_>,
         (mixture, report): (Mixture, Report),
         n: usize,
-        rows: &LineRows,
+        rows: &LineRows<'_>,
     ) -> LineFit {
         let (head, k, unit, theta) = (self.law.len(), rows.k, self.unit, &self.maximum.theta);
         let (m, p) = (head + k, theta.len());

@@ -16,7 +16,6 @@
 //! ```
 //! with the weights of EM as W where the noise is not normal.
 
-mod elsewhere;
 mod features;
 mod fit;
 mod remote;
@@ -40,7 +39,7 @@ use super::law::density::refined;
 use super::law::scaled_noise::ScaledNoise;
 use super::noise::Noise;
 use fit::Question;
-use rows::LineRows;
+use rows::{Counted, LineRows};
 
 pub(crate) use remote::answer;
 pub(super) use remote::fit_remote;
@@ -237,7 +236,8 @@ impl Valid<Params> {
                 None => (vec![], rows),
             };
             let control = &control.with_task("law");
-            let mut prepared = LineRows::new(rows, targets, shared, &fitted.mixture, control)?;
+            let counted = Counted::new(rows, targets)?;
+            let mut prepared = LineRows::new(&counted, targets, shared, &fitted.mixture, control)?;
             let (coordinates, direction) = Coordinates::surveyed(&prepared.truths, |i| prepared.weights[i])?;
             if let Some(direction) = direction.as_ref().filter(|_| !plain) {
                 return Err(Coordinates::undetermined(direction, "leave out a feature"));

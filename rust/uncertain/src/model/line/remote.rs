@@ -7,16 +7,73 @@ use crate::error::{Error, Result};
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::density::refined_remotely;
 use crate::model::law::errors::{sums_of_squares, sums_of_stage};
-use crate::model::law::likelihood::Freedom;
+use crate::model::law::likelihood::{Evaluation, Freedom};
+use crate::model::law::newton::Elsewhere;
 use crate::model::noise::Noise;
 use crate::params::Valid;
 use crate::state::RemoteRows;
-use crate::sums::{LineRequest, LineSums};
+use crate::sums::{LineRequest, LineSums, Request, RowSums};
 
-use super::elsewhere::RemoteLine;
 use super::fit::{self, Question};
-use super::rows::LineRows;
+use super::rows::{Counted, LineRows};
 use super::{LineFit, Params, SharedErrors};
+
+/// Rows elsewhere.
+pub(super) struct RemoteLine<'a> {
+    pub rows: &'a dyn RowSums,
+    pub density: &'a Mixture,
+    /// How many there are, and what their weights are times for a sum of as many.
+    pub n: usize,
+    pub share: f64,
+    /// Sum of their squares then.
+    pub squares: f64,
+    pub control: &'a Control,
+}
+
+/// They as they are asked in one round.
+pub(super) struct Asked<'a> {
+    pub rows: &'a RemoteLine<'a>,
+    pub law: &'a [f64],
+    pub unit: f64,
+    pub before: &'a [f64],
+}
+
+impl Asked<'_> {
+    fn sums(&self, theta: &[f64], ask: LineSums) -> Result<Vec<f64>> {
+        let request = LineRequest {
+            density: self.rows.density.clone(),
+            law: self.law.to_vec(),
+            unit: self.unit,
+            share: self.rows.share,
+            theta: theta.to_vec(),
+            before: self.before.to_vec(),
+            ask,
+        };
+        self.rows.rows.sum(Request::Line(request), self.rows.control)
+    }
+}
+
+impl Elsewhere for Asked<'_> {
+    fn evaluate(&self, theta: &[f64]) -> Result<Evaluation> {
+        Evaluation::from_flat(theta.len(), &self.sums(theta, LineSums::Likelihood)?)
+    }
+
+    fn stage(&self, theta: &[f64]) -> Result<Vec<f64>> {
+        self.sums(theta, LineSums::Stage)
+    }
+
+    fn squares(&self, theta: &[f64], gain: &[f64]) -> Result<Vec<f64>> {
+        self.sums(theta, LineSums::Squares { gain: gain.to_vec() })
+    }
+
+    fn n(&self) -> usize {
+        self.rows.n
+    }
+
+    fn is_weighted(&self) -> bool {
+        (self.rows.squares / self.rows.n as f64 - 1.0).abs() > 1e-12
+    }
+}
 
 /// Centred and scaled by the density.
 fn coordinates(density: &Mixture) -> Coordinates {
@@ -32,14 +89,15 @@ pub(crate) fn answer(
     targets: &Targets,
     control: &Control,
 ) -> Result<Vec<f64>> {
-    let mut prepared = LineRows::new(rows, targets, &SharedErrors::default(), &request.density, control)?;
+    let counted = Counted::new(rows, targets)?;
+    let mut prepared = LineRows::new(&counted, targets, &SharedErrors::default(), &request.density, control)?;
     prepared.weights.iter_mut().for_each(|c| *c *= request.share / prepared.share);
     let coordinates = coordinates(&request.density);
     prepared.rescale(&coordinates);
     let units = fit::Units { law: &request.law, unit: request.unit };
     let parts = units.parts(&prepared, Noise::Normal, false);
     let taken = 0.0;
-    let freedom = Freedom { taken, scaled: false, before: &request.before, shares: &[] };
+    let freedom = Freedom { taken, scaled: false, before: &request.before, shares: &[], told: &[] };
     let likelihood = parts.likelihood(&prepared, Some(freedom));
     let density = coordinates.mixture(&request.density);
     match &request.ask {
@@ -68,7 +126,8 @@ pub(in crate::model) fn fit_remote(
     let share = n as f64 / total;
     let squares = rows.squares(0) * share * share;
     let elsewhere = RemoteLine { rows: remote.rows, density: &density, n, share, squares, control };
-    let mut prepared = LineRows::new(sample, targets, &SharedErrors::default(), &density, control)?;
+    let counted = Counted::new(sample, targets)?;
+    let mut prepared = LineRows::new(&counted, targets, &SharedErrors::default(), &density, control)?;
     let coordinates = coordinates(&density);
     prepared.rescale(&coordinates);
     let scaled = coordinates.mixture(&density);

@@ -1,7 +1,7 @@
 //! [`LineRows`]: what is known of every row that counts, in the form in which the likelihood sees it.
 
 use crate::control::Control;
-use crate::data::{Incomplete, Modes, Targets};
+use crate::data::{Incomplete, Modes, Taken, Targets};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
 use crate::model::clusters;
@@ -13,10 +13,29 @@ use crate::model::shared_features;
 
 use super::SharedErrors;
 
-pub(super) struct LineRows {
+/// Rows that count, copied where others do not.
+pub(super) struct Counted<'a> {
+    rows: Incomplete<'a>,
+    numbers: Vec<usize>,
+    taken: Option<Taken>,
+}
+
+impl<'a> Counted<'a> {
+    pub(super) fn new(rows: Incomplete<'a>, targets: &Targets) -> Result<Self> {
+        let numbers: Vec<usize> = (0..rows.n_rows()).filter(|&i| targets.weight(i) > 0.0).collect();
+        let taken = if numbers.len() == rows.n_rows() { None } else { Some(rows.take(&numbers)?) };
+        Ok(Self { rows, numbers, taken })
+    }
+
+    fn rows(&self) -> Incomplete<'_> {
+        self.taken.as_ref().map_or(self.rows, Taken::rows)
+    }
+}
+
+pub(super) struct LineRows<'a> {
     /// Numbers in the caller's table.
     pub numbers: Vec<usize>,
-    pub truths: Truths,
+    pub truths: Truths<'a>,
     pub y: Vec<f64>,
     /// t^2
     pub known: Vec<f64>,
@@ -35,19 +54,15 @@ pub(super) struct LineRows {
     pub scaled: Option<ScaledNoise>,
 }
 
-impl LineRows {
+impl<'a> LineRows<'a> {
     pub(super) fn new(
-        rows: Incomplete<'_>,
+        rows: &'a Counted<'a>,
         targets: &Targets,
         shared: &SharedErrors,
         mixture: &Mixture,
         control: &Control,
     ) -> Result<Self> {
-        let n = rows.n_rows();
-        let kept: Vec<usize> = (0..n).filter(|&i| targets.weight(i) > 0.0).collect();
-        let d = mixture.n_features();
-        let taken = if kept.len() == n { None } else { Some(rows.take(&kept)?) };
-        let own = taken.as_ref().map_or(rows, |taken| taken.rows());
+        let (counted, kept, d) = (rows.rows(), rows.numbers.clone(), mixture.n_features());
         let total: f64 = kept.iter().map(|&i| targets.weight(i)).sum();
         let share = kept.len() as f64 / total;
         let groups: Option<Vec<u32>> = shared.groups.as_ref().map(|g| kept.iter().map(|&i| g[i]).collect());
@@ -63,13 +78,13 @@ impl LineRows {
         if limits.as_ref().is_some_and(|limits| limits.iter().all(|limit| *limit != 0)) {
             return Err(Error::Data("every target is a limit, so nothing is known of their size".into()));
         }
-        let crossed = crossed.map(|c| Crossed::new(own, mixture, &c, &known, &kept)).transpose()?;
+        let crossed = crossed.map(|c| Crossed::new(counted, mixture, &c, &known, &kept)).transpose()?;
         let limits = limits.filter(|limits| limits.iter().any(|limit| *limit != 0));
         if let Some(crossed) = &crossed {
             known.iter_mut().zip(&crossed.taken).for_each(|(t, taken)| *t = (*t - taken).max(0.0));
         }
         Ok(Self {
-            truths: Truths::new(own, mixture, control)?,
+            truths: Truths::new(counted, mixture, control)?,
             y: pick(targets.values()),
             crossed,
             known,

@@ -14,6 +14,9 @@ const ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// Added to the squares of features in units of their spread, where the rows do not determine the line.
 const RIDGE: f64 = 1e-10;
 
+/// The least residuals that are a unit, as a part of known errors.
+const BESIDE: f64 = 1e-9;
+
 pub(super) struct Start {
     /// Intercept and coefficients.
     pub law: Vec<f64>,
@@ -27,7 +30,7 @@ pub(super) struct Start {
 }
 
 /// From the rows; `open`: they do not determine the line.
-pub(super) fn start(rows: &LineRows, noise: Noise, open: bool) -> Result<Start> {
+pub(super) fn start(rows: &LineRows<'_>, noise: Noise, open: bool) -> Result<Start> {
     let n = rows.n();
     let mut weights = rows.weights.clone();
     // Near the targets: what large numbers have in common takes no digit.
@@ -35,7 +38,8 @@ pub(super) fn start(rows: &LineRows, noise: Noise, open: bool) -> Result<Start> 
     let mut round = 0;
     let (law, residuals, middle) = loop {
         let mut law = solved(rows, &weights, centre, open)?;
-        let mean = |i: usize| dot(&rows.truths.mean(i), &law[1..]) + law[0];
+        let mut reader = rows.truths.reader();
+        let mut mean = |i: usize| dot(&reader.at(i).mean(), &law[1..]) + law[0];
         let residuals: Vec<f64> = (0..n).map(|i| rows.target(i) - centre - mean(i)).collect();
         let middle = median(residuals.iter().map(|r| r.abs()).collect());
         round += 1;
@@ -51,19 +55,21 @@ pub(super) fn start(rows: &LineRows, noise: Noise, open: bool) -> Result<Start> 
     let rounding = (ROUNDING * size).max(f64::MIN_POSITIVE.sqrt());
     let squares = residuals.iter().map(|r| r * r).sum::<f64>() / n as f64;
     let typical = if noise == Noise::Normal { squares } else { (1.4826 * middle).powi(2) };
-    let unit = typical.sqrt().max(rounding);
+    // Beside errors that are known, smaller residuals are no unit.
+    let known = rows.known.iter().sum::<f64>() / n as f64;
+    let unit = typical.sqrt().max(rounding).max(BESIDE * known.sqrt());
     let far: Vec<f64> = residuals.iter().map(|r| (r / unit).powi(2)).filter(|square| *square > 16.0).collect();
     let bad = far.iter().sum::<f64>() / far.len().max(1) as f64;
     Ok(Start { law, unit, rounding, typical: typical / (unit * unit), bad })
 }
 
 /// Weighted least squares of y - `centre`.
-fn solved(rows: &LineRows, weights: &[f64], centre: f64, open: bool) -> Result<Vec<f64>> {
+fn solved(rows: &LineRows<'_>, weights: &[f64], centre: f64, open: bool) -> Result<Vec<f64>> {
     let p = rows.truths.d + 1;
     let (mut gram, mut right) = (vec![0.0; p * p], vec![0.0; p]);
-    let mut x = vec![1.0; p];
+    let (mut x, mut reader) = (vec![1.0; p], rows.truths.reader());
     for i in 0..rows.n() {
-        x[1..].copy_from_slice(&rows.truths.mean(i));
+        x[1..].copy_from_slice(&reader.at(i).mean());
         let y = rows.target(i) - centre;
         for a in 0..p {
             right[a] += weights[i] * x[a] * y;

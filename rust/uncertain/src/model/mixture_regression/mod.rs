@@ -20,7 +20,7 @@ use crate::control::Control;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::data::{Incomplete, Targets};
 use crate::deconvolution::with_target::Joint;
-use crate::deconvolution::{self, Components, FittedMixture, Mixture, RemoteEm, Report};
+use crate::deconvolution::{self, Components, FittedMixture, Mixture, Observed, RemoteEm, Report};
 use crate::density::Densities;
 use crate::error::{Error, Result};
 use crate::model::error_scale::read_with;
@@ -86,8 +86,7 @@ pub fn fit<'a>(
             (rows.components().with_parts(&parts), mixtures.targets(targets)?)
         }
     };
-    let joint = Joint::new(each, &targets_of)?;
-    let fitted = fit_joint(params, joint.rows(), targets_of.weights(), control)?;
+    let fitted = fit_joint(params, each, &targets_of, control)?;
     if fitted.mixture.n_components() > 1 {
         return Model::from_mixture(fitted);
     }
@@ -104,10 +103,16 @@ pub fn fit<'a>(
 fn fit_joint(
     params: &ValidParams,
     rows: Incomplete<'_>,
-    weights: Option<&crate::data::Weights>,
+    targets: &Targets,
     control: &Control,
 ) -> Result<FittedMixture> {
-    params.params().em.clone().check()?.fit_rows(rows, weights, false, control)
+    let em = params.params().em.clone().check()?;
+    rows.check_with(targets.weights())?;
+    targets.check_rows(rows.gaussians().n_rows())?;
+    match Observed::with_target(rows, targets) {
+        Some(observed) => em.fit_observed(observed, false, control),
+        None => em.fit_rows(Joint::new(rows, targets)?.rows(), targets.weights(), false, control),
+    }
 }
 
 /// [`fit`] by passes over rows held by other processes; of several components their last feature is the target.
@@ -185,7 +190,7 @@ impl Model {
         self.scaled(rows.into(), |rows| match &self.law {
             Some(law) => {
                 // Of the line itself: what a mixture holds has lost a scatter that is small beside what features explain.
-                let truths = Truths::new(rows, &conditional::feature_marginal(&self.mixture)?, control)?;
+                let truths = Truths::passing(rows, &conditional::feature_marginal(&self.mixture)?, control)?;
                 predictors(&truths, law.intercept, &law.coef, law.scatter.powi(2))
             }
             None => conditional::densities(&self.mixture, rows, control),

@@ -4,16 +4,14 @@
 
 use ndarray::Array2;
 
-use super::{Beside, Errors, Law, Model, Params, ValidParams, conditional, fit_joint, fit_remote};
+use super::{Beside, Errors, Law, Model, Params, ValidParams, conditional, fit_remote};
 use crate::control::Control;
 use crate::data::Incomplete;
-use crate::deconvolution::{Components, Mixture, Observed, ReportHeader, log_sum};
+use crate::deconvolution::{Mixture, Observed, ReportHeader, log_sum};
 use crate::density::Densities;
 use crate::error::{Error, Result};
 use crate::model::line::SharedErrors;
-use crate::state::{
-    About, Arrays, Fitted, OfMixtures, Parameters as _, Parts, Predictor, RemoteRows, Training, column,
-};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, RemoteRows, Training, column};
 
 impl Fitted for Model {
     type Params = Params;
@@ -22,21 +20,9 @@ impl Fitted for Model {
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         let Some(targets) = &training.targets else {
-            // The last feature is the target.
-            if params.params().em.components == Components::Fixed(1) {
-                return Err(Error::Data("a regression needs the targets of the rows".into()));
-            }
-            return Self::from_mixture(fit_joint(params, training.rows, training.weights.as_ref(), control)?);
+            return Err(Error::Data("a regression needs the targets of the rows".into()));
         };
         let shared = SharedErrors { modes: training.modes.clone(), groups: training.groups.clone() };
-        let asked;
-        let params = match training.profile {
-            None => params,
-            level => {
-                asked = params.params().clone().profile(level).check()?;
-                &asked
-            }
-        };
         super::fit(params, training.rows, targets, &shared, control)
     }
 
