@@ -33,7 +33,7 @@ NAMES = {"measurement": "measurement error", "spread": "spread"}
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Report:
-    """Did the error bars help, for which rows, and are meaning, error bars and probabilities right?
+    """Comparison of a model with fits without error bars, on held-out rows.
 
     Tables are Polars frames. Differences are paired: all candidates predict the same held-out rows. ``str``
     is one page, `plot` draws it, and `to_dict` is for JSON.
@@ -200,14 +200,14 @@ class Report:
     __repr__ = __str__
 
     def to_dict(self) -> JsonObject:
-        """Return numbers, strings and lists, ready for JSON; of `rows` those that are listed."""
+        """Return numbers, strings and lists, ready for JSON; `rows` as listed."""
         names = [name for name, value in vars(type(self)).items() if isinstance(value, property)]
         names += [field.name for field in fields(self) if field.name != "pit"]
         found = {name: _json_ready(getattr(self, name)) for name in names if name[0] != "_"}
         return found | {"rows": _json_ready(self.rows.head(self.listed))}
 
     def plot(self) -> Figure:
-        """Draw differences of the candidates, gains by error size, and calibration, side by side."""
+        """Draw differences of candidates, gains by error size, and calibration."""
         figure, whole = new_figure(13.0, 4.0)
         whole.remove()
         left, middle, right = figure.subplots(1, 3)
