@@ -381,7 +381,7 @@ fit(table.with_columns(label=pl.lit("a")), method="gsu")
 fit(table, sample_weight=[-1.0] * 40, method="gsu")
     UncertainError: sample_weight...row 0 is -1
 model.predict(table.with_columns(u_err=50.0, v_err=50.0))
-    ErrorSizesWarning: u (median error...50 now
+    ErrorSizesWarning: u (median 50, in training
 code = pl.when(pl.int_range(40) % 5 == 0).then(-999.0)
 fit(table.with_columns(u=code.otherwise("u")), method="gsu")
     UncertainWarning: u...-999
