@@ -1,7 +1,6 @@
-"""File names, folders and links that are not what they look like: the rows that are read are those named.
-
-A generator lays trees of folders, links and loops; what must be read is computed by a walk of its own.
-"""
+"""Hostile files: trees of folders, links and loops beside a walk of its own, Arrow columns that say they are
+rows with error bars and are not, damaged text and files. Generators made some 2,500 inputs; what they found
+is named here."""
 
 from __future__ import annotations
 
@@ -14,13 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import children
+import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
-from catalogues import read_table, write_table
+from catalogues import open_files, read_table, write_table
 from polars.testing import assert_frame_equal
+from test_table_files import ARCHIVES
 
 import uncertain
-from uncertain.exceptions import UncertainError, UncertainWarning
+from uncertain.exceptions import TableError, UncertainError, UncertainWarning
 
 NAMES = (
     "[ab]", "x*y", "x?y", "**", "***", "[!a]", "[z-a]", "[[]", "[", "]", "{a,b}", "~", "~root", "$HOME",
@@ -234,3 +236,146 @@ def test_terminals_do_not_obey_names(tmp_path: Path) -> None:
             warnings.simplefilter("ignore")
             result = CliRunner().invoke(main, arguments)
         assert not {"\x1b", "\x07", "\r", "\u202e"} & {*result.output}, result.output
+
+
+NUMBERS = [float(k % 7) + 3.0 * (k % 2) for k in range(30)]
+NAME, META = b"ARROW:extension:name", b"ARROW:extension:metadata"
+
+
+def hostile_table(
+    storage: pa.Array, name: bytes = b"uncertain.gaussian", metadata: bytes = b"{}"
+) -> pa.Table:
+    labels = pa.array([("a", "b")[k % 2] for k in range(30)])
+    field = pa.field("x", storage.type, metadata={NAME: name, META: metadata})
+    return pa.Table.from_arrays([storage, labels], schema=pa.schema([field, ("label", pa.string())]))
+
+
+def structs(**fields: pa.Array) -> pa.StructArray:
+    return pa.StructArray.from_arrays([*fields.values()], names=[*fields])
+
+
+def test_structs_without_a_mean() -> None:
+    numbers = pa.array(NUMBERS)
+    for name in (b"uncertain.gaussian", b"uncertain.mixture"):
+        with pytest.raises(UncertainError, match=r"x: .* with a field mean, not of \['std'\]"):
+            uncertain.fit(hostile_table(structs(std=numbers), name), "label", method="gsu")
+
+
+def test_structs_with_a_name_twice() -> None:
+    numbers = pa.array(NUMBERS)
+    twice = pa.StructArray.from_arrays([numbers, numbers, numbers], names=["mean", "std", "std"])
+    with pytest.raises(UncertainError, match=r"x: a column of type struct.*cannot be read"):
+        uncertain.fit(hostile_table(twice), "label", method="gsu")
+
+
+def test_metadata_that_is_no_text() -> None:
+    rows = structs(mean=pa.array(NUMBERS), std=pa.array([0.1] * 30))
+    for metadata in (b"\xff\xfe", b"", b"{", b"[]", b'{"names": 3}'):
+        try:
+            model = uncertain.fit(hostile_table(rows, metadata=metadata), "label", method="gsu")
+        except UncertainError:
+            continue
+        assert model.feature_names_ == ["x"]
+
+
+def test_mixtures_of_a_fixed_number_of_components() -> None:
+    two = [x for value in NUMBERS for x in (value, value + 1.0)]
+    fixed = {"weight": [0.5] * 60, "mean": two, "std": [0.2] * 60}
+    arrays = {f: pa.FixedSizeListArray.from_arrays(pa.array(own), 2) for f, own in fixed.items()}
+    lists = {f: own.cast(pa.list_(pa.float64())) for f, own in arrays.items()}
+    expected = uncertain.fit(hostile_table(structs(**lists), b"uncertain.mixture"), "label", method="gsu")
+    for mixed in (arrays, lists | {"weight": arrays["weight"]}):
+        given = hostile_table(structs(**mixed), b"uncertain.mixture")
+        model = uncertain.fit(given, "label", method="gsu")
+        assert model.predict(given).to_pylist() == expected.predict(given).to_pylist()
+    single = {"weight": pa.array([1.0] * 30), "mean": pa.array(NUMBERS), "std": pa.array([0.1] * 30)}
+    with pytest.raises(UncertainError, match=r"x: weight of a mixture is a list"):
+        uncertain.fit(hostile_table(structs(**single), b"uncertain.mixture"), "label", method="gsu")
+
+
+ODD = (
+    "1-999999999999",
+    "9-3",
+    "-5",
+    "F99999999.3",
+    "A0",
+    "|||||",
+    "\x00",
+    "\u202e",
+    "\r",
+    "1e400",
+    "9" * 400,
+    "=" * 80,
+)
+
+
+def damaged(text: str, rng: random.Random) -> bytes:
+    """A byte flipped, the end lost, a line gone, twice or moved, or something odd in a line."""
+    lines = text.splitlines(keepends=True)
+    at, kind = rng.randrange(len(lines)), rng.choice(("flip", "cut", "gone", "twice", "moved", "odd", "odd"))
+    if kind == "flip":
+        data = bytearray(text.encode())
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        return bytes(data)
+    if kind == "cut":
+        return text.encode()[: rng.randrange(len(text))]
+    if kind == "odd":
+        place = rng.randrange(len(lines[at]))
+        lines[at] = lines[at][:place] + rng.choice(ODD) + lines[at][place + rng.randrange(4) :]
+    else:
+        moved = lines[at] if kind == "twice" else lines.pop(at)
+        lines[rng.randrange(len(lines)) : 0] = [] if kind == "gone" else [moved]
+    return "".join(lines).encode()
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_damaged_text_of_archives_is_a_table_or_refused(name: str, tmp_path: Path) -> None:
+    rng = random.Random(0)
+    for _ in range(40):
+        (tmp_path / name).write_bytes(damaged(ARCHIVES[name], rng))
+        try:
+            found = open_files(tmp_path / name)
+            found.load(found.names)
+        except UncertainError as error:
+            assert name in str(error)
+
+
+ENDINGS = ("parquet", "arrow", "fits", "csv.gz", "ndjson", "json", "ecsv", "vot", "tbl")
+
+
+def frame(n: int = 60) -> pl.DataFrame:
+    rng = np.random.default_rng(0)
+    label = np.repeat(["star", "quasar"], n // 2)
+    x = rng.normal(size=n) + 3.0 * (label == "star")
+    return pl.DataFrame({"x": x, "x_err": rng.uniform(0.1, 0.5, n), "n": np.arange(n), "label": label})
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_what_is_cut_short_or_something_else(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"t.{ending}"
+    write_table(frame(), tmp_path / ("t.ecsv" if ending == "tbl" else path.name))
+    whole = (tmp_path / "t.ecsv").read_bytes() if ending == "tbl" else path.read_bytes()
+    cuts = [b"", whole[:11], whole[: len(whole) // 2 + 1]]
+    for damaged in (*(cuts[:2] if ending in ("ecsv", "tbl") else cuts), b"\x00\xff" * 300):
+        path.write_bytes(damaged)
+        for act in (read_table, lambda path: uncertain.fit(path, method="gsu")):
+            with pytest.raises(TableError, match=rf"t\.{ending}: not a readable"):
+                act(path)
+
+
+def test_a_page_that_is_damaged_is_found_when_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    frame(20_000).write_parquet(path, row_group_size=1_000)
+    data = bytearray(path.read_bytes())
+    data[200:3000] = b"\0" * 2800
+    path.write_bytes(data)
+    table = open_files(path)
+    with pytest.raises(TableError, match=r"t\.parquet: not a readable parquet file"):
+        table.load(["x"])
+    with pytest.raises(TableError, match=r"t\.parquet: not a readable parquet file"):
+        uncertain.fit(path, method="gsu", memory="200MB")
+
+
+def test_what_is_not_the_files_fault_is_not_called_so() -> None:
+    with pytest.raises(FileNotFoundError):
+        uncertain.fit("absent.parquet")

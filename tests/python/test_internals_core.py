@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.metrics import log_loss
 from sklearn.utils.validation import check_random_state
-from test_docs import ROOT
 from test_penalty import assert_rule, numbers, two_classes
+from test_readme import PACKAGE as ROOT
 
 import uncertain
 from uncertain import (

@@ -1,8 +1,10 @@
-"""Profile intervals of lines: closed forms, SciPy's maxima of the same likelihoods, and simulated truths."""
+"""Laws: profile intervals, the bias that errors of features add and that is taken off, errors that rows
+share, and directions that rows do not determine."""
 
 from __future__ import annotations
 
 import pickle
+import re
 import warnings
 from typing import Any
 
@@ -10,13 +12,13 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.optimize import minimize
-from scipy.special import ndtri
-from scipy.stats import norm
+from scipy.special import expit, ndtri
+from scipy.stats import multivariate_normal, norm
 
 import uncertain
 from uncertain import GaussianArray, GaussianMixtureRegressor, UncertainError
 from uncertain.exceptions import ParameterError, UncertainWarning
-from uncertain.laws import LinearLaw
+from uncertain.laws import GeneralizedLinearLaw, LinearLaw
 
 Floats = Any
 Bounds = list[tuple[float | None, float | None]]
@@ -166,3 +168,270 @@ def test_profiles_that_cannot_be_are_refused() -> None:
         LinearLaw().fit(X, y).conf_int(method="likelihood")
     with pytest.raises(AttributeError, match="2"):
         GaussianMixtureRegressor(2, random_state=0).fit(X, y).conf_int(method="profile")
+
+
+BETA = np.array([1.0, -1.5])
+
+
+def read(family: str, n: int, seed: int, size: float = 0.6) -> tuple[GaussianArray, np.ndarray, np.ndarray]:
+    """Readings of two features, targets, and the true features."""
+    rng = np.random.default_rng((seed, n))
+    z = rng.multivariate_normal([0, 0], [[1.0, 0.5], [0.5, 0.89]], size=n)
+    std = size * np.exp(rng.normal(0.0, 0.5, size=(n, 2)))
+    eta = z @ BETA
+    if family == "ordinal":
+        y = np.digitize(eta + rng.logistic(size=n), [-1.0, 0.5, 2.0])
+    elif family == "binomial":
+        y = (eta + rng.logistic(size=n) > 0).astype(int)
+    else:
+        y = np.exp(eta) * rng.gamma(2.0, 0.5, size=n)
+    return GaussianArray(z + std * rng.normal(size=(n, 2)), std=std), y, z
+
+
+@pytest.mark.parametrize("family", ["binomial", "ordinal"])
+def test_the_correction_is_what_the_jackknife_finds_beyond_exact_features(family: str) -> None:
+    taken, expected = [], []
+    for seed in range(30):
+        X, y, z = read(family, 400, seed)
+        plain, corrected = (GeneralizedLinearLaw(family, bias_correction=by) for by in (None, "errors"))
+        taken.append(plain.fit(X, y).coef_ - corrected.fit(X, y).coef_)
+        jack = GeneralizedLinearLaw(family, bias_correction="jackknife")
+        of_errors = plain.coef_ - jack.fit(X, y).coef_
+        exact = GeneralizedLinearLaw(family).fit(z, y)
+        expected.append(of_errors - (exact.coef_ - jack.fit(z, y).coef_))
+    taken, expected = np.mean(taken, axis=0), np.mean(expected, axis=0)
+    # The jackknife's error over 30 sets is some 20 %.
+    np.testing.assert_allclose(taken, expected, rtol=0.5)
+    assert taken[0] > 0.01 and taken[1] < -0.015
+
+
+@pytest.mark.parametrize("family", ["binomial", "ordinal", "gamma"])
+def test_exact_features_are_left_alone_and_small_errors_nearly(family: str) -> None:
+    _, y, z = read(family, 200, 3)
+    plain = GeneralizedLinearLaw(family, bias_correction=None).fit(z, y)
+    np.testing.assert_array_equal(GeneralizedLinearLaw(family).fit(z, y).coef_, plain.coef_)
+    for size, near in ((1e-5, 1e-6), (0.05, 0.02)):
+        found = GeneralizedLinearLaw(family).fit(GaussianArray(z, std=size), y)
+        uncorrected = GeneralizedLinearLaw(family, bias_correction=None).fit(GaussianArray(z, std=size), y)
+        assert np.all(np.abs(found.coef_ - uncorrected.coef_) < near * plain.std_)
+
+
+def test_the_correction_knows_neither_the_order_of_rows_nor_units() -> None:
+    X, y, _ = read("ordinal", 150, 1)
+    law = GeneralizedLinearLaw("ordinal").fit(X, y)
+    order = np.random.default_rng(0).permutation(150)
+    again = GeneralizedLinearLaw("ordinal").fit(X[order], y[order])
+    np.testing.assert_allclose(again.coef_, law.coef_, rtol=1e-7)
+    unit = np.array([1e3, 1e-2])
+    scaled = GaussianArray(X.means * unit + 5 * unit, std=X._deviations() * unit)
+    other = GeneralizedLinearLaw("ordinal").fit(scaled, y)
+    np.testing.assert_allclose(other.coef_ * unit, law.coef_, rtol=1e-5)
+    assert np.all(np.diff(law.extra_["thresholds"]) > 0)
+
+
+def test_laws_with_a_penalty_are_not_corrected() -> None:
+    X, y, _ = read("binomial", 150, 1)
+    held = GeneralizedLinearLaw(alpha=0.05).fit(X, y)
+    np.testing.assert_array_equal(
+        held.coef_, GeneralizedLinearLaw(alpha=0.05, bias_correction=None).fit(X, y).coef_
+    )
+
+
+def test_where_true_classes_are_nearly_apart_little_is_taken_off() -> None:
+    # Standard errors are as large as the coefficients, and the expansion says many times what there is.
+    rng = np.random.default_rng(0)
+    z, std = rng.normal(size=(300, 2)), rng.uniform(0.2, 0.5, size=(300, 2))
+    X = GaussianArray(z + std * rng.normal(size=(300, 2)), std=std)
+    y = z @ BETA + 0.3 * rng.normal(size=300) > 0
+    with warnings.catch_warnings(action="ignore"):
+        law = GeneralizedLinearLaw().fit(X, y)
+        plain = GeneralizedLinearLaw(bias_correction=None).fit(X, y)
+        few = [GeneralizedLinearLaw().fit(*read("binomial", 25, seed, 1.0)[:2]) for seed in range(5)]
+    assert np.all(np.abs(law.coef_ - plain.coef_) < 0.3 * plain.std_)
+    assert np.all(np.abs(law.coef_) > np.abs(law.naive_coef_))
+    assert all(np.all(np.isfinite(one.coef_)) for one in few)
+
+
+def test_intervals_by_the_profile_move_with_the_estimate() -> None:
+    X, y, _ = read("binomial", 200, 2)
+    law = GeneralizedLinearLaw().fit(X, y)
+    ends = law.conf_int(method="profile")
+    assert np.all((ends[:, 0] < law.coef_) & (law.coef_ < ends[:, 1]))
+    width = ends[:, 1] - ends[:, 0]
+    assert np.all(np.abs(width / (4 * law.std_) - 1) < 0.3)
+
+
+SLOPES = np.array([1.0, -1.5])
+
+
+def read_by_surveys(seed: int, n: int, k: int = 4) -> tuple[GaussianArray, np.ndarray, np.ndarray]:
+    """Two features whose readings in a survey share a calibration error, modes (n, 3, k), and the predictor.
+
+    The predictor has a part of each error, too: the last of the modes.
+    """
+    rng = np.random.default_rng((seed, 78))
+    z = rng.multivariate_normal([0, 0], [[1.0, 0.5], [0.5, 0.89]], size=n)
+    survey, s = rng.integers(k, size=n), rng.uniform(0.2, 0.5, (n, 2))
+    inside = survey[:, None] == np.arange(k)
+    modes = np.stack([0.6 * inside, -0.3 * inside * (np.arange(k) % 2), 0.4 * inside], axis=1)
+    a = rng.normal(size=k)
+    X = GaussianArray(z + s * rng.normal(size=(n, 2)) + modes[:, :2] @ a, std=s)
+    return X, modes, 1.0 + z @ SLOPES + modes[:, 2] @ a
+
+
+def test_lognormal_times_are_generalised_least_squares() -> None:
+    rng = np.random.default_rng(0)
+    n, k = 120, 5
+    z, M = rng.normal(size=(n, 2)), rng.normal(size=(n, k)) * [1.0, 0.5, 0.3, 0.1, 2.0]
+    y = 0.5 + z @ SLOPES + M @ rng.normal(size=k) + 0.6 * rng.normal(size=n)
+    law = GeneralizedLinearLaw("lognormal").fit(z, np.exp(y), modes=M)
+    A = np.column_stack([np.ones(n), z])
+    C = law.extra_["scale"][0] ** 2 * np.eye(n) + M @ M.T
+    inside = np.linalg.inv(A.T @ np.linalg.solve(C, A))
+    beta = inside @ A.T @ np.linalg.solve(C, y)
+    np.testing.assert_allclose(np.r_[law.intercept_, law.coef_], beta, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(law.covariance_[:3, :3], inside, rtol=0.02, atol=1e-5)
+    a = M.T @ np.linalg.solve(C, y - A @ beta)
+    np.testing.assert_allclose(law.modes_, a, rtol=1e-8)
+    likelihood = multivariate_normal(A @ beta, C).logpdf(y) - y.sum()
+    assert law.loglikelihood_ == pytest.approx(likelihood, abs=1e-6)
+    assert "mode 4" in law.summary()
+    # A combination of modes is the same errors.
+    turn = np.linalg.qr(rng.normal(size=(k, k)))[0]
+    again = GeneralizedLinearLaw("lognormal").fit(z, np.exp(y), modes=M @ turn)
+    np.testing.assert_allclose(again.coef_, law.coef_, rtol=1e-8)
+    np.testing.assert_allclose(turn @ again.modes_, law.modes_, rtol=1e-6)
+
+
+def test_errors_of_features_are_those_of_the_line() -> None:
+    X, modes, eta = read_by_surveys(1, 200)
+    y = eta + 0.3 * np.random.default_rng(2).normal(size=200)
+    line = LinearLaw().fit(X, y, modes=modes)
+    law = GeneralizedLinearLaw("lognormal", bias_correction=None).fit(X, np.exp(y), modes=modes)
+    # The line's scatter counts degrees of freedom.
+    assert np.all(np.abs(law.coef_ - line.coef_) < 0.1 * line.coef_std_)
+    np.testing.assert_allclose(law.std_, line.coef_std_, rtol=0.06)
+    assert np.all(np.abs(law.modes_ - line.modes_) < 0.1 * line.modes_std_)
+    np.testing.assert_allclose(law.modes_std_, line.modes_std_, rtol=0.05)
+    # Without the target's part.
+    alone = GeneralizedLinearLaw("lognormal", bias_correction=None).fit(X, np.exp(y), modes=modes[:, :2])
+    beside = LinearLaw().fit(X, y, modes=modes[:, :2])
+    assert np.all(np.abs(alone.coef_ - beside.coef_) < 0.1 * beside.coef_std_)
+
+
+def test_intervals_of_classes_and_counts_are_as_wide_as_they_miss_where_rows_share_errors() -> None:
+    """(estimate - truth)^2 / std^2 is 1 to sqrt(2 / 30) in 30 sets: the bound is four of these."""
+    for family in ("binomial", "poisson"):
+        known, ignored = [], []
+        for seed in range(30):
+            X, modes, eta = read_by_surveys(seed, 400)
+            rng = np.random.default_rng(seed)
+            y = rng.uniform(size=400) < expit(eta) if family == "binomial" else rng.poisson(np.exp(eta - 1))
+            for pulls, given in ((known, modes), (ignored, None)):
+                low, high = GeneralizedLinearLaw(family).fit(X, y, modes=given).conf_int().T
+                pulls.append(1.96 * (low + high - 2 * SLOPES) / (high - low))
+        assert np.all(np.square(known).mean(axis=0) < 1 + 4 * np.sqrt(2 / 30)), (family, known)
+        assert np.square(ignored).mean(axis=0)[0] > 1 + 4 * np.sqrt(2 / 30), (family, ignored)
+
+
+def test_tables_and_files_hold_modes(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    X, modes, eta = read_by_surveys(3, 300)
+    y = np.random.default_rng(0).poisson(np.exp(eta - 1))
+    law = GeneralizedLinearLaw("poisson").fit(X, y, modes=modes[:, 2])
+    table = {"u": X.means[:, 0], "v": X.means[:, 1], "count": y.astype(float)}
+    table |= {f"{name}_err": X._deviations()[:, j] for j, name in enumerate("uv")}
+    table |= {f"mode_{k}": modes[:, 2, k] for k in range(4)}
+    names = [f"mode_{k}" for k in range(4)]
+    model = uncertain.fit(
+        table, target="count", method="law", family="poisson", features=["u", "v"], modes=names
+    )
+    np.testing.assert_allclose(model.coef_[0], law.coef_, rtol=1e-9)
+    model.save(tmp_path / "law.uncertain")
+    again = uncertain.load(tmp_path / "law.uncertain").pipeline_[-1]
+    np.testing.assert_array_equal(again.modes_, model.pipeline_[-1].modes_)
+    assert again.modes_std_.shape == (4,)
+    both = uncertain.fit(
+        table, target="count", method="law", family="poisson", features=["u", "v"], modes=modes
+    )
+    expected = GeneralizedLinearLaw("poisson").fit(X, y, modes=modes)
+    np.testing.assert_allclose(both.coef_[0], expected.coef_, rtol=1e-9)
+
+
+NAMES = ["mass", "age", "flux"]
+
+
+def rows(case: str, noise: float) -> tuple[GaussianArray, Floats]:
+    """Three features of which two directions are known, and targets."""
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=(150, 3))
+    if case == "sum":
+        z[:, 2] = z[:, 0] + z[:, 1]
+    elif case == "copy":
+        z[:, 2] = 3 * z[:, 1] + 5
+    elif case == "constant":
+        z[:, 2] = 7.0
+    y = z @ [1.0, -2.0, 0.0] + 0.3 * rng.normal(size=150)
+    # Errors that respect the sum: readings of features that are exact combinations are combinations, too.
+    e = noise * rng.normal(size=(150, 3))
+    if case in ("sum", "copy"):
+        e[:, 2] = e[:, 0] + e[:, 1] if case == "sum" else 3 * e[:, 1]
+    if case == "constant":
+        e[:, 2] = 0.0
+    turn = {"sum": [1.0, 1.0, 0.0], "copy": [0.0, 3.0, 0.0], "constant": [0.0, 0.0, 0.0]}[case]
+    root = np.array([[1.0, 0, 0], [0, 1, 0], turn]) * noise
+    return GaussianArray(z + e, cov=np.broadcast_to(root @ root.T, (150, 3, 3)), feature_names=NAMES), y
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+@pytest.mark.parametrize(
+    ("case", "names"), [("sum", {"mass", "age", "flux"}), ("copy", {"age", "flux"}), ("constant", {"flux"})]
+)
+def test_a_line_names_the_direction(case: str, names: set[str], noise: float) -> None:
+    X, y = rows(case, noise)
+    with pytest.warns(UncertainWarning, match="leave out a feature") as caught:
+        law = LinearLaw().fit(X, y, y_std=0.1)
+    told = str(caught[0].message)
+    assert set(re.findall(r"of (\w+)", told.split("along")[1].split("(")[0])) == names
+    shares = [abs(float(x)) for x in re.findall(r"(-?\d\.\d\d) of", told)]
+    assert shares == sorted(shares, reverse=True) and np.sum(np.square(shares)) == pytest.approx(1, abs=0.02)
+    if case == "copy":
+        assert told.count("-0.71") == 1 and told.count("0.71") == 2
+    for read in (lambda: law.coef_std_, law.conf_int, law.summary, lambda: law.conf_int(method="profile")):
+        with pytest.raises(AttributeError, match="flux"):
+            read()
+    # Predictions need no slope by itself.
+    assert np.corrcoef(law.predict(X), y)[0, 1] > 0.9
+    with pytest.raises(UncertainError, match=r"of feature 2 \(flux\).*leave out a feature$"):
+        LinearLaw(outliers="student").fit(X, y, y_std=0.1)
+    with pytest.raises(UncertainError, match=r"of feature 2 \(flux\).*alpha > 0$"):
+        GeneralizedLinearLaw().fit(X, y > 0)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.4])
+def test_more_features_than_rows(noise: float) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(8, 12)), rng.normal(size=8)
+    X = GaussianArray(x, std=np.full(x.shape, noise)) if noise else x
+    with pytest.warns(UncertainWarning, match="of feature"):
+        law = LinearLaw().fit(X, y)
+    with pytest.raises(AttributeError, match="do not determine all slopes"):
+        law.summary()
+
+
+def test_columns_of_tables_are_named() -> None:
+    X, y = rows("sum", 0.0)
+    table = pl.DataFrame({name: X.means[:, j] for j, name in enumerate(NAMES)} | {"y": y})
+    with pytest.warns(UncertainWarning, match=r"of flux.*of (mass|age)"):
+        model = uncertain.fit(table, target="y", method="law", exact=NAMES)
+    with pytest.raises(AttributeError, match="flux"):
+        model.conf_int()
+    with pytest.raises(UncertainError, match=r"\(flux\)"):
+        uncertain.fit(table, target="y", method="law", exact=NAMES, outliers="student")
+
+
+def test_well_determined_lines_say_nothing() -> None:
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=(100, 2))
+    x = np.c_[z, z[:, 0] + 0.05 * rng.normal(size=100)]  # nearly a copy, and known to be none
+    law = LinearLaw().fit(x, z[:, 0] + 0.1 * rng.normal(size=100))
+    assert np.isfinite(law.coef_std_).all() and law.coef_std_[2] > 5 * law.coef_std_[1]

@@ -1,13 +1,22 @@
 """Every Python snippet of the README and the site runs, and every link and command in them leads somewhere.
 
-The snippets of one page share a namespace and an empty working directory, so that a page can be
-followed from its first line. The README's Rust snippet is a documentation test of the crate.
+The snippets of one page share a namespace and an empty working directory, so that a page can be followed from
+its first line. The README's Rust snippet is a documentation test of the crate. Descriptions that estimators
+share are all put in, and all used; the check for torn sentences finds them, and nothing else.
 """
 
+from __future__ import annotations
+
+import importlib.util
+import inspect
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+import uncertain
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.parent.name != "guide"]
@@ -112,3 +121,114 @@ def test_every_file_and_test_that_the_papers_pages_name_exists() -> None:
         assert not function or re.search(rf"(fn|def) {function}\b", found[0].read_text(encoding="utf-8")), (
             f"{path} has no {function}"
         )
+
+
+PLACE = re.compile(r"^ *\{([A-Z][a-z]+: )?\w+(, \w+)*\}$", re.MULTILINE)
+"""A line that stands for descriptions of parameters, such as {n_jobs, classes_}."""
+
+PACKAGE = Path(uncertain.__file__).parent
+
+
+def docstrings() -> Iterator[tuple[str, str]]:
+    """(name, docstring) of what users see: public names, and members of public classes and modules."""
+    for name in uncertain.__all__:
+        thing: Any = getattr(uncertain, name)
+        members = {name: thing} | dict(inspect.getmembers(thing))
+        for member, value in members.items():
+            if not member.startswith("_") and isinstance(getattr(value, "__doc__", None), str):
+                yield f"{name}.{member}", value.__doc__
+
+
+def test_no_place_is_left_empty() -> None:
+    seen = list(docstrings())
+    assert len(seen) > 300
+    assert not [name for name, text in seen if PLACE.search(text)]
+
+
+def test_every_parameter_of_an_estimator_is_described() -> None:
+    for name in uncertain.__all__:
+        thing = getattr(uncertain, name)
+        if not hasattr(thing, "_get_param_names"):
+            continue
+        parameters = (thing.__doc__ or "").partition("Parameters\n")[2]
+        for parameter in thing._get_param_names():
+            assert re.search(
+                rf"^ *([\w, \\\n]+, *)?{parameter}\b[\w, \\\n]*(:|$)", parameters, re.MULTILINE
+            ), f"{name}: {parameter}"
+
+
+PATH = Path(__file__).parents[2] / "tools" / "check_torn.py"
+SPEC = importlib.util.spec_from_file_location("check_torn", PATH)
+assert SPEC is not None and SPEC.loader is not None
+CHECK = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(CHECK)
+
+TORN = '''
+"""A sentence of a docstring that ends too
+early for no reason."""
+
+
+def f(names):
+    """One line.
+
+    x : int
+        What it is. A description that was edited
+        once.
+    """
+    # A comment that was shortened and
+    # goes on here.
+    raise ValueError(
+        "none of these can be read: "
+        "pass a list of "
+        f"names, such as {names}"
+    )
+'''
+
+WHOLE = '''
+"""A summary.
+
+Parameters, a list, a formula and an example may have short lines:
+
+- one
+- two
+
+    y = a x
+    z = b
+
+>>> f(1)
+1
+
+.. code-block:: text
+
+    short lines
+    of a block
+"""
+
+
+def f(names):
+    """Short.
+
+    x : int
+        What it is.
+    y : str
+    """
+    print("one sentence.\\n" "another")
+    raise ValueError(
+        f"{names}: this is as long as a line of this project may be when it has the indentation of this one; "
+        "so it goes on here"
+    )
+'''
+
+
+def test_torn_sentences_are_found() -> None:
+    places = [text for _, text in CHECK.torn(TORN)]
+    assert places == [
+        '"""A sentence of a docstring that ends too',
+        "What it is. A description that was edited",
+        "A comment that was shortened and",
+        "pass a list of",
+    ]
+
+
+def test_short_lines_on_purpose_are_left_alone() -> None:
+    assert CHECK.torn(WHOLE) == []

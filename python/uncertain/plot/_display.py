@@ -33,6 +33,7 @@ Target: TypeAlias = ColumnOrValues | None
 def new_figure(width: float = 8.0, height: float = 6.0) -> tuple[Figure, Axes]:
     """Return a figure that needs no display, and its axes."""
     try:
+        import matplotlib  # noqa: F401
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
