@@ -7,9 +7,10 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use uncertain::data::ElementType;
 use uncertain::data::covariance::{Full, Isotropic, Layout, LowRank, Shared, packed_len};
+use uncertain::data::{Covariances, Rows, Unit};
 use uncertain::loss::ExpectedHinge;
 use uncertain::objective::Problem;
-use uncertain::{Covariances, GaussianArray, Kind, Rows, Unit};
+use uncertain::{GaussianArray, Kind};
 
 /// Rank of the low-rank covariances.
 pub(crate) const RANK: usize = 4;

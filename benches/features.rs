@@ -5,7 +5,7 @@ use uncertain::Kind;
 use uncertain::data::covariance::Layout;
 use uncertain::data::{RowSource, Workspace};
 use uncertain::kernel::features::RandomFeatures;
-use uncertain::probabilistic_kernel::Coupling;
+use uncertain::kernel::probabilistic_rbf::Coupling;
 
 use crate::data::data;
 

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
 use uncertain::data::covariance::Layout;
-use uncertain::probabilistic_kernel::{Coupling, RbfOptions, gram, gram_into};
+use uncertain::kernel::probabilistic_rbf::{Coupling, RbfOptions, gram, gram_into};
 use uncertain::{Control, Kind, parallel};
 
 use crate::data::data;

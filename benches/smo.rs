@@ -3,11 +3,13 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
+use uncertain::data::Labels;
 use uncertain::data::covariance::Layout;
+use uncertain::kernel::probabilistic_rbf::{RbfOptions, gram};
 use uncertain::kernel_svc::{Model, Params};
-use uncertain::probabilistic_kernel::{RbfOptions, gram};
+use uncertain::prelude::*;
 use uncertain::solver::smo::Dense;
-use uncertain::{Control, GaussianArray, Kind, Labels};
+use uncertain::{Control, GaussianArray, Kind};
 
 use crate::data::data;
 
@@ -21,12 +23,15 @@ fn problem() -> (GaussianArray, Labels) {
 }
 
 fn params() -> Params {
-    Params::new().sigma(2.0).threads(Some(1))
+    Params::new().sigma(2.0).control(Control::new().with_threads(1))
 }
 
 fn fitted() -> (GaussianArray, Model) {
     let (rows, labels) = problem();
-    let model = params().check().and_then(|p| p.fit(&rows, &labels, &Control::new())).expect("a valid problem");
+    let model = params()
+        .check()
+        .and_then(|p| p.fit(&Dataset::new(&rows).with_labels(&labels).unwrap()))
+        .expect("a valid problem");
     (rows, model)
 }
 
@@ -45,7 +50,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     for (name, cache_size) in [("matrix", 1 << 30), ("rows", 1 << 21)] {
         let params = params().cache_size(cache_size).check().expect("valid parameters");
         group.bench_function(format!("fit-{N}/{name}"), |b| {
-            b.iter(|| params.fit(black_box(&rows), &labels, &Control::new()));
+            b.iter(|| params.fit(&Dataset::new(black_box(&rows)).with_labels(&labels).unwrap()));
         });
     }
     let (rows, model) = fitted();
@@ -54,7 +59,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let few = rows.slice(0..10);
     group.throughput(Throughput::Elements(10));
     group.bench_function("distribution-10", |b| {
-        b.iter(|| model.decision_distribution(black_box(&few), &Control::new()));
+        b.iter(|| model.decision_distribution(black_box(&few)));
     });
     group.finish();
 }

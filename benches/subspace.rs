@@ -3,9 +3,10 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
+use uncertain::Kind;
 use uncertain::data::covariance::Layout;
+use uncertain::prelude::*;
 use uncertain::transform::{Project, SubspaceProjector};
-use uncertain::{Control, Kind};
 
 use crate::data::data;
 
@@ -17,7 +18,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         let projector = SubspaceProjector::new(0.95, Project::Covariance).expect("a valid share");
         group.throughput(Throughput::Elements(n as u64));
         group.bench_function(format!("eigendecompositions-{n}x{d}"), |b| {
-            b.iter(|| black_box(projector.transform(&data.rows, &Control::new()).expect("valid data")));
+            b.iter(|| black_box(projector.transform(&data.rows).expect("valid data")));
         });
     }
     group.finish();

@@ -1,7 +1,8 @@
 //! Everything that a model can be asked, about rows of every kind of magnitude.
 
+use uncertain::GaussianArray;
+use uncertain::data::{Covariances, Rows};
 use uncertain::file::{Saved, load_from_bytes, save_to_bytes};
-use uncertain::{Covariances, GaussianArray, Rows};
 
 /// Numbers of ordinary and extreme rows.
 const VALUES: [f64; 8] = [0.0, 1.0, -3.5, 1e-300, 1e9, -1e154, 1e300, -0.0];
@@ -28,7 +29,7 @@ pub(crate) fn everything(saved: &Saved) {
         if let Ok(p) = saved.predict_proba(&rows) {
             assert!(p.iter().all(|p| (0.0..=1.0 + 1e-9).contains(p)), "probabilities {p}");
         }
-        let _ = (saved.predict(&rows), saved.decision(&rows), saved.predict_classes(&rows));
+        let _ = (saved.predict(&rows), saved.decision_function(&rows), saved.predict_classes(&rows));
         if let Ok(targets) = saved.predict_targets(&rows) {
             assert!(targets.iter().all(|y| y.is_finite()), "targets {targets:?}");
         }

@@ -11,7 +11,8 @@ use libfuzzer_sys::fuzz_target;
 use uncertain::loss::{LossEval, LossKind, Scores, TargetKind};
 use uncertain::objective::Problem;
 use uncertain::solver::{Options, Solution, SolverKind, Status, fit_linear};
-use uncertain::{Control, Covariances, GaussianArray, Rows, Weights};
+use uncertain::data::{Covariances, Rows, Weights};
+use uncertain::{Control, GaussianArray};
 
 #[derive(Arbitrary, Debug)]
 enum Bars {

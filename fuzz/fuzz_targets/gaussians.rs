@@ -4,7 +4,8 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use uncertain::{Collapse, Covariances, GaussianArray, Rows};
+use uncertain::data::{Covariances, Rows};
+use uncertain::{Collapse, GaussianArray};
 
 #[derive(Arbitrary, Debug)]
 enum Bars {

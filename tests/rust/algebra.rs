@@ -1,7 +1,11 @@
 //! Linear maps and stacking of every kind of covariance against dense references.
 
+use ndarray::{Array2, ArrayView2, arr2};
+use uncertain::data::{Covariances, Names, Rows};
+use uncertain::prelude::*;
+use uncertain::state::HasPredictor;
 use uncertain::transform::LinearMap;
-use uncertain::{Control, Covariances, GaussianArray, Kind, Names, Rows};
+use uncertain::{Control, GaussianArray, Kind};
 
 mod cases;
 use cases::{Numbers, cases, close};
@@ -42,15 +46,20 @@ fn kind_after(from: Kind, matrix: &str, d: usize, bare: bool) -> Kind {
     }
 }
 
+/// Numbers as rows of k.
+fn table(values: &[f64], k: usize) -> ArrayView2<'_, f64> {
+    ArrayView2::from_shape((values.len() / k, k), values).unwrap()
+}
+
 #[test]
 fn images_are_a_s_a() {
     for d in [1, 2, 9, 17] {
         for (name, k, matrix) in matrices(d) {
-            let map = LinearMap::new(matrix.clone(), k).unwrap();
+            let map = LinearMap::new(&table(&matrix, k)).unwrap();
             assert_eq!((map.n_features(), map.n_features_out()), (d, k));
             for case in cases(40, d, 2) {
                 let what = format!("{name}, {}, d = {d}", case.name);
-                let out = map.transform(&case.array, &Control::new()).unwrap();
+                let out = map.transform(&case.array).unwrap();
                 close(&out.dense().unwrap(), &mapped(&case.dense, &matrix, d, k), 1.0, &what);
                 let x = case.array.means().to_vec();
                 let image = |at: usize| (0..d).map(|j| x[at / k * d + j] * matrix[j * k + at % k]).sum();
@@ -59,7 +68,7 @@ fn images_are_a_s_a() {
                 assert_eq!(out.covariances().kind(), expected, "{what}");
                 // Valid for whoever checks it again, and a row's image does not depend on the other rows.
                 GaussianArray::new(out.means().clone(), out.covariances().clone()).unwrap();
-                let few = map.transform(&case.array.take(&[31, 3]).unwrap(), &Control::new()).unwrap();
+                let few = map.transform(&case.array.take(&[31, 3]).unwrap()).unwrap();
                 assert_eq!(few.dense().unwrap(), out.take(&[31, 3]).unwrap().dense().unwrap(), "{what}");
                 assert_eq!(few.means(), out.take(&[31, 3]).unwrap().means(), "{what}");
             }
@@ -71,7 +80,7 @@ fn images_are_a_s_a() {
 fn no_rows_have_images_too() {
     for case in cases(3, 4, 1) {
         for (name, k, matrix) in matrices(4) {
-            let out = LinearMap::new(matrix, k).unwrap().transform(&case.array.slice(1..1), &Control::new()).unwrap();
+            let out = LinearMap::new(&table(&matrix, k)).unwrap().transform(&case.array.slice(1..1)).unwrap();
             assert_eq!((out.n_rows(), out.n_features()), (0, k), "{name} {}", case.name);
         }
     }
@@ -79,20 +88,18 @@ fn no_rows_have_images_too() {
 
 #[test]
 fn unusable_maps_are_refused() {
-    assert!(LinearMap::new(vec![], 1).is_err());
-    assert!(LinearMap::new(vec![1.0; 3], 2).is_err());
-    assert!(LinearMap::new(vec![1.0], 0).is_err());
-    let error = LinearMap::new(vec![1.0, 2.0, f64::NAN, 4.0], 2).unwrap_err().to_string();
+    assert!(LinearMap::new(&Array2::zeros((0, 1))).is_err() && LinearMap::new(&Array2::zeros((1, 0))).is_err());
+    let error = LinearMap::new(&arr2(&[[1.0, 2.0], [f64::NAN, 4.0]])).unwrap_err().to_string();
     assert!(error.contains("matrix") && error.contains("row 1") && error.contains("NaN"), "{error}");
     let wide = GaussianArray::new(
         Rows::from_vec(vec![0.0, 0.0], 2).unwrap(),
         Covariances::from_std(Rows::from_vec(vec![1e150, 1.0], 2).unwrap()),
     )
     .unwrap();
-    let map = |matrix: Vec<f64>| LinearMap::new(matrix, 2).unwrap().transform(&wide, &Control::new());
+    let map = |matrix: Vec<f64>| LinearMap::new(&table(&matrix, 2)).unwrap().transform(&wide);
     assert!(map(vec![1e200, 1.0, 1.0, 1.0]).is_err());
     assert!(map(vec![1.0, 0.0, 0.0, 1.0, 0.0, 0.0]).unwrap_err().to_string().contains("features"));
-    assert!(LinearMap::new(vec![1.0; 4], 2).unwrap().transform(&wide, &stopped()).is_err());
+    assert!(LinearMap::new(&Array2::ones((2, 2))).unwrap().predictor().transform((&wide).into(), &stopped()).is_err());
 }
 
 fn stopped() -> Control {

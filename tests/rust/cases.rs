@@ -1,8 +1,9 @@
 //! Gaussians of every kind of covariance beside their dense matrices, for the conformance tests.
 #![allow(dead_code)]
 
+use uncertain::GaussianArray;
 use uncertain::data::covariance::{Full, Layout, packed_len};
-use uncertain::{Covariances, GaussianArray, Names, Rows};
+use uncertain::data::{Covariances, Names, Rows};
 
 /// Numbers in (-1, 1) from a seed; good enough to be unlike each other.
 pub(crate) struct Numbers(pub u64);

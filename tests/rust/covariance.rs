@@ -5,7 +5,8 @@
 use proptest::prelude::*;
 use strum::VariantArray;
 use uncertain::data::covariance::{BlockVerbs, LowRank, Structure, packed_index, packed_len};
-use uncertain::{Collapse, Covariances, GaussianArray, Kind, Names, Rows, parallel, with_kind};
+use uncertain::data::{Covariances, Names, Rows};
+use uncertain::{Collapse, GaussianArray, Kind, parallel, with_kind};
 
 mod cases;
 use cases::{Case, Numbers, cases, close, diagonals, gram};
@@ -237,11 +238,11 @@ fn concatenation_shares_memory_and_refuses_what_does_not_fit() {
     let joined = GaussianArray::concat(&[g.slice(0..2), g.slice(2..6)]).unwrap();
     let (Covariances::Full(a), Covariances::Full(b)) = (g.covariances(), joined.covariances()) else { panic!() };
     assert_eq!(a.values.row(4).as_ptr(), b.values.row(4).as_ptr());
-    let narrow = GaussianArray::points(Rows::from_vec(vec![0.0; 4], 2).unwrap()).unwrap();
+    let narrow = GaussianArray::exact(Rows::from_vec(vec![0.0; 4], 2).unwrap()).unwrap();
     assert!(GaussianArray::concat(&[g.clone(), narrow]).is_err());
     assert!(GaussianArray::concat(&[]).is_err());
     // An empty piece does not change the kind.
-    let empty = GaussianArray::points(Rows::from_vec(vec![], 3).unwrap()).unwrap();
+    let empty = GaussianArray::exact(Rows::from_vec(vec![], 3).unwrap()).unwrap();
     assert_eq!(GaussianArray::concat(&[empty, g]).unwrap().covariances().kind(), Kind::Full);
 }
 

@@ -1,9 +1,11 @@
 //! Extreme deconvolution of every kind of covariance against plain dense formulas, row by row.
 
 use uncertain::data::covariance::{packed_index, packed_len};
+use uncertain::data::{Covariances, Incomplete, Labels, Names, Rows, Weights};
 use uncertain::deconvolution::{Acceleration, Components, Mixture, Params, ValidParams};
-use uncertain::transform::{GaussianDenoiser, GaussianImputer};
-use uncertain::{Control, Covariances, GaussianArray, Incomplete, Kind, Labels, Names, Rows, Weights};
+use uncertain::prelude::*;
+use uncertain::transform::GaussianDenoiser;
+use uncertain::{Control, GaussianArray, Kind};
 
 mod cases;
 use cases::{Case, Numbers, cases};
@@ -151,7 +153,7 @@ fn steps_are_those_of_the_paper_for_every_kind() {
                     let fitted = {
                         let missing = missing.unwrap_or(&none);
                         let rows = Incomplete::new(&case.array, missing).unwrap();
-                        params(k, steps).fit(rows, Some(&weights), &Control::new()).unwrap()
+                        params(k, steps).fit(&Dataset::new(rows).with_weights(&weights[..]).unwrap()).unwrap()
                     };
                     assert!(fitted.history.windows(2).all(|h| h[1] >= h[0]), "{}: {:?}", case.name, fitted.history);
                     Plain::of(&fitted.mixture)
@@ -175,11 +177,11 @@ fn posteriors_and_likelihoods_are_the_dense_ones() {
 fn posteriors_are_dense(n: usize, d: usize) {
     for case in cases(n, d, 6) {
         for k in [1, 2] {
-            let (denoiser, fitted) = GaussianDenoiser::fit(&params(k, 5), &case.array, None, &Control::new()).unwrap();
-            let out = denoiser.transform(&case.array, &Control::new()).unwrap();
-            let likelihoods = denoiser.log_likelihood(&case.array, &Control::new()).unwrap();
+            let denoiser = params(k, 5).params().clone().denoiser().fit(&Dataset::new(&case.array)).unwrap();
+            let out = denoiser.transform(&case.array).unwrap();
+            let likelihoods = denoiser.log_likelihood(&case.array).unwrap();
             let mean = likelihoods.iter().sum::<f64>() / n as f64;
-            near(mean, *fitted.history.last().unwrap(), 1e-12, case.name);
+            near(mean, *denoiser.report().unwrap().history.last().unwrap(), 1e-12, case.name);
             let (plain, dense) = (Plain::of(denoiser.mixture()), out.dense().unwrap());
             for (i, (x, s, known, _)) in plain_rows(&case, None, None).iter().enumerate() {
                 let (q, means, covariances, log) = plain.row(x, s, known);
@@ -218,7 +220,7 @@ fn few_columns(data: &GaussianArray) -> bool {
 
 #[test]
 fn factors_of_few_columns_are_their_matrices_at_less_cost() {
-    let (n, control) = (60, Control::new());
+    let n = 60;
     for (d, rank, size) in [(6, 2, 1.0), (31, 1, 10.0), (31, 4, 1.0), (31, 9, 1e-3), (64, 21, 1.0)] {
         let mut numbers = Numbers(d as u64);
         let means = Rows::from_vec(numbers.take(n * d), d).unwrap();
@@ -231,7 +233,7 @@ fn factors_of_few_columns_are_their_matrices_at_less_cost() {
         assert!(few_columns(&thin));
         for k in [1, 3] {
             // One step: later ones magnify rounding where components have few rows.
-            let fit = |data| params(k, 1).fit(data, None, &control).unwrap();
+            let fit = |data| params(k, 1).fit(&Dataset::new(data)).unwrap();
             let (a, b) = (fit(&thin), fit(&full));
             let close = |x: &[f64], y: &[f64], what: &str| {
                 let scale = y.iter().fold(0.0, |m: f64, y| m.max(y.abs()));
@@ -242,7 +244,7 @@ fn factors_of_few_columns_are_their_matrices_at_less_cost() {
             close(a.mixture.means(), b.mixture.means(), "means");
             close(a.mixture.covariances(), b.mixture.covariances(), "covariances");
             let denoiser = GaussianDenoiser::new(b.mixture);
-            let post = |data| denoiser.transform(data, &control).unwrap();
+            let post = |data| denoiser.transform(data).unwrap();
             let (a, b) = (post(&thin), post(&full));
             close(&a.means().to_vec(), &b.means().to_vec(), "posterior means");
             close(&a.dense().unwrap(), &b.dense().unwrap(), "posterior covariances");
@@ -276,7 +278,7 @@ fn extrapolated_steps_climb_as_high_in_fewer_passes() {
         let fit = |acceleration| {
             let components = Components::Fixed(k);
             let params = Params { components, acceleration, tol: Some(1e-8), max_iter: 20_000, ..Params::default() };
-            params.check().unwrap().fit(&data, None, &Control::new()).unwrap()
+            params.check().unwrap().fit(&Dataset::new(&data)).unwrap()
         };
         let (plain, fast) = (fit(None), fit(Some(Acceleration::Squarem)));
         for fitted in [&plain, &fast] {
@@ -298,7 +300,7 @@ fn as_many_passes_as_allowed() {
     let data = noisy(300, 4, 3.0);
     for most in 1..12 {
         let params = Params { tol: Some(0.0), max_iter: most, ..Params::default() };
-        let fitted = params.check().unwrap().fit(&data, None, &Control::new()).unwrap();
+        let fitted = params.check().unwrap().fit(&Dataset::new(&data)).unwrap();
         assert_eq!((fitted.n_iter, fitted.status.name()), (most, "max_iter"));
     }
 }
@@ -307,7 +309,7 @@ fn as_many_passes_as_allowed() {
 fn tiny_and_enormous_noise_keep_their_posteriors() {
     let names = Names::default();
     let means = Rows::from_vec(vec![0.3, -0.2, 0.5, 1.0], 2).unwrap();
-    let prior = Mixture::new(vec![1.0], vec![0.0; 2], vec![1.0, 0.5, 2.0], 2).unwrap();
+    let prior = Mixture::from_packed(vec![1.0], vec![0.0; 2], vec![1.0, 0.5, 2.0], 2).unwrap();
     let denoiser = GaussianDenoiser::new(prior);
     for scale in [1e-18, 1e-9, 1e9, 1e18] {
         let cov = vec![2.0 * scale, 0.5 * scale, 0.5 * scale, scale];
@@ -316,7 +318,7 @@ fn tiny_and_enormous_noise_keep_their_posteriors() {
             Covariances::shared(&cov, &names),
         ] {
             let data = GaussianArray::new(means.clone(), covariances.unwrap()).unwrap();
-            let out = denoiser.transform(&data, &Control::new()).unwrap();
+            let out = denoiser.transform(&data).unwrap();
             // Little noise: C = S; much noise: C = T and m = mu, to first order in the ratio.
             let (expected, ratio) =
                 if scale < 1.0 { (cov.clone(), scale) } else { (vec![1.0, 0.5, 0.5, 2.0], 1.0 / scale) };
@@ -330,7 +332,7 @@ fn tiny_and_enormous_noise_keep_their_posteriors() {
 #[test]
 fn without_noise_it_is_the_normal_distribution() {
     let case = &cases(200, 3, 2)[0];
-    let fitted = params(1, 50).fit(&case.array, None, &Control::new()).unwrap();
+    let fitted = params(1, 50).fit(&Dataset::new(&case.array)).unwrap();
     let x = case.array.means().to_vec();
     let mean = |f: &dyn Fn(&[f64]) -> f64| x.chunks(3).map(f).sum::<f64>() / 200.0;
     let mu: Vec<f64> = (0..3).map(|j| mean(&|r| r[j])).collect();
@@ -360,8 +362,7 @@ fn the_floor_holds_and_the_likelihood_still_rises() {
     )
     .unwrap();
     for reg in [1e-3, 1e-6] {
-        let fit =
-            Params::new().reg(Some(reg)).max_iter(300).check().unwrap().fit(&data, None, &Control::new()).unwrap();
+        let fit = Params::new().reg(Some(reg)).max_iter(300).check().unwrap().fit(&Dataset::new(&data)).unwrap();
         assert!(fit.history.windows(2).all(|h| h[1] >= h[0]));
         let t = Plain::of(&fit.mixture).covariances.remove(0);
         assert!((0..3).all(|i| t[i][i] > 0.9 * reg * if i == 0 { 1.0 } else { 0.1 }), "{t:?}");
@@ -380,11 +381,11 @@ fn the_number_of_components_is_found_and_results_repeat() {
     )
     .unwrap();
     let params = Params { components: Components::Auto, max_components: 8, seed: 4, ..Params::default() };
-    let fit = params.clone().check().unwrap().fit(&data, None, &Control::new()).unwrap();
+    let fit = params.clone().check().unwrap().fit(&Dataset::new(&data)).unwrap();
     let choice = fit.choice.clone().unwrap();
     assert!(fit.mixture.n_components() >= 3 && fit.mixture.n_components() == choice.n_components, "{choice:?}");
     assert!(choice.log_likelihoods[2] > choice.log_likelihoods[1] + 0.1);
-    let threads = |n| params.clone().threads(Some(n)).check().unwrap().fit(&data, None, &Control::new());
+    let threads = |n| params.clone().control(Control::new().with_threads(n)).fit(&Dataset::new(&data));
     assert_eq!(threads(1), threads(3));
 }
 
@@ -392,9 +393,9 @@ fn the_number_of_components_is_found_and_results_repeat() {
 fn what_cannot_be_used_is_refused() {
     let data = cases(10, 2, 1).remove(3).array;
     let refused = |params: Params, weights: Option<&[f64]>| {
-        let weights = weights.map(|w| Weights::new(w.to_vec()).unwrap());
-        let fit = params.check().and_then(|params| params.fit(&data, weights.as_ref(), &Control::new()));
-        fit.unwrap_err().to_string()
+        let all = Dataset::new(&data);
+        let data = weights.map_or(Ok(all.clone()), |weights| all.with_weights(weights));
+        data.and_then(|data| params.fit(&data)).unwrap_err().to_string()
     };
     let default = Params::default;
     assert!(refused(Params { components: Components::Fixed(0), ..default() }, None).contains("n_components"));
@@ -403,15 +404,15 @@ fn what_cannot_be_used_is_refused() {
     assert!(refused(Params { max_iter: 0, ..default() }, None).contains("max_iter"));
     assert!(refused(Params { reg: Some(0.0), ..default() }, None).contains("reg_covar"));
     assert!(refused(default(), Some(&[1.0])).contains("weights"));
-    assert!(Mixture::new(vec![0.5], vec![0.0], vec![1.0], 1).is_err());
-    assert!(Mixture::new(vec![1.0], vec![0.0], vec![0.0], 1).is_err());
-    assert!(Mixture::new(vec![1.0], vec![f64::NAN], vec![1.0], 1).is_err());
-    assert!(Mixture::new(vec![1.0], vec![0.0; 2], vec![1.0; packed_len(2) + 1], 2).is_err());
+    assert!(Mixture::from_packed(vec![0.5], vec![0.0], vec![1.0], 1).is_err());
+    assert!(Mixture::from_packed(vec![1.0], vec![0.0], vec![0.0], 1).is_err());
+    assert!(Mixture::from_packed(vec![1.0], vec![f64::NAN], vec![1.0], 1).is_err());
+    assert!(Mixture::from_packed(vec![1.0], vec![0.0; 2], vec![1.0; packed_len(2) + 1], 2).is_err());
     let control = Control::new();
     control.stop();
-    assert_eq!(default().check().unwrap().fit(&data, None, &control), Err(uncertain::Error::Interrupted));
-    let denoiser = GaussianDenoiser::new(Mixture::new(vec![1.0], vec![0.0], vec![1.0], 1).unwrap());
-    assert!(denoiser.transform(&data, &Control::new()).is_err());
+    assert_eq!(default().control(control).fit(&Dataset::new(&data)), Err(uncertain::Error::Interrupted));
+    let denoiser = GaussianDenoiser::new(Mixture::from_packed(vec![1.0], vec![0.0], vec![1.0], 1).unwrap());
+    assert!(denoiser.transform(&data).is_err());
 }
 
 #[test]
@@ -421,14 +422,11 @@ fn gaps_get_their_conditional_distribution_and_the_rest_stays() {
     let labels = Labels::new((0..n as u32).map(|i| i % 2).collect(), 2).unwrap();
     for case in cases(n, d, 16) {
         for labels in [None, Some(&labels)] {
-            let control = Control::new();
-            let rows = Incomplete::new(&case.array, &missing).unwrap();
-            let (imputer, fitted) = match labels {
-                None => GaussianImputer::fit(&params(1, 6), rows, None, &control).unwrap(),
-                Some(labels) => GaussianImputer::fit_classes(&params(1, 6), rows, labels, &control).unwrap(),
-            };
-            assert!(fitted.history.windows(2).all(|h| h[1] >= h[0]));
-            let out = imputer.transform(Incomplete::new(&case.array, &missing).unwrap(), &control).unwrap();
+            let rows = Dataset::new(Incomplete::new(&case.array, &missing).unwrap());
+            let data = labels.map_or(rows.clone(), |labels| rows.with_labels(labels).unwrap());
+            let imputer = params(1, 6).params().clone().imputer().fit(&data).unwrap();
+            assert!(imputer.report().unwrap().history.windows(2).all(|h| h[1] >= h[0]));
+            let out = imputer.transform(Incomplete::new(&case.array, &missing).unwrap()).unwrap();
             let (plain, dense) = (Plain::of(imputer.mixture()), out.dense().unwrap());
             assert_eq!(plain.weights.len(), if labels.is_some() { 2 } else { 1 });
             for (i, (x, s, known, _)) in plain_rows(&case, Some(&missing), None).iter().enumerate() {
@@ -450,14 +448,14 @@ fn gaps_get_their_conditional_distribution_and_the_rest_stays() {
                 }
             }
             GaussianArray::new(out.means().clone(), out.covariances().clone()).unwrap();
-            let whole = imputer.transform(&case.array, &control).unwrap();
+            let whole = imputer.transform(&case.array).unwrap();
             assert_eq!(whole.covariances().kind(), case.array.covariances().kind());
         }
     }
     let data = cases(n, d, 1).remove(0).array;
     let gone: Vec<bool> = (0..n * d).map(|p| p % d == 1).collect();
-    let refused =
-        GaussianImputer::fit(&params(1, 2), Incomplete::new(&data, &gone).unwrap(), None, &Control::new()).unwrap_err();
+    let rows = Dataset::new(Incomplete::new(&data, &gone).unwrap());
+    let refused = params(1, 2).params().clone().imputer().fit(&rows).unwrap_err();
     assert!(refused.to_string().contains("feature 1 is missing in every row"));
     assert!(Incomplete::new(&data, &gone[1..]).is_err());
 }
@@ -475,12 +473,11 @@ fn the_imputer_counts_the_degrees_of_freedom() {
         let rarest = (0..d).map(seen).fold(f64::MAX, f64::min);
         let factor = sum(1) / (sum(1) - ((d as f64 + 1.0) * sum(2) / sum(1)).min(rarest / 2.0));
         for case in cases(n, d, 12) {
-            let fit = |params: &ValidParams, weights: &[f64], control: &Control| {
-                let weights = Weights::new(weights.to_vec()).unwrap();
-                let rows = Incomplete::new(&case.array, &missing).unwrap();
-                GaussianImputer::fit(params, rows, Some(&weights), control).unwrap()
+            let fit = |params: &ValidParams, weights: &[f64]| {
+                let rows = Dataset::new(Incomplete::new(&case.array, &missing).unwrap());
+                params.params().clone().imputer().fit(&rows.with_weights(weights).unwrap()).unwrap()
             };
-            let plain = |steps| Plain::of(fit(&params(1, steps), &weights, &Control::new()).0.mixture());
+            let plain = |steps| Plain::of(fit(&params(1, steps), &weights).mixture());
             let rows = plain_rows(&case, Some(&missing), Some(&weights));
             let mut expected = plain(3);
             for _ in 0..4 {
@@ -489,9 +486,9 @@ fn the_imputer_counts_the_degrees_of_freedom() {
             }
             near_plain(&plain(7), &expected, &format!("{}, n = {n}, d = {d}", case.name));
             let fast = Params::new().tol(Some(1e-12)).max_iter(5000).check().unwrap();
-            let (one, way) = fit(&fast, &weights, &Control::new());
-            assert!(way.history.windows(2).all(|h| h[1] >= h[0]), "{}: {:?}", case.name, way.history);
-            let ten = fit(&fast, &tenfold, &Control::new()).0;
+            let (one, ten) = (fit(&fast, &weights), fit(&fast, &tenfold));
+            let history = &one.report().unwrap().history;
+            assert!(history.windows(2).all(|h| h[1] >= h[0]), "{}: {history:?}", case.name);
             let scale = expected.covariances[0].iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
             for (a, b) in one.mixture().covariances().iter().zip(ten.mixture().covariances()) {
                 assert!((a - b).abs() < 1e-4 * scale, "{}: {a} {b}", case.name);

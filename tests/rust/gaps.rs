@@ -2,13 +2,13 @@
 //! (tests/golden/gaps.py).
 
 use serde::Deserialize;
+use uncertain::data::{Covariances, Incomplete, Labels, Names, Rows, Weights};
 use uncertain::deconvolution::{Components, Mixture, Params};
 use uncertain::file::{self, Class, Saved};
+use uncertain::prelude::*;
 use uncertain::step::Step;
-use uncertain::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, LinearMap, Spread};
-use uncertain::{
-    Control, Covariances, GaussianArray, Incomplete, Kind, Labels, Names, Rows, Weights, discriminant, gsu,
-};
+use uncertain::transform::{GaussianDenoiser, GaussianImputer, LinearMap, ScalerParams, Spread};
+use uncertain::{GaussianArray, Kind, discriminant, gsu};
 
 mod cases;
 use cases::{Numbers, cases};
@@ -40,7 +40,7 @@ impl Parts {
     }
 
     fn mixture(&self) -> Mixture {
-        Mixture::new(self.weights.clone(), self.means.concat(), self.packed(), self.means[0].len()).unwrap()
+        Mixture::from_packed(self.weights.clone(), self.means.concat(), self.packed(), self.means[0].len()).unwrap()
     }
 }
 
@@ -62,7 +62,7 @@ impl Golden {
         let weights = self.priors.iter().zip(&self.mixtures).flat_map(joint).collect();
         let means = self.mixtures.iter().flat_map(|m| m.means.concat()).collect();
         let covariances = self.mixtures.iter().flat_map(Parts::packed).collect();
-        discriminant::Model::new(Mixture::new(weights, means, covariances, 3).unwrap(), 2).unwrap()
+        discriminant::Model::new(Mixture::from_packed(weights, means, covariances, 3).unwrap(), 2).unwrap()
     }
 }
 
@@ -72,16 +72,16 @@ fn near(a: f64, b: f64, tolerance: f64) {
 
 #[test]
 fn posteriors_and_log_odds_are_those_of_the_observed_block() {
-    let (golden, control) = (golden(), Control::new());
+    let golden = golden();
     let (data, missing) = golden.rows();
     let rows = Incomplete::new(&data, &missing).unwrap();
     let denoiser = GaussianDenoiser::new(golden.mixtures[0].mixture());
-    let out = denoiser.transform(rows, &control).unwrap();
+    let out = denoiser.transform(rows).unwrap();
     let dense = out.dense().unwrap();
-    let likelihoods = denoiser.log_likelihood(rows, &control).unwrap();
+    let likelihoods = denoiser.log_likelihood(rows).unwrap();
     let model = golden.discriminant();
-    let odds = model.decision(rows, &control).unwrap();
-    let codes = model.predict(rows, &control).unwrap();
+    let odds = model.decision_function(rows).unwrap();
+    let codes = model.predict(rows).unwrap();
     for i in 0..data.n_rows() {
         (0..3).for_each(|j| near(out.means().row(i)[j], golden.posterior_means[i][j], 1e-10));
         (0..9).for_each(|p| near(dense[i * 9 + p], golden.posterior_covariances[i][p], 1e-10));
@@ -96,12 +96,12 @@ fn posteriors_and_log_odds_are_those_of_the_observed_block() {
         data.covariances().clone(),
     );
     let other = other.unwrap();
-    assert_eq!(denoiser.transform(Incomplete::new(&other, &missing).unwrap(), &control).unwrap(), out);
+    assert_eq!(denoiser.transform(Incomplete::new(&other, &missing).unwrap()).unwrap(), out);
 }
 
 #[test]
 fn every_kind_is_its_dense_matrix_and_marks_of_nothing_change_nothing() {
-    let (n, d, control) = (40, 5, Control::new());
+    let (n, d) = (40, 5);
     let some: Vec<bool> = Numbers(3).take(n * d).iter().map(|x| *x > 0.4).collect();
     let labels = Labels::new((0..n as u32).map(|i| i % 2).collect(), 2).unwrap();
     let em = Params::new().max_iter(6);
@@ -110,43 +110,38 @@ fn every_kind_is_its_dense_matrix_and_marks_of_nothing_change_nothing() {
         let dense = Covariances::from_cov(Rows::from_vec(case.dense.clone(), d * d).unwrap(), &names).unwrap();
         let full = GaussianArray::new(case.array.means().clone(), dense).unwrap();
         let (rows, same) = (Incomplete::new(&case.array, &some).unwrap(), Incomplete::new(&full, &some).unwrap());
-        let (denoiser, fitted) = GaussianDenoiser::fit(&em.clone().check().unwrap(), rows, None, &control).unwrap();
-        assert!(fitted.history.windows(2).all(|h| h[1] >= h[0]));
-        let (a, b) = (denoiser.transform(rows, &control).unwrap(), denoiser.transform(same, &control).unwrap());
+        let denoiser = em.clone().denoiser().fit(&Dataset::new(rows)).unwrap();
+        assert!(denoiser.report().unwrap().history.windows(2).all(|h| h[1] >= h[0]));
+        let (a, b) = (denoiser.transform(rows).unwrap(), denoiser.transform(same).unwrap());
         a.means().to_vec().iter().zip(b.means().to_vec()).for_each(|(a, b)| near(*a, b, 1e-9));
         a.dense().unwrap().iter().zip(b.dense().unwrap()).for_each(|(a, b)| near(*a, b, 1e-9));
         // Valid for whoever checks it again.
         GaussianArray::new(a.means().clone(), a.covariances().clone()).unwrap();
         let params = discriminant::Params { em: em.clone(), ..discriminant::Params::new() };
-        let (model, _) = params.check().unwrap().fit(rows, &labels, &control).unwrap();
-        let (a, b) = (model.decision(rows, &control).unwrap(), model.decision(same, &control).unwrap());
+        let model = params.check().unwrap().fit(&Dataset::new(rows).with_labels(&labels).unwrap()).unwrap();
+        let (a, b) = (model.decision_function(rows).unwrap(), model.decision_function(same).unwrap());
         a.iter().zip(&b).for_each(|(a, b)| near(*a, *b, 1e-9));
         let none = vec![false; n * d];
         let whole = Incomplete::new(&case.array, &none).unwrap();
         assert!(whole.missing().is_none());
-        assert_eq!(
-            denoiser.transform(whole, &control).unwrap(),
-            denoiser.transform(&case.array, &control).unwrap(),
-            "{}",
-            case.name
-        );
+        assert_eq!(denoiser.transform(whole).unwrap(), denoiser.transform(&case.array).unwrap(), "{}", case.name);
         if case.array.covariances().kind() == Kind::Zero {
             let filled = GaussianImputer::new(denoiser.mixture().clone())
-                .transform(Incomplete::new(&case.array, &some).unwrap(), &control);
-            assert_eq!(denoiser.transform(rows, &control).unwrap(), filled.unwrap());
+                .transform(Incomplete::new(&case.array, &some).unwrap());
+            assert_eq!(denoiser.transform(rows).unwrap(), filled.unwrap());
         }
     }
 }
 
 #[test]
 fn what_nobody_can_learn_is_refused() {
-    let (n, control) = (30, Control::new());
+    let n = 30;
     let data = points(n, 3);
     let refused = |missing: &[bool], codes: Vec<u32>| {
         let rows = Incomplete::new(&data, missing).unwrap();
         let labels = Labels::new(codes, 2).unwrap();
         let params = discriminant::Params::new();
-        params.check().unwrap().fit(rows, &labels, &control).unwrap_err().to_string()
+        params.check().unwrap().fit(&Dataset::new(rows).with_labels(&labels).unwrap()).unwrap_err().to_string()
     };
     let codes: Vec<u32> = (0..n as u32).map(|i| i % 2).collect();
     let of_class: Vec<bool> = (0..n * 3).map(|p| p % 3 == 1 && p / 3 % 2 == 1).collect();
@@ -154,15 +149,17 @@ fn what_nobody_can_learn_is_refused() {
     let never: Vec<bool> = (0..n * 3).map(|p| p % 3 == 2).collect();
     assert!(refused(&never, codes).contains("feature 2 is missing in every row;"));
     let rows = Incomplete::new(&data, &never).unwrap();
-    let why = GaussianDenoiser::fit(&Params::new().check().unwrap(), rows, None, &control).unwrap_err().to_string();
+    let why = Params::new().denoiser().fit(&Dataset::new(rows)).unwrap_err().to_string();
     assert!(why.contains("feature 2 is missing in every row;"));
-    assert!(GaussianScaler::fit(rows, None, Spread::Means).unwrap_err().to_string().contains("feature 2"));
+    assert!(
+        ScalerParams { spread: Spread::Means }.fit(&Dataset::new(rows)).unwrap_err().to_string().contains("feature 2")
+    );
     assert!(Incomplete::new(&data, &never[1..]).unwrap_err().to_string().contains("30 x 3"));
     // Cross-validation must meet every feature in every fold.
     let rare: Vec<bool> = (0..n * 3).map(|p| p % 3 == 2 && p > 3).collect();
-    let auto = Params::new().components(Components::Auto).max_components(3).check().unwrap();
+    let auto = Params::new().components(Components::Auto).max_components(3);
     let rows = Incomplete::new(&data, &rare).unwrap();
-    let why = GaussianDenoiser::fit(&auto, rows, None, &control).unwrap_err().to_string();
+    let why = auto.denoiser().fit(&Dataset::new(rows)).unwrap_err().to_string();
     assert!(why.contains("feature 2") && why.contains("pass a number"), "{why}");
 }
 
@@ -180,7 +177,9 @@ fn the_scaler_looks_at_what_is_there() {
         GaussianArray::new(means.clone(), Covariances::from_std(Rows::from_vec(std.clone(), d).unwrap())).unwrap();
     let missing: Vec<bool> = Numbers(7).take(n * d).iter().map(|x| *x > 0.3).collect();
     let weights = Weights::new(Numbers(8).take(n).iter().map(|x| x.abs()).collect()).unwrap();
-    let scaler = GaussianScaler::fit(Incomplete::new(&data, &missing).unwrap(), Some(&weights), Spread::Total).unwrap();
+    let scaler = ScalerParams { spread: Spread::Total }
+        .fit(&Dataset::new(Incomplete::new(&data, &missing).unwrap()).with_weights(&weights[..]).unwrap())
+        .unwrap();
     for j in 0..d {
         let seen: Vec<usize> = (0..n).filter(|i| !missing[i * d + j]).collect();
         let total: f64 = seen.iter().map(|&i| weights[i]).sum();
@@ -194,36 +193,36 @@ fn the_scaler_looks_at_what_is_there() {
 
 #[test]
 fn model_files_answer_for_rows_with_gaps() {
-    let (golden, control) = (golden(), Control::new());
+    let golden = golden();
     let (data, missing) = golden.rows();
     let rows = Incomplete::new(&data, &missing).unwrap();
     let labels = Labels::new(golden.log_odds.iter().map(|x| u32::from(*x > 0.0)).collect(), 2).unwrap();
     let classes = || vec![Class::from(false), Class::from(true)];
-    let scaler = GaussianScaler::fit(rows, None, Spread::Means).unwrap();
+    let scaler = ScalerParams { spread: Spread::Means }.fit(&Dataset::new(rows)).unwrap();
     let moved = scaler.transform(&data).unwrap();
     let scaled = Incomplete::new(&moved, &missing).unwrap();
     let params = discriminant::Params::new().check().unwrap();
-    let (model, _) = params.fit(scaled, &labels, &control).unwrap();
+    let model = params.fit(&Dataset::new(scaled).with_labels(&labels).unwrap()).unwrap();
     let step = Step::new(model.clone(), params);
     let saved = Saved::new(vec![Step::from_model(scaler), step], classes());
     let again = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();
-    assert_eq!(again.decision(rows).unwrap(), model.decision(scaled, &control).unwrap());
-    assert_eq!(again.predict(rows).unwrap(), model.predict(scaled, &control).unwrap());
-    assert_eq!(again.predict_proba(rows).unwrap(), model.predict_proba(scaled, &control).unwrap());
-    assert_eq!(again.predict(&data).unwrap(), model.predict(&moved, &control).unwrap());
+    assert_eq!(again.decision_function(rows).unwrap(), model.decision_function(scaled).unwrap());
+    assert_eq!(again.predict(rows).unwrap(), model.predict(scaled).unwrap());
+    assert_eq!(again.predict_proba(rows).unwrap(), model.predict_proba(scaled).unwrap());
+    assert_eq!(again.predict(&data).unwrap(), model.predict(&moved).unwrap());
     assert!(again.transform(rows).unwrap_err().to_string().contains("still gaps"));
 
     let denoiser = GaussianDenoiser::new(golden.mixtures[0].mixture());
-    let clean = denoiser.transform(rows, &control).unwrap();
+    let clean = denoiser.transform(rows).unwrap();
     let params = gsu::Params::new().check().unwrap();
-    let svm = params.fit(&clean, &labels, &control).unwrap();
+    let svm = params.fit(&Dataset::new(&clean).with_labels(&labels).unwrap()).unwrap();
     let imputer = GaussianImputer::new(golden.mixtures[0].mixture());
-    let filled = imputer.transform(Incomplete::new(&data, &missing).unwrap(), &control).unwrap();
+    let filled = imputer.transform(Incomplete::new(&data, &missing).unwrap()).unwrap();
     for (step, expected) in [(Step::from_model(denoiser), &clean), (Step::from_model(imputer), &filled)] {
         let saved = Saved::new(vec![step, Step::new(svm.clone(), params.clone())], classes());
         let again = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();
         assert_eq!(again.transform(rows).unwrap(), *expected);
-        assert_eq!(again.predict(rows).unwrap(), svm.linear.predict(expected).unwrap());
+        assert_eq!(again.predict(rows).unwrap(), svm.predict(expected).unwrap());
     }
     let alone = Saved::new(vec![Step::new(svm, params)], classes());
     assert!(alone.predict(rows).unwrap_err().to_string().contains("need an imputer, a denoiser or a discriminant"));
@@ -231,7 +230,7 @@ fn model_files_answer_for_rows_with_gaps() {
 
 #[test]
 fn gaps_and_limits_go_with_the_features_that_are_selected() {
-    let (golden, control) = (golden(), Control::new());
+    let golden = golden();
     let (data, missing) = golden.rows();
     let picked = [2, 0];
     let limits: Vec<i8> = missing.iter().enumerate().map(|(at, gone)| i8::from(*gone && at % 2 == 0)).collect();
@@ -241,16 +240,16 @@ fn gaps_and_limits_go_with_the_features_that_are_selected() {
     let expected = Incomplete::new(&part, &own).unwrap().with_limits(&flags).unwrap();
     let labels = Labels::new(golden.log_odds.iter().map(|x| u32::from(*x > 0.0)).collect(), 2).unwrap();
     let params = discriminant::Params::new().check().unwrap();
-    let (model, _) = params.fit(expected, &labels, &control).unwrap();
+    let model = params.fit(&Dataset::new(expected).with_labels(&labels).unwrap()).unwrap();
 
     let rows = Incomplete::new(&data, &missing).unwrap().with_limits(&limits).unwrap();
-    let behind = |matrix: Vec<f64>| {
-        let map = Step::from_model(LinearMap::new(matrix, 2).unwrap());
+    let behind = |matrix: [[f64; 2]; 3]| {
+        let map = Step::from_model(LinearMap::new(&ndarray::arr2(&matrix)).unwrap());
         Saved::new(vec![map, Step::from_model(model.clone())], vec![Class::from(false), Class::from(true)])
     };
-    let saved = behind(vec![0.0, 1.0, 0.0, 0.0, 1.0, 0.0]);
-    assert_eq!(saved.decision(rows).unwrap(), model.decision(expected, &control).unwrap());
-    for other in [vec![0.0, 1.0, 0.0, 0.5, 1.0, 0.0], vec![0.0, -1.0, 0.0, 0.0, 1.0, 0.0]] {
-        assert!(behind(other).decision(rows).is_err());
+    let saved = behind([[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]]);
+    assert_eq!(saved.decision_function(rows).unwrap(), model.decision_function(expected).unwrap());
+    for other in [[[0.0, 1.0], [0.0, 0.5], [1.0, 0.0]], [[0.0, -1.0], [0.0, 0.0], [1.0, 0.0]]] {
+        assert!(behind(other).decision_function(rows).is_err());
     }
 }

@@ -10,11 +10,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use cases::Numbers;
+use ndarray::{Array1, Axis};
 use uncertain::data::Modes;
+use uncertain::data::{Covariances, Labels, Rows, Targets};
 use uncertain::model::line::{self, ErrorScale, LineFit, Outliers, SharedErrors};
-use uncertain::state::{Parameters as _, Training};
+use uncertain::prelude::*;
+use uncertain::state::Parameters as _;
 use uncertain::step::Step;
-use uncertain::{Control, Covariances, GaussianArray, Labels, Rows, Targets, curve};
+use uncertain::{Control, GaussianArray, curve};
 
 const N: usize = 60;
 const D: usize = 3;
@@ -82,7 +85,7 @@ const LARGE: &[(&str, Wants, &str)] = &[
 ];
 
 fn fit(kind: &str, wants: Wants, params: &str, rows: &GaussianArray) -> uncertain::Result<Step> {
-    let mut training = Training::new(rows);
+    let data = Dataset::new(rows);
     let n = rows.n_rows();
     let y: Vec<f64> = (0..n)
         .map(|i| {
@@ -90,7 +93,7 @@ fn fit(kind: &str, wants: Wants, params: &str, rows: &GaussianArray) -> uncertai
             2.0 * row[0] - row[1] + 0.3 * (i as f64).sin()
         })
         .collect();
-    match wants {
+    let data = match wants {
         Classes(k) => {
             // By the rank of y, with every eleventh row in the wrong class.
             let mut order: Vec<usize> = (0..n).collect();
@@ -98,14 +101,14 @@ fn fit(kind: &str, wants: Wants, params: &str, rows: &GaussianArray) -> uncertai
             let mut codes = vec![0; n];
             order.iter().enumerate().for_each(|(rank, &i)| codes[i] = (rank * k as usize / n) as u32);
             codes.iter_mut().step_by(11).for_each(|code| *code = (*code + 1) % k);
-            training.labels = Some(Labels::new(codes, k as usize)?);
+            data.with_labels(&Labels::new(codes, k as usize)?)?
         }
-        Wants::Targets => training.targets = Some(Targets::new(y)?.with_variances(vec![0.01; n])?),
-        Counts => training.targets = Some(Targets::new(y.iter().map(|y| (0.5 * y).exp().round() + 1.0).collect())?),
-        Outputs => training.outputs = vec![y],
-        Nothing => {}
-    }
-    Step::fit(kind, params, Some(1), &training, &Control::new())
+        Wants::Targets => data.with_targets(&Targets::new(y)?.with_variances(vec![0.01; n])?)?,
+        Counts => data.with_targets(&Targets::new(y.iter().map(|y| (0.5 * y).exp().round() + 1.0).collect())?)?,
+        Outputs => data.with_outputs(&Array1::from(y).insert_axis(Axis(1)), 0)?,
+        Nothing => data,
+    };
+    Step::fit(kind, params, &data, &Control::new().with_threads(1))
 }
 
 /// Everything that a step says about rows.
@@ -164,7 +167,7 @@ fn lines(out: &mut BTreeMap<String, Vec<f64>>, name: &str, rows: &GaussianArray)
         ),
     ];
     for (kind, params, shared) in asked {
-        if let Ok(fit) = params.check().unwrap().fit(rows.into(), &targets, &shared, &Control::new()) {
+        if let Ok(fit) = params.check().unwrap().fit_line(rows.into(), &targets, &shared, &Control::new()) {
             out.insert(format!("line {kind} | {name}"), record_line(&fit));
         }
     }
@@ -197,7 +200,7 @@ fn all() -> BTreeMap<String, Vec<f64>> {
     let means = Rows::from_vec(numbers.take(n * d), d).unwrap();
     let std = Rows::from_vec(numbers.take(n * d).iter().map(|x| 0.3 * x.abs()).collect(), d).unwrap();
     let arrays = [
-        ("zero", GaussianArray::points(means.clone()).unwrap()),
+        ("zero", GaussianArray::exact(means.clone()).unwrap()),
         ("diagonal std", GaussianArray::new(means, Covariances::from_std(std)).unwrap()),
     ];
     for ((kind, wants, params), (name, rows)) in LARGE.iter().flat_map(|s| arrays.iter().map(move |a| (s, a))) {

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use cases::{Case, Numbers, cases, chunked, gram as product};
 use ndarray::Array2;
 use proptest::prelude::*;
-use uncertain::probabilistic_kernel::{Coupling, RbfOptions, gram, gram_into};
-use uncertain::{Control, Covariances, Error, GaussianArray, Names, Rows, parallel};
+use uncertain::data::{Covariances, Names, Rows};
+use uncertain::kernel::probabilistic_rbf::{Coupling, RbfOptions, gram, gram_into};
+use uncertain::{Control, Error, GaussianArray, parallel};
 
 const SIGMA: f64 = 1.3;
 

@@ -6,17 +6,19 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::{Arc, Mutex};
 
+use uncertain::data::{Covariances, Labels, Names, RowTargets, Rows};
 use uncertain::gsu::{Model, Params};
 use uncertain::model::probability::expected_sigmoid;
+use uncertain::prelude::*;
 use uncertain::solver::{SolverKind, Status};
-use uncertain::{Control, Covariances, Error, GaussianArray, Labels, Names, RowTargets, Rows};
+use uncertain::{Control, Error, GaussianArray};
 
 fn array(means: Array2<f64>, variances: Array2<f64>) -> GaussianArray {
     GaussianArray::new(Rows::from(means), Covariances::from_var(Rows::from(variances))).unwrap()
 }
 
 fn fit(params: Params, data: &GaussianArray, labels: &Labels) -> Model {
-    params.check().unwrap().fit(data, labels, &Control::new()).unwrap()
+    params.fit(&Dataset::new(data).with_labels(labels).unwrap()).unwrap()
 }
 
 fn close(a: &Model, b: &Model, tolerance: f64) {
@@ -76,7 +78,7 @@ mod golden {
         let labels = Labels::new(codes, 2).unwrap();
         let weighted = labels.clone().with_weights(golden.weight.clone()).unwrap();
         let spread = GaussianArray::new(rows(&golden.x), Covariances::from_var(rows(&golden.var))).unwrap();
-        let points = GaussianArray::points(rows(&golden.x)).unwrap();
+        let points = GaussianArray::exact(rows(&golden.x)).unwrap();
         let cases = [
             (&points, &labels, &golden.svm),
             (&points, &weighted, &golden.svm_weighted),
@@ -128,7 +130,7 @@ fn rows_without_weight_are_absent_from_probabilities_too() {
     let kept = full.take(&keep).unwrap();
     let fewer = Labels::new(keep.iter().map(|&i| codes[i]).collect(), 2).unwrap();
     let removed = fit(precise().probability(true), &kept, &fewer);
-    let (a, b) = (masked.linear.predict_proba(&full).unwrap(), removed.linear.predict_proba(&full).unwrap());
+    let (a, b) = (masked.predict_proba(&full).unwrap(), removed.predict_proba(&full).unwrap());
     assert!((a - b).mapv(f64::abs).into_iter().fold(0.0, f64::max) < 1e-5);
 }
 
@@ -151,8 +153,8 @@ fn separable_blobs_of_several_classes_are_told_apart() {
     let labels = Labels::new(codes.clone(), 3).unwrap();
     let model = fit(Params::new().alpha(1e-2).probability(true), &data, &labels);
     assert_eq!((model.linear.coef.dim(), model.linear.fits.len(), model.linear.n_classes()), ((3, 3), 3, 3));
-    assert_eq!(model.linear.predict(&data).unwrap(), codes);
-    let p = model.linear.predict_proba(&data).unwrap();
+    assert_eq!(model.predict(&data).unwrap().to_vec(), codes);
+    let p = model.predict_proba(&data).unwrap();
     assert_eq!(p.dim(), (150, 3));
     for (row, &code) in p.outer_iter().zip(&codes) {
         assert!((row.sum() - 1.0).abs() < 1e-12);
@@ -205,9 +207,10 @@ fn the_number_of_threads_does_not_change_a_bit() {
     let labels = Labels::new(codes, 3).unwrap();
     for solver in [SolverKind::Auto, SolverKind::Lbfgs, SolverKind::Sgd] {
         let params = Params::new().solver(solver).probability(true).max_iter(Some(200)).folds(3);
-        let one = fit(params.clone().threads(Some(1)), &data, &labels);
+        let on = |threads| fit(params.clone().control(Control::new().with_threads(threads)), &data, &labels);
+        let one = on(1);
         for threads in [2, 5] {
-            assert_eq!(one, fit(params.clone().threads(Some(threads)), &data, &labels), "{solver:?}, {threads}");
+            assert_eq!(one, on(threads), "{solver:?}, {threads}");
         }
     }
 }
@@ -224,7 +227,7 @@ fn probabilities_are_those_of_the_simulated_truth() {
     let codes = truth.iter().map(|&p| u32::from(rng.random::<f64>() < p)).collect();
     let data = array(means, variances);
     let model = fit(Params::new().probability(true), &data, &Labels::new(codes, 2).unwrap());
-    let p = model.linear.predict_proba(&data).unwrap();
+    let p = model.predict_proba(&data).unwrap();
     for kind in 0..2 {
         let errors: Vec<f64> = (kind..n).step_by(2).map(|i| (p[[i, 1]] - truth[i]).abs()).collect();
         let mean = errors.iter().sum::<f64>() / errors.len() as f64;
@@ -238,14 +241,14 @@ fn score_distributions_are_those_of_the_linear_form() {
     let (means, variances, codes) = blobs(700, 3, 2, 1.0, 8);
     let data = array(means.clone(), variances.clone());
     let model = fit(Params::new(), &data, &Labels::new(codes, 2).unwrap());
-    let (m, s) = model.linear.decision_distribution(&data).unwrap();
+    let (m, s) = model.decision_distribution(&data).unwrap();
     let w = model.linear.coef.row(0);
     for i in 0..700 {
         let mean = means.row(i).dot(&w) + model.linear.intercept[0];
         let std = variances.row(i).dot(&w.mapv(|w| w * w)).sqrt();
         assert!((m[[i, 0]] - mean).abs() < 1e-12 && (s[[i, 0]] - std).abs() < 1e-12, "row {i}");
     }
-    let predicted = model.linear.predict(&data).unwrap();
+    let predicted = model.predict(&data).unwrap();
     assert!(predicted.iter().zip(m.slice(s![.., 0])).all(|(&code, &m)| (code == 1) == (m > 0.0)));
 }
 
@@ -254,13 +257,13 @@ fn online_batches_approach_the_optimum() {
     let (means, variances, codes) = blobs(2000, 3, 3, 1.0, 9);
     let data = array(means, variances);
     let labels = Labels::new(codes, 3).unwrap();
-    let params = Params::new().alpha(0.01).solver(SolverKind::Sgd).batch_size(10).check().unwrap();
+    let params = Params::new().alpha(0.01).solver(SolverKind::Sgd).batch_size(10);
     let mut model: Option<Model> = None;
     for epoch in 0..5 {
         for batch in 0..4 {
             let rows: Vec<usize> = (batch * 500..(batch + 1) * 500).collect();
             let (x, y) = (data.take(&rows).unwrap(), labels.take(&rows).unwrap());
-            model = Some(params.partial_fit(model.as_ref(), &x, &y, &Control::new()).unwrap());
+            model = Some(params.partial_fit(model.as_ref(), &Dataset::new(&x).with_labels(&y).unwrap()).unwrap());
         }
         assert_eq!(model.as_ref().unwrap().steps, 200 * (epoch + 1));
     }
@@ -272,7 +275,7 @@ fn online_batches_approach_the_optimum() {
         assert!((-1e-6..0.05).contains(&excess), "class {k}: {excess}");
     }
     // A step from a solved problem stays near it.
-    let more = params.partial_fit(Some(&best), &data, &labels, &Control::new()).unwrap();
+    let more = params.partial_fit(Some(&best), &Dataset::new(&data).with_labels(&labels).unwrap()).unwrap();
     close(&more, &best, 0.3);
 }
 
@@ -286,16 +289,16 @@ fn objective(data: &GaussianArray, targets: RowTargets<'_>, mut x: Vec<f64>, b: 
 
 #[test]
 fn a_batch_may_lack_classes_but_not_features() {
-    let params = Params::new().check().unwrap();
-    let data = GaussianArray::points(Rows::from_vec(vec![1.0, 2.0, 3.0, 4.0], 2).unwrap()).unwrap();
+    let params = Params::new();
+    let data = GaussianArray::exact(Rows::from_vec(vec![1.0, 2.0, 3.0, 4.0], 2).unwrap()).unwrap();
     let labels = Labels::new(vec![1, 1], 3).unwrap();
-    let model = params.partial_fit(None, &data, &labels, &Control::new()).unwrap();
+    let model = params.partial_fit(None, &Dataset::new(&data).with_labels(&labels).unwrap()).unwrap();
     assert_eq!(model.linear.coef.dim(), (3, 2));
-    let narrow = GaussianArray::points(Rows::from_vec(vec![1.0, 2.0], 1).unwrap()).unwrap();
-    let error = params.partial_fit(Some(&model), &narrow, &labels, &Control::new()).unwrap_err();
+    let narrow = GaussianArray::exact(Rows::from_vec(vec![1.0, 2.0], 1).unwrap()).unwrap();
+    let error = params.partial_fit(Some(&model), &Dataset::new(&narrow).with_labels(&labels).unwrap()).unwrap_err();
     assert!(error.to_string().contains("2 features"), "{error}");
     let binary = Labels::new(vec![1, 0], 2).unwrap();
-    let error = params.partial_fit(Some(&model), &data, &binary, &Control::new()).unwrap_err();
+    let error = params.partial_fit(Some(&model), &Dataset::new(&data).with_labels(&binary).unwrap()).unwrap_err();
     assert!(error.to_string().contains("3 classes"), "{error}");
 }
 
@@ -304,26 +307,28 @@ fn progress_names_class_and_fold_and_a_stop_ends_the_fit() {
     let (means, variances, codes) = blobs(120, 3, 3, 1.0, 10);
     let data = array(means, variances);
     let labels = Labels::new(codes, 3).unwrap();
-    let params = Params::new().probability(true).folds(2).check().unwrap();
+    let params = Params::new().probability(true).folds(2);
+    let data = Dataset::new(&data).with_labels(&labels).unwrap();
     let tasks = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&tasks);
     let control = Control::new().with_listener(move |p| seen.lock().unwrap().push(p.task.clone()));
-    params.fit(&data, &labels, &control).unwrap();
+    params.clone().control(control).fit(&data).unwrap();
     let tasks = tasks.lock().unwrap();
     assert!(tasks.iter().any(|task| task == "class 1 of 3"));
     assert!(tasks.iter().any(|task| task == "class 3 of 3, fold 2 of 2"), "{tasks:?}");
 
     let control = Control::new();
     control.stop();
-    assert_eq!(params.fit(&data, &labels, &control), Err(Error::Interrupted));
-    assert_eq!(params.partial_fit(None, &data, &labels, &control), Err(Error::Interrupted));
+    let params = params.control(control);
+    assert_eq!(params.fit(&data), Err(Error::Interrupted));
+    assert_eq!(params.partial_fit(None, &data), Err(Error::Interrupted));
 }
 
 #[test]
 fn bad_input_is_refused_with_a_reason() {
-    let data = GaussianArray::points(Rows::from_vec(vec![1.0, 2.0, 3.0, 4.0], 1).unwrap()).unwrap();
+    let data = GaussianArray::exact(Rows::from_vec(vec![1.0, 2.0, 3.0, 4.0], 1).unwrap()).unwrap();
     let refused = |params: Params, labels: Labels| {
-        let result = params.check().and_then(|p| p.fit(&data, &labels, &Control::new()));
+        let result = Dataset::new(&data).with_labels(&labels).and_then(|data| params.fit(&data));
         result.expect_err("must be refused").to_string()
     };
     let labels = || Labels::new(vec![0, 0, 1, 1], 2).unwrap();
@@ -338,12 +343,11 @@ fn bad_input_is_refused_with_a_reason() {
     assert!(refused(Params::new().batch_size(0), labels()).contains("batch_size"));
     assert!(refused(Params::new().max_iter(Some(0)), labels()).contains("max_iter"));
     assert!(refused(Params::new().folds(1), labels()).contains("folds = 1"));
-    assert!(refused(Params::new().threads(Some(0)), labels()).contains("threads"));
     let one_row = Labels::new(vec![0, 1, 1, 1], 2).unwrap();
     assert!(refused(Params::new().probability(true), one_row).contains("class 0 has 1"));
 
     let model = fit(Params::new(), &data, &labels());
-    assert!(model.linear.predict_proba(&data).unwrap_err().to_string().contains("probability = true"));
-    let wide = GaussianArray::points(Rows::from_vec(vec![1.0, 2.0], 2).unwrap()).unwrap();
-    assert!(model.linear.predict(&wide).unwrap_err().to_string().contains("1 features"));
+    assert!(model.predict_proba(&data).unwrap_err().to_string().contains("probability = true"));
+    let wide = GaussianArray::exact(Rows::from_vec(vec![1.0, 2.0], 2).unwrap()).unwrap();
+    assert!(model.predict(&wide).unwrap_err().to_string().contains("1 features"));
 }

@@ -8,10 +8,12 @@
 mod cases;
 
 use cases::Numbers;
+use ndarray::{Array1, Axis};
 use uncertain::data::ElementType;
-use uncertain::state::Training;
+use uncertain::data::{Covariances, Rows};
+use uncertain::prelude::*;
 use uncertain::step::Step;
-use uncertain::{Control, Covariances, Error, GaussianArray, Labels, Rows, Targets, Weights};
+use uncertain::{Control, Error, GaussianArray};
 
 const N: usize = 60;
 const D: usize = 3;
@@ -158,26 +160,16 @@ fn order(seed: u64, n: usize) -> Vec<usize> {
 impl Subject {
     /// Fitted to rows, of which `of[i]` is the number that tells their class and target.
     fn fit(self, rows: &GaussianArray, of: &[usize], weights: Option<&[f64]>) -> uncertain::Result<Step> {
-        let mut training = Training::new(rows);
+        let data = Dataset::new(rows);
         let y: Vec<f64> = of.iter().map(|&i| (i as f64).sin() + (i % 2) as f64).collect();
-        let weights = weights.map(<[f64]>::to_vec);
-        match self.wants {
-            Classes => {
-                let labels = Labels::new(of.iter().map(|&i| (i % 2) as u32).collect(), 2)?;
-                training.labels = Some(if let Some(w) = weights { labels.with_weights(w)? } else { labels });
-            }
-            Wants::Targets => {
-                let targets = Targets::new(y)?;
-                training.targets = Some(if let Some(w) = weights { targets.with_weights(w)? } else { targets });
-            }
-            Outputs | Nothing => {
-                if self.wants == Outputs {
-                    training.outputs = vec![y];
-                }
-                training.weights = weights.map(Weights::new).transpose()?;
-            }
-        }
-        Step::fit(self.kind, self.params, Some(1), &training, &Control::new())
+        let data = match self.wants {
+            Classes => Dataset::classification(rows, of.iter().map(|&i| (i % 2) as u32))?.with_classes(2)?,
+            Wants::Targets => Dataset::regression(rows, y)?,
+            Outputs => data.with_outputs(&Array1::from(y).insert_axis(Axis(1)), 0)?,
+            Nothing => data,
+        };
+        let data = if let Some(weights) = weights { data.with_weights(weights)? } else { data };
+        Step::fit(self.kind, self.params, &data, &Control::new().with_threads(1))
     }
 
     fn fitted(self, rows: &Plain) -> Step {

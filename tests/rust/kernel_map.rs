@@ -1,8 +1,11 @@
 //! The kernel map against the extended Gram matrix that it factorises, and against optima found without it.
 
+use uncertain::data::{Covariances, Labels, Rows};
 use uncertain::kernel::PointKernel;
-use uncertain::transform::{KernelMap, KernelMapOptions};
-use uncertain::{Control, Covariances, Error, GaussianArray, Kind, Labels, Rows, gsu, parallel};
+use uncertain::prelude::*;
+use uncertain::state::HasPredictor;
+use uncertain::transform::{KernelMap, KernelMapParams};
+use uncertain::{Control, Error, Kind, gsu};
 
 mod cases;
 use cases::cases;
@@ -14,12 +17,12 @@ const KERNELS: [PointKernel; 4] = [
     PointKernel::Rbf { gamma: 0.7 },
 ];
 
-fn options(tol: f64, max_rank: Option<usize>) -> KernelMapOptions {
-    KernelMapOptions { tol, max_rank }
+fn params(kernel: PointKernel, tol: f64, max_rank: Option<usize>) -> KernelMapParams {
+    KernelMapParams::from(kernel).tol(tol).max_rank(max_rank)
 }
 
 fn fit(data: &GaussianArray, kernel: PointKernel, tol: f64) -> KernelMap {
-    KernelMap::fit(data, kernel, &options(tol, None), &Control::new()).unwrap()
+    params(kernel, tol, None).fit(&Dataset::new(data)).unwrap()
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -71,7 +74,7 @@ fn mapped_rows_have_the_inner_products_of_the_kernel() {
             for kernel in KERNELS {
                 let map = fit(&case.array, kernel, 1e-14);
                 assert!(map.error() <= 1e-14);
-                let mapped = map.transform(&case.array, &Control::new()).unwrap();
+                let mapped = map.transform(&case.array).unwrap();
                 assert_eq!((mapped.n_rows(), mapped.n_features()), (20, map.rank()));
                 let kind = if case.name == "zero" { Kind::Zero } else { Kind::LowRank };
                 assert_eq!(mapped.covariances().kind(), kind);
@@ -88,10 +91,10 @@ fn mapped_rows_have_the_inner_products_of_the_kernel() {
 fn rows_of_the_fit_are_mapped_by_the_choice_as_by_the_map() {
     for case in cases(150, 3, 5) {
         for kernel in KERNELS {
-            let (options, control) = (options(1e-9, Some(60)), Control::new());
-            let (map, mapped) = KernelMap::fit_transform(&case.array, kernel, &options, &control).unwrap();
-            assert_eq!(map, KernelMap::fit(&case.array, kernel, &options, &control).unwrap());
-            let after = map.transform(&case.array, &control).unwrap();
+            let (params, data) = (params(kernel, 1e-9, Some(60)), Dataset::new(&case.array));
+            let (map, mapped) = params.fit_transform(&data).unwrap();
+            assert_eq!(map, params.fit(&data).unwrap());
+            let after = map.transform(&case.array).unwrap();
             assert_eq!(mapped.covariances().kind(), after.covariances().kind());
             let close = |a: &[f64], b: &[f64]| {
                 let largest = b.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
@@ -111,7 +114,7 @@ fn ranks_are_those_of_the_feature_spaces() {
         assert_eq!(fit(data, *kernel, 1e-12).rank(), rank, "{kernel:?}");
     }
     // The vectors of the RBF kernel at different points are independent.
-    let points = GaussianArray::points(data.means().slice(0..12)).unwrap();
+    let points = GaussianArray::exact(data.means().slice(0..12)).unwrap();
     assert_eq!(fit(&points, PointKernel::Rbf { gamma: 5.0 }, 1e-12).rank(), 12);
 }
 
@@ -121,7 +124,7 @@ fn new_rows_keep_their_inner_products_with_the_fitted_ones() {
     let (old, new) = (all.slice(0..24), all.slice(24..30));
     for kernel in KERNELS {
         let map = fit(&old, kernel, 1e-13);
-        let (a, b) = (map.transform(&old, &Control::new()).unwrap(), map.transform(&new, &Control::new()).unwrap());
+        let (a, b) = (map.transform(&old).unwrap(), map.transform(&new).unwrap());
         let finite = map.rank() < 72;
         for i in 0..6 {
             for j in 0..24 {
@@ -144,11 +147,11 @@ fn the_error_is_what_was_left_out() {
     let kernel = PointKernel::Rbf { gamma: 0.4 };
     let mut before = 1.0;
     for rank in [1, 5, 20, 60] {
-        let map = KernelMap::fit(&case.array, kernel, &options(1e-12, Some(rank)), &Control::new()).unwrap();
+        let map = params(kernel, 1e-12, Some(rank)).fit(&Dataset::new(&case.array)).unwrap();
         assert_eq!(map.rank(), rank);
         assert!(map.error() < before, "{rank}");
         before = map.error();
-        let mapped = map.transform(&case.array, &Control::new()).unwrap();
+        let mapped = map.transform(&case.array).unwrap();
         // Largest deficit of a squared length: values (1 in E) and derivatives (2 gamma variance in E).
         let mut largest = 1.0_f64;
         let mut deficit = 0.0_f64;
@@ -175,18 +178,16 @@ fn a_linear_kernel_changes_nothing_and_threads_neither() {
     for case in cases(500, 4, 6) {
         let labels = Labels::new((0..500).map(|i| u32::from(case.array.means().row(i)[0] > 0.1)).collect(), 2).unwrap();
         let map = fit(&case.array, PointKernel::Linear, 1e-12);
-        let mapped = map.transform(&case.array, &Control::new()).unwrap();
+        let mapped = map.transform(&case.array).unwrap();
         let params = gsu::Params::new().alpha(0.1).tol(1e-9).check().unwrap();
-        let objective = |data| params.fit(data, &labels, &Control::new()).unwrap().linear.fits[0].objective;
+        let objective =
+            |data| params.fit(&Dataset::new(data).with_labels(&labels).unwrap()).unwrap().linear.fits[0].objective;
         assert!((objective(&case.array) / objective(&mapped) - 1.0).abs() < 1e-8, "{}", case.name);
         let kernel = PointKernel::Rbf { gamma: 1.0 };
         let on = |threads| {
-            parallel::install(Some(threads), || {
-                let map = KernelMap::fit(&case.array, kernel, &options(1e-6, Some(30)), &Control::new()).unwrap();
-                let mapped = map.transform(&case.array, &Control::new()).unwrap();
-                (map, mapped.means().to_vec(), mapped.traces().unwrap())
-            })
-            .unwrap()
+            let params = self::params(kernel, 1e-6, Some(30)).control(Control::new().with_threads(threads));
+            let (map, mapped) = params.fit_transform(&Dataset::new(&case.array)).unwrap();
+            (map, mapped.means().to_vec(), mapped.traces().unwrap())
         };
         assert_eq!(on(1), on(3));
     }
@@ -227,9 +228,10 @@ fn gsu_on_mapped_rows_is_the_kernel_machine() {
         let map = fit(&data, kernel, 1e-12);
         let rank = expected["rank"].as_u64().unwrap() as usize;
         assert!(map.rank().abs_diff(rank) <= rank / 20, "{} {rank}", map.rank());
-        let mapped = map.transform(&data, &Control::new()).unwrap();
+        let mapped = map.transform(&data).unwrap();
         let params = gsu::Params::new().alpha(number(&golden["alpha"])).tol(1e-8).check().unwrap();
-        let objective = params.fit(&mapped, &labels, &Control::new()).unwrap().linear.fits[0].objective;
+        let objective =
+            params.fit(&Dataset::new(&mapped).with_labels(&labels).unwrap()).unwrap().linear.fits[0].objective;
         assert!((objective / number(&expected["gsu"]) - 1.0).abs() < 1e-6, "{kernel:?} {objective}");
     }
 }
@@ -254,22 +256,22 @@ fn a_map_can_be_taken_apart_and_put_together() {
 #[test]
 fn bad_parameters_data_and_interruptions_are_told() {
     let data = &cases(10, 2, 8)[3].array;
-    let refusal = |data: &GaussianArray, kernel, options| {
-        KernelMap::fit(data, kernel, &options, &Control::new()).unwrap_err().to_string()
+    let refusal = |data: &GaussianArray, kernel, (tol, max_rank)| {
+        params(kernel, tol, max_rank).fit(&Dataset::new(data)).unwrap_err().to_string()
     };
-    assert!(refusal(data, PointKernel::Rbf { gamma: -1.0 }, options(0.1, None)).contains("gamma"));
-    assert!(refusal(data, PointKernel::Linear, options(0.0, None)).contains("tol"));
-    assert!(refusal(data, PointKernel::Linear, options(0.1, Some(0))).contains("max_rank"));
-    assert!(refusal(&data.slice(0..0), PointKernel::Linear, options(0.1, None)).contains("no rows"));
-    let points = |x: f64| GaussianArray::points(Rows::from_vec(vec![x; 4], 2).unwrap()).unwrap();
-    assert!(refusal(&points(0.0), PointKernel::Linear, options(0.1, None)).contains("zero on every row"));
-    assert!(refusal(&points(1e200), PointKernel::Quadratic, options(0.1, None)).contains("overflow"));
+    assert!(refusal(data, PointKernel::Rbf { gamma: -1.0 }, (0.1, None)).contains("gamma"));
+    assert!(refusal(data, PointKernel::Linear, (0.0, None)).contains("tol"));
+    assert!(refusal(data, PointKernel::Linear, (0.1, Some(0))).contains("max_rank"));
+    assert!(refusal(&data.slice(0..0), PointKernel::Linear, (0.1, None)).contains("no rows"));
+    let points = |x: f64| GaussianArray::exact(Rows::from_vec(vec![x; 4], 2).unwrap()).unwrap();
+    assert!(refusal(&points(0.0), PointKernel::Linear, (0.1, None)).contains("zero on every row"));
+    assert!(refusal(&points(1e200), PointKernel::Quadratic, (0.1, None)).contains("overflow"));
     let map = fit(data, PointKernel::Quadratic, 1e-6);
-    assert!(map.transform(&cases(3, 3, 1)[0].array, &Control::new()).unwrap_err().to_string().contains("2 features"));
-    assert!(matches!(map.transform(&points(1e200), &Control::new()), Err(Error::NotFinite { .. })));
+    assert!(map.transform(&cases(3, 3, 1)[0].array).unwrap_err().to_string().contains("2 features"));
+    assert!(matches!(map.transform(&points(1e200)), Err(Error::NotFinite { .. })));
     let control = Control::new();
     control.stop();
-    let stopped = KernelMap::fit(data, PointKernel::Linear, &options(0.1, None), &control);
+    let stopped = params(PointKernel::Linear, 0.1, None).control(control.clone()).fit(&Dataset::new(data));
     assert_eq!(stopped.unwrap_err(), Error::Interrupted);
-    assert_eq!(map.transform(data, &control).unwrap_err(), Error::Interrupted);
+    assert_eq!(map.predictor().transform(data.into(), &control).unwrap_err(), Error::Interrupted);
 }

@@ -7,14 +7,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cases::Numbers;
 use uncertain::deconvolution::Mixture;
 use uncertain::loss::LossKind;
+use uncertain::prelude::*;
 
+use uncertain::data::{Covariances, Incomplete, Labels, Rows, Targets};
 use uncertain::partition::{Partition, SideColumns};
-use uncertain::state::{RemoteRows, Training};
+use uncertain::state::RemoteRows;
 use uncertain::step::Step;
 use uncertain::sums::{
     HEADER, LineRequest, LineSums, LinearProblem, RemoteLoss, Request, RowSums, add_partitions, encode, split_sums,
 };
-use uncertain::{Control, Covariances, Error, GaussianArray, Incomplete, Labels, Result, Rows, Targets, Weights};
+use uncertain::{Control, Error, GaussianArray, Result};
 
 const D: usize = 3;
 
@@ -79,20 +81,20 @@ impl Table {
         }
     }
 
-    fn classes(&self) -> Training<'_> {
+    fn classes(&self) -> Dataset {
         let classes = 1 + *self.codes.iter().max().unwrap() as usize;
         let labels = Labels::new(self.codes.clone(), classes).unwrap().with_weights(self.weights.clone()).unwrap();
-        Training { labels: Some(labels), ..Training::new(self.rows()) }
+        Dataset::new(self.rows()).with_labels(&labels).unwrap()
     }
 
-    fn numbers(&self) -> Training<'_> {
+    fn numbers(&self) -> Dataset {
         let targets = Targets::new(self.y.clone()).unwrap().with_variances(self.variances.clone()).unwrap();
         let targets = targets.with_weights(self.weights.clone()).unwrap();
-        Training { targets: Some(targets), ..Training::new(self.rows()) }
+        Dataset::new(self.rows()).with_targets(&targets).unwrap()
     }
 
-    fn alone(&self) -> Training<'_> {
-        Training { weights: Some(Weights::new(self.weights.clone()).unwrap()), ..Training::new(self.rows()) }
+    fn alone(&self) -> Dataset {
+        Dataset::new(self.rows()).with_weights(&self.weights).unwrap()
     }
 }
 
@@ -124,7 +126,7 @@ impl RowSums for Pieces {
 fn mixture(k: usize) -> Mixture {
     let mut numbers = Numbers(3);
     let means = numbers.take(k * D);
-    Mixture::new(vec![1.0 / k as f64; k], means, [1.5, 0.2, 2.0, -0.1, 0.3, 1.0].repeat(k), D).unwrap()
+    Mixture::from_packed(vec![1.0 / k as f64; k], means, [1.5, 0.2, 2.0, -0.1, 0.3, 1.0].repeat(k), D).unwrap()
 }
 
 /// Every kind of request.
@@ -211,11 +213,11 @@ fn coefficients(step: &Step) -> Vec<f64> {
     arrays.into_iter().filter(|a| found(&a.name)).flat_map(|named| named.tensor.values).collect()
 }
 
-fn close(kind: &str, params: &str, here: &Training<'_>, pieces: &Pieces, sample: &Training<'_>, tolerance: f64) {
+fn close(kind: &str, params: &str, here: &Dataset, pieces: &Pieces, sample: &Dataset, tolerance: f64) {
     let control = Control::new();
-    let expected = coefficients(&Step::fit(kind, params, None, here, &control).unwrap());
+    let expected = coefficients(&Step::fit(kind, params, here, &control).unwrap());
     let remote = RemoteRows { rows: pieces, sample, whole: false };
-    let found = coefficients(&Step::fit_remote(kind, params, None, &remote, &control).unwrap());
+    let found = coefficients(&Step::fit_remote(kind, params, &remote, &control).unwrap());
     assert_eq!(found.len(), expected.len());
     for (a, b) in found.iter().zip(&expected) {
         assert!((a - b).abs() <= tolerance * (1.0 + b.abs()), "{kind} {params}: {found:?} {expected:?}");
@@ -264,7 +266,7 @@ fn moments_of_classes_are_one_pass() {
     let pieces = Pieces { lost: Some(2), ..table.pieces(2) };
     let training = sample.classes();
     let remote = RemoteRows { rows: &pieces, sample: &training, whole: false };
-    assert!(Step::fit_remote("minimax", "{}", None, &remote, &Control::new()).is_ok());
+    assert!(Step::fit_remote("minimax", "{}", &remote, &Control::new()).is_ok());
 }
 
 #[test]
@@ -284,7 +286,7 @@ fn a_law_with_errors_in_both_ends_at_the_same_maximum() {
     let (table, training) = (table(300, false, 0.05), self::table(300, false, 0.05));
     let (pieces, training) = (table.pieces(1), training.numbers());
     let remote = RemoteRows { rows: &pieces, sample: &training, whole: true };
-    let refused = Step::fit_remote("mixture-regression", params, None, &remote, &Control::new()).unwrap_err();
+    let refused = Step::fit_remote("mixture-regression", params, &remote, &Control::new()).unwrap_err();
     assert!(refused.to_string().contains("choose it on a sample"), "{refused}");
     let mut known = table.known(&(0..300).collect::<Vec<_>>());
     known.targets = None;
@@ -301,8 +303,8 @@ fn probabilities_are_calibrated_on_held_out_rows() {
     let params = r#"{"alpha": 0.01, "probability": true}"#;
     let (training, pieces) = (table.classes(), table.pieces(3));
     let remote = RemoteRows { rows: &pieces, sample: &training, whole: true };
-    let found = Step::fit_remote("gsu", params, None, &remote, &control).unwrap();
-    let expected = Step::fit("gsu", params, None, &training, &control).unwrap();
+    let found = Step::fit_remote("gsu", params, &remote, &control).unwrap();
+    let expected = Step::fit("gsu", params, &training, &control).unwrap();
     let proba = |step: &Step| step.predictor().predict_proba(table.rows(), &control).unwrap();
     let (a, b) = (proba(&found), proba(&expected));
     assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 0.02));
@@ -319,13 +321,14 @@ fn rows_without_error_bars_are_certified_or_refused() {
         let known = SideColumns { missing: None, ..table.known(&rows) };
         Pieces { parts: vec![Partition::new(alone.clone(), known).unwrap()], passes: AtomicUsize::new(0), lost: None }
     };
-    let labels = table.classes().labels;
-    let training = Training { labels, ..Training::new(&exact) };
+    let labels = Labels::new(table.codes.clone(), 1 + *table.codes.iter().max().unwrap() as usize).unwrap();
+    let labels = labels.with_weights(table.weights.clone()).unwrap();
+    let training = Dataset::new(&exact).with_labels(&labels).unwrap();
     let params = r#"{"alpha": 0.01, "tol": 1e-7}"#;
     for whole in [true, false] {
         let all = pieces(&exact);
         let remote = RemoteRows { rows: &all, sample: &training, whole };
-        match Step::fit_remote("gsu", params, None, &remote, &control) {
+        match Step::fit_remote("gsu", params, &remote, &control) {
             Ok(step) => {
                 let header = step.arrays().unwrap().0;
                 assert!(header.contains("converged") && !header.contains("no_progress"), "{header}");
@@ -343,15 +346,15 @@ fn what_goes_wrong_elsewhere_ends_the_fit() {
     for lost in 0..4 {
         let pieces = Pieces { lost: Some(lost), ..table.pieces(2) };
         let remote = RemoteRows { rows: &pieces, sample: &training, whole: true };
-        let error = Step::fit_remote("gsu", params, None, &remote, &Control::new()).unwrap_err();
+        let error = Step::fit_remote("gsu", params, &remote, &Control::new()).unwrap_err();
         assert_eq!(error, Error::Data("the cluster has gone".into()), "{lost}");
     }
     let control = Control::new();
     control.stop();
     let pieces = table.pieces(2);
     let remote = RemoteRows { rows: &pieces, sample: &training, whole: true };
-    assert_eq!(Step::fit_remote("gsu", params, None, &remote, &control).unwrap_err(), Error::Interrupted);
-    let refused = Step::fit_remote("kernel-svc", "{}", None, &remote, &Control::new()).unwrap_err();
+    assert_eq!(Step::fit_remote("gsu", params, &remote, &control).unwrap_err(), Error::Interrupted);
+    let refused = Step::fit_remote("kernel-svc", "{}", &remote, &Control::new()).unwrap_err();
     assert!(refused.to_string().contains("in one memory"), "{refused}");
 }
 

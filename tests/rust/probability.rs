@@ -1,8 +1,9 @@
 //! The logistic-normal integral against mpmath, and Platt scaling on data with known truth.
 
+use uncertain::Control;
+use uncertain::data::Weights;
 use uncertain::model::platt::Sigmoid;
 use uncertain::model::probability::{averaged_sigmoid, expected_sigmoid, sigmoid};
-use uncertain::{Control, Weights};
 
 /// tests/golden/expected_sigmoid.json: rows [a, b, p, dp/da, dp/db].
 fn golden() -> Vec<[f64; 5]> {

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 use uncertain::data::covariance::{Full, Isotropic, Layout, Shared};
+use uncertain::data::{Covariances, Labels, Names, RowTargets, Rows, Unit, Weights};
 use uncertain::loss::{Hinge, Loss, MarginError, WorstCaseHinge};
 use uncertain::objective::{Derivatives, Problem};
+use uncertain::prelude::*;
 use uncertain::robust::{Bound, Method, Model, Params, Theta};
 use uncertain::solver::{Options, SolverKind, Status, fit_linear};
 use uncertain::transform::LinearMap;
-use uncertain::{Control, Covariances, GaussianArray, Labels, Names, RowTargets, Rows, Unit, Weights, minimax};
+use uncertain::{Control, GaussianArray, minimax};
 
 #[derive(Deserialize)]
 struct Case {
@@ -115,17 +117,17 @@ fn models_come_back_from_files_with_their_answers() {
     let classes = vec![Class::from(-1), Class::from(1)];
     let params = Params::new().method(Method::Ausvc).confidence(Some(0.8)).bound(Bound::Chebyshev).probability(true);
     let params = params.check().unwrap();
-    let robust = params.fit(&data, &labels, &Control::new()).unwrap();
+    let robust = params.fit(&Dataset::new(&data).with_labels(&labels).unwrap()).unwrap();
     let linear = robust.linear.clone();
     let machine = minimax::Params::new().ridge(1e-3).probability(true).seed(5).check().unwrap();
-    let fitted = machine.fit(&data, &labels, &Control::new()).unwrap();
+    let fitted = machine.fit(&Dataset::new(&data).with_labels(&labels).unwrap()).unwrap();
     let minimax = Step::new(fitted.clone(), machine);
     for (step, linear) in [(Step::new(robust, params), linear), (minimax, fitted.linear)] {
         let bytes = file::save_to_bytes(&Saved::new(vec![step], classes.clone())).unwrap();
         let again = file::load_from_bytes(&bytes).unwrap();
         assert_eq!(file::save_to_bytes(&again).unwrap(), bytes);
         assert_eq!(again.predict(&data).unwrap(), linear.predict(&data).unwrap());
-        assert_eq!(again.decision(&data).unwrap(), linear.decision(&data).unwrap());
+        assert_eq!(again.decision_function(&data).unwrap(), linear.decision_function(&data).unwrap());
         assert_eq!(again.predict_proba(&data).unwrap(), linear.predict_proba(&data).unwrap());
         match &again.steps[0] {
             Step::Robust(with) => assert!((with.params.radius() - 2.0).abs() < 1e-12),
@@ -143,10 +145,14 @@ fn minimax_probabilities_follow_the_scores() {
     let golden = golden();
     let data = golden.data("diagonal");
     let labels = golden.labels();
-    let model = minimax::Params::new().probability(true).check().unwrap().fit(&data, &labels, &Control::new()).unwrap();
-    let points = GaussianArray::points(data.means().clone()).unwrap();
-    let (scores, probabilities) =
-        (model.linear.decision(&points).unwrap(), model.linear.predict_proba(&points).unwrap());
+    let model = minimax::Params::new()
+        .probability(true)
+        .check()
+        .unwrap()
+        .fit(&Dataset::new(&data).with_labels(&labels).unwrap())
+        .unwrap();
+    let points = GaussianArray::exact(data.means().clone()).unwrap();
+    let (scores, probabilities) = (model.decision_function(&points).unwrap(), model.predict_proba(&points).unwrap());
     let mut order: Vec<usize> = (0..golden.y.len()).collect();
     order.sort_by(|&i, &j| scores[[i, 0]].total_cmp(&scores[[j, 0]]));
     assert!(order.windows(2).all(|w| probabilities[[w[0], 1]] <= probabilities[[w[1], 1]]));
@@ -156,7 +162,7 @@ fn minimax_probabilities_follow_the_scores() {
 const KINDS: [&str; 6] = ["zero", "isotropic", "diagonal", "low-rank", "full", "shared"];
 
 fn fit(params: Params, data: &GaussianArray, labels: &Labels) -> Model {
-    params.check().unwrap().fit(data, labels, &Control::new()).unwrap()
+    params.check().unwrap().fit(&Dataset::new(data).with_labels(labels).unwrap()).unwrap()
 }
 
 #[test]
@@ -218,7 +224,7 @@ fn misclassified_rows_lose_radius_and_the_others_keep_it() {
         let model = fit(Params::new().method(Method::Ausvc), &data, &golden.labels());
         let (radii, history) = (&model.radii[0], &model.history[0]);
         assert!(history.windows(2).all(|w| w[1] <= w[0] * (1.0 + 1e-6)), "{kind}: {history:?}");
-        let scores = model.linear.decision(&data).unwrap();
+        let scores = model.decision_function(&data).unwrap();
         for i in 0..radii.len() {
             let wrong = golden.y[i] * scores[[i, 0]] < 0.0;
             assert!((0.0..=1.0).contains(&radii[i]) && (!wrong || radii[i] == 0.0), "{kind}: {}", radii[i]);
@@ -296,7 +302,7 @@ fn mpsvc_has_the_smallest_measure_of_the_family_and_polish_does_not_harm() {
                 golden.y.iter().filter(|y| **y > 0.0).count().min(golden.y.iter().filter(|y| **y < 0.0).count());
             assert!((measure(&polished) - fewer as f64).abs() < 1e-9, "{kind}");
         } else if kind != "zero" {
-            let stds = polished.linear.decision_distribution(&data).unwrap().1;
+            let stds = polished.decision_distribution(&data).unwrap().1;
             assert!((stds.iter().copied().fold(0.0, f64::max) - 1.0).abs() < 1e-9, "{kind}: the scale");
         }
     }
@@ -312,12 +318,12 @@ fn mpsvc_depends_neither_on_the_origin_nor_on_the_unit() {
             let params = Params::new().method(Method::Mpsvc).c(c).tol(1e-9);
             let model = fit(params, data, &golden.labels());
             assert!(model.linear.coef.iter().all(|w| w.is_finite()));
-            (model.linear.decision(data).unwrap(), model.linear.fits[0].objective)
+            (model.decision_function(data).unwrap(), model.linear.fits[0].objective)
         };
         let (expected, measure) = scores(&data, 1.0);
         let moved = |factor: f64, shift: [f64; 3]| {
-            let map = LinearMap::new(vec![factor, 0.0, 0.0, 0.0, factor, 0.0, 0.0, 0.0, factor], 3).unwrap();
-            let scaled = map.transform(&data, &Control::new()).unwrap();
+            let map = LinearMap::new(&(factor * ndarray::Array2::<f64>::eye(3))).unwrap();
+            let scaled = map.transform(&data).unwrap();
             let shifted = scaled.means().to_vec().iter().enumerate().map(|(at, x)| x + shift[at % 3]).collect();
             let means = Rows::from_vec(shifted, 3).unwrap();
             GaussianArray::new(means, scaled.covariances().clone()).unwrap()
@@ -355,8 +361,12 @@ fn minimax_accuracies_are_those_of_the_cone_program() {
     let golden = golden();
     for kind in KINDS {
         let data = golden.data(kind);
-        let model =
-            minimax::Params::new().ridge(0.0).check().unwrap().fit(&data, &golden.labels(), &Control::new()).unwrap();
+        let model = minimax::Params::new()
+            .ridge(0.0)
+            .check()
+            .unwrap()
+            .fit(&Dataset::new(&data).with_labels(&golden.labels()).unwrap())
+            .unwrap();
         let (found, expected) = (model.worst_case_accuracy[0], golden.minimax[kind]);
         assert!((found - expected).abs() < 1e-7, "{kind}: {found} {expected}");
         assert_eq!(model.linear.fits[0].status, Status::Converged);
@@ -390,6 +400,6 @@ fn more_classes_have_radii_of_their_own_and_probabilities_sum_to_one() {
     let labels = Labels::new(codes, 3).unwrap();
     let model = fit(Params::new().method(Method::Ausvc).probability(true), &data, &labels);
     assert_eq!((model.radii.len(), model.history.len(), model.linear.coef.dim()), (3, 3, (3, 3)));
-    let probabilities = model.linear.predict_proba(&data).unwrap();
+    let probabilities = model.predict_proba(&data).unwrap();
     assert!(probabilities.rows().into_iter().all(|p| (p.sum() - 1.0).abs() < 1e-12));
 }

@@ -1,13 +1,18 @@
 //! Scaling and subspaces of every kind of covariance against dense references.
 
-use uncertain::transform::{GaussianCollapser, GaussianLogScaler, GaussianScaler, Project, Spread, SubspaceProjector};
-use uncertain::{Collapse, Control, Covariances, Error, GaussianArray, Kind, Names, Rows, Weights};
+use uncertain::data::{Covariances, Names, Rows, Weights};
+use uncertain::prelude::*;
+use uncertain::state::HasPredictor;
+use uncertain::transform::{
+    GaussianCollapser, GaussianLogScaler, GaussianScaler, Project, ScalerParams, Spread, SubspaceProjector,
+};
+use uncertain::{Collapse, Control, Error, GaussianArray, Kind};
 
 mod cases;
 use cases::{Case, Numbers, cases, close};
 
 fn points(values: &[f64], d: usize) -> GaussianArray {
-    GaussianArray::points(Rows::from_vec(values.to_vec(), d).unwrap()).unwrap()
+    GaussianArray::exact(Rows::from_vec(values.to_vec(), d).unwrap()).unwrap()
 }
 
 #[test]
@@ -45,7 +50,7 @@ fn a_logarithmic_scale_moves_both_ends_of_an_error_bar() {
     let g = |x: f64, b: f64| if b == 0.0 { x } else { (x / (2.0 * b)).asinh() };
     let scaler = GaussianLogScaler::new(b.to_vec()).unwrap();
     for case in cases(40, d, 2) {
-        let out = scaler.transform(&case.array, &Control::new()).unwrap();
+        let out = scaler.transform(&case.array).unwrap();
         let x = case.array.means().to_vec();
         let moved: Vec<f64> = x.iter().enumerate().map(|(p, x)| g(*x, b[p % d])).collect();
         close(&out.means().to_vec(), &moved, 1.0, case.name);
@@ -82,7 +87,8 @@ fn fitted_moments_are_those_of_the_weighted_data() {
     for case in cases(n, d, 9) {
         let x = case.array.means().to_vec();
         for spread in [Spread::Means, Spread::Total] {
-            let scaler = GaussianScaler::fit(&case.array, Some(&weights), spread).unwrap();
+            let scaler =
+                ScalerParams { spread }.fit(&Dataset::new(&case.array).with_weights(&weights[..]).unwrap()).unwrap();
             for j in 0..d {
                 let mean: f64 = (0..n).map(|i| weights[i] * x[i * d + j]).sum::<f64>() / total;
                 let mut variance: f64 = (0..n).map(|i| weights[i] * (x[i * d + j] - mean).powi(2)).sum::<f64>() / total;
@@ -94,7 +100,7 @@ fn fitted_moments_are_those_of_the_weighted_data() {
             }
             // What it was fitted on comes out standardised.
             let out = scaler.transform(&case.array).unwrap();
-            let again = GaussianScaler::fit(&out, Some(&weights), spread).unwrap();
+            let again = ScalerParams { spread }.fit(&Dataset::new(&out).with_weights(&weights[..]).unwrap()).unwrap();
             close(again.mean(), &vec![0.0; d], 1.0, case.name);
             close(again.scale(), &vec![1.0; d], 1.0, case.name);
         }
@@ -105,8 +111,9 @@ fn fitted_moments_are_those_of_the_weighted_data() {
 fn weight_two_is_the_row_twice_and_weight_zero_its_absence() {
     let g = cases(5, 3, 4).remove(3).array;
     let weights = Weights::new(vec![2.0, 0.0, 1.0, 1.0, 0.0]).unwrap();
-    let weighted = GaussianScaler::fit(&g, Some(&weights), Spread::Total).unwrap();
-    let repeated = GaussianScaler::fit(&g.take(&[0, 0, 2, 3]).unwrap(), None, Spread::Total).unwrap();
+    let weighted =
+        ScalerParams { spread: Spread::Total }.fit(&Dataset::new(&g).with_weights(&weights[..]).unwrap()).unwrap();
+    let repeated = ScalerParams { spread: Spread::Total }.fit(&Dataset::new(g.take(&[0, 0, 2, 3]).unwrap())).unwrap();
     close(weighted.mean(), repeated.mean(), 1.0, "mean");
     close(weighted.scale(), repeated.scale(), 1.0, "scale");
 }
@@ -114,7 +121,7 @@ fn weight_two_is_the_row_twice_and_weight_zero_its_absence() {
 #[test]
 fn constant_features_keep_their_scale() {
     let g = points(&[0.1, 0.0, 1e9, 0.1, 0.0, 1e9 + 1.0, 0.1, 0.0, 1e9 - 1.0], 3);
-    let scaler = GaussianScaler::fit(&g, None, Spread::Means).unwrap();
+    let scaler = ScalerParams { spread: Spread::Means }.fit(&Dataset::new(&g)).unwrap();
     assert_eq!(scaler.scale()[..2], [1.0, 1.0]);
     assert!((scaler.scale()[2] - (2.0_f64 / 3.0).sqrt()).abs() < 1e-9);
     let out = scaler.transform(&g).unwrap();
@@ -122,16 +129,15 @@ fn constant_features_keep_their_scale() {
     // Constant means with error bars do vary.
     let cov = Covariances::from_std(Rows::from_vec(vec![3.0; 3], 1).unwrap());
     let g = GaussianArray::new(g.means().clone(), cov).unwrap();
-    assert_eq!(GaussianScaler::fit(&g, None, Spread::Total).unwrap().scale()[0], 3.0);
+    assert_eq!(ScalerParams { spread: Spread::Total }.fit(&Dataset::new(&g)).unwrap().scale()[0], 3.0);
 }
 
 #[test]
 fn unusable_scalers_and_weights_are_refused() {
     let g = points(&[1.0, 2.0, 3.0, 4.0], 2);
-    let one = Weights::new(vec![1.0]).unwrap();
-    assert!(GaussianScaler::fit(&g, Some(&one), Spread::Means).is_err());
-    assert!(GaussianScaler::fit(&g.slice(0..0), None, Spread::Means).is_err());
-    assert!(GaussianScaler::fit(&points(&[1e300, -1e300], 1), None, Spread::Means).is_err());
+    assert!(Dataset::new(&g).with_weights([1.0]).is_err());
+    assert!(ScalerParams { spread: Spread::Means }.fit(&Dataset::new(g.slice(0..0))).is_err());
+    assert!(ScalerParams { spread: Spread::Means }.fit(&Dataset::new(points(&[1e300, -1e300], 1))).is_err());
     assert!(GaussianScaler::new(vec![0.0], vec![0.0]).is_err());
     assert!(GaussianScaler::new(vec![f64::NAN], vec![1.0]).is_err());
     assert!(GaussianScaler::new(vec![0.0; 2], vec![1.0]).is_err());
@@ -194,8 +200,8 @@ fn near(a: &[f64], b: &[f64], what: &str) {
 
 fn check_subspace(case: &Case, p: f64) {
     let (n, d, name) = (case.array.n_rows(), case.array.n_features(), case.name);
-    let control = Control::new();
-    let run = |project| SubspaceProjector::new(p, project).unwrap().transform(&case.array, &control).unwrap();
+    let _control = Control::new();
+    let run = |project| SubspaceProjector::new(p, project).unwrap().transform(&case.array).unwrap();
     let (alone, both) = (run(Project::Covariance), run(Project::Both));
     assert_eq!(alone.means().to_vec(), case.array.means().to_vec(), "{name}");
     let (a, b) = (alone.dense().unwrap(), both.dense().unwrap());
@@ -224,7 +230,7 @@ fn subspaces_are_the_leading_eigenpairs() {
 #[test]
 fn equal_variances_keep_the_first_axes() {
     for case in cases(4, 4, 2).iter().filter(|c| c.name.starts_with("isotropic")) {
-        let out = SubspaceProjector::new(0.4, Project::Both).unwrap().transform(&case.array, &Control::new()).unwrap();
+        let out = SubspaceProjector::new(0.4, Project::Both).unwrap().transform(&case.array).unwrap();
         for (i, s) in out.dense().unwrap().chunks(16).enumerate() {
             let v = case.dense[i * 16];
             let expected: Vec<f64> = (0..16).map(|p| if p == 0 || p == 5 { v } else { 0.0 }).collect();
@@ -239,7 +245,7 @@ fn equal_variances_keep_the_first_axes() {
 fn everything_kept_is_the_same_array() {
     for case in cases(20, 5, 8) {
         for project in [Project::Covariance, Project::Both] {
-            let out = SubspaceProjector::new(1.0, project).unwrap().transform(&case.array, &Control::new()).unwrap();
+            let out = SubspaceProjector::new(1.0, project).unwrap().transform(&case.array).unwrap();
             near(&out.dense().unwrap(), &case.dense, case.name);
             assert_eq!(out.means().to_vec(), case.array.means().to_vec(), "{}", case.name);
             if case.name == "full singular" {
@@ -258,12 +264,12 @@ fn ranks_differ_between_rows_and_are_padded() {
     let means = Rows::from_vec(vec![1.0; 9], 3).unwrap();
     let cov = Covariances::from_cov(Rows::from_vec(matrices.clone(), 9).unwrap(), &Names::default()).unwrap();
     let g = GaussianArray::new(means, cov).unwrap();
-    let out = SubspaceProjector::new(0.9, Project::Both).unwrap().transform(&g, &Control::new()).unwrap();
+    let out = SubspaceProjector::new(0.9, Project::Both).unwrap().transform(&g).unwrap();
     let Covariances::LowRank(k) = out.covariances() else { panic!() };
     assert_eq!(k.rank, 3);
     near(&out.dense().unwrap(), &matrices, "dense");
     near(&out.means().to_vec(), &[0., 0., 0., 1., 0., 0., 1., 1., 1.], "means");
-    let zeros = SubspaceProjector::new(0.9, Project::Covariance).unwrap().transform(&g.slice(0..1), &Control::new());
+    let zeros = SubspaceProjector::new(0.9, Project::Covariance).unwrap().transform(&g.slice(0..1));
     assert_eq!(zeros.unwrap().covariances().kind(), Kind::Zero);
 }
 
@@ -272,7 +278,8 @@ fn a_stopped_control_ends_the_work() {
     let control = Control::new();
     control.stop();
     for case in cases(20, 3, 8).iter().filter(|c| c.name.starts_with("full") || c.name.starts_with("diagonal")) {
-        let out = SubspaceProjector::new(0.5, Project::Both).unwrap().transform(&case.array, &control);
+        let projector = SubspaceProjector::new(0.5, Project::Both).unwrap();
+        let out = projector.predictor().transform((&case.array).into(), &control);
         assert_eq!(out.unwrap_err(), Error::Interrupted);
     }
 }

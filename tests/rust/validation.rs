@@ -5,7 +5,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use uncertain::data::SharedBuffer;
 use uncertain::data::covariance::{Covariances, Kind};
-use uncertain::{Error, GaussianArray, Names, Rows};
+use uncertain::data::{Names, Rows};
+use uncertain::{Error, GaussianArray};
 
 fn rows(values: &[f64], width: usize) -> Rows {
     Rows::from_vec(values.to_vec(), width).unwrap()
@@ -161,7 +162,7 @@ fn sizes_that_do_not_fit_are_refused() {
     let wrong = Covariances::from_factor(zeros(2, 4), 2, Some(zeros(2, 3)), &names()).unwrap();
     let error = GaussianArray::new_named(zeros(2, 2), wrong, &names()).unwrap_err();
     assert!(matches!(&error, Error::Shape { what, .. } if what == "x_var"), "{error}");
-    assert!(GaussianArray::points(zeros(0, 2)).is_ok());
+    assert!(GaussianArray::exact(zeros(0, 2)).is_ok());
 }
 
 proptest! {

@@ -20,9 +20,10 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, OffsetSizeTrait};
 use arrow_schema::{DataType, Field};
 use pyo3::prelude::*;
+use uncertain::Error;
+use uncertain::data::Rows;
 use uncertain::data::{Element, ElementType, SharedBuffer, of_type};
 use uncertain::memory::{typed_zeros, zeros};
-use uncertain::{Error, Rows};
 
 use crate::arrow_capsule;
 use crate::arrow_lists::{child, child_range, fixed_width, has_nulls, is_numeric, is_scalar, number_type, row_width};

@@ -18,8 +18,9 @@ use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use uncertain::data::Rows;
 use uncertain::data::{ElementType, Stored, of_type};
-use uncertain::{Error, GaussianArray, MixtureArray, Result, Rows};
+use uncertain::{Error, GaussianArray, MixtureArray, Result};
 
 use crate::arrow_capsule;
 

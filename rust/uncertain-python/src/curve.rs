@@ -7,12 +7,13 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, P
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use uncertain::curve::{self, Curve, InitialParameters, Outputs, Params, Truth};
+use uncertain::data::{Modes, Weights};
 use uncertain::deconvolution::Mixture;
-use uncertain::{Control, Weights};
+use uncertain::{Control, Dataset};
 
 use crate::error::BorderResult;
 use crate::events::Messenger;
-use crate::fitted::{OwnedRows, RowsArgument, modes_from};
+use crate::fitted::RowsArgument;
 use crate::{interrupt, threads};
 
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
@@ -129,7 +130,7 @@ pub(crate) fn fit_curve<'py>(
     report: Option<Py<PyAny>>,
 ) -> BorderResult<Bound<'py, PyDict>> {
     let params: Params = uncertain::state::from_named(params)?;
-    let params = params.threads(threads::resolve(n_jobs)?).check()?;
+    let (params, threads) = (params.check()?, threads::resolve(n_jobs)?);
     let outputs = Outputs {
         n_outputs: targets.as_array().ncols(),
         values: targets.as_array().iter().copied().collect(),
@@ -137,14 +138,18 @@ pub(crate) fn fit_curve<'py>(
         crossed: crossed.map(numbers),
         weights: weights.map(|w| Weights::new(w.as_array().to_vec())).transpose()?,
         groups: groups.map(|g| g.as_array().to_vec()),
-        modes: modes_from(modes, None),
+        modes: modes.map_or_else(Modes::default, |modes| Modes {
+            k: modes.as_array().ncols(),
+            of_targets: modes.as_array().iter().copied().collect(),
+            of_features: vec![],
+        }),
     };
     let start = InitialParameters { values: start, lower, upper, fixed, names };
-    let held = OwnedRows::try_from(rows)?;
+    let data = Dataset::try_from(rows)?;
     let functional = params.params().truth == Truth::Functional;
     let work = move |control: &Control, messenger| {
         let curve = PythonCurve::new(messenger, curve, jac);
-        curve::fit(&params, &curve, &start, held.rows()?, &outputs, control)
+        curve::fit(&params, &curve, &start, &data, &outputs, &control.clone().with_threads(threads))
     };
     let fit = if functional {
         interrupt::run_here(py, report, work)?
@@ -196,13 +201,13 @@ pub(crate) fn curve_moments<'py>(
     let mixture = density.map(|(weights, means, covariances)| {
         let d = means.as_array().ncols();
         let flat = |matrix: PyReadonlyArray2<'_, f64>| matrix.as_array().iter().copied().collect();
-        Mixture::new(weights, flat(means), flat(covariances), d)
+        Mixture::from_packed(weights, flat(means), flat(covariances), d)
     });
-    let (mixture, held) = (mixture.transpose()?, OwnedRows::try_from(rows)?);
-    let n = held.rows()?.n_rows();
+    let (mixture, data) = (mixture.transpose()?, Dataset::try_from(rows)?);
+    let n = data.n_rows();
     let (means, stds) = interrupt::run_asking(py, None, None, move |control, messenger| {
         let curve = PythonCurve::new(messenger, curve, jac);
-        curve::moments(&curve, &params, n_outputs, held.rows()?, mixture.as_ref(), &factors, control)
+        curve::moments(&curve, &params, n_outputs, &data, mixture.as_ref(), &factors, control)
     })?;
     let matrix = |values: Vec<f64>| -> PyResult<Matrix<'py>> { values.into_pyarray(py).reshape([n, n_outputs]) };
     Ok((matrix(means)?, matrix(stds)?))

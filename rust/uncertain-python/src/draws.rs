@@ -23,10 +23,11 @@ pub(crate) fn mixtures_from_draws(
     n_jobs: threads::Jobs<'_>,
 ) -> PyResult<(Mixtures, usize)> {
     let criterion: Criterion = criterion.parse().map_err(core_error)?;
-    let params = Params { n_components, criterion, threads: threads::resolve(n_jobs)? };
-    let params = params.check().map_err(core_error)?;
+    let (params, threads) = (Params::new().n_components(n_components).criterion(criterion), threads::resolve(n_jobs)?);
     let (offsets, weights) = (whole(offsets, "offset")?, weights.map(|weights| weights.as_array().to_vec()));
     let draws = draws.inner.clone();
-    let found = interrupt::run(py, None, move |control| params.fit(&draws, &offsets, weights.as_deref(), control))?;
+    let found = interrupt::run(py, None, move |control| {
+        params.control(control.clone().with_threads(threads)).fit(draws, &offsets, weights.as_deref())
+    })?;
     Ok((found.mixtures.into(), found.n_fewer))
 }

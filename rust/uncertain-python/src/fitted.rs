@@ -13,10 +13,11 @@ use numpy::{
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
+use uncertain::data::{Incomplete, Labels, Targets};
 use uncertain::file;
-use uncertain::state::{Folding, Predictor, RemoteRows, SquareMatrix, Tensor, Training};
+use uncertain::state::{Folding, Predictor, RemoteRows, Tensor};
 use uncertain::step::Step;
-use uncertain::{Control, Error, GaussianArray, Incomplete, Labels, MixtureArray, Modes, Targets, Weights, parallel};
+use uncertain::{Control, Dataset, Error, SquareMatrix, parallel};
 
 use crate::error::{BorderError, BorderResult};
 use crate::gaussians::Gaussians;
@@ -37,72 +38,35 @@ pub(crate) enum RowsArgument<'py> {
     Limited(AnyRows<'py>, Option<PyReadonlyArray2<'py, bool>>, Option<PyReadonlyArray2<'py, i8>>),
 }
 
-/// Gaussians or mixtures, shared with Python.
-enum OwnedArray {
-    Gaussians(Arc<GaussianArray>),
-    Mixtures(Arc<MixtureArray>),
-}
-
-impl OwnedArray {
-    /// The rows, of mixtures the components.
-    fn gaussians(&self) -> &GaussianArray {
-        match self {
-            Self::Gaussians(rows) => rows,
-            Self::Mixtures(rows) => rows.components(),
-        }
+impl RowsArgument<'_> {
+    /// Are they mixtures?
+    fn are_mixtures(&self) -> bool {
+        let (Self::All(rows) | Self::Marked(rows, _) | Self::Limited(rows, _, _)) = self;
+        matches!(rows, AnyRows::Mixtures(_))
     }
 }
 
-/// Owned rows, so that the GIL can go; of mixtures the marks of rows are those of their components.
-pub(crate) struct OwnedRows {
-    data: OwnedArray,
-    marks: Option<Vec<bool>>,
-    limits: Option<Vec<i8>>,
-}
-
-impl TryFrom<RowsArgument<'_>> for OwnedRows {
+/// The same, owned, so that the GIL can go.
+impl TryFrom<RowsArgument<'_>> for Dataset {
     type Error = BorderError;
 
     fn try_from(given: RowsArgument<'_>) -> BorderResult<Self> {
-        let (data, marks, limits) = match given {
-            RowsArgument::All(data) => (data, None, None),
-            RowsArgument::Marked(data, marks) => (data, marks, None),
-            RowsArgument::Limited(data, marks, limits) => (data, marks, limits),
+        let (rows, marks, limits) = match given {
+            RowsArgument::All(rows) => (rows, None, None),
+            RowsArgument::Marked(rows, marks) => (rows, marks, None),
+            RowsArgument::Limited(rows, marks, limits) => (rows, marks, limits),
         };
-        let marks: Option<Vec<bool>> = marks.map(|marks| marks.as_array().iter().copied().collect());
-        let limits: Option<Vec<i8>> = limits.map(|limits| limits.as_array().iter().copied().collect());
-        Ok(match data {
-            AnyRows::Gaussians(rows) => Self { data: OwnedArray::Gaussians(rows.inner.clone()), marks, limits },
-            AnyRows::Mixtures(rows) => Self {
-                marks: marks.map(|marks| rows.inner.marks_of_components(&marks)).transpose()?,
-                limits: limits.map(|limits| rows.inner.marks_of_components(&limits)).transpose()?,
-                data: OwnedArray::Mixtures(rows.inner.clone()),
-            },
-        })
-    }
-}
-
-impl OwnedRows {
-    /// Rows with gaps; an error for rows that are mixtures.
-    pub(crate) fn without_mixtures(self) -> BorderResult<Self> {
-        match self.data {
-            OwnedArray::Gaussians(_) => Ok(self),
-            OwnedArray::Mixtures(_) => Err(Error::Data(
-                "rows that are mixtures of several Gaussians are not taken here: collapse(\"gaussian\") makes one Gaussian \
-                 of each, with the mean and the covariance of its mixture"
-                    .into(),
-            )
-            .into()),
+        let mut data = match rows {
+            AnyRows::Gaussians(rows) => Self::new(&*rows.inner),
+            AnyRows::Mixtures(rows) => Self::new(&*rows.inner),
+        };
+        if let Some(marks) = marks {
+            data = data.with_gaps(&marks.as_array())?;
         }
-    }
-
-    pub(crate) fn rows(&self) -> uncertain::Result<Incomplete<'_>> {
-        let rows: Incomplete<'_> = match &self.data {
-            OwnedArray::Gaussians(data) => (&**data).into(),
-            OwnedArray::Mixtures(data) => Incomplete::from_mixtures(data),
-        };
-        let rows = self.marks.as_ref().map_or(Ok(rows), |marks| rows.with_missing(marks))?;
-        self.limits.as_ref().map_or(Ok(rows), |limits| rows.with_limits(limits))
+        if let Some(limits) = limits {
+            data = data.with_limits(&limits.as_array())?;
+        }
+        Ok(data)
     }
 }
 
@@ -116,9 +80,7 @@ pub enum Graph<'py> {
 impl From<Graph<'_>> for SquareMatrix {
     fn from(graph: Graph<'_>) -> Self {
         match graph {
-            Graph::Dense(values) => {
-                Self::Dense { n: values.shape()[0], values: values.as_array().iter().copied().collect() }
-            }
+            Graph::Dense(values) => Self::Dense(values.as_array().to_owned()),
             Graph::Sparse(starts, indices, values) => Self::Sparse {
                 starts: starts.as_array().iter().map(|&x| usize::try_from(x).unwrap_or(usize::MAX)).collect(),
                 indices: indices.as_array().iter().map(|&x| u32::try_from(x).unwrap_or(u32::MAX)).collect(),
@@ -141,68 +103,32 @@ impl From<Step> for Fitted {
     }
 }
 
-fn numbers(values: Vector<'_>) -> Option<Vec<f64>> {
-    values.map(|values| values.as_array().to_vec())
-}
-
-/// Supervision of the rows of a fit: classes or targets, with weights and groups; else these two alone.
-struct Supervised {
-    labels: Option<Labels>,
-    targets: Option<Targets>,
-    weights: Option<Weights>,
-    groups: Option<Vec<u32>>,
-}
-
-impl Supervised {
-    fn new(
-        codes: Codes<'_>,
-        n_classes: usize,
-        targets: Vector<'_>,
-        variances: Vector<'_>,
-        weights: Vector<'_>,
-        groups: Codes<'_>,
-    ) -> BorderResult<Self> {
-        let (mut weights, mut groups) = (numbers(weights), groups.map(|groups| groups.as_array().to_vec()));
-        let labels = match codes {
-            None => None,
-            Some(codes) => {
-                let mut labels = Labels::from_shared(shared_codes(&codes), n_classes)?;
-                if let Some(weights) = weights.take() {
-                    labels = labels.with_weights(weights)?;
-                }
-                if let Some(groups) = groups.take() {
-                    labels = labels.with_groups(groups)?;
-                }
-                Some(labels)
-            }
-        };
-        let targets = match numbers(targets) {
-            None => None,
-            Some(targets) => {
-                let mut targets = Targets::new(targets)?;
-                if let Some(variances) = numbers(variances) {
-                    targets = targets.with_variances(variances)?;
-                }
-                if let Some(weights) = weights.take() {
-                    targets = targets.with_weights(weights)?;
-                }
-                Some(targets)
-            }
-        };
-        Ok(Self { labels, targets, weights: weights.map(Weights::new).transpose()?, groups })
+/// Classes or targets of the rows of a fit, with weights and groups.
+fn supervised(
+    data: Dataset,
+    classes: (Codes<'_>, usize),
+    targets: Vector<'_>,
+    variances: Vector<'_>,
+    weights: Vector<'_>,
+    groups: Codes<'_>,
+) -> BorderResult<Dataset> {
+    let mut data = data;
+    if let (Some(codes), n_classes) = classes {
+        data = data.with_labels(&Labels::from_shared(shared_codes(&codes), n_classes)?)?;
     }
-}
-
-/// Errors that rows share, of targets (n, k) and of features (n, d, k).
-pub(crate) fn modes_from(
-    of_targets: Option<PyReadonlyArray2<'_, f64>>,
-    of_features: Option<PyReadonlyArray3<'_, f64>>,
-) -> Modes {
-    Modes {
-        k: of_targets.as_ref().map_or(0, |modes| modes.shape()[1]),
-        of_targets: of_targets.map_or_else(Vec::new, |modes| modes.as_array().iter().copied().collect()),
-        of_features: of_features.map_or_else(Vec::new, |modes| modes.as_array().iter().copied().collect()),
+    if let Some(targets) = targets {
+        data = data.with_targets(&Targets::new(targets.as_array().to_vec())?)?;
     }
+    if let Some(variances) = variances {
+        data = data.with_target_variances(variances.as_array())?;
+    }
+    if let Some(weights) = weights {
+        data = data.with_weights(weights.as_array())?;
+    }
+    if let Some(groups) = groups {
+        data = data.with_groups(groups.as_array())?;
+    }
+    Ok(data)
 }
 
 /// Fit a model or transform of this kind.
@@ -241,46 +167,35 @@ pub(crate) fn fit(
     whole: bool,
 ) -> BorderResult<Fitted> {
     let threads = threads::resolve(n_jobs)?;
-    let Supervised { labels, targets, weights, groups } =
-        Supervised::new(codes, n_classes, targets, variances, weights, groups)?;
-    let targets = match (targets, crossed) {
-        (Some(targets), Some(crossed)) => {
-            let values = crossed.as_array().iter().copied().collect();
-            Some(targets.with_feature_covariances(values, crossed.shape()[1])?)
-        }
-        (targets, _) => targets,
-    };
-    let targets = match (targets, limits) {
-        (Some(targets), Some(limits)) => Some(targets.with_limits(limits.as_array().to_vec())?),
-        (targets, _) => targets,
-    };
-    let outputs: Option<Vec<Vec<f64>>> =
-        outputs.map(|outputs| outputs.as_array().rows().into_iter().map(|y| y.to_vec()).collect());
-    let (offsets, modes) = (numbers(offsets), modes_from(modes, modes_of_features));
-    let graphs: Vec<Option<SquareMatrix>> =
-        graphs.unwrap_or_default().into_iter().map(|graph| graph.map(SquareMatrix::from)).collect();
-    let (before, held) = (before.map(|fitted| fitted.inner.clone()), OwnedRows::try_from(rows)?);
+    let mut data = supervised(rows.try_into()?, (codes, n_classes), targets, variances, weights, groups)?;
+    if let Some(crossed) = crossed {
+        data = data.with_feature_covariances(&crossed.as_array())?;
+    }
+    if let Some(limits) = limits {
+        data = data.with_target_limits(limits.as_array())?;
+    }
+    if let Some(offsets) = offsets {
+        data = data.with_offsets(offsets.as_array())?;
+    }
+    if let Some(modes) = modes {
+        let of_features = modes_of_features.as_ref().map(|modes| modes.as_array());
+        data = data.with_shared_errors(&modes.as_array(), of_features.as_ref())?;
+    }
+    if let Some(outputs) = outputs {
+        data = data.with_outputs(&outputs.as_array().t(), n_classes)?;
+    }
+    let graphs = graphs.unwrap_or_default().into_iter().map(|graph| graph.map(SquareMatrix::from)).collect();
+    let data = data.with_graphs(graphs);
+    let before = before.map(|fitted| fitted.inner.clone());
     let (kind, params, remote) = (kind.to_owned(), params.to_owned(), answer.is_some());
     let step = interrupt::run_asking(py, report, answer, move |control, messenger| {
-        let outputs = outputs.unwrap_or_default();
-        let known = Training {
-            labels,
-            targets,
-            offsets,
-            modes,
-            outputs,
-            n_classes,
-            weights,
-            groups,
-            graphs,
-            ..Training::new(held.rows()?)
-        };
+        let control = &control.clone().with_threads(threads);
         if remote {
-            Step::fit_remote(&kind, &params, threads, &RemoteRows { rows: &messenger, sample: &known, whole }, control)
+            Step::fit_remote(&kind, &params, &RemoteRows { rows: &messenger, sample: &data, whole }, control)
         } else if online {
-            Step::partial_fit(&kind, &params, threads, before.as_deref(), &known, control)
+            Step::partial_fit(&kind, &params, before.as_deref(), &data, control)
         } else {
-            Step::fit(&kind, &params, threads, &known, control)
+            Step::fit(&kind, &params, &data, control)
         }
     })?;
     Ok(step.into())
@@ -298,9 +213,17 @@ pub(crate) fn fit_transform(
     report: Option<Py<PyAny>>,
 ) -> BorderResult<(Fitted, Gaussians)> {
     let threads = threads::resolve(n_jobs)?;
-    let (kind, params, held) = (kind.to_owned(), params.to_owned(), OwnedRows::try_from(rows)?.without_mixtures()?);
+    if rows.are_mixtures() {
+        return Err(Error::Data(
+            "rows that are mixtures of several Gaussians are not taken here: collapse(\"gaussian\") makes one Gaussian of \
+             each, with the mean and the covariance of its mixture"
+                .into(),
+        )
+        .into());
+    }
+    let (kind, params, data) = (kind.to_owned(), params.to_owned(), Dataset::try_from(rows)?);
     let (step, moved) = interrupt::run(py, report, move |control| {
-        Step::fit_transform(&kind, &params, threads, &Training::new(held.rows()?), control)
+        Step::fit_transform(&kind, &params, &data, &control.clone().with_threads(threads))
     })?;
     Ok((step.into(), moved.into()))
 }
@@ -326,12 +249,10 @@ pub(crate) fn penalty_path<'py>(
     report: Option<Py<PyAny>>,
 ) -> BorderResult<(Matrix<'py>, Floats<'py>, Floats<'py>, usize)> {
     let threads = threads::resolve(n_jobs)?;
-    let Supervised { labels, targets, weights, groups } =
-        Supervised::new(codes, n_classes, targets, variances, weights, groups)?;
-    let (held, kind, params) = (OwnedRows::try_from(rows)?, kind.to_owned(), params.to_owned());
+    let data = supervised(rows.try_into()?, (codes, n_classes), targets, variances, weights, groups)?;
+    let (kind, params) = (kind.to_owned(), params.to_owned());
     let path = interrupt::run(py, report, move |control| {
-        let known = Training { labels, targets, n_classes, weights, groups, ..Training::new(held.rows()?) };
-        Step::path(&kind, &params, &penalties, threads, &known, control)
+        Step::path(&kind, &params, &penalties, &data, &control.clone().with_threads(threads))
     })?;
     let (losses, means, errors) = (path.losses, path.means, path.errors);
     Ok((losses.into_pyarray(py), means.into_pyarray(py), errors.into_pyarray(py), path.chosen))
@@ -431,18 +352,17 @@ impl Fitted {
         rows: RowsArgument<'_>,
         n_jobs: threads::Jobs<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let owned = OwnedRows::try_from(rows)?;
-        let OwnedArray::Mixtures(mixtures) = &owned.data else {
-            let moved = self.ask_owned(py, owned, n_jobs, |model, rows, control| model.transform(rows, control))?;
+        if !rows.are_mixtures() {
+            let moved = self.ask(py, rows, n_jobs, |model, rows, control| model.transform(rows, control))?;
             return Ok(Bound::new(py, Gaussians::from(moved))?.into_any());
-        };
-        let (threads, step, before) = (threads::resolve(n_jobs)?, self.inner.clone(), mixtures.clone());
-        let operations = self.operations(mixtures.components());
+        }
+        let (threads, step, data) = (threads::resolve(n_jobs)?, self.inner.clone(), Dataset::try_from(rows)?);
+        let (operations, were_gaussian) = (self.operations(&data), !data.has_mixtures());
         let moved = interrupt::run_or_stay(py, operations, move |control| {
-            parallel::offer(threads, || Folding(step.predictor()).transform_mixtures(owned.rows()?, control))
+            parallel::offer(threads, || Folding(step.predictor()).transform_mixtures((&data).into(), control))
         })?;
         // Some transforms make one row of all components.
-        if moved.is_gaussian() && !before.is_gaussian() {
+        if moved.is_gaussian() && !were_gaussian {
             return Ok(Bound::new(py, Gaussians::from(moved.components().clone()))?.into_any());
         }
         Ok(Bound::new(py, Mixtures::from(moved))?.into_any())
@@ -559,25 +479,15 @@ impl Fitted {
         n_jobs: threads::Jobs<'_>,
         question: impl Fn(&dyn Predictor, Incomplete<'_>, &Control) -> Result<T, Error> + Send + Sync + 'static,
     ) -> PyResult<T> {
-        self.ask_owned(py, rows.try_into()?, n_jobs, question)
-    }
-
-    fn ask_owned<T: Send + 'static>(
-        &self,
-        py: Python<'_>,
-        held: OwnedRows,
-        n_jobs: threads::Jobs<'_>,
-        question: impl Fn(&dyn Predictor, Incomplete<'_>, &Control) -> Result<T, Error> + Send + Sync + 'static,
-    ) -> PyResult<T> {
-        let (threads, step) = (threads::resolve(n_jobs)?, self.inner.clone());
-        interrupt::run_or_stay(py, self.operations(held.data.gaussians()), move |control| {
-            parallel::offer(threads, || question(&Folding(step.predictor()), held.rows()?, control))
+        let (threads, step, data) = (threads::resolve(n_jobs)?, self.inner.clone(), Dataset::try_from(rows)?);
+        interrupt::run_or_stay(py, self.operations(&data), move |control| {
+            parallel::offer(threads, || question(&Folding(step.predictor()), (&data).into(), control))
         })
     }
 
     /// Of a question about these rows, roughly: each row meets every number of the model, in d dimensions.
-    fn operations(&self, rows: &GaussianArray) -> f64 {
-        let (n, d) = (rows.n_rows() as f64, rows.n_features() as f64);
+    fn operations(&self, data: &Dataset) -> f64 {
+        let (n, d) = (data.n_gaussians() as f64, data.n_features() as f64);
         n * d * (d * d + *self.n_numbers.get_or_init(|| self.inner.n_numbers()) as f64)
     }
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
+use uncertain::data::Covariances;
 use uncertain::data::{Collapse, Names};
-use uncertain::{Covariances, Error, GaussianArray};
+use uncertain::{Error, GaussianArray};
 
 use crate::arrow_out::{self, OneColumn};
 use crate::error::{BorderError, BorderResult, core_error, listing};
@@ -42,7 +43,7 @@ impl Gaussians {
         spread: Option<HashMap<String, PyRef<'_, Rows>>>,
     ) -> BorderResult<Self> {
         let means = means.inner.clone();
-        let mut given: Vec<(String, uncertain::Rows)> =
+        let mut given: Vec<(String, uncertain::data::Rows)> =
             spread.unwrap_or_default().into_iter().map(|(name, rows)| (name, rows.inner.clone())).collect();
         // Name of the covariances in errors; beside a factor, the variances have another name.
         given.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
@@ -168,7 +169,7 @@ impl Gaussians {
     /// possible.
     #[pyo3(signature = (*, stored=false))]
     fn parts<'py>(slf: &Bound<'py, Self>, stored: bool) -> PyResult<Bound<'py, PyDict>> {
-        let to_numpy = |rows: &uncertain::Rows, owner: &Bound<'py, PyAny>| match stored {
+        let to_numpy = |rows: &uncertain::data::Rows, owner: &Bound<'py, PyAny>| match stored {
             true => stored_array(rows, owner),
             false => wide_array(rows, owner).map(Bound::into_any),
         };

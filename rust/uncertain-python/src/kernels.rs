@@ -2,7 +2,7 @@
 
 use numpy::PyArray2;
 use pyo3::prelude::*;
-use uncertain::probabilistic_kernel::{Coupling, RbfOptions, folded, median_distance};
+use uncertain::kernel::probabilistic_rbf::{Coupling, RbfOptions, folded, median_distance};
 use uncertain::{Error, MixtureArray, parallel};
 
 use crate::error::{BorderResult, core_error};

@@ -20,8 +20,9 @@ use arrow_schema::Field;
 use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use uncertain::Error;
+use uncertain::data::Rows;
 use uncertain::data::{SharedBuffer, SharedCodes};
-use uncertain::{Error, Rows};
 
 use crate::error::BorderResult;
 

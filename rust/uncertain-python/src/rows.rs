@@ -14,11 +14,11 @@ use crate::numpy_in::rows_from_numpy;
 /// A row-major n x width matrix in one or several pieces of shared memory.
 #[pyclass(frozen, module = "uncertain._uncertain")]
 pub struct Rows {
-    pub inner: uncertain::Rows,
+    pub inner: uncertain::data::Rows,
 }
 
-impl From<uncertain::Rows> for Rows {
-    fn from(inner: uncertain::Rows) -> Self {
+impl From<uncertain::data::Rows> for Rows {
+    fn from(inner: uncertain::data::Rows) -> Self {
         Self { inner }
     }
 }
@@ -88,7 +88,10 @@ pub(crate) fn keep_at_most(bytes: usize) -> usize {
 }
 
 /// `rows` as an array of the type they are stored in; `owner` is the frozen Python object that holds them.
-pub(crate) fn stored_array<'py>(rows: &uncertain::Rows, owner: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn stored_array<'py>(
+    rows: &uncertain::data::Rows,
+    owner: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
     let shape = (rows.n_rows(), rows.width());
     match rows.as_stored() {
         Some(Stored::F64(values)) => Ok(view(values, shape, owner)?.into_any()),
@@ -99,7 +102,7 @@ pub(crate) fn stored_array<'py>(rows: &uncertain::Rows, owner: &Bound<'py, PyAny
 
 /// `rows` as float64: a view where they are stored so in one piece, else a copy.
 pub(crate) fn wide_array<'py>(
-    rows: &uncertain::Rows,
+    rows: &uncertain::data::Rows,
     owner: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     match rows.as_stored() {

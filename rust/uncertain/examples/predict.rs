@@ -11,9 +11,11 @@
 use std::error::Error;
 use std::path::Path;
 
+use uncertain::discriminant;
 use uncertain::file::{self, Class, Saved};
+use uncertain::ndarray::{Array2, arr1};
+use uncertain::prelude::{Dataset, Fit, GaussianArray};
 use uncertain::step::Step;
-use uncertain::{Control, Covariances, GaussianArray, Incomplete, Labels, Rows, discriminant};
 
 /// The answers for the rows of a CSV file, a line each.
 fn predict(model: &Path, csv: &Path) -> Result<Vec<String>, Box<dyn Error>> {
@@ -36,14 +38,14 @@ fn predict(model: &Path, csv: &Path) -> Result<Vec<String>, Box<dyn Error>> {
             errors.push(if gap { 0.0 } else { error });
         }
     }
-    let d = saved.features.len();
-    let errors = Covariances::from_std(Rows::from_vec(errors, d)?);
-    let rows = GaussianArray::new(Rows::from_vec(means, d)?, errors)?;
-    let rows = if missing.contains(&true) { Incomplete::new(&rows, &missing)? } else { (&rows).into() };
+    let shape = (missing.len() / saved.features.len(), saved.features.len());
+    let (means, errors) = (Array2::from_shape_vec(shape, means)?, Array2::from_shape_vec(shape, errors)?);
+    let gaps = Array2::from_shape_vec(shape, missing)?;
+    let rows = Dataset::new(GaussianArray::from_std(means, errors)?).with_gaps(&gaps)?;
     if saved.classes.is_empty() {
-        return Ok(saved.predict_targets(rows)?.iter().map(f64::to_string).collect());
+        return Ok(saved.predict_targets(&rows)?.iter().map(f64::to_string).collect());
     }
-    let (classes, p) = (saved.predict_classes(rows)?, saved.predict_proba(rows)?);
+    let (classes, p) = (saved.predict_classes(&rows)?, saved.predict_proba(&rows)?);
     let surest = |row: usize| p.row(row).iter().copied().fold(0.0, f64::max);
     Ok(classes.iter().enumerate().map(|(row, class)| format!("{class},{:.4}", surest(row))).collect())
 }
@@ -56,10 +58,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let folder = tempfile::tempdir()?;
     let (model, csv) = (folder.path().join("model.safetensors"), folder.path().join("new.csv"));
-    let means = Rows::from_vec(vec![0.0, 0.1, 0.3, 2.0, 2.2, 2.5, 0.2, 2.1], 1)?;
-    let rows = GaussianArray::new(means, Covariances::from_std(Rows::from_vec(vec![0.1; 8], 1)?))?;
+    let flux = arr1(&[0.0, 0.1, 0.3, 2.0, 2.2, 2.5, 0.2, 2.1]);
+    let rows = GaussianArray::from_std(flux, arr1(&[0.1; 8]))?;
     let params = discriminant::Params::new().check()?;
-    let (fitted, _) = params.fit(&rows, &Labels::new(vec![0, 0, 0, 1, 1, 1, 0, 1], 2)?, &Control::new())?;
+    let fitted = params.fit(&Dataset::classification(rows, [0, 0, 0, 1, 1, 1, 0, 1])?)?;
     let mut saved = Saved::new(vec![Step::new(fitted, params)], vec![Class::from("dwarf"), Class::from("giant")]);
     saved.features = vec!["flux".to_owned()];
     std::fs::write(&model, file::save_to_bytes(&saved)?)?;

@@ -24,12 +24,38 @@ pub struct Progress {
 
 type Listener = Arc<dyn Fn(&Progress) + Send + Sync>;
 
-/// A stop flag and an optional listener; clones share both.
+/// How work is run: a stop flag, an optional listener, and a number of threads. Clones share flag and listener.
+///
+/// ```
+/// use uncertain::ndarray::arr2;
+/// use uncertain::prelude::*;
+/// use uncertain::{Control, Error, gsu};
+///
+/// # fn main() -> Result<()> {
+/// let rows = GaussianArray::from_std(arr2(&[[0.0], [1.0], [4.0], [5.0]]), arr2(&[[0.1], [0.2], [0.1], [0.2]]))?;
+/// let data = Dataset::classification(rows, [0, 0, 1, 1])?;
+/// let control = Control::new().with_threads(1).with_listener(|p| println!("{}: {} {:e}", p.task, p.iteration, p.gap));
+/// let params = gsu::Params::new().control(control.clone());
+/// assert!(params.fit(&data)?.fits[0].gap <= 1e-6);
+///
+/// control.stop(); // from another thread, a signal handler, the listener
+/// assert_eq!(params.fit(&data).err(), Some(Error::Interrupted));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Default)]
 pub struct Control {
     stop: Arc<AtomicBool>,
     listener: Option<Listener>,
     task: String,
+    threads: Option<usize>,
+}
+
+/// Always: how a fit is run is no part of its parameters, which are compared.
+impl PartialEq for Control {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Control {
@@ -46,7 +72,21 @@ impl Control {
         self
     }
 
-    /// This control, its reports labelled with what is running.
+    /// The same control for so many threads; `None` leaves it to
+    /// [`default_threads`](crate::parallel::default_threads). Results have the same bits for any number.
+    #[must_use]
+    pub fn with_threads(mut self, threads: impl Into<Option<usize>>) -> Self {
+        self.threads = threads.into();
+        self
+    }
+
+    /// How many threads the work may use, where that was said.
+    #[must_use]
+    pub fn threads(&self) -> Option<usize> {
+        self.threads
+    }
+
+    /// The same control, its reports labelled with what is running.
     #[must_use]
     pub fn with_task(&self, task: impl Into<String>) -> Self {
         Self { task: task.into(), ..self.clone() }

@@ -28,16 +28,18 @@
 //! a solver sees neither.
 //!
 //! ```
-//! use uncertain::{Control, Covariances, GaussianArray, Labels, Rows, gsu};
+//! use uncertain::gsu;
+//! use uncertain::ndarray::{arr1, arr2};
+//! use uncertain::prelude::*;
 //!
-//! # fn main() -> uncertain::Result<()> {
-//! let means = Rows::from_vec(vec![1.0, 2.0, 1.2, -1.0, -1.0, 1.5, -0.8, -2.0], 2)?;
-//! let errors = Rows::from_vec([0.1, 2.0].repeat(4), 2)?; // the second number is known only to +-2
-//! let rows = GaussianArray::new(means, Covariances::from_std(errors))?;
-//! let labels = Labels::new(vec![1, 1, 0, 0], 2)?;
+//! # fn main() -> Result<()> {
+//! let means = arr2(&[[1.0, 2.0], [1.2, -1.0], [-1.0, 1.5], [-0.8, -2.0]]);
+//! let errors = arr2(&[[0.1, 2.0]; 4]); // the second number is known only to +-2
+//! let rows = GaussianArray::from_std(means, errors)?;
+//! let data = Dataset::classification(&rows, [1, 1, 0, 0])?;
 //!
-//! let model = gsu::Params::new().alpha(0.01).check()?.fit(&rows, &labels, &Control::new())?;
-//! assert_eq!(model.predict(&rows)?, [1, 1, 0, 0]);
+//! let model = gsu::Params::new().alpha(0.01).fit(&data)?;
+//! assert_eq!(model.predict(&rows)?, arr1(&[1, 1, 0, 0]));
 //! assert!(model.fits[0].gap <= 1e-6); // certified: at most this far above the optimum
 //! # Ok(())
 //! # }
@@ -52,22 +54,29 @@
 #![deny(unsafe_code)]
 
 pub mod control;
+#[doc(hidden)]
 pub mod data;
 pub mod deconvolution;
 pub mod density;
 pub mod draws;
 pub mod error;
+mod estimator;
 pub mod file;
+#[doc(hidden)]
 pub mod kernel;
+pub mod kernels;
 pub(crate) mod linalg;
+#[doc(hidden)]
 pub mod loss;
 #[doc(hidden)]
 pub mod memory;
 pub(crate) mod mixture;
+#[doc(hidden)]
 pub mod model;
 mod moments;
 mod named;
 mod number;
+#[doc(hidden)]
 pub mod objective;
 pub mod parallel;
 mod params;
@@ -76,8 +85,11 @@ pub mod partition;
 mod readable;
 mod rows;
 mod simd;
+#[doc(hidden)]
 pub mod solver;
+#[doc(hidden)]
 pub mod special;
+#[doc(hidden)]
 pub mod state;
 pub mod step;
 #[doc(hidden)]
@@ -87,33 +99,34 @@ mod testing;
 pub mod transform;
 
 pub use control::{Control, Progress};
-pub use data::{
-    Collapse, Covariances, GaussianArray, Incomplete, Kind, Labels, MixtureArray, Modes, Names, RowTargets, Rows,
-    Targets, Unit, Weights,
-};
+pub use data::{Collapse, Dataset, GaussianArray, Kind, MixtureArray, SquareMatrix};
 pub use error::{Error, Result};
-pub use kernel::probabilistic_rbf as probabilistic_kernel;
-pub use kernel::{PointKernel, median_gamma};
+pub use estimator::{Classifier, Fit, Path, Regressor, Transform};
 pub use model::{
-    curve, discriminant, feature_svc, group_folds, gsu, gsu_regression, huber, kernel_svc, kernel_svr, law, line,
-    linear, minimax, mixture_regression, robust, trees,
+    Calibration, FitReport, curve, discriminant, feature_svc, group_folds, gsu, gsu_regression, huber, kernel_svc,
+    kernel_svr, law, line, linear, minimax, mixture_regression, platt::Sigmoid, robust, trees,
 };
 pub use params::Valid;
+pub use solver::{Options, SolverKind, Status};
+pub use state::PenaltyPath;
 
 /// The version of ndarray whose arrays stand in this crate's signatures.
 pub use ndarray;
+
+/// Losses of Gaussian scores.
+pub mod losses {
+    pub use crate::loss::{LossKind, expected_hinge};
+}
+
+/// What a program that fits and predicts needs: `use uncertain::prelude::*`.
+pub mod prelude {
+    pub use crate::{Classifier, Dataset, Fit, GaussianArray, Regressor, Result, Transform};
+}
 
 /// The README's Rust snippets, as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// The guide's Rust page, as documentation tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/rust.md")]
-struct Guide;
-
-/// The guide's page on small devices, as documentation tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/devices.md")]
-struct Devices;
+#[doc = include_str!("../guide.md")]
+pub mod guide {}

@@ -15,6 +15,7 @@ use faer::linalg::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, MatMut, MatRef, Par, Spec};
+use ndarray::Array2;
 
 use crate::error::{Error, Result};
 
@@ -26,6 +27,11 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// The length of x.
 pub(crate) fn norm(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// n x m numbers, row by row, as an array.
+pub(crate) fn matrix(values: Vec<f64>, shape: [usize; 2]) -> Result<Array2<f64>> {
+    Array2::from_shape_vec(shape, values).map_err(|e| Error::Internal(format!("an array of {shape:?}: {e}")))
 }
 
 /// `out += P'Q` in the lower triangle of out (d x d); P and Q are k x d. The rest of out is left alone.

@@ -1,5 +1,6 @@
 //! [`Mixture`]: shares, means and covariances of Gaussian components.
 
+use ndarray::{ArrayBase, ArrayView2, Data, Ix2, Ix3};
 use serde::{Deserialize, Serialize};
 
 use crate::data::covariance::packed_len;
@@ -42,8 +43,42 @@ impl TryFrom<Numbers> for Mixture {
 }
 
 impl Mixture {
-    /// K shares (> 0 or 0, sum 1), K x d means and K packed d x d triangles (positive definite).
-    pub fn new(weights: Vec<f64>, means: Vec<f64>, covariances: Vec<f64>, d: usize) -> Result<Self> {
+    /// K shares (>= 0, sum 1), K x d means and K x d x d covariance matrices (positive definite, of which the lower triangles
+    /// are read).
+    ///
+    /// # Errors
+    /// Sizes that do not fit; shares that are none; a number that is not finite; a matrix that is not positive definite.
+    ///
+    /// ```
+    /// use uncertain::deconvolution::Mixture;
+    /// use uncertain::ndarray::{arr2, arr3};
+    ///
+    /// # fn main() -> uncertain::Result<()> {
+    /// let mixture = Mixture::new(&[0.3, 0.7], &arr2(&[[0.0], [4.0]]), &arr3(&[[[1.0]], [[0.5]]]))?;
+    /// assert_eq!((mixture.n_components(), mixture.mean(1)), (2, &[4.0][..]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn new<S, T>(weights: &[f64], means: &ArrayBase<S, Ix2>, covariances: &ArrayBase<T, Ix3>) -> Result<Self>
+    where
+        S: Data<Elem = f64>,
+        T: Data<Elem = f64>,
+    {
+        let (k, d) = means.dim();
+        if covariances.dim() != (k, d, d) {
+            let expected = format!("{k} x {d} x {d}");
+            return Err(Error::shape("covariances of a mixture", expected, format!("{:?}", covariances.dim())));
+        }
+        let triangle = |matrix: ArrayView2<'_, f64>| -> Vec<f64> {
+            (0..d).flat_map(|i| (0..=i).map(move |j| (i, j))).map(|at| matrix[at]).collect()
+        };
+        let packed = covariances.outer_iter().flat_map(triangle).collect();
+        Self::from_packed(weights.to_vec(), means.iter().copied().collect(), packed, d)
+    }
+
+    /// K shares, K x d means and K packed d x d triangles.
+    #[doc(hidden)]
+    pub fn from_packed(weights: Vec<f64>, means: Vec<f64>, covariances: Vec<f64>, d: usize) -> Result<Self> {
         let mixture = Self { weights, means, covariances, d };
         mixture.check_shape()?;
         let Self { weights, means, .. } = &mixture;
@@ -79,7 +114,7 @@ impl Mixture {
     /// Every component's share times a factor.
     pub(crate) fn weighted(&self, factor: impl Fn(usize) -> f64) -> Result<Self> {
         let weights = self.weights.iter().enumerate().map(|(k, w)| w * factor(k)).collect();
-        Self::new(weights, self.means.clone(), self.covariances.clone(), self.n_features())
+        Self::from_packed(weights, self.means.clone(), self.covariances.clone(), self.n_features())
     }
 
     /// From parts that fit together.

@@ -77,7 +77,7 @@ macro_rules! builder {
     };
 }
 
-/// The parameters of a model: a [`builder!`] with `threads` that is in no file. Its method `ranges` says which of
+/// The parameters of a model: a [`builder!`] with a `control` that is in no file. Its method `ranges` says which of
 /// the others are out of range.
 macro_rules! params {
     ($(#[$meta:meta])* pub struct $Name:ident { $($fields:tt)+ }) => {
@@ -86,9 +86,9 @@ macro_rules! params {
             #[doc = "Parameters as the caller wishes them; [`check`](Self::check) makes them usable."]
             pub struct $Name {
                 $($fields)+
-                /// Threads of a fit; `None` leaves it to [`default_threads`](crate::parallel::default_threads).
+                /// Stops a fit, hears of its progress and says how many threads it may use. In no file.
                 #[serde(skip)]
-                threads: Option<usize> = None,
+                control: $crate::Control = $crate::Control::new(),
             }
         }
 
@@ -99,7 +99,6 @@ macro_rules! params {
             /// Parameters that can fit, or the first one that is out of range.
             pub fn check(self) -> $crate::Result<ValidParams> {
                 self.ranges()?;
-                $crate::params::check_at_least_one("threads", self.threads)?;
                 Ok($crate::params::Valid(self))
             }
         }
@@ -109,8 +108,8 @@ macro_rules! params {
                 Self::check(self)
             }
 
-            fn set_threads(&mut self, threads: Option<usize>) {
-                self.threads = threads;
+            fn control_mut(&mut self) -> Option<&mut $crate::Control> {
+                Some(&mut self.control)
             }
         }
     };

@@ -3,7 +3,8 @@
 //! Arrow columns come in chunks and NumPy arrays are owned by Python; copying either would double
 //! the memory of a table. So a [`Rows`] is a list of chunks, each a slice of a shared buffer, and
 //! everything that reads rows asks for [`Rows::segments`]: contiguous runs, usually one.
-//! Rejected: an ndarray view (one piece only, and its lifetime would reach into Python).
+//! Arrays of ndarray, of any layout, become one. Rejected: to hold their views (one piece only, and a lifetime would reach
+//! into Python).
 //!
 //! This file is where the core knows the type. To all others the numbers are float64: lent where they are stored so,
 //! else widened, row by row or in short runs. The passes that need the speed take them as they are stored
@@ -15,7 +16,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ndarray::Array2;
+use ndarray::{Array2, ArrayBase, Data, RemoveAxis};
 
 use crate::error::{Error, Result};
 use crate::memory::zeros;
@@ -412,11 +413,36 @@ impl Rows {
     }
 }
 
-impl From<Array2<f64>> for Rows {
-    fn from(array: Array2<f64>) -> Self {
-        let (n_rows, width) = array.dim();
-        let values = array.as_standard_layout().into_owned().into_raw_vec_and_offset().0;
-        Self::from_owned(values, n_rows, width)
+impl<A, S, D> From<ArrayBase<S, D>> for Rows
+where
+    A: Copy,
+    S: Data<Elem = A>,
+    D: RemoveAxis,
+    SharedBuffer: From<Vec<A>>,
+{
+    /// The first axis of an array of any layout counts rows. The elements of an owned array stay where they are, those of a
+    /// view are copied once.
+    fn from(array: ArrayBase<S, D>) -> Self {
+        let (n_rows, width) = (array.shape()[0], array.shape()[1..].iter().product());
+        let (values, offset) = if array.is_standard_layout() {
+            array.into_owned().into_raw_vec_and_offset()
+        } else {
+            (array.iter().copied().collect(), None)
+        };
+        let chunk = Chunk { buffer: values.into(), offset: offset.unwrap_or(0), start: 0, n_rows, change: None };
+        Self { chunks: if n_rows == 0 { vec![] } else { vec![chunk] }, n_rows, width }
+    }
+}
+
+impl<'a, A, S, D> From<&'a ArrayBase<S, D>> for Rows
+where
+    A: Copy,
+    S: Data<Elem = A>,
+    D: RemoveAxis,
+    SharedBuffer: From<Vec<A>>,
+{
+    fn from(array: &'a ArrayBase<S, D>) -> Self {
+        array.view().into()
     }
 }
 

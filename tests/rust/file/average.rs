@@ -1,12 +1,13 @@
 //! Averages of pipelines: nested steps, and what they answer together.
 
 use serde_json::{Value, json};
+use uncertain::data::{Incomplete, Labels, Targets};
 use uncertain::file::{self, Class, Saved};
 use uncertain::ndarray::{Array2, Axis, stack};
-use uncertain::state::Parameters as _;
+use uncertain::prelude::*;
 use uncertain::step::{Average, Step};
-use uncertain::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, Spread};
-use uncertain::{Control, Incomplete, Labels, Targets, deconvolution, gsu_regression, mixture_regression};
+use uncertain::transform::{GaussianImputer, ScalerParams, Spread};
+use uncertain::{Control, deconvolution, gsu_regression, mixture_regression};
 
 use crate::kernel_machine::kernel_machines;
 use crate::mixture::discriminants;
@@ -49,8 +50,8 @@ fn probabilities_are_the_members_weighted() {
     assert!(near(&p, &expected));
     let largest = |row: uncertain::ndarray::ArrayView1<'_, f64>| (0..3).max_by(|&a, &b| row[a].total_cmp(&row[b]));
     let codes: Vec<u32> = expected.outer_iter().map(|row| largest(row).unwrap() as u32).collect();
-    assert_eq!(loaded.predict(&data()).unwrap(), codes);
-    assert!(near(&loaded.decision(&data()).unwrap(), &expected.mapv(f64::ln)));
+    assert_eq!(loaded.predict(&data()).unwrap().to_vec(), codes);
+    assert!(near(&loaded.decision_function(&data()).unwrap(), &expected.mapv(f64::ln)));
     let Step::Average(with) = &loaded.steps[0] else { panic!() };
     assert_eq!((with.model.members(), with.model.weights().row(0).to_vec()), (&members()[..], SHARES.to_vec()));
     assert_eq!(file::step_from_bytes(&file::step_to_bytes(&loaded.steps[0]).unwrap()).unwrap(), loaded.steps[0]);
@@ -66,7 +67,7 @@ fn kernel_machines_bring_their_rows_and_members_of_no_weight_stay() {
         assert_eq!(loaded, saved);
         if let Ok(p) = machine.predict_proba(&data()) {
             assert_eq!(loaded.predict_proba(&data()).unwrap(), p);
-            let odds = loaded.decision(&data()).unwrap();
+            let odds = loaded.decision_function(&data()).unwrap();
             assert_eq!(odds.dim(), (36, 1));
             assert!(odds.iter().zip(p.column(1)).all(|(odds, p)| (odds - (p / (1.0 - p)).ln()).abs() < 1e-9));
         }
@@ -75,14 +76,13 @@ fn kernel_machines_bring_their_rows_and_members_of_no_weight_stay() {
 
 #[test]
 fn regressions_mix_their_distributions() {
-    let control = Control::new();
     let rows = data();
     let fit = |alpha: f64, scaled: bool| {
-        let scaler = GaussianScaler::fit(&rows, None, Spread::Means).unwrap();
+        let scaler = ScalerParams { spread: Spread::Means }.fit(&Dataset::new(&rows)).unwrap();
         let seen = if scaled { scaler.transform(&rows).unwrap() } else { rows.clone() };
         let targets = Targets::new((0..36).map(|i| f64::from(i % 5) * 0.7).collect()).unwrap();
         let params = gsu_regression::Params::new().alpha(alpha).check().unwrap();
-        let model = Step::new(params.fit(&seen, &targets, &control).unwrap(), params);
+        let model = Step::new(params.fit(&Dataset::new(&seen).with_targets(&targets).unwrap()).unwrap(), params);
         if scaled { vec![Step::from_model(scaler), model] } else { vec![model] }
     };
     let members = vec![fit(0.01, true), fit(1.0, false)];
@@ -135,12 +135,10 @@ fn weights_follow_the_noise_of_a_row() {
 
 #[test]
 fn gaps_come_to_members_that_take_them() {
-    let control = Control::new();
     let rows = data();
     let missing: Vec<bool> = (0..72).map(|p| p % 7 == 5).collect();
     let gaps = Incomplete::new(&rows, &missing).unwrap();
-    let params = deconvolution::Params::new().check().unwrap();
-    let (denoiser, _) = GaussianDenoiser::fit(&params, gaps, None, &control).unwrap();
+    let denoiser = deconvolution::Params::new().denoiser().fit(&Dataset::new(gaps)).unwrap();
     let filled = [vec![Step::from_model(GaussianImputer::new(denoiser.mixture().clone()))], saved().steps].concat();
     let both = vec![discriminants().remove(0).steps, filled];
     let average = Saved::new(vec![Step::from_model(Average::new(both.clone(), vec![0.5, 0.5]).unwrap())], classes());
@@ -169,7 +167,7 @@ fn what_does_not_go_together_is_no_average() {
     refused(vec![vec![]], &[1.0], "followed by one classifier");
     let labels = Labels::new((0..36).map(|i| i % 2).collect(), 2).unwrap();
     let params = uncertain::gsu::Params::new().check().unwrap();
-    let two = vec![Step::new(params.fit(&data(), &labels, &Control::new()).unwrap(), params)];
+    let two = vec![Step::new(params.fit(&Dataset::new(data()).with_labels(&labels).unwrap()).unwrap(), params)];
     refused(vec![members().remove(1), two], &[0.5, 0.5], "member 1 of the average has another number");
     let mut wrong = averaged();
     wrong.classes.pop();
@@ -220,9 +218,8 @@ fn densities_are_mixed_and_have_the_moments_of_the_distribution() {
     let targets = Targets::new((0..36).map(|i| f64::from(i % 5) * 0.7 + f64::from(i % 3)).collect()).unwrap();
     let fit = |k: usize| {
         let em = deconvolution::Params { components: deconvolution::Components::Fixed(k), ..Default::default() };
-        let params = mixture_regression::Params::new().em(em).check().unwrap();
-        let model = mixture_regression::fit(&params, &rows, &targets, &Default::default(), &control).unwrap();
-        vec![Step::from_model(model)]
+        let data = Dataset::new(&rows).with_targets(&targets).unwrap();
+        vec![Step::from_model(mixture_regression::Params::new().em(em).fit(&data).unwrap())]
     };
     let members = vec![fit(1), fit(2)];
     let single: Vec<_> =
@@ -240,7 +237,7 @@ fn densities_are_mixed_and_have_the_moments_of_the_distribution() {
         assert_eq!(parts, own);
     }
     let linear = gsu_regression::Params::new().check().unwrap();
-    let linear = vec![Step::new(linear.fit(&rows, &targets, &control).unwrap(), linear)];
+    let linear = vec![Step::new(linear.fit(&Dataset::new(&rows).with_targets(&targets).unwrap()).unwrap(), linear)];
     let without = Average::new(vec![linear], vec![1.0]).unwrap();
     assert!(Step::from_model(without).predictor().densities((&rows).into(), &control).is_err());
 }

@@ -1,20 +1,23 @@
 //! Huber regression and classification.
 
+use ndarray::Array2;
 use serde_json::{Value, json};
+use uncertain::GaussianArray;
+use uncertain::data::Rows;
 use uncertain::file::{self, Class, Saved};
-use uncertain::huber::{self, Graph, Kernel, Machine, Operator, View};
-use uncertain::probabilistic_kernel::Coupling;
+use uncertain::huber::{self, Graph, Kernel, Operator, View};
+use uncertain::kernel::probabilistic_rbf::Coupling;
+use uncertain::prelude::*;
 use uncertain::step::Step;
-use uncertain::{Control, GaussianArray, Rows};
 
 use crate::support::{data, refusal, seal, split, with_metadata};
 
 /// Every kernel and graph of Huber regression, some labels missing: regressions, two and three classes.
 fn huber_machines() -> Vec<Saved> {
     let rows = data();
-    let points = GaussianArray::points(rows.means().clone()).unwrap();
+    let points = GaussianArray::exact(rows.means().clone()).unwrap();
     let squares: Vec<f64> = (0..36 * 36).map(|at| f64::from(u8::from(at / 36 == at % 36))).collect();
-    let gram = GaussianArray::points(Rows::from_vec(squares.clone(), 36).unwrap()).unwrap();
+    let gram = GaussianArray::exact(Rows::from_vec(squares.clone(), 36).unwrap()).unwrap();
     let cubic = Kernel::Polynomial { degree: 3, gamma: None, coef0: 0.5 };
     let rbf = |gamma, coupling| Kernel::Rbf { gamma, coupling };
     let knn = Graph::Neighbors { count: 4, gamma: None };
@@ -48,8 +51,8 @@ fn huber_machines() -> Vec<Saved> {
         let targets: Vec<Vec<f64>> = (0..if n_classes == 3 { 3 } else { 1 }).map(target).collect();
         let params = huber::Params::new().alpha(1e-2).delta(0.5).views(views).probability(n_classes > 0).seed(3);
         let params = params.check().unwrap();
-        let model = params.fit(rows, &targets, None, &Control::new()).unwrap();
-        let machine = Machine::new(model, Some(rows.clone()), n_classes).unwrap();
+        let outputs = Array2::from_shape_vec((targets.len(), 36), targets.concat()).unwrap();
+        let machine = params.fit(&Dataset::partial(rows, &outputs.t(), n_classes).unwrap()).unwrap();
         let classes = (0..n_classes as i64).map(Class::from).collect();
         all.push(Saved::new(vec![Step::new(machine, params)], classes));
     }
@@ -69,17 +72,16 @@ fn huber_machines_come_back_and_answer_as_before() {
         assert_eq!(&again.params == params, !given);
         assert_eq!(file::save_to_bytes(&loaded).unwrap(), bytes);
         let new = machine.rows().map_or_else(
-            || GaussianArray::points(Rows::from_vec((0..72).map(f64::from).collect(), 36).unwrap()).unwrap(),
+            || GaussianArray::exact(Rows::from_vec((0..72).map(f64::from).collect(), 36).unwrap()).unwrap(),
             |rows| rows.slice(3..8),
         );
-        let values = machine.decision(&new, &Control::new()).unwrap();
         if machine.n_classes() == 0 {
-            assert_eq!(loaded.predict_targets(&new).unwrap(), values.column(0).to_vec());
-            assert!(loaded.predict(&new).is_err() && loaded.decision(&new).is_err());
+            assert_eq!(loaded.predict_targets(&new).unwrap(), Regressor::predict(machine, &new).unwrap());
+            assert!(loaded.predict(&new).is_err() && loaded.decision_function(&new).is_err());
         } else {
-            assert_eq!(loaded.decision(&new).unwrap(), values);
-            assert_eq!(loaded.predict(&new).unwrap(), machine.predict(&new, &Control::new()).unwrap());
-            assert_eq!(loaded.predict_proba(&new).unwrap(), machine.predict_proba(&new, &Control::new()).unwrap());
+            assert_eq!(loaded.decision_function(&new).unwrap(), machine.decision_function(&new).unwrap());
+            assert_eq!(loaded.predict(&new).unwrap(), Classifier::predict(machine, &new).unwrap());
+            assert_eq!(loaded.predict_proba(&new).unwrap(), machine.predict_proba(&new).unwrap());
             assert!(loaded.predict_targets(&new).is_err());
         }
     }

@@ -1,10 +1,12 @@
 //! Classifiers and regressors with support rows.
 
 use serde_json::{Value, json};
+use uncertain::data::{Covariances, Labels, Names, Rows, Targets};
 use uncertain::file::{self, Class, Saved};
-use uncertain::probabilistic_kernel::{Bandwidth, Coupling};
+use uncertain::kernel::probabilistic_rbf::{Bandwidth, Coupling};
+use uncertain::prelude::*;
 use uncertain::step::Step;
-use uncertain::{Control, Covariances, GaussianArray, Labels, Names, Rows, Targets, kernel_svc, kernel_svr};
+use uncertain::{GaussianArray, kernel_svc, kernel_svr};
 
 use crate::support::{data, refusal, seal, split, with_metadata};
 
@@ -36,17 +38,17 @@ pub(crate) fn kernel_machines() -> Vec<Saved> {
         let params = kernel_svc::Params::new().c(2.0).sigma(1.5).probability(k != 0).folds(3).seed(7);
         let params = if k % 2 == 0 { params.sigma(Bandwidth::Median) } else { params.coupling(Coupling::Independent) };
         let params = params.max_iter(Some(10_000)).check().unwrap();
-        let model = params.fit(&rows, &labels, &Control::new()).unwrap();
+        let model = params.fit(&Dataset::new(&rows).with_labels(&labels).unwrap()).unwrap();
         let classes = vec![Class::from("a"), Class::from("b"), Class::from("c")];
         all.push(Saved::new(vec![Step::new(model, params)], classes));
         let params = kernel_svr::Params::new().c(3.0).epsilon(0.2).sigma(2.0).check().unwrap();
-        let model = params.fit(&rows, &targets, &Control::new()).unwrap();
+        let model = params.fit(&Dataset::new(&rows).with_targets(&targets).unwrap()).unwrap();
         all.push(Saved::new(vec![Step::new(model, params)], vec![]));
     }
     // No support rows at all.
-    let rows = GaussianArray::points(means()).unwrap();
+    let rows = GaussianArray::exact(means()).unwrap();
     let params = kernel_svr::Params::new().check().unwrap();
-    let model = params.fit(&rows, &Targets::new(vec![5.0; n]).unwrap(), &Control::new()).unwrap();
+    let model = params.fit(&Dataset::regression(&rows, vec![5.0; n]).unwrap()).unwrap();
     all.push(Saved::new(vec![Step::new(model, params)], vec![]));
     all
 }
@@ -60,14 +62,14 @@ fn kernel_machines_answer_as_before() {
             Some(Step::KernelSvc(with)) => {
                 let model = &with.model;
                 assert_eq!(loaded.predict(&data).unwrap(), model.predict(&data).unwrap());
-                assert_eq!(loaded.decision(&data).unwrap(), model.decision(&data).unwrap());
+                assert_eq!(loaded.decision_function(&data).unwrap(), model.decision_function(&data).unwrap());
                 assert_eq!(loaded.predict_proba(&data).is_ok(), model.expansion.platt.is_some());
                 assert!(loaded.predict_targets(&data).is_err() && loaded.model().is_err());
             }
             Some(Step::KernelSvr(with)) => {
                 let model = &with.model;
                 assert_eq!(loaded.predict_targets(&data).unwrap(), model.predict(&data).unwrap());
-                assert!(loaded.predict(&data).is_err() && loaded.decision(&data).is_err());
+                assert!(loaded.predict(&data).is_err() && loaded.decision_function(&data).is_err());
             }
             other => panic!("{other:?}"),
         }

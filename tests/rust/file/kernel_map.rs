@@ -1,12 +1,13 @@
 //! Kernel maps between a scaler and a classifier.
 
 use serde_json::json;
+use uncertain::data::Labels;
 use uncertain::file::{self, Class, Saved};
 use uncertain::gsu::Params;
 use uncertain::kernel::PointKernel;
+use uncertain::prelude::*;
 use uncertain::step::Step;
-use uncertain::transform::{GaussianScaler, KernelMap, KernelMapOptions, Spread};
-use uncertain::{Control, Labels};
+use uncertain::transform::{KernelMapParams, ScalerParams, Spread};
 
 use crate::support::{data, refusal, with_metadata};
 
@@ -19,13 +20,13 @@ const KERNELS: [PointKernel; 4] = [
 
 /// A scaler and a classifier around each kernel.
 fn with_kernel(kernel: PointKernel) -> Saved {
-    let (data, control) = (data(), Control::new());
+    let data = data();
     let labels = Labels::new((0..36).map(|i| u32::from(i % 3 == 0)).collect(), 2).unwrap();
-    let scaler = GaussianScaler::fit(&data, None, Spread::Means).unwrap();
+    let scaler = ScalerParams { spread: Spread::Means }.fit(&Dataset::new(&data)).unwrap();
     let rows = scaler.transform(&data).unwrap();
-    let map = KernelMap::fit(&rows, kernel, &KernelMapOptions { tol: 1e-6, max_rank: Some(9) }, &control).unwrap();
+    let map = KernelMapParams::from(kernel).tol(1e-6).max_rank(Some(9)).fit(&Dataset::new(&rows)).unwrap();
     let params = Params::new().check().unwrap();
-    let model = params.fit(&map.transform(&rows, &control).unwrap(), &labels, &control).unwrap();
+    let model = params.fit(&Dataset::new(map.transform(&rows).unwrap()).with_labels(&labels).unwrap()).unwrap();
     let steps = vec![Step::from_model(scaler), Step::from_model(map), Step::new(model, params)];
     let mut saved = Saved::new(steps, vec![Class::from("b"), Class::from("a")]);
     saved.features = vec!["height".into(), "width".into()];
@@ -39,7 +40,7 @@ fn kernel_maps_come_back_and_must_fit_what_follows() {
         let bytes = file::save_to_bytes(&saved).unwrap();
         let loaded = file::load_from_bytes(&bytes).unwrap();
         assert_eq!(loaded, saved);
-        assert_eq!(loaded.decision(&data()).unwrap(), saved.decision(&data()).unwrap());
+        assert_eq!(loaded.decision_function(&data()).unwrap(), saved.decision_function(&data()).unwrap());
         let why = refusal(&with_metadata(&bytes, |own| own["steps"][1]["state"]["kernel"] = json!("sigmoid")));
         assert!(why.contains("sigmoid"), "{why}");
         let why = refusal(&with_metadata(&bytes, |own| own["steps"][1]["params"]["tol"] = json!(7)));

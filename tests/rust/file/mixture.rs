@@ -1,26 +1,28 @@
 //! The denoiser, the imputer and the discriminant: steps with a mixture.
 
 use serde_json::json;
+use uncertain::data::{Labels, Targets};
 use uncertain::deconvolution::{self, Components};
 use uncertain::file::{self, Class, Saved};
 use uncertain::gsu::Params;
+use uncertain::prelude::*;
 use uncertain::state::Parameters as _;
 use uncertain::step::Step;
-use uncertain::transform::{GaussianDenoiser, GaussianImputer};
-use uncertain::{Control, Labels, Targets, discriminant, mixture_regression};
+use uncertain::transform::GaussianImputer;
+use uncertain::{Control, discriminant, mixture_regression};
 
 use crate::support::{data, refusal, seal, with_header, with_metadata};
 
 #[test]
 fn mixtures_come_back_and_must_be_distributions() {
-    let (data, control) = (data(), Control::new());
+    let data = data();
     let labels = Labels::new((0..36).map(|i| i % 2).collect(), 2).unwrap();
     let em = deconvolution::Params { components: Components::Fixed(2), ..Default::default() };
-    let (denoiser, _) = GaussianDenoiser::fit(&em.check().unwrap(), &data, None, &control).unwrap();
+    let denoiser = em.denoiser().fit(&Dataset::new(&data)).unwrap();
     let imputer = GaussianImputer::new(denoiser.mixture().clone());
-    let rows = denoiser.transform(&data, &control).unwrap();
+    let rows = denoiser.transform(&data).unwrap();
     let params = Params::new().check().unwrap();
-    let model = params.fit(&rows, &labels, &control).unwrap();
+    let model = params.fit(&Dataset::new(&rows).with_labels(&labels).unwrap()).unwrap();
     let steps = vec![Step::from_model(imputer), Step::from_model(denoiser), Step::new(model, params)];
     let saved = Saved::new(steps, vec![Class::from(false), Class::from(true)]);
     let bytes = file::save_to_bytes(&saved).unwrap();
@@ -42,17 +44,18 @@ fn mixtures_come_back_and_must_be_distributions() {
 
 /// Three classes with two components each, priors given, behind a denoiser.
 pub(crate) fn discriminants() -> Vec<Saved> {
-    let (data, control) = (data(), Control::new());
+    let data = data();
     let labels = Labels::new((0..36).map(|i| i % 3).collect(), 3).unwrap();
     let em = deconvolution::Params { components: Components::Fixed(2), max_iter: 7, seed: 3, ..Default::default() };
     let classes = || vec![Class::from("a"), Class::from("b"), Class::from("c")];
     let fit = |params: discriminant::Params| {
         let params = params.check().unwrap();
-        let (model, _) = params.fit(&data, &labels, &control).unwrap();
+        let model = params.fit(&Dataset::new(&data).with_labels(&labels).unwrap()).unwrap();
         Step::new(model, params)
     };
     let quadratic = discriminant::Params { shared: false, priors: Some(vec![1.0, 2.0, 3.0]), em };
-    let em = deconvolution::Params { acceleration: None, threads: Some(2), ..Default::default() };
+    let em =
+        deconvolution::Params { acceleration: None, control: Control::new().with_threads(2), ..Default::default() };
     let linear = discriminant::Params { em, ..discriminant::Params::new() };
     vec![Saved::new(vec![fit(quadratic)], classes()), Saved::new(vec![fit(linear)], classes())]
 }
@@ -69,11 +72,11 @@ fn discriminants_come_back_with_the_way_they_were_fitted() {
         let model = &with.model;
         assert!(model.report().unwrap().history.len() > 1);
         let proba = again.predict_proba(&data).unwrap();
-        assert_eq!(proba, model.predict_proba(&data, &Control::new()).unwrap());
+        assert_eq!(proba, model.predict_proba(&data).unwrap());
         assert!(proba.rows().into_iter().all(|p| (p.sum() - 1.0).abs() < 1e-12));
         let codes = again.predict(&data).unwrap();
         assert!(codes.iter().zip(proba.rows()).all(|(&c, p)| p.iter().all(|x| *x <= p[c as usize])));
-        assert_eq!(again.decision(&data).unwrap().mapv(f64::exp), proba);
+        assert_eq!(again.decision_function(&data).unwrap().mapv(f64::exp), proba);
         assert!(again.predict_targets(&data).is_err() && again.model().is_err());
     }
 }
@@ -104,13 +107,13 @@ fn altered_discriminants_are_refused() {
 
 #[test]
 fn regressions_with_errors_in_both_come_back() {
-    let (data, control) = (data(), Control::new());
+    let data = data();
     let y = (0..36).map(|i| data.means().row(i)[0] + f64::from(i as u32 % 5)).collect();
     let targets = Targets::new(y).unwrap().with_variances(vec![0.1; 36]).unwrap();
     for k in [1, 2] {
         let em = deconvolution::Params { components: Components::Fixed(k), ..Default::default() };
         let params = mixture_regression::Params::new().em(em).check().unwrap();
-        let model = mixture_regression::fit(&params, &data, &targets, &Default::default(), &control).unwrap();
+        let model = params.fit(&Dataset::new(&data).with_targets(&targets).unwrap()).unwrap();
         assert_eq!(model.law().is_some(), k == 1);
         let saved = Saved::new(vec![Step::new(model.clone(), params)], vec![]);
         let bytes = file::save_to_bytes(&saved).unwrap();
@@ -118,8 +121,8 @@ fn regressions_with_errors_in_both_come_back() {
         assert_eq!(again, saved);
         assert_eq!(file::save_to_bytes(&again).unwrap(), bytes);
         let (means, stds) = again.predict_distribution(&data).unwrap();
-        assert_eq!((means, stds), model.densities(&data, &control).unwrap().moments());
-        assert_eq!(again.predict_targets(&data).unwrap(), model.densities(&data, &control).unwrap().moments().0);
+        assert_eq!((means.to_vec(), stds.to_vec()), model.predict_density(&data).unwrap().moments());
+        assert_eq!(again.predict_targets(&data).unwrap(), model.predict(&data).unwrap());
         if k == 1 {
             let renamed = with_header(&bytes, |header| {
                 let tensor = header.as_object_mut().unwrap().remove("0.coef").unwrap();

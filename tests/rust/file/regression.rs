@@ -1,23 +1,25 @@
 //! SVM-GSU for regression.
 
 use serde_json::json;
+use uncertain::Collapse;
+use uncertain::data::{Incomplete, Targets};
 use uncertain::deconvolution;
 use uncertain::file::{self, Class, Saved};
 use uncertain::gsu_regression;
 use uncertain::loss::LossKind;
+use uncertain::prelude::*;
 use uncertain::step::Step;
-use uncertain::transform::{GaussianCollapser, GaussianDenoiser};
-use uncertain::{Collapse, Control, Incomplete, Targets};
+use uncertain::transform::GaussianCollapser;
 
 use crate::support::{data, refusal, with_metadata};
 
 #[test]
 fn regressions_come_back_and_have_no_classes() {
-    let (data, control) = (data(), Control::new());
+    let data = data();
     let targets = Targets::new((0..36).map(|i| f64::from(i % 5) * 0.7).collect()).unwrap();
     for loss in [LossKind::EpsilonInsensitive { epsilon: 0.2 }, LossKind::Huber { delta: 0.5 }, LossKind::Squared] {
         let params = gsu_regression::Params::new().loss(loss).seed(9).check().unwrap();
-        let model = params.fit(&data, &targets, &control).unwrap();
+        let model = params.fit(&Dataset::new(&data).with_targets(&targets).unwrap()).unwrap();
         let expected = model.predict_distribution(&data).unwrap();
         let mut saved = Saved::new(vec![Step::new(model, params)], vec![]);
         let bytes = file::save_to_bytes(&saved).unwrap();
@@ -35,17 +37,16 @@ fn regressions_come_back_and_have_no_classes() {
 /// y = 2 z from readings of z with noise: slope 2 behind denoiser and collapser, and deviations sqrt(w'C w).
 #[test]
 fn a_collapser_takes_covariances_from_the_regression_alone() {
-    let control = Control::new();
     let rows = crate::support::data();
     let missing: Vec<bool> = (0..72).map(|p| p == 5).collect();
-    let (denoiser, _) =
-        GaussianDenoiser::fit(&deconvolution::Params::new().check().unwrap(), &rows, None, &control).unwrap();
-    let posterior = denoiser.transform(&rows, &control).unwrap();
+    let denoiser = deconvolution::Params::new().denoiser().fit(&Dataset::new(&rows)).unwrap();
+    let posterior = denoiser.transform(&rows).unwrap();
     let means = posterior.means().to_vec();
     let targets = Targets::new(means.chunks_exact(2).map(|m| 2.0 * m[0] - m[1] + 3.0).collect()).unwrap();
     let params = gsu_regression::Params::new().loss(LossKind::Squared).alpha(1e-9).check().unwrap();
     let collapser = GaussianCollapser::new(Collapse::Zero);
-    let model = params.fit(&collapser.transform(&posterior).unwrap(), &targets, &control).unwrap();
+    let model =
+        params.fit(&Dataset::new(collapser.transform(&posterior).unwrap()).with_targets(&targets).unwrap()).unwrap();
     let saved =
         Saved::new(vec![Step::from_model(denoiser), Step::from_model(collapser), Step::new(model, params)], vec![]);
     let loaded = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();

@@ -1,6 +1,7 @@
 //! What is written is read back, whatever the steps.
 
 use uncertain::file::{self, Class, Saved};
+use uncertain::prelude::*;
 use uncertain::step::Step;
 use uncertain::transform::GaussianScaler;
 
@@ -23,7 +24,7 @@ fn what_goes_in_comes_out_and_the_bytes_are_always_the_same() {
 fn the_number_of_threads_is_not_part_of_a_model() {
     let mut threaded = binary();
     let Some(Step::Gsu(with)) = threaded.steps.last_mut() else { panic!() };
-    with.params = with.params.params().clone().threads(Some(3)).check().unwrap();
+    with.params = with.params.params().clone().control(uncertain::Control::new().with_threads(3)).check().unwrap();
     assert_eq!(file::save_to_bytes(&threaded).unwrap(), file::save_to_bytes(&binary()).unwrap());
 }
 
@@ -33,9 +34,9 @@ fn a_loaded_model_predicts_what_the_pipeline_predicted() {
     let loaded = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();
     let rows = loaded.transform(&data()).unwrap();
     let codes = loaded.predict(&data()).unwrap();
-    assert_eq!(codes, saved.model().unwrap().linear.predict(&rows).unwrap());
+    assert_eq!(codes, saved.model().unwrap().predict(&rows).unwrap());
     assert_eq!(loaded.predict_proba(&data()).unwrap(), saved.predict_proba(&data()).unwrap());
-    assert_eq!(loaded.decision(&data()).unwrap(), saved.decision(&data()).unwrap());
+    assert_eq!(loaded.decision_function(&data()).unwrap(), saved.decision_function(&data()).unwrap());
     let classes = loaded.predict_classes(&data()).unwrap();
     assert!(classes.iter().zip(&codes).all(|(class, &code)| **class == saved.classes[code as usize]));
 }

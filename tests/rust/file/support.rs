@@ -1,11 +1,13 @@
 //! Models to be saved, and files altered behind the back of the format.
 
 use serde_json::Value;
+use uncertain::data::{Covariances, Labels, Rows};
 use uncertain::file::{self, Class, Saved};
 use uncertain::gsu::Params;
+use uncertain::prelude::*;
 use uncertain::step::Step;
-use uncertain::transform::{GaussianScaler, Project, Spread, SubspaceProjector};
-use uncertain::{Control, Covariances, Error, GaussianArray, Labels, Rows};
+use uncertain::transform::{Project, ScalerParams, Spread, SubspaceProjector};
+use uncertain::{Error, GaussianArray};
 
 pub(crate) fn data() -> GaussianArray {
     let means: Vec<f64> = (0..36).flat_map(|i| [f64::from(i % 3) * 4.0 + f64::from(i % 5), f64::from(i % 7)]).collect();
@@ -18,11 +20,11 @@ pub(crate) fn data() -> GaussianArray {
 pub(crate) fn saved() -> Saved {
     let data = data();
     let labels = Labels::new((0..36).map(|i| i % 3).collect(), 3).unwrap();
-    let scaler = GaussianScaler::fit(&data, None, Spread::Total).unwrap();
+    let scaler = ScalerParams { spread: Spread::Total }.fit(&Dataset::new(&data)).unwrap();
     let subspace = SubspaceProjector::new(0.9, Project::Covariance).unwrap();
-    let rows = scaler.transform(&data).and_then(|rows| subspace.transform(&rows, &Control::new())).unwrap();
+    let rows = scaler.transform(&data).and_then(|rows| subspace.transform(&rows)).unwrap();
     let params = Params::new().probability(true).folds(3).seed(u64::MAX).check().unwrap();
-    let model = params.fit(&rows, &labels, &Control::new()).unwrap();
+    let model = params.fit(&Dataset::new(&rows).with_labels(&labels).unwrap()).unwrap();
     let steps = vec![Step::from_model(scaler), Step::from_model(subspace), Step::new(model, params)];
     let mut saved = Saved::new(steps, vec![Class::from("é \"quoted\""), Class::from(-7), Class::from(0.1)]);
     saved.features = vec!["height".into(), "width".into()];
@@ -31,10 +33,10 @@ pub(crate) fn saved() -> Saved {
 }
 
 pub(crate) fn binary() -> Saved {
-    let data = GaussianArray::points(Rows::from_vec(vec![1.0, 2.0, 3.0, 4.5], 1).unwrap()).unwrap();
+    let data = GaussianArray::exact(Rows::from_vec(vec![1.0, 2.0, 3.0, 4.5], 1).unwrap()).unwrap();
     let labels = Labels::new(vec![0, 0, 1, 1], 2).unwrap();
     let params = Params::new().max_iter(Some(50)).check().unwrap();
-    let model = params.fit(&data, &labels, &Control::new()).unwrap();
+    let model = params.fit(&Dataset::new(&data).with_labels(&labels).unwrap()).unwrap();
     Saved::new(vec![Step::new(model, params)], vec![Class::from(false), Class::from(true)])
 }
 

@@ -2,10 +2,13 @@
 
 use ndarray::array;
 use serde_json::{Value, json};
+use uncertain::data::{Covariances, Incomplete, Rows};
 use uncertain::file::{self, Class, Saved};
+use uncertain::prelude::*;
+use uncertain::state::HasPredictor;
 use uncertain::step::Step;
 use uncertain::trees::{Columns, ErrorColumns, Link, Model, ResidualForest, TreeArrays};
-use uncertain::{Control, Covariances, GaussianArray, Incomplete, MixtureArray, Rows};
+use uncertain::{Control, GaussianArray, MixtureArray};
 
 use crate::support::{refusal, seal, split, with_metadata};
 
@@ -36,7 +39,7 @@ fn saved(link: Link, baseline: Vec<f64>, classes: &[&str]) -> Saved {
 fn rows(given: &[([f64; 2], [f64; 3])]) -> GaussianArray {
     let means = given.iter().flat_map(|row| row.0).collect();
     let cov = given.iter().flat_map(|(_, [a, b, c])| [*a, *b, *b, *c]).collect();
-    let names = uncertain::Names::default();
+    let names = uncertain::data::Names::default();
     let cov = Covariances::from_cov(Rows::from_vec(cov, 4).unwrap(), &names).unwrap();
     GaussianArray::new(Rows::from_vec(means, 2).unwrap(), cov).unwrap()
 }
@@ -52,12 +55,12 @@ fn rows_fall_to_the_leaves_that_their_errors_and_correlations_say() {
         ([1.5, 0.0], [0.01, -0.005, 0.01]),
         ([-9.0, 0.0], [0.0, 0.0, 0.0]),
     ]);
-    assert_eq!(loaded.predict_targets(&data).unwrap(), [109.25, 121.25, 129.25, 109.25]);
+    assert_eq!(loaded.predict_targets(&data).unwrap().to_vec(), [109.25, 121.25, 129.25, 109.25]);
     // A missing x_0 goes right; the size of a missing x_1 left, and it has no correlation.
     let missing = [true, false, false, true, false, true, false, false];
     let gaps = Incomplete::new(&data, &missing).unwrap();
-    assert_eq!(loaded.predict_targets(gaps).unwrap(), [129.25, 109.25, 129.25, 109.25]);
-    let wrong = GaussianArray::points(Rows::from_vec(vec![1.0; 3], 3).unwrap()).unwrap();
+    assert_eq!(loaded.predict_targets(gaps).unwrap().to_vec(), [129.25, 109.25, 129.25, 109.25]);
+    let wrong = GaussianArray::exact(Rows::from_vec(vec![1.0; 3], 3).unwrap()).unwrap();
     assert!(loaded.predict_targets(&wrong).is_err());
 }
 
@@ -70,20 +73,20 @@ fn links_make_predictions_and_probabilities_of_scores() {
         loaded
     };
     let log = same(&saved(Link::Log, vec![-9.0], &[]));
-    assert_eq!(log.predict_targets(&data).unwrap(), [0.25f64.exp(), 22.25f64.exp()]);
+    assert_eq!(log.predict_targets(&data).unwrap().to_vec(), [0.25f64.exp(), 22.25f64.exp()]);
 
     let two = same(&saved(Link::Logit, vec![-9.25], &["a", "b"]));
     let p = two.predict_proba(&data).unwrap();
     assert_eq!(p.row(0).to_vec(), [0.5, 0.5]);
     assert!((p[[1, 0]] - (-22.0f64).exp()).abs() < 1e-15 && (p.row(1).sum() - 1.0).abs() < 1e-15);
-    assert_eq!(two.predict(&data).unwrap(), [0, 1]);
+    assert_eq!(two.predict(&data).unwrap().to_vec(), [0, 1]);
 
     let three = same(&saved(Link::Softmax, vec![0.0, 11.0, 9.75], &["a", "b", "c"]));
     let p = three.predict_proba(&data).unwrap();
     let whole = 2.0 + 1.0; // scores 10, 10, 10 and 30, 12, 10
     assert!((p[[0, 2]] - 1.0 / whole).abs() < 1e-15, "{p}");
     assert!((p[[1, 1]] / p[[1, 0]] - (-18.0f64).exp()).abs() < 1e-20);
-    assert_eq!(three.predict(&data).unwrap(), [0, 0]);
+    assert_eq!(three.predict(&data).unwrap().to_vec(), [0, 0]);
 }
 
 #[test]
@@ -92,13 +95,13 @@ fn scores_do_not_depend_on_the_number_of_threads_and_stop_when_asked() {
     let row =
         |i: usize| ([(i % 7) as f64 - 3.0, 0.0], [0.1, (i % 3) as f64 * 0.01 - 0.01, 0.002 + 1e-3 * (i % 11) as f64]);
     let data = rows(&(0..5000).map(row).collect::<Vec<_>>());
-    let with = |threads| {
-        uncertain::parallel::install(Some(threads), || model.scores(&data, &Control::new())).unwrap().unwrap()
-    };
+    let with =
+        |threads| uncertain::parallel::install(Some(threads), || Regressor::predict(&model, &data)).unwrap().unwrap();
     assert_eq!(with(1), with(3));
     let stopped = Control::new();
     stopped.stop();
-    assert_eq!(model.scores(&data, &stopped), Err(uncertain::Error::Interrupted));
+    let asked = model.predictor().decision((&data).into(), &stopped);
+    assert_eq!(asked, Err(uncertain::Error::Interrupted));
 }
 
 #[test]
@@ -109,9 +112,9 @@ fn a_sum_beyond_the_largest_number_is_an_error() {
     let trees = nodes.trees(&SIZES).unwrap();
     let large = Model::new(columns, vec![1e308], trees, Link::Identity, [1.0, 1.0]).unwrap();
     let data = rows(&[([1.0, 0.0], [0.01, 0.0, 0.0025]), ([1.5, 0.0], [0.01, 0.005, 0.01])]);
-    let why = large.predict(&data, &Control::new()).unwrap_err().to_string();
+    let why = Regressor::predict(&large, &data).unwrap_err().to_string();
     assert!(why.starts_with("row 1: the values of its leaves"), "{why}");
-    let why = model(Link::Log, vec![701.0]).predict(&data, &Control::new()).unwrap_err().to_string();
+    let why = Regressor::predict(&model(Link::Log, vec![701.0]), &data).unwrap_err().to_string();
     assert!(why.starts_with("row 0"), "{why}");
 }
 
@@ -137,7 +140,7 @@ fn a_density_travels_with_the_trees() {
     assert_eq!(file::load_from_bytes(&bytes).unwrap(), saved);
     let data = rows(&[([1.0, 0.0], [0.01, 0.0, 0.0025])]);
     let own = file::load_from_bytes(&bytes).unwrap().predict_targets(&data).unwrap();
-    assert_eq!(own, plain.predict(&data, &Control::new()).unwrap());
+    assert_eq!(own, Regressor::predict(&plain, &data).unwrap());
 
     let classes = model(Link::Logit, vec![0.0]);
     assert!(classes.with_residuals(forest(|_, _| ()).unwrap()).is_err());
@@ -225,9 +228,9 @@ fn rows_of_several_gaussians_have_moments_and_skewness() {
     let data = MixtureArray::new(parts, vec![0, 2, 4, 6, 7], weights).unwrap();
     let skewness = data.skewness().unwrap();
     assert!((skewness[0] + skewness[1]).abs() < 1e-12 && (skewness[0] - 1.48).abs() < 0.05, "{skewness:?}");
-    assert_eq!(loaded.predict_targets(Incomplete::from_mixtures(&data)).unwrap(), [1.0, -1.0, -1.0, -1.0]);
+    assert_eq!(loaded.predict_targets(Incomplete::from(&data)).unwrap().to_vec(), [1.0, -1.0, -1.0, -1.0]);
     let missing = data.marks_of_components(&[false, true, false, false]).unwrap();
-    let rows = Incomplete::from_mixtures(&data).with_missing(&missing).unwrap();
-    assert_eq!(loaded.predict_targets(rows).unwrap(), [1.0, 1.0, -1.0, -1.0]);
-    assert_eq!(loaded.predict_targets(data.components()).unwrap(), [-1.0; 7]);
+    let rows = Incomplete::from(&data).with_missing(&missing).unwrap();
+    assert_eq!(loaded.predict_targets(rows).unwrap().to_vec(), [1.0, 1.0, -1.0, -1.0]);
+    assert_eq!(loaded.predict_targets(data.components()).unwrap().to_vec(), [-1.0; 7]);
 }

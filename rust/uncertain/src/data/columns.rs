@@ -68,7 +68,7 @@ mod tests {
                 }
             }
         }
-        let points = GaussianArray::points(rows(n, d, 1.0)).unwrap();
+        let points = GaussianArray::exact(rows(n, d, 1.0)).unwrap();
         assert!(points.columns(&[]).is_err());
         assert!(points.columns(&[1, 0, 1]).unwrap_err().to_string().contains("feature 1 is picked twice"));
         assert!(points.columns(&[4]).unwrap_err().to_string().contains("feature 4"));

@@ -4,6 +4,8 @@
 //! low-rank (with a diagonal beside the factor) < full. A kind may join its pieces in a cheaper form (equal
 //! shared matrices stay one); a shared matrix beside anything else becomes full: nothing cheaper holds both.
 
+use ndarray::Array3;
+
 use crate::data::covariance::{
     Diagonal, Field, FieldShape, Isotropic, LowRank, Storage, Structure, packed_len, unpack_into,
 };
@@ -13,7 +15,17 @@ use crate::memory::zeros;
 use crate::{parallel, with_kind};
 
 impl GaussianArray {
+    /// The covariance matrix of every row, n x d x d.
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn cov(&self) -> Result<Array3<f64>> {
+        let shape = (self.n_rows(), self.n_features(), self.n_features());
+        Array3::from_shape_vec(shape, self.dense()?).map_err(|e| Error::Internal(format!("covariances: {e}")))
+    }
+
     /// The covariances as n dense d x d matrices, row-major, one after the other.
+    #[doc(hidden)]
     pub fn dense(&self) -> Result<Vec<f64>> {
         let d = self.n_features();
         let packed = || vec![0.0; packed_len(d)];
@@ -24,7 +36,8 @@ impl GaussianArray {
         })
     }
 
-    /// These Gaussians with a full (packed) matrix per row, whatever their kind.
+    /// The same Gaussians with a full (packed) matrix per row, whatever their kind.
+    #[doc(hidden)]
     pub fn to_full(&self) -> Result<GaussianArray> {
         let values = triangles(self)?;
         Ok(GaussianArray::from_checked(self.means().clone(), Covariances::triangles_unchecked(values)))
@@ -37,6 +50,7 @@ impl GaussianArray {
     }
 
     /// The arguments that make these covariances, as users give them: matrices are square.
+    #[doc(hidden)]
     pub fn arguments(&self) -> Result<Vec<Field>> {
         let d = self.n_features();
         let square = |field: Field| match field.shape {

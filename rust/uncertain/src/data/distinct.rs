@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn copies_are_found_by_means_and_covariances() {
         let line = Rows::from_vec(vec![1.0, 0.0, 2.0, -0.0, 1.0, 3.0], 1).unwrap();
-        assert_eq!(distinct(&GaussianArray::points(line).unwrap()), [1, 0, 2, 5]);
+        assert_eq!(distinct(&GaussianArray::exact(line).unwrap()), [1, 0, 2, 5]);
         let means = || Rows::from_vec(vec![1.0; 6], 2).unwrap();
         for width in [1, 2] {
             let std = Rows::from_vec((0..3 * width).map(|i| [0.1, 0.2, 0.1][i / width]).collect(), width).unwrap();

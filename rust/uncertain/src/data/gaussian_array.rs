@@ -3,12 +3,15 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use ndarray::{Array2, ArrayBase, Data, Ix2, Ix3};
+
 use crate::data::covariance::{Field, Kind};
 use crate::data::validate::{Names, Rule, elements};
-use crate::data::{Covariances, Rows};
+use crate::data::{Covariances, Element, Rows, SharedBuffer};
 use crate::error::{Error, Result};
-use crate::memory;
+use crate::linalg::matrix;
 use crate::readable::readable;
+use crate::{memory, parallel};
 
 readable! {
     /// n Gaussians in d dimensions: means (n x d) and covariances of one [`Kind`](crate::data::Kind).
@@ -16,20 +19,16 @@ readable! {
     /// Cheap to clone and to slice: both share the memory.
     ///
     /// ```
-    /// use uncertain::{Collapse, Covariances, GaussianArray, Kind, Rows};
+    /// use uncertain::ndarray::arr2;
+    /// use uncertain::{Collapse, GaussianArray, Kind};
     ///
     /// # fn main() -> uncertain::Result<()> {
     /// // Two rows with two features each, and a standard deviation beside every number.
-    /// let means = Rows::from_vec(vec![1.0, 2.0, 3.0, 4.0], 2)?;
-    /// let errors = Rows::from_vec(vec![0.1, 0.2, 0.3, 0.4], 2)?;
-    /// let data = GaussianArray::new(means, Covariances::from_std(errors))?;
-    /// assert_eq!(data.covariances().kind(), Kind::Diagonal);
+    /// let data = GaussianArray::from_std(arr2(&[[1.0, 2.0], [3.0, 4.0]]), arr2(&[[0.1, 0.2], [0.3, 0.4]]))?;
+    /// assert_eq!((data.n_rows(), data.n_features(), data.kind()), (2, 2, Kind::Diagonal));
     ///
-    /// // The variance of the score w'x of row 1: w'S w = 0.3^2 + 0.4^2.
-    /// assert!((data.covariances().quad(1, &[1.0, 1.0]) - 0.25).abs() < 1e-15);
-    ///
-    /// // Two points with one error bar per row, or with none.
-    /// assert_eq!(data.collapse(Collapse::Isotropic)?.covariances().kind(), Kind::Isotropic);
+    /// // The same points with one error bar per row, or with none.
+    /// assert_eq!(data.collapse(Collapse::Isotropic)?.kind(), Kind::Isotropic);
     /// assert_eq!(data.sample(10, 42)?.n_rows(), 20);
     /// # Ok(())
     /// # }
@@ -53,9 +52,108 @@ impl PartialEq for GaussianArray {
 }
 
 impl GaussianArray {
-    /// Exact points: every covariance is zero.
-    pub fn points(means: Rows) -> Result<Self> {
-        Self::new(means, Covariances::Zero)
+    /// Exact points, n x d: every covariance is zero.
+    ///
+    /// # Errors
+    /// As [`from_std`](Self::from_std).
+    pub fn exact(means: impl Into<Rows>) -> Result<Self> {
+        Self::new(means.into(), Covariances::Zero)
+    }
+
+    /// S_i = diag(s_i)^2 from means and standard deviations, both n x d, or s_i^2 I from n standard deviations, one per row.
+    ///
+    /// Arrays of float32 or float64 and of any layout; an owned one is not copied, a view once.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for sizes that do not fit; [`Error::NotFinite`] and [`Error::Negative`] name the first number that is
+    /// no mean or no standard deviation.
+    ///
+    /// ```
+    /// use uncertain::GaussianArray;
+    /// use uncertain::ndarray::{arr1, arr2, s};
+    ///
+    /// # fn main() -> uncertain::Result<()> {
+    /// let table = arr2(&[[1.0, 0.1, 2.0, 0.3], [3.0, 0.1, 4.0, 0.2]]); // value, error, value, error
+    /// let rows = GaussianArray::from_std(table.slice(s![.., ..;2]), table.slice(s![.., 1..;2]))?;
+    /// assert_eq!(rows.variances()?, arr2(&[[0.1 * 0.1, 0.3 * 0.3], [0.1 * 0.1, 0.2 * 0.2]]));
+    /// assert!(GaussianArray::from_std(table.view(), arr1(&[0.1, -0.1])).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_std(means: impl Into<Rows>, std: impl Into<Rows>) -> Result<Self> {
+        Self::called("std", means, |_| Ok(Covariances::from_std(std.into())))
+    }
+
+    /// S_i = diag(v_i) from means and variances, both n x d, or v_i I from n variances, one per row.
+    ///
+    /// # Errors
+    /// As [`from_std`](Self::from_std).
+    pub fn from_var(means: impl Into<Rows>, var: impl Into<Rows>) -> Result<Self> {
+        Self::called("var", means, |_| Ok(Covariances::from_var(var.into())))
+    }
+
+    /// Means, n x d, and a covariance matrix per row, n x d x d.
+    ///
+    /// # Errors
+    /// As [`from_std`](Self::from_std); a matrix that is not symmetric ([`Error::NotSymmetric`]) or has a negative eigenvalue
+    /// ([`Error::NotPositive`]) beyond rounding, by its row. Tiny negative eigenvalues are set to zero and told in
+    /// [`warnings`](Self::warnings).
+    pub fn from_cov<A, S>(means: impl Into<Rows>, cov: ArrayBase<S, Ix3>) -> Result<Self>
+    where
+        A: Element,
+        S: Data<Elem = A>,
+        SharedBuffer: From<Vec<A>>,
+    {
+        check_square(&cov.shape()[1..])?;
+        Self::called("cov", means, |names| Covariances::from_cov(cov.into(), names))
+    }
+
+    /// Means, n x d, and one covariance matrix for all rows, d x d.
+    ///
+    /// # Errors
+    /// As [`from_cov`](Self::from_cov).
+    pub fn from_shared_cov<S: Data<Elem = f64>>(means: impl Into<Rows>, cov: &ArrayBase<S, Ix2>) -> Result<Self> {
+        check_square(cov.shape())?;
+        let matrix: Vec<f64> = cov.iter().copied().collect();
+        Self::called("cov", means, |names| Covariances::shared(&matrix, names))
+    }
+
+    /// Means, n x d, and the inverse of every row's covariance matrix, n x d x d.
+    ///
+    /// # Errors
+    /// As [`from_cov`](Self::from_cov); a matrix that has no inverse.
+    pub fn from_precision<A, S>(means: impl Into<Rows>, precision: ArrayBase<S, Ix3>) -> Result<Self>
+    where
+        A: Element,
+        S: Data<Elem = A>,
+        SharedBuffer: From<Vec<A>>,
+    {
+        check_square(&precision.shape()[1..])?;
+        Self::called("precision", means, |names| Covariances::from_precision(&precision.into(), names))
+    }
+
+    /// S_i = F_i F_i' + diag(v_i) from means (n x d), factors (n x d x r) and variances (n x d; none: no diagonal).
+    ///
+    /// # Errors
+    /// As [`from_std`](Self::from_std).
+    pub fn from_factor<A, S>(means: impl Into<Rows>, factor: ArrayBase<S, Ix3>, var: Option<Rows>) -> Result<Self>
+    where
+        A: Element,
+        S: Data<Elem = A>,
+        SharedBuffer: From<Vec<A>>,
+    {
+        let rank = factor.shape()[2];
+        Self::called("factor", means, |names| Covariances::from_factor(factor.into(), rank, var, names))
+    }
+
+    /// With covariances that errors call so.
+    fn called(
+        what: &str,
+        means: impl Into<Rows>,
+        covariances: impl FnOnce(&Names) -> Result<Covariances>,
+    ) -> Result<Self> {
+        let names = Names { covariances: what.into(), ..Names::default() };
+        Self::new_named(means.into(), covariances(&names)?, &names)
     }
 
     /// Gaussians with these means and covariances, checked: every number finite, variances >= 0,
@@ -64,12 +162,17 @@ impl GaussianArray {
     ///
     /// The first offending row is the error; tiny negative eigenvalues are set to zero and told in
     /// [`warnings`](Self::warnings).
+    #[doc(hidden)]
     pub fn new(means: Rows, covariances: Covariances) -> Result<Self> {
         Self::new_named(means, covariances, &Names::default())
     }
 
     /// [`GaussianArray::new`] whose errors and warnings use the caller's names for the columns.
+    #[doc(hidden)]
     pub fn new_named(means: Rows, covariances: Covariances, names: &Names) -> Result<Self> {
+        if means.width() == 0 {
+            return Err(Error::shape(names.means.as_str(), "at least one feature", 0));
+        }
         covariances.check_shape(means.n_rows(), means.width(), names)?;
         elements(&means, &names.means, Rule::Finite)?;
         let (covariances, warnings) = covariances.checked(means.width(), names)?;
@@ -94,6 +197,24 @@ impl GaussianArray {
     #[must_use]
     pub fn n_rows(&self) -> usize {
         self.means.n_rows()
+    }
+
+    /// The kind of the covariances.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.covariances.kind()
+    }
+
+    /// The variance of every number, n x d: the diagonals of the covariances.
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn variances(&self) -> Result<Array2<f64>> {
+        let values = parallel::new_rows(self.n_rows(), self.n_features(), |row, out| {
+            self.covariances.variances(row, out);
+            Ok(())
+        })?;
+        matrix(values, [self.n_rows(), self.n_features()])
     }
 
     /// Dimension d of every Gaussian.
@@ -136,25 +257,22 @@ impl GaussianArray {
     /// The array whose covariances consist of these [`fields`](Covariances::fields), by name: rows that were written
     /// to a file, part by part, and are read there. The numbers came out of checked arrays and are not looked at again.
     ///
-    /// ```
-    /// use uncertain::{Covariances, GaussianArray, Rows};
-    ///
-    /// # fn main() -> uncertain::Result<()> {
-    /// let means = Rows::from_vec(vec![1.0, 2.0], 1)?;
-    /// let data = GaussianArray::new(means.clone(), Covariances::from_std(Rows::from_vec(vec![0.1, 0.3], 1)?))?;
-    /// let fields = data.covariances().fields().into_iter().map(|field| (field.name.to_string(), field.values));
-    /// assert_eq!(GaussianArray::from_fields(data.covariances().kind(), means, fields.collect())?, data);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
     /// # Errors
     /// A field of the kind is missing, or of another size.
+    #[doc(hidden)]
     pub fn from_fields(kind: Kind, means: Rows, fields: Vec<(String, Rows)>) -> Result<Self> {
         let mut named: HashMap<String, Rows> = fields.into_iter().collect();
         let covariances = Covariances::from_fields(kind, &mut |name| named.remove(name), means.width())
             .ok_or_else(|| Error::Data(format!("covariances of the kind {} lack one of their arrays", kind.name())))?;
         covariances.check_shape(means.n_rows(), means.width(), &Names::default())?;
         Ok(Self::from_checked(means, covariances))
+    }
+}
+
+/// An error unless these are the sizes of square matrices.
+fn check_square(sizes: &[usize]) -> Result<()> {
+    match sizes {
+        [n, m] if n == m => Ok(()),
+        _ => Err(Error::shape("covariances", "d x d matrices", format!("{sizes:?}"))),
     }
 }

@@ -12,29 +12,14 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
+
+use ndarray::{ArrayBase, Data, Ix2};
 
 use crate::data::{GaussianArray, MixtureArray, Weights};
 use crate::error::{Error, Result};
 
-/// Rows, and which of their features are missing.
-///
-/// ```
-/// use uncertain::deconvolution::Params;
-/// use uncertain::transform::GaussianDenoiser;
-/// use uncertain::{Control, Covariances, GaussianArray, Incomplete, Rows};
-///
-/// # fn main() -> uncertain::Result<()> {
-/// let means = Rows::from_vec(vec![0.0, 0.1, 1.0, 0.9, 2.0, 2.1, 3.0, 0.0], 2)?;
-/// let data = GaussianArray::new(means, Covariances::from_std(Rows::from_vec(vec![0.1; 4], 1)?))?;
-/// let missing = [false, false, false, false, false, false, false, true];
-/// let rows = Incomplete::new(&data, &missing)?;
-///
-/// let (denoiser, _) = GaussianDenoiser::fit(&Params::new().check()?, rows, None, &Control::new())?;
-/// let posterior = denoiser.transform(rows, &Control::new())?;
-/// assert!((posterior.means().at(3, 1) - 3.0).abs() < 0.5);
-/// # Ok(())
-/// # }
-/// ```
+/// Rows to ask about: a `&GaussianArray`, a `&MixtureArray`, or a `&Dataset`, which may have gaps.
 #[derive(Debug, Clone, Copy)]
 pub struct Incomplete<'a> {
     gaussians: &'a GaussianArray,
@@ -44,19 +29,100 @@ pub struct Incomplete<'a> {
     parts: Option<&'a [u32]>,
 }
 
-/// Rows with their marks, owned.
-pub(crate) struct Taken {
+/// Gaussians or mixtures with their gaps, owned. Made from either (`into`); a data set holds them.
+#[derive(Debug, Clone)]
+pub struct MarkedRows {
     data: GaussianArray,
-    missing: Option<Vec<bool>>,
-    limits: Option<Vec<i8>>,
-    parts: Option<Vec<u32>>,
+    missing: Option<Arc<[bool]>>,
+    limits: Option<Arc<[i8]>>,
+    parts: Option<Arc<[u32]>>,
     mixtures: Option<MixtureArray>,
 }
 
-impl Taken {
-    pub(crate) fn rows(&self) -> Incomplete<'_> {
+impl MarkedRows {
+    /// The rows, for all that asks about them.
+    pub(crate) fn view(&self) -> Incomplete<'_> {
         let rows = Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref());
         Incomplete { parts: self.parts.as_deref(), mixtures: self.mixtures.as_ref(), ..rows }
+    }
+
+    /// The same rows with a mask of gaps, n x d.
+    pub(crate) fn with_gaps<S: Data<Elem = bool>>(&self, gaps: &ArrayBase<S, Ix2>) -> Result<Self> {
+        let missing = self.marks(gaps, "gaps")?;
+        Ok(Self { missing: missing.contains(&true).then_some(missing), ..self.clone() })
+    }
+
+    /// The same rows with limits where there are gaps, n x d.
+    pub(crate) fn with_limits<S: Data<Elem = i8>>(&self, limits: &ArrayBase<S, Ix2>) -> Result<Self> {
+        let limits = self.marks(limits, "limits of features")?;
+        let limited = self.view().with_limits(&limits)?.limits.is_some();
+        Ok(Self { limits: limited.then_some(limits), ..self.clone() })
+    }
+
+    /// One mark for every number, of mixtures those of its row.
+    fn marks<T: Copy, S: Data<Elem = T>>(&self, marks: &ArrayBase<S, Ix2>, what: &str) -> Result<Arc<[T]>> {
+        let (n, d) = (self.view().n_rows(), self.data.n_features());
+        if marks.dim() != (n, d) {
+            return Err(Error::shape(what, format!("{n} x {d}"), format!("{} x {}", marks.nrows(), marks.ncols())));
+        }
+        let marks: Arc<[T]> = marks.iter().copied().collect();
+        match &self.mixtures {
+            None => Ok(marks),
+            Some(mixtures) => Ok(mixtures.marks_of_components(&marks)?.into()),
+        }
+    }
+
+    /// The same rows, their components as parts of which only one is true.
+    pub(crate) fn with_parts(self, parts: Vec<u32>) -> Self {
+        Self { parts: Some(parts.into()), ..self }
+    }
+
+    /// The components of mixtures as rows by themselves.
+    pub(crate) fn components(&self) -> Self {
+        Self { mixtures: None, parts: None, ..self.clone() }
+    }
+}
+
+impl From<Incomplete<'_>> for MarkedRows {
+    fn from(rows: Incomplete<'_>) -> Self {
+        Self {
+            data: rows.gaussians.clone(),
+            missing: rows.missing.map(Arc::from),
+            limits: rows.limits.map(Arc::from),
+            parts: rows.parts.map(Arc::from),
+            mixtures: rows.mixtures.cloned(),
+        }
+    }
+}
+
+impl From<GaussianArray> for MarkedRows {
+    fn from(data: GaussianArray) -> Self {
+        Self { data, missing: None, limits: None, parts: None, mixtures: None }
+    }
+}
+
+impl From<&GaussianArray> for MarkedRows {
+    fn from(data: &GaussianArray) -> Self {
+        data.clone().into()
+    }
+}
+
+impl From<MixtureArray> for MarkedRows {
+    fn from(mixtures: MixtureArray) -> Self {
+        let gaussian = mixtures.is_gaussian();
+        Self { mixtures: (!gaussian).then(|| mixtures.clone()), ..mixtures.components().into() }
+    }
+}
+
+impl From<&MixtureArray> for MarkedRows {
+    fn from(mixtures: &MixtureArray) -> Self {
+        mixtures.clone().into()
+    }
+}
+
+impl<'a> From<&'a MixtureArray> for Incomplete<'a> {
+    fn from(mixtures: &'a MixtureArray) -> Self {
+        Self { mixtures: Some(mixtures).filter(|rows| !rows.is_gaussian()), ..mixtures.components().into() }
     }
 }
 
@@ -119,15 +185,7 @@ impl<'a> Incomplete<'a> {
         Self { missing, limits, ..gaussians.into() }
     }
 
-    /// The components of rows that are mixtures, for [`Step`](crate::step::Step) and
-    /// [`Folding`](crate::state::Folding), which know what to do with them; nothing else takes them. Where every row has
-    /// one component they are rows as others.
-    #[must_use]
-    pub fn from_mixtures(mixtures: &'a MixtureArray) -> Self {
-        Self::from(mixtures.components()).with_mixtures(mixtures)
-    }
-
-    /// Rows whose components are these Gaussians.
+    /// The same, the Gaussians being the components of these rows.
     pub(crate) fn with_mixtures(self, mixtures: &'a MixtureArray) -> Self {
         Self { mixtures: Some(mixtures).filter(|rows| !rows.is_gaussian()), ..self }
     }
@@ -227,18 +285,57 @@ impl<'a> Incomplete<'a> {
         (0..self.gaussians.n_features()).find(|&j| rows.clone().all(|i| self.is_missing(i, j)))
     }
 
+    /// The rows, which must have neither gaps nor limits and be no mixtures.
+    pub(crate) fn complete(self) -> Result<&'a GaussianArray> {
+        self.unlimited()?;
+        if self.mixtures.is_some() {
+            return Err(Error::Data(
+                "rows that are mixtures came to what takes none; collapse them to Gaussians".into(),
+            ));
+        }
+        match self.missing {
+            None => Ok(self.gaussians),
+            Some(_) => Err(Error::Data(
+                "rows with missing features need an imputer, a denoiser or a discriminant, and the model has none before \
+                 they come to a step that does not take them"
+                    .into(),
+            )),
+        }
+    }
+
+    /// Refuses rows with limits.
+    pub(crate) fn unlimited(self) -> Result<()> {
+        match (0..self.n_rows()).find(|&row| self.is_limited(row)) {
+            None => Ok(()),
+            Some(row) => Err(Error::Data(format!(
+                "row {row} has a limit: limits need a denoiser, a discriminant or a regression with a mixture, and the model \
+                 has none before they come to a step that does not take them"
+            ))),
+        }
+    }
+
+    /// One Gaussian with the moments of the mixture in the place of every row, with its gaps and limits.
+    pub(crate) fn moments(self) -> Result<MarkedRows> {
+        let Some(mixtures) = self.mixtures else { return Ok(self.gaussians.into()) };
+        Ok(MarkedRows {
+            missing: self.missing.map(|marks| self.marks_per_row(marks).into()),
+            limits: self.limits.map(|limits| self.marks_per_row(limits).into()),
+            ..mixtures.collapse()?.into()
+        })
+    }
+
     /// The rows with these numbers, copied, and their marks.
-    pub(crate) fn take(&self, rows: &[usize]) -> Result<Taken> {
+    pub(crate) fn take(&self, rows: &[usize]) -> Result<MarkedRows> {
         let mixtures = self.mixtures.map(|mixtures| mixtures.take(rows)).transpose()?;
         let (data, numbers) = match (&mixtures, self.mixtures) {
             (Some(taken), Some(all)) => (taken.components().clone(), Cow::Owned(all.component_numbers(rows))),
             _ => (self.gaussians.take(rows)?, Cow::Borrowed(rows)),
         };
         let d = self.gaussians.n_features();
-        let missing = self.missing.map(|marks| picked(marks, &numbers, d));
-        let limits = self.limits.map(|limits| picked(limits, &numbers, d));
-        let parts = self.parts.map(|parts| picked(parts, &numbers, 1));
-        Ok(Taken { data, missing, limits, parts, mixtures })
+        let missing = self.missing.map(|marks| picked(marks, &numbers, d).into());
+        let limits = self.limits.map(|limits| picked(limits, &numbers, d).into());
+        let parts = self.parts.map(|parts| picked(parts, &numbers, 1).into());
+        Ok(MarkedRows { data, missing, limits, parts, mixtures })
     }
 
     /// Refuses weights of another number of rows, and a feature that is missing in every row of positive weight:

@@ -35,16 +35,21 @@ impl Labels {
 
     /// Labels from codes that are somebody else's memory.
     pub fn from_shared(codes: SharedCodes, n_classes: usize) -> Result<Self> {
+        Self { codes, n_classes: 0, weights: None, groups: None, parts: None }.with_classes(n_classes)
+    }
+
+    /// The same labels, of so many classes.
+    pub(crate) fn with_classes(self, n_classes: usize) -> Result<Self> {
         if n_classes < 2 {
             return Err(Error::Data(format!("a classifier needs at least 2 classes, got {n_classes}")));
         }
-        match codes.iter().position(|&code| code as usize >= n_classes) {
+        match self.codes.iter().position(|&code| code as usize >= n_classes) {
             Some(row) => Err(Error::Data(format!(
                 "labels: row {row} has class code {}, but there are only the classes 0 to {}",
-                codes[row],
+                self.codes[row],
                 n_classes - 1
             ))),
-            None => Ok(Self { codes, n_classes, weights: None, groups: None, parts: None }),
+            None => Ok(Self { n_classes, ..self }),
         }
     }
 

@@ -9,7 +9,7 @@ readable! {
     /// count differently.
     ///
     /// ```
-    /// use uncertain::Targets;
+    /// use uncertain::data::Targets;
     ///
     /// # fn main() -> uncertain::Result<()> {
     /// let targets = Targets::new(vec![1.0, 3.0])?.with_variances(vec![0.01, 0.04])?.with_weights(vec![1.0, 2.0])?;

@@ -14,7 +14,7 @@ readable! {
     /// alike there are no weights: `None`.
     ///
     /// ```
-    /// use uncertain::Weights;
+    /// use uncertain::data::Weights;
     ///
     /// # fn main() -> uncertain::Result<()> {
     /// let weights = Weights::new(vec![1.0, 0.0, 2.5])?;

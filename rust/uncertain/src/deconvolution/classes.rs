@@ -35,14 +35,14 @@ impl ValidParams {
         };
         if let Some(kept) = labels.weights().and_then(Weights::positive_rows) {
             // The start must not see rows without weight either.
-            return self.fit_classes(rows.take(&kept)?.rows(), &labels.take(&kept)?, per_class, control);
+            return self.fit_classes(rows.take(&kept)?.view(), &labels.take(&kept)?, per_class, control);
         }
         let PerClass { shares, tied, unbiased } = per_class;
         let observed = Observed::from_rows(rows, labels.weights());
         let group = |class: usize| Group::new(&observed, Some(labels.class_rows(class)), class * k..(class + 1) * k);
         let groups = (0..labels.n_classes()).map(group).collect();
         let task = Task { observed, groups, tied, unbiased };
-        let fitted = parallel::install(self.0.threads, || task.fit(&self.0, control))??;
+        let fitted = parallel::install(control.threads(), || task.fit(&self.0, control))??;
         Ok(FittedMixture { mixture: fitted.mixture.weighted(|component| shares[component / k])?, ..fitted })
     }
 }

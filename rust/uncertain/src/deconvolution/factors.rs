@@ -199,7 +199,7 @@ mod tests {
             Covariances::Zero,
         ];
         let triangle = [1.0, 0.3, 2.0, -0.2, 0.1, 1.5, 0.4, 0.0, -0.3, 0.8];
-        let mixture = Mixture::new(vec![1.0], take(d), triangle.to_vec(), d).unwrap();
+        let mixture = Mixture::from_packed(vec![1.0], take(d), triangle.to_vec(), d).unwrap();
         let (floor, scale) = ([1e-3, 2e-3, 1e-3, 1e-3], [1.0, 2.0, 0.5, 1.0]);
         for covariances in kinds {
             let data = GaussianArray::new(means.clone(), covariances).unwrap();

@@ -10,21 +10,7 @@ use crate::error::Result;
 use crate::parallel;
 
 impl ValidParams {
-    /// The mixture behind these rows.
-    ///
-    /// # Errors
-    /// Weights of other rows, a feature that is missing in every row, fewer rows than components, numbers that
-    /// overflow, [`Error::Interrupted`](crate::Error::Interrupted).
-    pub fn fit<'a>(
-        &self,
-        rows: impl Into<Incomplete<'a>>,
-        weights: Option<&Weights>,
-        control: &Control,
-    ) -> Result<FittedMixture> {
-        self.fit_rows(rows.into(), weights, false, control)
-    }
-
-    /// Fit to rows that may be mixtures; `unbiased`: with degrees of freedom of the parameters ([`Task::spent`]).
+    /// The same, rows being mixtures if they like; `unbiased`: with the degrees of freedom that the parameters take ([`Task::spent`]).
     pub(crate) fn fit_rows(
         &self,
         rows: Incomplete<'_>,
@@ -41,7 +27,7 @@ impl ValidParams {
         }
         if let Some((weights, kept)) = weights.and_then(|w| Some((w, w.positive_rows()?))) {
             // The start must not see rows without weight either.
-            return self.fit_rows(rows.take(&kept)?.rows(), Some(&weights.take(&kept)?), unbiased, control);
+            return self.fit_rows(rows.take(&kept)?.view(), Some(&weights.take(&kept)?), unbiased, control);
         }
         self.fit_observed(Observed::from_rows(rows, weights), unbiased, control)
     }
@@ -54,7 +40,7 @@ impl ValidParams {
         control: &Control,
     ) -> Result<FittedMixture> {
         let params = &self.0;
-        parallel::install(params.threads, || match params.components {
+        parallel::install(control.threads(), || match params.components {
             Components::Fixed(k) => fit_components(params, observed, None, k, unbiased, control),
             Components::Auto => {
                 let choice = choose::by_likelihood(params, observed, params.max_components, control)?;
@@ -76,9 +62,9 @@ impl ValidParams {
             return Ok(None);
         }
         if let Some((weights, kept)) = weights.and_then(|w| Some((w, w.positive_rows()?))) {
-            return self.fit_few_directions(rows.take(&kept)?.rows(), Some(&weights.take(&kept)?), control);
+            return self.fit_few_directions(rows.take(&kept)?.view(), Some(&weights.take(&kept)?), control);
         }
         let observed = Observed::from_rows(rows, weights);
-        parallel::install(self.0.threads, || fit_few(&self.0, &observed, control))?
+        parallel::install(control.threads(), || fit_few(&self.0, &observed, control))?
     }
 }

@@ -170,7 +170,8 @@ mod tests {
         let stds = take(n * d).iter().map(|x| x.abs()).collect();
         let covariances = Covariances::from_std(Rows::from_vec(stds, d).unwrap());
         let data = GaussianArray::new(Rows::from_vec(take(n * d), d).unwrap(), covariances).unwrap();
-        let mixture = Mixture::new(vec![0.5, 0.5], take(2 * d), [1.0, 0.1, 2.0, 0.0, 0.2, 1.5].repeat(2), d).unwrap();
+        let mixture =
+            Mixture::from_packed(vec![0.5, 0.5], take(2 * d), [1.0, 0.1, 2.0, 0.0, 0.2, 1.5].repeat(2), d).unwrap();
         let observed = Observed::new(&data, None, None);
         let components = prepared(&mixture, observed.noise(), data.covariances()).unwrap();
         let control = Control::new();

@@ -118,7 +118,7 @@ mod tests {
         let (one, other) = ([1.0, 0.1, 2.0, 0.0, 0.2, 1.5], [2.0, -0.3, 1.0, 0.4, 0.0, 1.0]);
         let mut means = take(3 * d);
         means[d..2 * d].iter_mut().for_each(|m| *m += 1e4);
-        let mixture = Mixture::new(vec![0.2, 0.3, 0.5], means, [one, one, other].concat(), d).unwrap();
+        let mixture = Mixture::from_packed(vec![0.2, 0.3, 0.5], means, [one, one, other].concat(), d).unwrap();
         let mut x = take(n * d);
         x[d..2 * d].iter_mut().for_each(|x| *x += 1e4);
         let values = Rows::from_vec(take(n).iter().map(|x| x.abs()).collect(), 1).unwrap();
@@ -137,7 +137,7 @@ mod tests {
             let together = observed.log_densities(None, &mixture, &Control::new()).unwrap();
             for k in 0..3 {
                 let alone = mixture.mean(k).to_vec();
-                let alone = Mixture::new(vec![1.0], alone, mixture.covariance(k).to_vec(), d).unwrap();
+                let alone = Mixture::from_packed(vec![1.0], alone, mixture.covariance(k).to_vec(), d).unwrap();
                 let alone = observed.log_densities(None, &alone, &Control::new()).unwrap();
                 for (row, alone) in alone.iter().enumerate() {
                     let found = together[3 * row + k] - mixture.weights()[k].ln();

@@ -28,7 +28,7 @@ impl Mixture {
         }
         let weights = parts.shaped("weights", &[k])?;
         let covariances = parts.shaped("covariances", &[k, packed_len(d)])?;
-        Self::new(weights, means.into_raw_vec_and_offset().0, covariances, d)
+        Self::from_packed(weights, means.into_raw_vec_and_offset().0, covariances, d)
     }
 }
 

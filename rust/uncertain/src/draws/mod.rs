@@ -20,7 +20,6 @@
 mod model;
 mod row;
 
-use crate::control::Control;
 use crate::data::covariance::{Diagonal, packed_len};
 use crate::data::{Covariances, GaussianArray, MixtureArray, Rows, Unit};
 use crate::error::{Error, Result};
@@ -74,18 +73,18 @@ pub struct FromDraws {
     pub n_fewer: usize,
 }
 
-impl ValidParams {
+impl Params {
     /// A mixture for every row's draws: row i has the draws `offsets[i] .. offsets[i + 1]`, whose weights, where there are
     /// any, are `weights` >= 0.
     ///
     /// ```
-    /// use uncertain::{Control, Rows, draws};
+    /// use uncertain::draws;
+    /// use uncertain::ndarray::Array1;
     ///
     /// # fn main() -> uncertain::Result<()> {
     /// // Two hundred draws around 0 and as many around 5, in turn.
-    /// let values: Vec<f64> = (0..400).map(|k| f64::from(k % 2) * 5.0 + f64::from(k * 37 % 101) / 101.0).collect();
-    /// let params = draws::Params::new().check()?;
-    /// let rows = params.fit(&Rows::from_vec(values, 1)?, &[0, 400], None, &Control::new())?.mixtures;
+    /// let values: Array1<f64> = (0..400).map(|k| f64::from(k % 2) * 5.0 + f64::from(k * 37 % 101) / 101.0).collect();
+    /// let rows = draws::Params::new().fit(values, &[0, 400], None)?.mixtures;
     /// assert!(rows.components().n_rows() >= 2);
     /// # Ok(())
     /// # }
@@ -94,17 +93,13 @@ impl ValidParams {
     /// # Errors
     /// A row with less than two draws, a number that is not finite, weights that are negative or all zero,
     /// [`Error::Interrupted`].
-    pub fn fit(
-        &self,
-        draws: &Rows,
-        offsets: &[usize],
-        weights: Option<&[f64]>,
-        control: &Control,
-    ) -> Result<FromDraws> {
+    pub fn fit(&self, draws: impl Into<Rows>, offsets: &[usize], weights: Option<&[f64]>) -> Result<FromDraws> {
+        self.ranges()?;
+        let (draws, control) = (&draws.into(), &self.control);
         check(draws, offsets, weights)?;
         let (n, d) = (offsets.len() - 1, draws.width());
-        let (asked, criterion) = (self.0.n_components, self.0.criterion);
-        let parts = parallel::install(self.0.threads, || {
+        let (asked, criterion) = (self.n_components, self.criterion);
+        let parts = parallel::install(control.threads(), || {
             parallel::map_fine(n, |rows| {
                 let mut row = Row::new(d, criterion);
                 let mut found = vec![];

@@ -5,7 +5,7 @@ use crate::testing::Numbers;
 fn fitted(values: Vec<f64>, d: usize, params: Params) -> Result<FromDraws> {
     let draws = Rows::from_vec(values, d).unwrap();
     let offsets = [0, draws.n_rows()];
-    params.check()?.fit(&draws, &offsets, None, &Control::new())
+    params.fit(draws, &offsets, None)
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn few_draws_have_few_components_and_bad_ones_are_refused() {
     assert!(message(vec![1.0, 2.0, f64::NAN]).contains("draw 2, feature 0 is NaN"));
     assert!(fitted(vec![1.0, 2.0], 1, Params::new().n_components(Some(0))).is_err());
     let rows = Rows::from_vec(vec![1.0, 2.0, 3.0], 1).unwrap();
-    let fit = |weights: &[f64]| Params::new().check().unwrap().fit(&rows, &[0, 3], Some(weights), &Control::new());
+    let fit = |weights: &[f64]| Params::new().fit(rows.clone(), &[0, 3], Some(weights));
     assert!(fit(&[1.0, -1.0, 1.0]).unwrap_err().to_string().contains("draw 1 has the weight -1"));
     assert!(fit(&[0.0; 3]).unwrap_err().to_string().contains("all draws are zero"));
 }
@@ -62,8 +62,8 @@ fn weights_of_draws_count() {
     let rows = Rows::from_vec(values.clone(), 1).unwrap();
     // exp(x) moves a standard normal distribution by 1.
     let weights: Vec<f64> = values.iter().map(|x| x.exp()).collect();
-    let params = Params::new().n_components(Some(1)).check().unwrap();
-    let found = params.fit(&rows, &[0, 4000], Some(&weights), &Control::new()).unwrap().mixtures;
+    let params = Params::new().n_components(Some(1));
+    let found = params.fit(rows, &[0, 4000], Some(&weights)).unwrap().mixtures;
     assert!((found.components().means().at(0, 0) - 1.0).abs() < 0.1);
 }
 

@@ -1,6 +1,6 @@
 //! [`Saved`]: what a file holds, and predictions with it.
 
-use ndarray::Array2;
+use ndarray::{Array1, Array2};
 
 use super::{Class, class};
 use crate::control::Control;
@@ -103,14 +103,14 @@ impl Saved {
     }
 
     /// The class code of every row, an index into `classes`.
-    pub fn predict<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Vec<u32>> {
-        let scores = self.decision(data)?;
-        Ok(one_vs_rest::classes(scores.view()))
+    pub fn predict<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Array1<u32>> {
+        let scores = self.decision_function(data)?;
+        Ok(one_vs_rest::classes(scores.view()).into())
     }
 
     /// The predicted target of every row.
-    pub fn predict_targets<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Vec<f64>> {
-        self.ask(false, data.into(), |model, rows, control| Ok(model.decision(rows, control)?.column(0).to_vec()))
+    pub fn predict_targets<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Array1<f64>> {
+        self.ask(false, data.into(), |model, rows, control| Ok(model.decision(rows, control)?.column(0).to_owned()))
     }
 
     /// Means and standard deviations of a regression's predictions under the uncertainty of each row.
@@ -118,10 +118,10 @@ impl Saved {
     /// A [`GaussianCollapser`](crate::transform::GaussianCollapser) takes covariances away from the regression, not
     /// from the rows: the deviations are those of the rows without it, of a linear model sqrt(w'C w) with the posterior
     /// covariance C of a denoiser in front.
-    pub fn predict_distribution<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<(Vec<f64>, Vec<f64>)> {
+    pub fn predict_distribution<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<(Array1<f64>, Array1<f64>)> {
         self.check_last(false)?;
         let (means, stds) = chain::distribution(&self.steps, data.into(), &Control::new())?;
-        Ok((means.column(0).to_vec(), stds.column(0).to_vec()))
+        Ok((means.column(0).to_owned(), stds.column(0).to_owned()))
     }
 
     /// The class of every row.
@@ -137,7 +137,7 @@ impl Saved {
     }
 
     /// The mean scores of the classes, n x 1 for two of them, else n x K.
-    pub fn decision<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Array2<f64>> {
+    pub fn decision_function<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Array2<f64>> {
         self.ask(true, data.into(), |model, rows, control| model.decision(rows, control))
     }
 }

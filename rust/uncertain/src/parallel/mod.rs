@@ -183,7 +183,7 @@ pub fn instruction_set() -> Result<&'static str> {
 
 /// Cut `0..n_rows` into at most `most` parts, the same for any number of threads.
 #[must_use]
-pub fn parts(n_rows: usize, most: usize) -> Vec<Range<usize>> {
+pub(crate) fn parts(n_rows: usize, most: usize) -> Vec<Range<usize>> {
     let count = (n_rows / MIN_PART_ROWS).clamp(1, most.clamp(1, MAX_PARTS));
     (0..count).map(|k| (k * n_rows / count)..((k + 1) * n_rows / count)).collect()
 }
@@ -191,12 +191,13 @@ pub fn parts(n_rows: usize, most: usize) -> Vec<Range<usize>> {
 /// `work` on every part of `0..n_rows` in parallel, the results in row order.
 ///
 /// Runs on the pool of the enclosing [`install`], or on that which is offered ([`offer`]), or on the default one.
+#[doc(hidden)]
 pub fn map_parts<T: Send>(n_rows: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Result<Vec<T>> {
     map_parts_at_most(n_rows, MAX_PARTS, work)
 }
 
 /// [`map_parts`] in at most so many parts, for work whose results are large.
-pub fn map_parts_at_most<T: Send>(
+pub(crate) fn map_parts_at_most<T: Send>(
     n_rows: usize,
     most: usize,
     work: impl Fn(Range<usize>) -> T + Sync,
@@ -216,13 +217,13 @@ pub(crate) fn for_each<J: Send>(jobs: Vec<J>, work: impl Fn(J) -> Result<()> + S
 
 /// [`map_parts`] for work that is heavy per row and not summed over rows (eigendecompositions):
 /// the parts are cut down to single rows. The first error in row order wins.
-pub fn map_fine<T: Send>(n_rows: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) -> Result<Vec<T>> {
+pub(crate) fn map_fine<T: Send>(n_rows: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) -> Result<Vec<T>> {
     map_jobs_of(n_rows, fine_parts(n_rows), &work)?.into_iter().collect()
 }
 
 /// Fill a row-major matrix of `width` columns in parallel: `work` gets a range of rows and their
 /// elements. Work must treat rows independently. The first error in row order wins.
-pub fn fill_rows(
+pub(crate) fn fill_rows(
     out: &mut [f64],
     width: usize,
     work: impl Fn(Range<usize>, &mut [f64]) -> Result<()> + Sync,

@@ -3,15 +3,16 @@
 //! ```
 //! use uncertain::partition::{Partition, SideColumns};
 //! use uncertain::sums::{HEADER, Request, add_partitions, encode};
-//! use uncertain::{Control, GaussianArray, Rows};
+//! use uncertain::ndarray::arr1;
+//! use uncertain::{Control, GaussianArray};
 //!
 //! # fn main() -> uncertain::Result<()> {
 //! let requests = encode(&[Request::Moments { center: vec![] }])?;
-//! let answer = |x: Vec<f64>| -> uncertain::Result<Vec<f64>> {
-//!     let data = GaussianArray::points(Rows::from_vec(x, 1)?)?;
+//! let answer = |x: &[f64]| -> uncertain::Result<Vec<f64>> {
+//!     let data = GaussianArray::exact(arr1(x))?;
 //!     Partition::new(data, SideColumns::default())?.answer(&requests, None, &Control::new())
 //! };
-//! let sums = add_partitions(&requests, &[answer(vec![1.0, 2.0])?, answer(vec![6.0])?])?;
+//! let sums = add_partitions(&requests, &[answer(&[1.0, 2.0])?, answer(&[6.0])?])?;
 //! assert_eq!(sums[HEADER..], [2.0, 3.0, 9.0]); // two numbers: the weight of all rows, and sum x
 //! # Ok(())
 //! # }

@@ -165,13 +165,13 @@ fn few_rows_are_solved_in_their_span() {
         assert!(fit_intercept || weighted.b == 0.0);
     }
     // Points: the span is smaller than the features.
-    let points = GaussianArray::points(data.means().clone()).unwrap();
+    let points = GaussianArray::exact(data.means().clone()).unwrap();
     let small = solve_points(&points, &targets);
     // The points among the features of more rows of weight zero, where the span is everything.
     let more = Rows::concat([data.means().clone(), thin(120, 90).0.means().clone()], 90).unwrap();
     let weights = Weights::new((0..144).map(|i| f64::from(i < 24)).collect()).unwrap();
     let labels: Vec<f64> = (0..144).map(|i| [1.0, -1.0][i % 2]).collect();
-    let wide = GaussianArray::points(more).unwrap();
+    let wide = GaussianArray::exact(more).unwrap();
     let wide = Problem { weights: Some(&weights), ..problem(&wide, &labels) };
     let wide = fit_linear(&wide, SolverKind::Auto, &options, None, &Control::new()).unwrap();
     assert!((small.objective / wide.objective - 1.0).abs() < 2e-7, "{} {}", small.objective, wide.objective);
@@ -186,7 +186,7 @@ fn exact_points_take_few_iterations_whatever_their_scale() {
                 let mut numbers = Numbers::new(3);
                 let targets: Vec<f64> = (0..150).map(|i| if i % 3 == 0 { -1.0 } else { 1.0 }).collect();
                 let means = (0..450).map(|k| scale * (numbers.normal() + apart * targets[k / 3])).collect();
-                let points = GaussianArray::points(Rows::from_vec(means, 3).unwrap()).unwrap();
+                let points = GaussianArray::exact(Rows::from_vec(means, 3).unwrap()).unwrap();
                 let weights = Weights::new((0..150).map(|i| f64::from(i % 4)).collect()).unwrap();
                 let problem = Problem { alpha, weights: Some(&weights), loss: &Hinge, ..problem(&points, &targets) };
                 let s = fit_linear(&problem, SolverKind::Auto, &Options::default(), None, &Control::new()).unwrap();
@@ -359,9 +359,9 @@ impl RowSource for Stored {
 fn computed_rows_are_fitted_like_rows_in_memory() {
     for (n, d) in [(300, 5), (10_000, 4), (500, 150)] {
         let (data, targets) = classes(n, d, 0.0, 1);
-        let points = GaussianArray::points(data.means().clone()).unwrap();
-        // The source of computed rows may be anything; here it has another width.
-        let other = GaussianArray::points(Rows::from_vec(vec![0.0; n], 1).unwrap()).unwrap();
+        let points = GaussianArray::exact(data.means().clone()).unwrap();
+        // What the rows are computed from may be anything; here it has another width.
+        let other = GaussianArray::exact(Rows::from_vec(vec![0.0; n], 1).unwrap()).unwrap();
         let source = Stored(data.means().clone());
         for kind in exact_kinds() {
             let options = Options { tol: 1e-7, ..Options::default() };
@@ -378,7 +378,7 @@ fn computed_rows_are_fitted_like_rows_in_memory() {
 #[test]
 fn computed_rows_have_every_derivative_of_rows_in_memory() {
     let (data, targets) = classes(700, 150, 0.0, 1);
-    let points = GaussianArray::points(data.means().clone()).unwrap();
+    let points = GaussianArray::exact(data.means().clone()).unwrap();
     let source = Stored(data.means().clone());
     let direct = problem(&points, &targets).check().unwrap();
     let computed = problem(&points, &targets).check().unwrap().with_source(&source).unwrap();

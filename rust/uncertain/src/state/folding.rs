@@ -20,9 +20,9 @@ use std::ops::Range;
 
 use ndarray::{Array2, ArrayView2};
 
-use super::{About, OfMixtures, Predictor, Training, column, complete};
+use super::{About, OfMixtures, Predictor, column};
 use crate::control::Control;
-use crate::data::{Fold, GaussianArray, Incomplete, MixtureArray, Modes};
+use crate::data::{Dataset, Fold, GaussianArray, Incomplete, MarkedRows, MixtureArray, Modes};
 use crate::density::{Densities, NO_COMPONENT};
 use crate::error::{Error, Result};
 use crate::mixture::{log_sum, normalise_logs};
@@ -36,91 +36,50 @@ const FEWEST: usize = 1 << 8;
 /// `work` with rows as a fit that treats mixtures this way wants them.
 pub(crate) fn for_fit<T>(
     of_mixtures: OfMixtures,
-    training: &Training<'_>,
-    work: impl FnOnce(&Training<'_>) -> Result<T>,
+    data: &Dataset,
+    work: impl FnOnce(&Dataset) -> Result<T>,
 ) -> Result<T> {
-    let mut made = Made::default();
-    work(&*made.training(of_mixtures, training)?)
-}
-
-/// Rows of a fit to mixtures.
-#[derive(Default)]
-struct Made {
-    moments: Option<MixtureMoments>,
-    parts: Vec<u32>,
-}
-
-impl Made {
-    fn training<'a>(
-        &'a mut self,
-        of_mixtures: OfMixtures,
-        training: &'a Training<'_>,
-    ) -> Result<Cow<'a, Training<'a>>> {
-        let Some(mixtures) = training.rows.mixtures() else { return Ok(Cow::Borrowed(training)) };
-        Ok(match of_mixtures {
-            OfMixtures::Own => Cow::Borrowed(training),
-            OfMixtures::Refused => return Err(refused()),
-            OfMixtures::Moments => {
-                let moments = self.moments.insert(MixtureMoments::new(training.rows, mixtures)?);
-                Cow::Owned(Training { rows: moments.rows(), ..training.clone() })
-            }
-            OfMixtures::Components => Cow::Owned(of_components(training, mixtures)?),
-            OfMixtures::Likelihood => {
-                self.parts = mixtures.row_numbers();
-                let training = of_components(training, mixtures)?;
-                Cow::Owned(Training { rows: training.rows.with_parts(&self.parts), ..training })
-            }
-        })
-    }
-}
-
-/// One Gaussian per row, with the gaps and limits of the rows.
-pub(crate) struct MixtureMoments {
-    data: GaussianArray,
-    missing: Option<Vec<bool>>,
-    limits: Option<Vec<i8>>,
-}
-
-impl MixtureMoments {
-    pub(crate) fn new(rows: Incomplete<'_>, mixtures: &MixtureArray) -> Result<Self> {
-        let missing = rows.missing().map(|marks| rows.marks_per_row(marks));
-        let limits = rows.limits().map(|limits| rows.marks_per_row(limits));
-        Ok(Self { data: mixtures.collapse()?, missing, limits })
-    }
-
-    pub(crate) fn rows(&self) -> Incomplete<'_> {
-        Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref())
+    let Some(mixtures) = data.rows().mixtures() else { return work(data) };
+    match of_mixtures {
+        OfMixtures::Own => work(data),
+        OfMixtures::Refused => Err(refused()),
+        OfMixtures::Moments => work(&Dataset { rows: data.rows().moments()?, ..data.clone() }),
+        OfMixtures::Components => work(&of_components(data, mixtures)?),
+        OfMixtures::Likelihood => {
+            let data = of_components(data, mixtures)?;
+            work(&Dataset { rows: data.rows.clone().with_parts(mixtures.row_numbers()), ..data })
+        }
     }
 }
 
 /// Components as rows, with what is known of their rows. Labels and targets have weights of their own, and labels groups.
-fn of_components<'a>(training: &Training<'a>, mixtures: &MixtureArray) -> Result<Training<'a>> {
-    let labels = training.labels.as_ref().map(|labels| mixtures.labels(labels)).transpose()?;
-    let targets = training.targets.as_ref().map(|targets| mixtures.targets(targets)).transpose()?;
-    let weights = match &training.weights {
+fn of_components(data: &Dataset, mixtures: &MixtureArray) -> Result<Dataset> {
+    let labels = data.labels.as_ref().map(|labels| mixtures.labels(labels)).transpose()?;
+    let targets = data.targets.as_ref().map(|targets| mixtures.targets(targets)).transpose()?;
+    let weights = match &data.weights {
         None if labels.is_some() || targets.is_some() => None,
         weights => Some(mixtures.weights_of_components(weights.as_ref())?),
     };
     let rows = mixtures.row_numbers();
     let spread = |values: &Vec<f64>| rows.iter().map(|&i| values[i as usize]).collect::<Vec<f64>>();
-    let offsets = training.offsets.as_ref().map(spread);
+    let offsets = data.offsets.as_ref().map(spread);
     let numbers = || rows.iter().map(|&i| i as usize).collect::<Vec<_>>();
-    let modes = if training.modes.k == 0 { Modes::default() } else { training.modes.take(&numbers()) };
-    let outputs = training.outputs.iter().map(spread).collect();
+    let modes = if data.modes.k == 0 { Modes::default() } else { data.modes.take(&numbers()) };
+    let outputs = data.outputs.iter().map(spread).collect();
     // The components of a row are held out together.
-    let groups = match &training.groups {
+    let groups = match &data.groups {
         Some(groups) => Some(rows.iter().map(|&i| groups[i as usize]).collect()),
         None if labels.is_some() => None,
         None => Some(rows),
     };
-    Ok(Training {
-        rows: training.rows.components(),
+    Ok(Dataset {
+        rows: data.rows.components(),
         labels,
         targets,
         offsets,
         modes,
         outputs,
-        n_classes: training.n_classes,
+        n_classes: data.n_classes,
         weights,
         groups,
         graphs: vec![],
@@ -145,7 +104,7 @@ enum Asked<'a> {
     /// The model about the components, whose answers count with these weights.
     Components(Incomplete<'a>, &'a MixtureArray, Cow<'a, [f64]>),
     /// The model about the moments of the rows.
-    Moments(MixtureMoments),
+    Moments(Box<MarkedRows>),
 }
 
 impl Folding<'_> {
@@ -157,7 +116,7 @@ impl Folding<'_> {
             OfMixtures::Likelihood => {
                 Asked::Components(rows.components(), mixtures, Cow::Owned(self.shares(rows, mixtures, control)?.0))
             }
-            OfMixtures::Moments => Asked::Moments(MixtureMoments::new(rows, mixtures)?),
+            OfMixtures::Moments => Asked::Moments(Box::new(rows.moments()?)),
             OfMixtures::Refused => return Err(refused()),
         })
     }
@@ -214,7 +173,7 @@ impl Folding<'_> {
     ) -> Result<Array2<f64>> {
         match self.asked(rows, control)? {
             Asked::Model(rows) => question(self.0, rows),
-            Asked::Moments(moments) => question(self.0, moments.rows()),
+            Asked::Moments(moments) => question(self.0, moments.view()),
             Asked::Components(rows, mixtures, weights) => {
                 let ask = |model: &dyn Predictor, rows: Incomplete<'_>| Ok([question(model, rows)?]);
                 let [found] =
@@ -264,9 +223,7 @@ impl Folding<'_> {
         match (rows.mixtures(), self.0.about().of_mixtures) {
             (None, _) | (_, OfMixtures::Own) => Ok((&self.0.transform(rows, control)?).into()),
             (_, OfMixtures::Refused) => Err(refused()),
-            (Some(mixtures), OfMixtures::Moments) => {
-                Ok((&self.0.transform(MixtureMoments::new(rows, mixtures)?.rows(), control)?).into())
-            }
+            (Some(_), OfMixtures::Moments) => Ok((&self.0.transform(rows.moments()?.view(), control)?).into()),
             (Some(mixtures), OfMixtures::Components) => {
                 let moved = self.0.transform(of_components, control);
                 Ok(mixtures.with_components(moved.map_err(of_rows(mixtures))?))
@@ -341,7 +298,7 @@ impl Predictor for Folding<'_> {
         }
         match self.asked(rows, control)? {
             Asked::Model(rows) => self.0.decision_distribution(rows, control),
-            Asked::Moments(moments) => self.0.decision_distribution(moments.rows(), control),
+            Asked::Moments(moments) => self.0.decision_distribution(moments.view(), control),
             Asked::Components(rows, mixtures, weights) => {
                 let ask = |model: &dyn Predictor, rows: Incomplete<'_>| {
                     Ok(model.decision_distribution(rows, control)?.into())
@@ -366,7 +323,7 @@ impl Predictor for Folding<'_> {
         }
         match self.asked(rows, control)? {
             Asked::Model(rows) => self.0.log_proba(rows, control),
-            Asked::Moments(moments) => self.0.log_proba(moments.rows(), control),
+            Asked::Moments(moments) => self.0.log_proba(moments.view(), control),
             Asked::Components(rows, mixtures, weights) => {
                 let logs = self.0.log_proba(rows, control)?;
                 mixtures.fold(0..mixtures.n_rows(), &weights).log_average(logs.view())
@@ -380,7 +337,7 @@ impl Predictor for Folding<'_> {
         }
         match self.asked(rows, control)? {
             Asked::Model(rows) => self.0.densities(rows, control),
-            Asked::Moments(moments) => self.0.densities(moments.rows(), control),
+            Asked::Moments(moments) => self.0.densities(moments.view(), control),
             Asked::Components(rows, mixtures, weights) => {
                 Ok(self.0.densities(rows, control)?.joined(mixtures.offsets(), |component| weights[component]))
             }
@@ -391,9 +348,7 @@ impl Predictor for Folding<'_> {
         match (rows.mixtures(), self.0.about().of_mixtures) {
             (None, _) | (_, OfMixtures::Own) => self.0.log_likelihood(rows, control),
             (_, OfMixtures::Refused) => Err(refused()),
-            (Some(mixtures), OfMixtures::Moments) => {
-                self.0.log_likelihood(MixtureMoments::new(rows, mixtures)?.rows(), control)
-            }
+            (Some(_), OfMixtures::Moments) => self.0.log_likelihood(rows.moments()?.view(), control),
             (Some(mixtures), _) => Ok(self.shares(rows, mixtures, control)?.1),
         }
     }
@@ -401,7 +356,7 @@ impl Predictor for Folding<'_> {
 
 /// Rows as mixtures, which Gaussians are too.
 pub(crate) fn as_mixtures(rows: Incomplete<'_>) -> Result<MixtureArray> {
-    let gaussians = complete(rows.components())?;
+    let gaussians = rows.components().complete()?;
     Ok(rows.mixtures().map_or_else(|| gaussians.into(), MixtureArray::clone))
 }
 
@@ -410,7 +365,7 @@ pub(crate) fn folded_moments(
     rows: Incomplete<'_>,
     question: impl Fn(&GaussianArray) -> Result<(Array2<f64>, Array2<f64>)>,
 ) -> Result<(Array2<f64>, Array2<f64>)> {
-    let (means, stds) = question(complete(rows.components())?)?;
+    let (means, stds) = question(rows.components().complete()?)?;
     let Some(mixtures) = rows.mixtures() else { return Ok((means, stds)) };
     let (fold, k) = (mixtures.fold(0..mixtures.n_rows(), mixtures.weights()), means.ncols());
     let (mut mean, mut std) = (fold.zeros(k)?, fold.zeros(k)?);

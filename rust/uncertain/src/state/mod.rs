@@ -1,7 +1,7 @@
 //! Fitted objects, alike for every model and transform: where they come from, what they answer, and how they go
 //! into files and other languages.
 //!
-//! A model implements [`Fitted`] (fit from [`Training`], in and out as named arrays and a small serde header) and
+//! A model implements [`Fitted`] (fit from [`Dataset`](crate::Dataset), in and out as named arrays and a small serde header) and
 //! [`Predictor`] (what it says about new rows). With its parameters beside it ([`FittedStep`]) it is a step of a model
 //! file and an object of other languages; both read the same arrays, so no attribute is described twice.
 //! Everything about a kind that is not mathematics is in its one implementation and its line in
@@ -16,7 +16,6 @@ mod params;
 mod penalty_path;
 mod predictor;
 mod remote;
-mod training;
 
 use std::fmt::Debug;
 
@@ -24,21 +23,19 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::{Dataset, GaussianArray};
 use crate::error::{Error, Result};
 
 pub(crate) use arrays::TakeTensor;
 pub use arrays::{Arrays, NamedTensor, Parts, Tensor};
 pub use folding::Folding;
-pub(crate) use folding::{MixtureMoments, as_mixtures, folded_moments, for_fit};
+pub(crate) use folding::{as_mixtures, folded_moments, for_fit};
 pub(crate) use gaussians::{RowsHeader, read as read_rows, write as write_rows};
 pub use params::{NoParams, Parameters, Valid, from_named, names, to_named};
 pub use penalty_path::PenaltyPath;
 pub(crate) use predictor::column;
 pub use predictor::{About, HasPredictor, OfMixtures, Predictor};
 pub use remote::RemoteRows;
-pub use training::{SquareMatrix, Training};
-pub(crate) use training::{complete, unlimited};
 
 /// Parameters of a fitted object that are no arrays, in a struct `Header`; a file has all of it, and nothing else.
 macro_rules! header {
@@ -63,16 +60,12 @@ pub trait Fitted: HasPredictor + Clone + PartialEq + Debug + Send + Sync {
     const OF_MIXTURES: OfMixtures = OfMixtures::Components;
 
     /// Fit.
-    fn fit(params: &Valid<Self::Params>, training: &Training<'_>, control: &Control) -> Result<Self>;
+    fn fit(params: &Valid<Self::Params>, data: &Dataset, control: &Control) -> Result<Self>;
 
     /// [`fit`](Self::fit), and what the transform makes of the rows of the fit.
-    fn fit_transform(
-        params: &Valid<Self::Params>,
-        training: &Training<'_>,
-        control: &Control,
-    ) -> Result<(Self, GaussianArray)> {
-        let model = Self::fit(params, training, control)?;
-        let moved = model.predictor().transform(training.rows, control)?;
+    fn fit_transform(params: &Valid<Self::Params>, data: &Dataset, control: &Control) -> Result<(Self, GaussianArray)> {
+        let model = Self::fit(params, data, control)?;
+        let moved = model.predictor().transform(data.rows(), control)?;
         Ok((model, moved))
     }
 
@@ -85,7 +78,7 @@ pub trait Fitted: HasPredictor + Clone + PartialEq + Debug + Send + Sync {
     fn partial_fit(
         _params: &Valid<Self::Params>,
         _before: Option<&Self>,
-        _training: &Training<'_>,
+        _data: &Dataset,
         _control: &Control,
     ) -> Result<Self> {
         Err(Error::Data("this is not fitted in batches".into()))
@@ -93,7 +86,7 @@ pub trait Fitted: HasPredictor + Clone + PartialEq + Debug + Send + Sync {
 
     /// Held-out losses along a path of penalties (the strongest first), and which one to take; the penalty of the
     /// parameters does not matter.
-    fn path(_: &Valid<Self::Params>, _penalties: &[f64], _: &Training<'_>, _: &Control) -> Result<PenaltyPath> {
+    fn path(_: &Valid<Self::Params>, _penalties: &[f64], _: &Dataset, _: &Control) -> Result<PenaltyPath> {
         Err(Error::Data("this has no penalty to choose".into()))
     }
 
@@ -134,9 +127,9 @@ impl<M: Fitted> Clone for FittedStep<M> {
 impl<M: Fitted> FittedStep<M> {
     /// Both.
     pub fn new(model: M, params: Valid<M::Params>) -> Self {
-        // Threads belong to a machine.
+        // Listeners, flags and threads belong to a process.
         let Valid(mut params) = params;
-        params.set_threads(None);
+        params.control_mut().into_iter().for_each(|control| *control = Control::new());
         Self { model, params: Valid(params) }
     }
 }

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::control::Control;
 use crate::error::{Error, Result};
 pub use crate::params::Valid;
 
@@ -21,8 +22,10 @@ pub trait Parameters: Serialize + DeserializeOwned + Default + Clone + PartialEq
         Ok(Valid(self))
     }
 
-    /// Threads belong to a machine and are in no file.
-    fn set_threads(&mut self, _threads: Option<usize>) {}
+    /// How its fits are run: no part of the parameters, and in no file. `None`: there is nothing to run.
+    fn control_mut(&mut self) -> Option<&mut Control> {
+        None
+    }
 }
 
 /// For a fit that has nothing to choose.
@@ -209,12 +212,15 @@ mod tests {
         for name in ["alpha", "tol", "folds", "seed"] {
             assert!(names.iter().any(|known| known == name), "{name}");
         }
-        assert!(!names.iter().any(|name| name == "threads" || name == "options"));
+        assert!(!names.iter().any(|name| name == "control" || name == "options"));
         let params: kernel_svc::Params =
             from_named(r#"{"C": 3, "sigma": "median", "max_iter": -1, "cache_size": 0.5}"#).unwrap();
         assert_eq!(
             params,
-            kernel_svc::Params::new().c(3.0).sigma(crate::probabilistic_kernel::Bandwidth::Median).cache_size(1 << 19)
+            kernel_svc::Params::new()
+                .c(3.0)
+                .sigma(crate::kernel::probabilistic_rbf::Bandwidth::Median)
+                .cache_size(1 << 19)
         );
     }
 
@@ -246,9 +252,9 @@ mod tests {
 
     #[test]
     fn a_file_holds_all_of_them_and_no_others() {
-        let valid = gsu::Params::new().threads(Some(3)).check().unwrap();
+        let valid = gsu::Params::new().control(Control::new().with_threads(3)).check().unwrap();
         let json = serde_json::to_string(&valid).unwrap();
-        assert!(!json.contains("threads"), "{json}");
+        assert!(!json.contains("control"), "{json}");
         let again: Valid<gsu::Params> = serde_json::from_str(&json).unwrap();
         assert_eq!(again.params(), &gsu::Params::new());
         for altered in [

@@ -1,6 +1,6 @@
 //! Rows held by other processes, and a sample of them here.
 
-use crate::state::Training;
+use crate::data::Dataset;
 use crate::sums::RowSums;
 
 /// Rows held elsewhere, which answer by sums, and some of them here.
@@ -9,7 +9,7 @@ pub struct RemoteRows<'a> {
     /// All rows.
     pub rows: &'a dyn RowSums,
     /// A sample of them with what is known of it; it has rows of every class.
-    pub sample: &'a Training<'a>,
+    pub sample: &'a Dataset,
     /// Is the sample all rows?
     pub whole: bool,
 }

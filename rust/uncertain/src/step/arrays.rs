@@ -38,6 +38,7 @@ impl PartialEq for StepHeader {
     }
 }
 
+#[doc(hidden)]
 impl Step {
     /// Inverse of [`arrays`](Self::arrays), for kinds without rows; parameters by the names that users write.
     ///
@@ -116,7 +117,7 @@ fn read<M: Fitted>(header: &StepHeader, step: usize, take: &mut TakeTensor<'_>) 
 }
 
 fn from_arrays<M: Fitted>(params: &str, header: &str, arrays: Vec<(String, Tensor)>) -> Result<FittedStep<M>> {
-    let params = checked::<M>(params, None)?;
+    let params = checked::<M>(params)?;
     let state = serde_json::from_str(header).map_err(|e| Error::Data(format!("header of a model: {e}")))?;
     let mut left: BTreeMap<String, Tensor> = arrays.into_iter().collect();
     let model = M::read(state, &params, &mut Parts::new(0, None, &mut |name| Ok(left.remove(name))))?;

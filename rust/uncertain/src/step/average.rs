@@ -21,13 +21,11 @@ use ndarray::{Array2, ArrayView1, s};
 
 use super::{Step, StepHeader, chain};
 use crate::control::Control;
-use crate::data::Incomplete;
+use crate::data::{Dataset, Incomplete};
 use crate::density::Densities;
 use crate::error::{Error, Result};
 use crate::readable::readable;
-use crate::state::{
-    About, Arrays, Fitted, NamedTensor, NoParams, OfMixtures, Parts, Predictor, Training, Valid, header,
-};
+use crate::state::{About, Arrays, Fitted, NamedTensor, NoParams, OfMixtures, Parts, Predictor, Valid, header};
 
 /// The kind of averages.
 const AVERAGE: &str = "average";
@@ -230,7 +228,7 @@ impl Fitted for Average {
     type Params = NoParams;
     type Header = Header;
 
-    fn fit(_: &Valid<NoParams>, _: &Training<'_>, _: &Control) -> Result<Self> {
+    fn fit(_: &Valid<NoParams>, _: &Dataset, _: &Control) -> Result<Self> {
         Err(Error::Data("an average is made of fitted models, not fitted itself".into()))
     }
 

@@ -8,7 +8,7 @@ use super::Step;
 use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete, MixtureArray};
 use crate::error::{Error, Result};
-use crate::state::{Folding, Predictor, complete, unlimited};
+use crate::state::{Folding, Predictor};
 
 const MAX_STEPS: usize = 64;
 
@@ -50,10 +50,10 @@ impl TransformedRows<'_> {
         let rows = self.marked();
         let about = step.about();
         if !about.takes_limits {
-            unlimited(rows)?;
+            rows.unlimited()?;
         }
         if !about.takes_gaps {
-            complete(rows.components())?;
+            rows.components().complete()?;
         }
         Ok(rows)
     }

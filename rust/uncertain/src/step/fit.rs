@@ -2,26 +2,21 @@
 
 use super::*;
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::{Dataset, GaussianArray};
 use crate::error::{Error, Result};
-use crate::state::{Fitted, FittedStep, PenaltyPath, RemoteRows, Training, for_fit, names};
+use crate::state::{Fitted, FittedStep, PenaltyPath, RemoteRows, for_fit, names};
 
+#[doc(hidden)]
 impl Step {
     /// Fit this kind, with parameters from JSON text by the names that users write.
     ///
     /// # Errors
     /// An unknown kind or parameter, and those of the fit.
-    pub fn fit(
-        kind: &str,
-        params: &str,
-        threads: Option<usize>,
-        training: &Training<'_>,
-        control: &Control,
-    ) -> Result<Self> {
+    pub fn fit(kind: &str, params: &str, data: &Dataset, control: &Control) -> Result<Self> {
         of_kind!(kind, Model => {
-            let params = checked::<Model>(params, threads)?;
-            let fit = |training: &Training<'_>| <Model as Fitted>::fit(&params, training, control);
-            Ok(Self::new(for_fit(Model::OF_MIXTURES, training, fit)?, params))
+            let params = checked::<Model>(params)?;
+            let fit = |data: &Dataset| <Model as Fitted>::fit(&params, data, control);
+            Ok(Self::new(for_fit(Model::OF_MIXTURES, data, fit)?, params))
         })
     }
 
@@ -29,16 +24,10 @@ impl Step {
     ///
     /// # Errors
     /// A kind that is no transform, and those of [`fit`](Self::fit).
-    pub fn fit_transform(
-        kind: &str,
-        params: &str,
-        threads: Option<usize>,
-        training: &Training<'_>,
-        control: &Control,
-    ) -> Result<(Self, GaussianArray)> {
+    pub fn fit_transform(kind: &str, params: &str, data: &Dataset, control: &Control) -> Result<(Self, GaussianArray)> {
         of_kind!(kind, Model => {
-            let params = checked::<Model>(params, threads)?;
-            let (model, moved) = <Model as Fitted>::fit_transform(&params, training, control)?;
+            let params = checked::<Model>(params)?;
+            let (model, moved) = <Model as Fitted>::fit_transform(&params, data, control)?;
             Ok((Self::new(model, params), moved))
         })
     }
@@ -47,15 +36,9 @@ impl Step {
     ///
     /// # Errors
     /// A kind that is not made of sums over the rows, and those of [`fit`](Self::fit).
-    pub fn fit_remote(
-        kind: &str,
-        params: &str,
-        threads: Option<usize>,
-        remote: &RemoteRows<'_>,
-        control: &Control,
-    ) -> Result<Self> {
+    pub fn fit_remote(kind: &str, params: &str, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {
         of_kind!(kind, Model => {
-            let params = checked::<Model>(params, threads)?;
+            let params = checked::<Model>(params)?;
             Ok(Self::new(Model::fit_remote(&params, remote, control)?, params))
         })
     }
@@ -64,17 +47,10 @@ impl Step {
     ///
     /// # Errors
     /// A kind without a penalty to choose, and those of [`fit`](Self::fit).
-    pub fn path(
-        kind: &str,
-        params: &str,
-        penalties: &[f64],
-        threads: Option<usize>,
-        training: &Training<'_>,
-        control: &Control,
-    ) -> Result<PenaltyPath> {
+    pub fn path(kind: &str, params: &str, penalties: &[f64], data: &Dataset, control: &Control) -> Result<PenaltyPath> {
         of_kind!(kind, Model => {
-            let params = checked::<Model>(params, threads)?;
-            for_fit(Model::OF_MIXTURES, training, |training| Model::path(&params, penalties, training, control))
+            let params = checked::<Model>(params)?;
+            for_fit(Model::OF_MIXTURES, data, |data| Model::path(&params, penalties, data, control))
         })
     }
 
@@ -85,19 +61,18 @@ impl Step {
     pub fn partial_fit(
         kind: &str,
         params: &str,
-        threads: Option<usize>,
         before: Option<&Self>,
-        training: &Training<'_>,
+        data: &Dataset,
         control: &Control,
     ) -> Result<Self> {
         if let Some(before) = before.filter(|before| before.kind() != kind) {
             return Err(Error::Data(format!("a model of kind {} cannot go on as {kind}", before.kind())));
         }
         of_kind!(kind, Model => {
-            let params = checked::<Model>(params, threads)?;
+            let params = checked::<Model>(params)?;
             let before = before.and_then(<FittedStep<Model> as StepModel>::from_step).map(|with| &with.model);
-            let fit = |training: &Training<'_>| Model::partial_fit(&params, before, training, control);
-            Ok(Self::new(for_fit(Model::OF_MIXTURES, training, fit)?, params))
+            let fit = |data: &Dataset| Model::partial_fit(&params, before, data, control);
+            Ok(Self::new(for_fit(Model::OF_MIXTURES, data, fit)?, params))
         })
     }
 
@@ -114,6 +89,6 @@ impl Step {
     /// # Errors
     /// The first one that is not.
     pub fn check_parameters(kind: &str, params: &str) -> Result<()> {
-        of_kind!(kind, Model => checked::<Model>(params, None).map(drop))
+        of_kind!(kind, Model => checked::<Model>(params).map(drop))
     }
 }

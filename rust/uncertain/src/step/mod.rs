@@ -5,8 +5,8 @@
 use crate::error::{Error, Result};
 use crate::kernel::features;
 use crate::model::{
-    discriminant, feature_svc, gsu, huber, kernel_svc, kernel_svr, law, linear::Regressor, minimax, mixture_regression,
-    robust, trees,
+    discriminant, feature_svc, gsu, huber, kernel_svc, kernel_svr, law, linear::LinearRegressor, minimax,
+    mixture_regression, robust, trees,
 };
 use crate::state::{Fitted, FittedStep, HasPredictor, Parameters, Predictor, Valid, from_named, to_named};
 use crate::transform::{
@@ -100,7 +100,7 @@ steps! { $
     /// SVM-GSU.
     Gsu(gsu::Model) = "gsu";
     /// Regression of SVM-GSU's kind.
-    Regression(Regressor) = "gsu-regression";
+    Regression(LinearRegressor) = "gsu-regression";
     /// A robust SVM.
     Robust(robust::Model) = "robust";
     /// A minimax probability machine.
@@ -169,10 +169,8 @@ impl Step {
     }
 }
 
-fn checked<M: Fitted>(params: &str, threads: Option<usize>) -> Result<Valid<M::Params>> {
-    let mut params = from_named::<M::Params>(params)?;
-    params.set_threads(threads);
-    params.check()
+fn checked<M: Fitted>(params: &str) -> Result<Valid<M::Params>> {
+    from_named::<M::Params>(params)?.check()
 }
 
 fn unknown(kind: &str) -> Error {

@@ -3,10 +3,9 @@
 
 use super::Step;
 use crate::control::Control;
-use crate::data::{Covariances, GaussianArray, Labels, Rows, Targets};
+use crate::data::{Covariances, Dataset, GaussianArray, Rows, Targets};
 use crate::error::Error;
 use crate::model::platt::Sigmoid;
-use crate::state::Training;
 use crate::testing::Numbers;
 
 const N: usize = 40;
@@ -25,14 +24,10 @@ fn rows(means: i32, errors: i32) -> Option<GaussianArray> {
     GaussianArray::new(means, Covariances::from_std(of(errors, std).ok()?)).ok()
 }
 
-fn training(rows: &GaussianArray, unit: f64) -> Training<'_> {
-    let codes = (0..N).map(|i: usize| u32::from(i.is_multiple_of(2))).collect();
-    let targets = (0..N).map(|i| unit * (i as f64).sin()).collect();
-    Training {
-        labels: Some(Labels::new(codes, 2).unwrap()),
-        targets: Targets::new(targets).ok(),
-        ..Training::new(rows)
-    }
+fn data(rows: &GaussianArray, unit: f64) -> Dataset {
+    let data = Dataset::classification(rows, (0..N).map(|i: usize| u32::from(i.is_multiple_of(2)))).unwrap();
+    let targets = Targets::new((0..N).map(|i| unit * (i as f64).sin()).collect());
+    targets.map_or(data.clone(), |targets| data.with_targets(&targets).unwrap())
 }
 
 /// Every number that a step answers about these rows, or why not.
@@ -78,7 +73,7 @@ fn check(what: &str, found: Result<Vec<f64>, Error>) -> bool {
 /// Fitted to rows of every magnitude and asked about them; fitted to ordinary rows and asked about them.
 fn finite_or_refused(kind: &str, params: &str) {
     let usual = rows(0, 0).unwrap();
-    let fit = |rows: &GaussianArray, unit: f64| Step::fit(kind, params, None, &training(rows, unit), &Control::new());
+    let fit = |rows: &GaussianArray, unit: f64| Step::fit(kind, params, &data(rows, unit), &Control::new());
     let ordinary = fit(&usual, 1.0).unwrap();
     let mut answered = 0;
     for power in POWERS {

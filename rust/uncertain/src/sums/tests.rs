@@ -22,7 +22,7 @@ fn every_request() -> Vec<Request> {
     let mut numbers = Numbers::new(8);
     let mut some = |n: usize| (0..n).map(|_| numbers.normal()).collect::<Vec<f64>>();
     let x = some(4);
-    let mixture = Mixture::new(vec![0.25, 0.75], some(4), [1.5, 0.1, 2.0].repeat(2), 2).unwrap();
+    let mixture = Mixture::from_packed(vec![0.25, 0.75], some(4), [1.5, 0.1, 2.0].repeat(2), 2).unwrap();
     let mut all = vec![
         Request::Counts { classes: 3, folds: 5 },
         Request::Moments { center: some(3) },

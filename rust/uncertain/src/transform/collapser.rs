@@ -18,14 +18,15 @@ readable! {
     /// Throws away part of every row's covariance; means and gaps stay. Nothing is learned from the data.
     ///
     /// ```
+    /// use uncertain::Collapse;
+    /// use uncertain::ndarray::arr2;
+    /// use uncertain::prelude::*;
     /// use uncertain::transform::GaussianCollapser;
-    /// use uncertain::{Collapse, Covariances, GaussianArray, Rows};
     ///
-    /// # fn main() -> uncertain::Result<()> {
-    /// let means = Rows::from_vec(vec![0.0, 1.0], 2)?;
-    /// let rows = GaussianArray::new(means, Covariances::from_var(Rows::from_vec(vec![1.0, 3.0], 2)?))?;
+    /// # fn main() -> Result<()> {
+    /// let rows = GaussianArray::from_var(arr2(&[[0.0, 1.0]]), arr2(&[[1.0, 3.0]]))?;
     /// let collapsed = GaussianCollapser::new(Collapse::Isotropic).transform(&rows)?;
-    /// assert_eq!(collapsed.dense()?, [2.0, 0.0, 0.0, 2.0]);
+    /// assert_eq!(collapsed.variances()?, arr2(&[[2.0, 2.0]]));
     /// # Ok(())
     /// # }
     /// ```
@@ -48,7 +49,7 @@ impl GaussianCollapser {
     ///
     /// # Errors
     /// Too little memory.
-    pub fn transform(&self, rows: &GaussianArray) -> Result<GaussianArray> {
+    pub(crate) fn transform(&self, rows: &GaussianArray) -> Result<GaussianArray> {
         rows.collapse(self.to)
     }
 }

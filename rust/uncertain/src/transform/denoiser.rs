@@ -24,19 +24,19 @@
 //! Kinds: zero stays zero; under one component a shared matrix stays shared, and
 //! factors of few columns (at most a third of the features) stay factors of as many; all else needs a full matrix per row.
 
-use ndarray::Array2;
+use ndarray::{Array1, Array2};
 
 use crate::control::Control;
 use crate::data::covariance::LowRank;
 use crate::data::covariance::packed_len;
-use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Weights};
+use crate::data::{Covariances, Dataset, GaussianArray, Incomplete, Rows, Weights};
 use crate::deconvolution::{
     self, FactorAnalysis, Mixture, Observed, Params, Report, ReportHeader, ValidParams, log_sum,
 };
 use crate::error::{Error, Result};
 use crate::readable::readable;
 use crate::simd::mixture::Noise;
-use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, RemoteRows, Training, Valid};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, RemoteRows, Valid};
 use crate::transform::GaussianImputer;
 use crate::transform::remote::fit_remote;
 
@@ -53,6 +53,33 @@ readable! {
     }
 }
 
+/// Parameters of a [`GaussianDenoiser`]: those of EM.
+///
+/// ```
+/// use uncertain::deconvolution;
+/// use uncertain::ndarray::{arr1, arr2};
+/// use uncertain::prelude::*;
+///
+/// # fn main() -> Result<()> {
+/// let rows = GaussianArray::from_std(arr2(&[[0.0, 0.1], [1.0, 0.9], [2.0, 2.1], [3.0, 0.0]]), arr1(&[0.1; 4]))?;
+/// let mut gaps = uncertain::ndarray::Array2::from_elem((4, 2), false);
+/// gaps[[3, 1]] = true; // the second number of the last row was not measured
+/// let data = Dataset::new(rows).with_gaps(&gaps)?;
+/// let posterior = deconvolution::Params::new().denoiser().fit(&data)?.transform(&data)?;
+/// assert!((posterior.means().at(3, 1) - 3.0).abs() < 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct DenoiserParams(pub Params);
+
+impl Params {
+    /// With these a denoiser is fitted.
+    pub fn denoiser(self) -> DenoiserParams {
+        DenoiserParams(self)
+    }
+}
+
 impl GaussianDenoiser {
     /// With a known distribution of the true values.
     #[must_use]
@@ -63,8 +90,8 @@ impl GaussianDenoiser {
     /// Learn the distribution; the second part of the result tells how that went.
     ///
     /// # Errors
-    /// As in [`ValidParams::fit`].
-    pub fn fit<'a>(
+    /// Those of [`ValidParams::fit`].
+    pub(crate) fn fit<'a>(
         params: &ValidParams,
         rows: impl Into<Incomplete<'a>>,
         weights: Option<&Weights>,
@@ -83,7 +110,7 @@ impl GaussianDenoiser {
     }
 
     /// The posterior of every row's true value. `Err(Interrupted)` soon after `control` is stopped.
-    pub fn transform<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<GaussianArray> {
+    pub(crate) fn transform<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<GaussianArray> {
         Ok(self.posteriors(rows.into(), control)?.0)
     }
 
@@ -147,8 +174,14 @@ impl GaussianDenoiser {
     }
 
     /// log p(x_i) of every row, of what is there: the density of N(mu_k, T_k + S_i) summed over the components.
-    pub fn log_likelihood<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Vec<f64>> {
-        let rows = rows.into();
+    ///
+    /// # Errors
+    /// Another number of features than that of the fit.
+    pub fn log_likelihood<'a>(&self, rows: impl Into<Incomplete<'a>>) -> Result<Array1<f64>> {
+        Ok(self.log_densities(rows.into(), &Control::new())?.into())
+    }
+
+    fn log_densities(&self, rows: Incomplete<'_>, control: &Control) -> Result<Vec<f64>> {
         rows.gaussians().check_features(self.mixture.n_features())?;
         if let Some((few, observed)) = self.in_few_directions(rows) {
             return few.log_densities(&observed, control);
@@ -171,8 +204,8 @@ impl Fitted for GaussianDenoiser {
     type Header = Option<ReportHeader>;
     const OF_MIXTURES: OfMixtures = OfMixtures::Likelihood;
 
-    fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
-        Ok(Self::fit(params, training.rows, training.weights.as_ref(), control)?.0)
+    fn fit(params: &Valid<Params>, data: &Dataset, control: &Control) -> Result<Self> {
+        Ok(Self::fit(params, data.rows(), data.weights.as_ref(), control)?.0)
     }
 
     fn fit_remote(params: &Valid<Params>, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {
@@ -208,10 +241,10 @@ impl Predictor for GaussianDenoiser {
 
     fn transform_with_likelihood(&self, rows: Incomplete<'_>, control: &Control) -> Result<(GaussianArray, Vec<f64>)> {
         let (moved, logs) = self.posteriors(rows, control)?;
-        Ok((moved, logs.map_or_else(|| self.log_likelihood(rows, control), Ok)?))
+        Ok((moved, logs.map_or_else(|| self.log_densities(rows, control), Ok)?))
     }
 
     fn log_likelihood(&self, rows: Incomplete<'_>, control: &Control) -> Result<Vec<f64>> {
-        self.log_likelihood(rows, control)
+        self.log_densities(rows, control)
     }
 }

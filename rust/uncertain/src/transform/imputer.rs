@@ -11,15 +11,15 @@
 //! likelihood leaves out would be missing from the error bars.
 //!
 //! With labels there is a Gaussian per class. Rows are imputed without their label, each class counting by its
-//! probability given the observed features, so that training rows know no more than new ones.
+//! probability given the observed features, so that data rows know no more than new ones.
 
 use crate::control::Control;
 use crate::data::covariance::packed_len;
-use crate::data::{Covariances, GaussianArray, Incomplete, Labels, Rows, Weights};
+use crate::data::{Covariances, Dataset, GaussianArray, Incomplete, Labels, Rows, Weights};
 use crate::deconvolution::{self, Mixture, Observed, Params, PerClass, Report, ReportHeader, ValidParams};
 use crate::error::{Error, Result};
 use crate::readable::readable;
-use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, RemoteRows, Training, Valid, unlimited};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, RemoteRows, Valid};
 use crate::transform::remote::fit_remote;
 
 readable! {
@@ -33,6 +33,17 @@ readable! {
     }
 }
 
+/// Parameters of a [`GaussianImputer`]: those of EM.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImputerParams(pub Params);
+
+impl Params {
+    /// With these an imputer is fitted; to data with classes, a distribution for each.
+    pub fn imputer(self) -> ImputerParams {
+        ImputerParams(self)
+    }
+}
+
 impl GaussianImputer {
     /// With a known distribution of the features.
     #[must_use]
@@ -43,8 +54,8 @@ impl GaussianImputer {
     /// Learn the distribution; the second part of the result tells how that went.
     ///
     /// # Errors
-    /// As in [`ValidParams::fit`].
-    pub fn fit<'a>(
+    /// Those of [`ValidParams::fit`].
+    pub(crate) fn fit<'a>(
         params: &ValidParams,
         rows: impl Into<Incomplete<'a>>,
         weights: Option<&Weights>,
@@ -58,8 +69,8 @@ impl GaussianImputer {
     /// Learn a distribution per class; rows to impute need no label.
     ///
     /// # Errors
-    /// As in [`fit`](Self::fit), for every class; a number of components to choose.
-    pub fn fit_classes<'a>(
+    /// Those of [`fit`](Self::fit), for every class; a number of components to choose.
+    pub(crate) fn fit_classes<'a>(
         params: &ValidParams,
         rows: impl Into<Incomplete<'a>>,
         labels: &Labels,
@@ -75,9 +86,9 @@ impl GaussianImputer {
     }
 
     /// The rows with their gaps filled: full covariances, or the data themselves where nothing is missing.
-    pub fn transform<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<GaussianArray> {
+    pub(crate) fn transform<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<GaussianArray> {
         let rows = rows.into();
-        unlimited(rows)?;
+        rows.unlimited()?;
         let (data, d) = (rows.gaussians(), self.mixture.n_features());
         data.check_features(d)?;
         let n = data.n_rows();
@@ -97,16 +108,16 @@ impl Fitted for GaussianImputer {
     type Header = Option<ReportHeader>;
     const OF_MIXTURES: OfMixtures = OfMixtures::Likelihood;
 
-    fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
-        unlimited(training.rows)?;
-        Ok(match &training.labels {
-            Some(labels) => Self::fit_classes(params, training.rows, labels, control)?.0,
-            None => Self::fit(params, training.rows, training.weights.as_ref(), control)?.0,
+    fn fit(params: &Valid<Params>, data: &Dataset, control: &Control) -> Result<Self> {
+        data.rows().unlimited()?;
+        Ok(match &data.labels {
+            Some(labels) => Self::fit_classes(params, data.rows(), labels, control)?.0,
+            None => Self::fit(params, data.rows(), data.weights.as_ref(), control)?.0,
         })
     }
 
     fn fit_remote(params: &Valid<Params>, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {
-        unlimited(remote.sample.rows)?;
+        remote.sample.rows().unlimited()?;
         if remote.sample.labels.is_some() {
             return Err(Error::Data("per_class needs all rows in one memory; leave it out, or fit to a sample".into()));
         }

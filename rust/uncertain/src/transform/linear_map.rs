@@ -19,34 +19,35 @@
 //! the rows gives the same bits as all of them. That is why there is no matrix product over blocks of rows: small
 //! matrices use the kinds' own verbs, larger ones a product per row.
 
+use ndarray::{Array2, ArrayBase, Data, Ix2};
+
 use crate::control::Control;
 use crate::data::covariance::{
     BlockVerbs, Diagonal, Direction, Factor, LowRank, Structure, packed_index, packed_len, unpack_into,
 };
 use crate::data::validate::{Rule, elements};
-use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Unit};
+use crate::data::{Covariances, Dataset, GaussianArray, Incomplete, Rows, Unit};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::readable::readable;
 use crate::simd::{self, Power};
-use crate::state::{About, Arrays, Fitted, Parts, Predictor, Training, Valid, complete};
+use crate::state::{About, Arrays, Fitted, Parts, Predictor, Valid};
 use crate::{linalg, parallel, with_kind};
 
 readable! {
     /// x -> x A.
     ///
     /// ```
+    /// use uncertain::ndarray::arr2;
+    /// use uncertain::prelude::*;
     /// use uncertain::transform::LinearMap;
-    /// use uncertain::{Control, Covariances, GaussianArray, Rows};
     ///
-    /// # fn main() -> uncertain::Result<()> {
-    /// let magnitudes = Rows::from_vec(vec![20.0, 19.5, 19.25], 3)?;
-    /// let errors = Covariances::from_std(Rows::from_vec(vec![0.3, 0.4, 0.0], 3)?);
-    /// let data = GaussianArray::new(magnitudes, errors)?;
+    /// # fn main() -> Result<()> {
+    /// let magnitudes = GaussianArray::from_std(arr2(&[[20.0, 19.5, 19.25]]), arr2(&[[0.3, 0.4, 0.0]]))?;
     /// // u - g and g - r: one column for each.
-    /// let colours = LinearMap::new(vec![1.0, 0.0, -1.0, 1.0, 0.0, -1.0], 2)?.transform(&data, &Control::new())?;
-    /// assert_eq!(*colours.means().row(0), [0.5, 0.25]);
-    /// assert!((colours.dense()?[1] + 0.16).abs() < 1e-15); // both have the error of g, with opposite signs
+    /// let colours = LinearMap::new(&arr2(&[[1.0, 0.0], [-1.0, 1.0], [0.0, -1.0]]))?.transform(&magnitudes)?;
+    /// assert_eq!(colours.means().to_array(), arr2(&[[0.5, 0.25]]));
+    /// assert!((colours.cov()?[[0, 0, 1]] + 0.16).abs() < 1e-15); // both have the error of g, with opposite signs
     /// # Ok(())
     /// # }
     /// ```
@@ -86,12 +87,13 @@ impl Selection {
 }
 
 impl LinearMap {
-    /// A matrix of d x k elements, row by row: d features in, k out.
+    /// By a matrix of d x k: d features in, k out.
     ///
     /// # Errors
-    /// No elements, or some that are not finite; not a multiple of k.
-    pub fn new(matrix: Vec<f64>, k: usize) -> Result<Self> {
-        if k == 0 || matrix.is_empty() || !matrix.len().is_multiple_of(k) {
+    /// No elements, or some that are not finite.
+    pub fn new<S: Data<Elem = f64>>(matrix: &ArrayBase<S, Ix2>) -> Result<Self> {
+        let (matrix, k): (Vec<f64>, _) = (matrix.iter().copied().collect(), matrix.ncols());
+        if matrix.is_empty() {
             return Err(Error::shape("matrix", "a row for every feature and at least one column", matrix.len()));
         }
         if let Some(at) = matrix.iter().position(|a| !a.is_finite()) {
@@ -120,7 +122,7 @@ impl LinearMap {
     ///
     /// # Errors
     /// For another number of features, numbers that overflow, too much memory; [`Error::Interrupted`].
-    pub fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
+    pub(crate) fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
         let d = self.n_features();
         data.check_features(d)?;
         if let Some(Selection { features, factors }) = &self.selection {
@@ -289,9 +291,9 @@ impl Fitted for LinearMap {
     type Params = Params;
     type Header = ();
 
-    fn fit(_: &Valid<Params>, training: &Training<'_>, _: &Control) -> Result<Self> {
-        let d = training.rows.gaussians().n_features();
-        Self::new((0..d * d).map(|at| f64::from(u8::from(at / d == at % d))).collect(), d)
+    fn fit(_: &Valid<Params>, data: &Dataset, _: &Control) -> Result<Self> {
+        let d = data.rows().gaussians().n_features();
+        Self::new(&Array2::eye(d))
     }
 
     fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) {
@@ -299,9 +301,7 @@ impl Fitted for LinearMap {
     }
 
     fn read((): (), _: &Valid<Params>, parts: &mut Parts<'_>) -> Result<Self> {
-        let matrix = parts.matrix("matrix")?;
-        let k = matrix.ncols();
-        Self::new(matrix.into_iter().collect(), k)
+        Self::new(&parts.matrix("matrix")?)
     }
 }
 
@@ -317,6 +317,6 @@ impl Predictor for LinearMap {
     }
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
-        self.transform(if self.about().takes_gaps { rows.gaussians() } else { complete(rows)? }, control)
+        self.transform(if self.about().takes_gaps { rows.gaussians() } else { rows.complete()? }, control)
     }
 }

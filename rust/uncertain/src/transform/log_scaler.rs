@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 use crate::control::Control;
 use crate::data::covariance::{Diagonal, LowRank, Structure, packed_index, packed_len};
 use crate::data::validate::{Rule, elements};
-use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Unit};
+use crate::data::{Covariances, Dataset, GaussianArray, Incomplete, Rows, Unit};
 use crate::error::{Error, Result};
 use crate::readable::readable;
-use crate::state::{About, Arrays, Fitted, Parameters, Parts, Predictor, Training, Valid};
+use crate::state::{About, Arrays, Fitted, Parameters, Parts, Predictor, Valid};
 
 /// Rows that the rule looks at, of more.
 const LOOKED_AT: usize = 20_000;
@@ -65,13 +65,11 @@ impl GaussianLogScaler {
         Ok(Self { softening })
     }
 
-    /// By the rule: a feature is taken as a logarithm if its quantile at 1 % is positive, those at 5 and 95 % are a
-    /// decade apart, and the logarithms of the three quantiles at 5, 50 and 95 % are less skewed than they are. Its
-    /// softening is the quantile at 1 %. Gaps do not count; with fewer than 20 values it stays as it is.
+    /// By the rule of [`Params::softening`].
     ///
     /// # Errors
     /// No rows.
-    pub fn fit<'a>(rows: impl Into<Incomplete<'a>>) -> Result<Self> {
+    pub(crate) fn fit<'a>(rows: impl Into<Incomplete<'a>>) -> Result<Self> {
         let rows = rows.into();
         let data = rows.gaussians();
         let n = data.n_rows();
@@ -91,7 +89,7 @@ impl GaussianLogScaler {
     ///
     /// # Errors
     /// Another number of features; numbers that overflow; too little memory.
-    pub fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
+    pub(crate) fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
         self.moved(data, Way::Forward, control)
     }
 
@@ -99,7 +97,7 @@ impl GaussianLogScaler {
     ///
     /// # Errors
     /// As `transform`; values beyond the largest number.
-    pub fn inverse_transform(&self, data: &GaussianArray) -> Result<GaussianArray> {
+    pub(crate) fn inverse_transform(&self, data: &GaussianArray) -> Result<GaussianArray> {
         self.moved(data, Way::Back, &Control::new())
     }
 
@@ -222,7 +220,10 @@ fn softening(mut known: Vec<f64>) -> f64 {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// b of every feature, 0 for those that stay as they are; by the rule of [`GaussianLogScaler::fit`] if left out.
+    /// b of every feature, 0 for those that stay as they are. If left out: a feature is taken as a logarithm if its quantile
+    /// at 1 % is positive, those at 5 and 95 % are a decade apart, and the logarithms of the three quantiles at 5, 50 and
+    /// 95 % are less skewed than they are; its softening is the quantile at 1 %. Gaps do not count; with fewer than 20
+    /// values it stays as it is.
     pub softening: Option<Vec<f64>>,
 }
 
@@ -232,10 +233,10 @@ impl Fitted for GaussianLogScaler {
     type Params = Params;
     type Header = ();
 
-    fn fit(params: &Valid<Params>, training: &Training<'_>, _: &Control) -> Result<Self> {
-        let d = training.rows.gaussians().n_features();
+    fn fit(params: &Valid<Params>, data: &Dataset, _: &Control) -> Result<Self> {
+        let d = data.rows().gaussians().n_features();
         match &params.params().softening {
-            None => Self::fit(training.rows),
+            None => Self::fit(data.rows()),
             Some(softening) if softening.len() == d => Self::new(softening.clone()),
             Some(softening) => Err(Error::shape("softening", d, softening.len())),
         }

@@ -10,7 +10,7 @@ macro_rules! is_its_parameters {
             type Params = Self;
             type Header = ();
 
-            fn fit(params: &Valid<Self>, _: &$crate::state::Training<'_>, _: &Control) -> Result<Self> {
+            fn fit(params: &Valid<Self>, _: &$crate::data::Dataset, _: &Control) -> Result<Self> {
                 Ok(*params.params())
             }
 
@@ -38,8 +38,8 @@ mod scaler;
 mod subspace;
 
 pub use collapser::GaussianCollapser;
-pub use denoiser::GaussianDenoiser;
-pub use imputer::GaussianImputer;
+pub use denoiser::{DenoiserParams, GaussianDenoiser};
+pub use imputer::{GaussianImputer, ImputerParams};
 pub use kernel_map::{KernelMap, KernelMapOptions, Params as KernelMapParams, ValidParams as ValidKernelMapParams};
 pub use linear_map::{LinearMap, Params as LinearMapParams};
 pub use log_scaler::{GaussianLogScaler, Params as LogScalerParams};

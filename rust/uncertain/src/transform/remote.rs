@@ -12,7 +12,7 @@ pub(super) fn fit_remote(
     unbiased: impl Fn(bool) -> bool,
     control: &Control,
 ) -> Result<FittedMixture> {
-    let (sample, weights) = (remote.sample.rows, remote.sample.weights.as_ref());
+    let (sample, weights) = (remote.sample.rows(), remote.sample.weights.as_ref());
     let rows = RemoteEm::new(em, "the rows", remote.rows, sample, weights, vec![None], control)?;
     let gaps = rows.present(0).iter().any(|weight| *weight < rows.weight(0));
     deconvolution::fit_remote(em, &rows, false, unbiased(gaps), control)

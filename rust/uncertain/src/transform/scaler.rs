@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::control::Control;
 use crate::data::validate::{Rule, elements};
-use crate::data::{GaussianArray, Incomplete, Rows, Weights};
+use crate::data::{Dataset, GaussianArray, Incomplete, Rows, Weights};
 use crate::error::{Error, Result};
 use crate::moments::{Moments, moments};
 use crate::named::named;
 use crate::readable::readable;
-use crate::state::{About, Arrays, Fitted, Parameters, Parts, Predictor, RemoteRows, Training, Valid};
+use crate::state::{About, Arrays, Fitted, Parameters, Parts, Predictor, RemoteRows, Valid};
 use crate::sums::{Request, RowSums};
 
 /// Which variance is scaled to one.
@@ -61,7 +61,7 @@ impl GaussianScaler {
 
     /// Mean and scale of these rows; gaps do
     /// not count; a feature must be there in some row.
-    pub fn fit<'a>(rows: impl Into<Incomplete<'a>>, weights: Option<&Weights>, spread: Spread) -> Result<Self> {
+    pub(crate) fn fit<'a>(rows: impl Into<Incomplete<'a>>, weights: Option<&Weights>, spread: Spread) -> Result<Self> {
         let rows = rows.into();
         let data = rows.gaussians();
         let (n, d) = (data.n_rows(), data.n_features());
@@ -120,13 +120,13 @@ impl GaussianScaler {
     }
 
     /// (x - mean) / scale, and the covariances with it, as [`Covariances::scaled`](crate::Covariances::scaled) says.
-    pub fn transform(&self, data: &GaussianArray) -> Result<GaussianArray> {
+    pub(crate) fn transform(&self, data: &GaussianArray) -> Result<GaussianArray> {
         let factor: Vec<f64> = self.scale.iter().map(|s| 1.0 / s).collect();
         self.moved(data, &factor, |means| means.standardised(&self.mean, &self.scale))
     }
 
     /// x scale + mean, and the covariances with it.
-    pub fn inverse_transform(&self, data: &GaussianArray) -> Result<GaussianArray> {
+    pub(crate) fn inverse_transform(&self, data: &GaussianArray) -> Result<GaussianArray> {
         let d = self.mean.len();
         let back = |x: &[f64], out: &mut [f64]| (0..d).for_each(|j| out[j] = x[j] * self.scale[j] + self.mean[j]);
         self.moved(data, &self.scale, |means| means.mapped(d, back))
@@ -163,8 +163,8 @@ impl Fitted for GaussianScaler {
     type Params = Params;
     type Header = ();
 
-    fn fit(params: &Valid<Params>, training: &Training<'_>, _: &Control) -> Result<Self> {
-        Self::fit(training.rows, training.weights.as_ref(), params.params().spread)
+    fn fit(params: &Valid<Params>, data: &Dataset, _: &Control) -> Result<Self> {
+        Self::fit(data.rows(), data.weights.as_ref(), params.params().spread)
     }
 
     fn fit_remote(params: &Valid<Params>, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {

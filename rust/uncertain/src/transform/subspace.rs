@@ -28,7 +28,7 @@ use crate::named::named;
 use crate::number;
 use crate::parallel;
 use crate::readable::readable;
-use crate::state::{About, Parameters, Predictor, Valid, complete};
+use crate::state::{About, Parameters, Predictor, Valid};
 
 /// Part that is projected on the subspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -68,7 +68,7 @@ impl SubspaceProjector {
     }
 
     /// The projected Gaussians. `Err(Interrupted)` soon after `control` is stopped.
-    pub fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
+    pub(crate) fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
         let everything = self.variance == 1.0;
         match (data.covariances().structure(), data.covariances().common()) {
             (Structure::Dense, None) => self.eigenpairs(data, control),
@@ -307,6 +307,6 @@ impl Predictor for SubspaceProjector {
     }
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
-        self.transform(complete(rows)?, control)
+        self.transform(rows.complete()?, control)
     }
 }

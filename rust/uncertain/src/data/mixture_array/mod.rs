@@ -34,13 +34,14 @@ const MOST: usize = 1_000_000;
 /// n rows that are mixtures of Gaussians in d dimensions; cheap to clone and to slice.
 ///
 /// ```
-/// use uncertain::{Covariances, GaussianArray, MixtureArray, Rows};
+/// use uncertain::MixtureArray;
+/// use uncertain::ndarray::arr1;
+/// use uncertain::prelude::*;
 ///
-/// # fn main() -> uncertain::Result<()> {
+/// # fn main() -> Result<()> {
 /// // A redshift with two peaks, and one with a single peak.
-/// let means = Rows::from_vec(vec![0.4, 2.1, 0.9], 1)?;
-/// let errors = Covariances::from_std(Rows::from_vec(vec![0.05, 0.2, 0.1], 1)?);
-/// let data = MixtureArray::new(GaussianArray::new(means, errors)?, vec![0, 2, 3], vec![0.7, 0.3, 1.0])?;
+/// let components = GaussianArray::from_std(arr1(&[0.4, 2.1, 0.9]), arr1(&[0.05, 0.2, 0.1]))?;
+/// let data = MixtureArray::new(components, vec![0, 2, 3], vec![0.7, 0.3, 1.0])?;
 /// assert_eq!((data.n_rows(), data.components().n_rows()), (2, 3));
 ///
 /// let moments = data.collapse()?;

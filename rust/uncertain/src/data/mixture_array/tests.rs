@@ -67,7 +67,7 @@ fn stacked_rows_have_the_moments_of_both_and_are_independent() {
 
 #[test]
 fn bad_rows_are_refused_with_their_numbers() {
-    let components = GaussianArray::points(Rows::from_vec(vec![1.0, 2.0, 3.0], 1).unwrap()).unwrap();
+    let components = GaussianArray::exact(Rows::from_vec(vec![1.0, 2.0, 3.0], 1).unwrap()).unwrap();
     let message = |offsets: &[usize], weights: &[f64]| {
         MixtureArray::new(components.clone(), offsets.to_vec(), weights.to_vec()).unwrap_err().to_string()
     };
@@ -87,7 +87,7 @@ fn components_have_the_marks_of_their_rows() {
     let marks: Vec<bool> = (0..n * d).map(|at| at % 3 == 0).collect();
     let of_components = data.marks_of_components(&marks).unwrap();
     assert!(data.marks_of_components(&marks[1..]).unwrap_err().to_string().contains("5 x 2"));
-    let rows = Incomplete::from_mixtures(&data).with_missing(&of_components).unwrap();
+    let rows = Incomplete::from(&data).with_missing(&of_components).unwrap();
     assert_eq!(rows.marks_per_row(&of_components), marks);
     for (row, own) in marks.chunks_exact(d).enumerate() {
         for (j, missing) in own.iter().enumerate() {
@@ -96,6 +96,6 @@ fn components_have_the_marks_of_their_rows() {
         }
     }
     let taken = rows.take(&[4, 1]).unwrap();
-    assert_eq!(taken.rows().marks_per_row(taken.rows().missing().unwrap()), [&marks[8..], &marks[2..4]].concat());
-    assert_eq!(taken.rows().mixtures(), Some(&data.take(&[4, 1]).unwrap()));
+    assert_eq!(taken.view().marks_per_row(taken.view().missing().unwrap()), [&marks[8..], &marks[2..4]].concat());
+    assert_eq!(taken.view().mixtures(), Some(&data.take(&[4, 1]).unwrap()));
 }

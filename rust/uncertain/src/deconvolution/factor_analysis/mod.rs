@@ -93,7 +93,7 @@ pub(super) fn fit_few(
     let weights = observed.weights.map(|w| w.take(&kept)).transpose()?;
     let some = observed.rows().take(&kept)?;
     let rows = rows * kept.len() as f64 / data.n_rows() as f64;
-    climb::climb(params, &Observed::from_rows(some.rows(), weights.as_ref()), r, rows, control).map(Some)
+    climb::climb(params, &Observed::from_rows(some.view(), weights.as_ref()), r, rows, control).map(Some)
 }
 
 /// At most so many of n rows, in their order.

@@ -134,7 +134,7 @@ fn rows_of_weight_two_are_there_twice() {
     let scale = vec![1.0; 60];
     let control = Control::new();
     let one = Observed::new(&data, None, Some(&weights));
-    let other = Observed::from_rows(twice.rows(), None);
+    let other = Observed::from_rows(twice.view(), None);
     let start = FactorAnalysis::start(&one, (&scale, &vec![1e-6; 60]), 3, 0).unwrap();
     let [a, b] = [one, other].map(|rows| start.sums(&rows, &control).unwrap());
     assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + a.abs())));

@@ -37,14 +37,14 @@ impl RandomFeatures {
     /// As in [`prepare`](Self::prepare), phases that overflow, [`Error::Interrupted`].
     ///
     /// ```
+    /// use uncertain::Control;
     /// use uncertain::kernel::features::RandomFeatures;
-    /// use uncertain::probabilistic_kernel::Coupling;
-    /// use uncertain::{Control, Covariances, GaussianArray, Rows};
+    /// use uncertain::kernels::Coupling;
+    /// use uncertain::ndarray::arr2;
+    /// use uncertain::prelude::*;
     ///
-    /// # fn main() -> uncertain::Result<()> {
-    /// let means = Rows::from_vec(vec![0.0, 1.0], 1)?;
-    /// let errors = Rows::from_vec(vec![1.0, 2.0], 1)?;
-    /// let data = GaussianArray::new(means, Covariances::from_std(errors))?;
+    /// # fn main() -> Result<()> {
+    /// let data = GaussianArray::from_std(arr2(&[[0.0], [1.0]]), arr2(&[[1.0], [2.0]]))?;
     /// let map = RandomFeatures::new(1, 20_000, 1.0, Coupling::Shared, 0)?;
     /// let z = map.transform(&data, &Control::new())?;
     /// // The exact kernel value is sqrt(1/2) exp(-1/4) = 0.5507.

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::RandomFeatures;
 use crate::control::Control;
-use crate::data::{GaussianArray, Incomplete, Rows};
+use crate::data::{Dataset, GaussianArray, Incomplete, Rows};
 use crate::error::Result;
 use crate::kernel::probabilistic_rbf::{Bandwidth, Coupling};
 use crate::number;
 use crate::params::{check_at_least_one, params};
-use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, Training, Valid, as_mixtures};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, Valid, as_mixtures};
 
 params! {
     pub struct Params {
@@ -70,8 +70,8 @@ impl Fitted for Features {
     type Header = FeaturesHeader;
     const OF_MIXTURES: OfMixtures = OfMixtures::Own;
 
-    fn fit(params: &Valid<Params>, training: &Training<'_>, _: &Control) -> Result<Self> {
-        let rows = as_mixtures(training.rows)?;
+    fn fit(params: &Valid<Params>, data: &Dataset, _: &Control) -> Result<Self> {
+        let rows = as_mixtures(data.rows())?;
         let &Params { n_components, sigma, coupling, seed, .. } = params.params();
         // One row has no distances.
         let single = rows.n_rows() < 2 && sigma == Bandwidth::Median;
@@ -97,7 +97,7 @@ impl Predictor for Features {
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
         let values = self.decision(rows, control)?;
         let width = values.ncols();
-        GaussianArray::points(Rows::from_vec(values.into_raw_vec_and_offset().0, width)?)
+        GaussianArray::exact(Rows::from_vec(values.into_raw_vec_and_offset().0, width)?)
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {

@@ -35,7 +35,7 @@ fn every_kind(n: usize, d: usize) -> Vec<(&'static str, GaussianArray)> {
             "square",
             Covariances::Full(Full { values: Rows::from_vec(square.clone(), d * d).unwrap(), layout: Layout::Square }),
         ),
-        ("shared", Covariances::shared(&square[..d * d], &crate::Names::default()).unwrap()),
+        ("shared", Covariances::shared(&square[..d * d], &crate::data::Names::default()).unwrap()),
     ];
     kinds.into_iter().map(|(name, k)| (name, GaussianArray::new(means.clone(), k).unwrap())).collect()
 }
@@ -170,7 +170,7 @@ fn what_cannot_be_mapped_is_refused() {
     assert!(RandomFeatures::from_parts(2, vec![1.0; 4], Some(vec![1.0; 2])).is_err());
     assert!(RandomFeatures::from_parts(2, vec![f64::NAN; 4], None).is_err());
     let map = RandomFeatures::new(2, 5, 1e-200, Coupling::Shared, 0).unwrap();
-    let points = |x: f64, d: usize| GaussianArray::points(Rows::from_vec(vec![x; 6], d).unwrap()).unwrap();
+    let points = |x: f64, d: usize| GaussianArray::exact(Rows::from_vec(vec![x; 6], d).unwrap()).unwrap();
     assert!(said(map.transform(&points(1.0, 3), &Control::new())).contains("2 features"));
     assert!(said(map.transform(&points(1e200, 2), &Control::new())).contains("row 0"));
     let stopped = Control::new();

@@ -31,7 +31,7 @@ impl PointKernel {
             return Err(Error::shape("Z", format!("{} features as in X", x.width()), z.width()));
         }
         if let Self::Rbf { gamma } = kernel {
-            let points = |rows: &Rows| GaussianArray::points(rows.clone());
+            let points = |rows: &Rows| GaussianArray::exact(rows.clone());
             let (x, z) = (points(x)?, z.map(points).transpose()?);
             return probabilistic_rbf::gram(&x, z.as_ref(), &RbfOptions::new((0.5 / gamma).sqrt()), control);
         }

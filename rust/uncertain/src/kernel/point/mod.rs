@@ -38,9 +38,10 @@ use crate::params::{check_not_negative, check_positive};
 /// A positive semi-definite kernel between points.
 ///
 /// ```
-/// use uncertain::kernel::PointKernel;
+/// use uncertain::Result;
+/// use uncertain::kernels::PointKernel;
 ///
-/// # fn main() -> uncertain::Result<()> {
+/// # fn main() -> Result<()> {
 /// let kernel = PointKernel::Rbf { gamma: 0.5 }.check()?;
 /// assert_eq!(kernel.value(&[1.0, 2.0], &[1.0, 0.0]), (-2.0_f64).exp());
 /// # Ok(())
@@ -264,7 +265,7 @@ impl Argument {
 }
 
 /// The median heuristic: gamma = 1 / (2 m^2) with the median distance m of two different rows, as
-/// [`median_distance`](crate::probabilistic_kernel::median_distance) has it (error bars included, 4000 pairs at most).
+/// [`median_distance`](crate::kernel::probabilistic_rbf::median_distance) has it (error bars included, 4000 pairs at most).
 ///
 /// A row that comes twice counts once, so that a weight of two and a row given twice mean the same.
 ///

@@ -136,6 +136,6 @@ fn the_median_heuristic() {
     let errors = Rows::from_vec(vec![2.0; 5], 1).unwrap();
     let data = GaussianArray::new(means, Covariances::from_std(errors)).unwrap();
     assert!((median_gamma(&data, 0).unwrap() - 1.0 / 24.0).abs() < 1e-15);
-    let same = GaussianArray::points(Rows::from_vec(vec![1.0; 3], 1).unwrap()).unwrap();
+    let same = GaussianArray::exact(Rows::from_vec(vec![1.0; 3], 1).unwrap()).unwrap();
     assert!(median_gamma(&same, 0).unwrap_err().to_string().contains("gamma = \"median\" needs"));
 }

@@ -347,7 +347,7 @@ mod tests {
         let row = x.means().row(t);
         let moved: Vec<[f64; 2]> =
             nodes.iter().map(|e| image(&root, e)).map(|a| [row[0] + a[0], row[1] + a[1]]).collect();
-        let points = GaussianArray::points(Rows::from_vec(moved.concat(), 2).unwrap()).unwrap();
+        let points = GaussianArray::exact(Rows::from_vec(moved.concat(), 2).unwrap()).unwrap();
         let kernel = gram(&points, Some(support), options, &Control::new()).unwrap();
         for (k, e) in nodes.iter().enumerate() {
             let term = |i: usize| {
@@ -434,7 +434,7 @@ mod tests {
     #[test]
     fn a_little_noise_is_the_gradient_times_it() {
         let mut numbers = Numbers::new(2);
-        let support = GaussianArray::points(means(&mut numbers, 7, 2)).unwrap();
+        let support = GaussianArray::exact(means(&mut numbers, 7, 2)).unwrap();
         let coef = coefficients(&mut numbers, 7, 1);
         let row = [0.3, -0.2];
         for coupling in COUPLINGS {

@@ -22,14 +22,15 @@ const BLOCK: usize = 64 << 20;
 /// [`gram`] between mixtures: n x m numbers.
 ///
 /// ```
-/// use uncertain::{Control, GaussianArray, MixtureArray, Rows, probabilistic_kernel};
+/// use uncertain::ndarray::arr1;
+/// use uncertain::prelude::*;
+/// use uncertain::{MixtureArray, kernels};
 ///
-/// # fn main() -> uncertain::Result<()> {
+/// # fn main() -> Result<()> {
 /// // One row that is 0 or 1, and one that is 1.
-/// let points = GaussianArray::points(Rows::from_vec(vec![0.0, 1.0, 1.0], 1)?)?;
+/// let points = GaussianArray::exact(arr1(&[0.0, 1.0, 1.0]))?;
 /// let rows = MixtureArray::new(points, vec![0, 2, 3], vec![0.5, 0.5, 1.0])?;
-/// let options = probabilistic_kernel::RbfOptions::new(1.0);
-/// let gram = probabilistic_kernel::folded(&rows, None, &options, &Control::new())?;
+/// let gram = kernels::probabilistic_rbf(&rows, &rows, 1.0)?;
 /// assert!((gram[[0, 1]] - 0.5 * (1.0 + (-0.5_f64).exp())).abs() < 1e-15);
 /// # Ok(())
 /// # }

@@ -88,21 +88,6 @@ impl RbfOptions {
 /// For different numbers of features, a sigma that is not positive and finite (or so small that
 /// x / sigma has no meaning), more memory than allowed (told before it is taken), and
 /// [`Error::Interrupted`].
-///
-/// ```
-/// use uncertain::{Control, Covariances, GaussianArray, Rows, probabilistic_kernel};
-///
-/// # fn main() -> uncertain::Result<()> {
-/// let means = Rows::from_vec(vec![0.0, 1.0], 1)?;
-/// let errors = Rows::from_vec(vec![1.0, 2.0], 1)?;
-/// let data = GaussianArray::new(means, Covariances::from_std(errors))?;
-/// let gram = probabilistic_kernel::gram(&data, None, &probabilistic_kernel::RbfOptions::new(1.0), &Control::new())?;
-/// // U = 1 - 2, so kappa = (1 + 1)^{-1/2} exp(-1 / (2 (1 + 1)))
-/// assert!((gram[[0, 1]] - 0.5_f64.sqrt() * (-0.25_f64).exp()).abs() < 1e-15);
-/// assert_eq!(gram[[1, 1]], 1.0);
-/// # Ok(())
-/// # }
-/// ```
 pub fn gram(
     x: &GaussianArray,
     z: Option<&GaussianArray>,
@@ -123,22 +108,7 @@ pub fn gram(
 /// can keep theirs.
 ///
 /// # Errors
-/// As in [`gram`], and for `out` of another length. After an error `out` may be written in part.
-///
-/// ```
-/// use uncertain::{Control, Covariances, GaussianArray, Rows, probabilistic_kernel};
-///
-/// # fn main() -> uncertain::Result<()> {
-/// let means = Rows::from_vec(vec![0.0, 1.0, 2.0], 1)?;
-/// let data = GaussianArray::new(means, Covariances::Zero)?;
-/// let mut values = vec![f64::NAN; 9];
-/// let options = probabilistic_kernel::RbfOptions::new(1.0);
-/// probabilistic_kernel::gram_into(&data, None, &options, &Control::new(), &mut values)?;
-/// assert_eq!(values[4], 1.0);
-/// assert!((values[1] - (-0.5_f64).exp()).abs() < 1e-15);
-/// # Ok(())
-/// # }
-/// ```
+/// Those of [`gram`], and for `out` of another length. After an error `out` may be written in part.
 pub fn gram_into(
     x: &GaussianArray,
     z: Option<&GaussianArray>,

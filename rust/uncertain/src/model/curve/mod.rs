@@ -112,7 +112,7 @@ impl Params {
 
     fn density(&self) -> deconvolution::Params {
         let params = deconvolution::Params::new().components(self.components).reg(self.reg).seed(self.seed);
-        params.threads(self.threads).tol(1e-10).max_iter(5000)
+        params.tol(1e-10).max_iter(5000)
     }
 }
 
@@ -158,16 +158,18 @@ pub struct Fit {
 /// Fit a curve to readings of x and y.
 ///
 /// ```
-/// use uncertain::curve::{self, Outputs, Params, InitialParameters};
-/// use uncertain::{Control, GaussianArray, Rows};
+/// use uncertain::Control;
+/// use uncertain::curve::{self, InitialParameters, Outputs, Params};
+/// use uncertain::ndarray::arr1;
+/// use uncertain::prelude::*;
 ///
-/// # fn main() -> uncertain::Result<()> {
-/// let x = vec![0.0, 1.0, 2.0, 3.0, 4.0];
-/// let y = x.iter().map(|x| 2.0 * f64::exp(-0.5 * x)).collect();
-/// let rows = GaussianArray::points(Rows::from_vec(x, 1)?)?;
-/// let outputs = Outputs { values: y, n_outputs: 1, ..Outputs::default() };
+/// # fn main() -> Result<()> {
+/// let x = arr1(&[0.0, 1.0, 2.0, 3.0, 4.0]);
+/// let values = x.iter().map(|x| 2.0 * f64::exp(-0.5 * x)).collect();
+/// let outputs = Outputs { values, n_outputs: 1, ..Outputs::default() };
 /// let decay = |x: &[f64], p: &[f64]| p[0] * f64::exp(-p[1] * x[0]);
-/// let fit = curve::fit(&Params::new().check()?, &decay, &InitialParameters::new(vec![1.0, 1.0]), &rows, &outputs, &Control::new())?;
+/// let (rows, start) = (GaussianArray::exact(x)?, InitialParameters::new(vec![1.0, 1.0]));
+/// let fit = curve::fit(&Params::new().check()?, &decay, &start, &rows, &outputs, &Control::new())?;
 /// assert!((fit.parameters[0] - 2.0).abs() < 1e-6 && (fit.parameters[1] - 0.5).abs() < 1e-6);
 /// # Ok(())
 /// # }

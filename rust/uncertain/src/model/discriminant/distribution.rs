@@ -35,7 +35,7 @@ impl Model {
     ///
     /// That is another question than [`decision`](Self::decision) answers, whose densities contain S_i: there a vague
     /// row has a score near that of the priors, here a mean near the score of its x_i, and a large deviation.
-    pub fn decision_distribution<'a>(
+    pub(crate) fn decision_distribution<'a>(
         &self,
         data: impl Into<Incomplete<'a>>,
         control: &Control,
@@ -107,7 +107,8 @@ impl<'a> Spread<'a> {
         let components: Vec<usize> = (0..all.n_components()).filter(|&k| all.weights()[k] > 0.0).collect();
         let of = |part: &dyn Fn(usize) -> Vec<f64>| components.iter().flat_map(|&k| part(k)).collect::<Vec<f64>>();
         let weights = of(&|k| vec![all.weights()[k]]);
-        let mixture = Mixture::new(weights, of(&|k| all.mean(k).to_vec()), of(&|k| all.covariance(k).to_vec()), d)?;
+        let mixture =
+            Mixture::from_packed(weights, of(&|k| all.mean(k).to_vec()), of(&|k| all.covariance(k).to_vec()), d)?;
         let closed = components.len() == 2;
         let tied = components.iter().all(|&k| all.covariance(k) == all.covariance(components[0]));
         let dims = match (closed, tied) {

@@ -26,7 +26,6 @@ use crate::deconvolution::RemoteEm;
 use crate::deconvolution::{self, Components, FittedMixture, Mixture, Observed, PerClass, Report, log_sum};
 use crate::error::{Error, Result};
 use crate::mixture::normalise_logs;
-use crate::model::one_vs_rest;
 use crate::number;
 use crate::params::{Valid, builder};
 use crate::readable::readable;
@@ -71,7 +70,7 @@ impl ValidParams {
     /// # Errors
     /// Another number of priors than of classes, a class with fewer rows than components, a feature that is missing in
     /// every row of a class, numbers that overflow, [`Error::Interrupted`].
-    pub fn fit<'a>(
+    pub(crate) fn fit<'a>(
         &self,
         data: impl Into<Incomplete<'a>>,
         labels: &Labels,
@@ -99,7 +98,7 @@ impl ValidParams {
 
     /// [`fit`](Self::fit) by passes over rows held by other processes.
     fn fit_remote(&self, remote: &RemoteRows<'_>, control: &Control) -> Result<Model> {
-        let (sample, labels) = (remote.sample.rows, remote.sample.labels()?);
+        let (sample, labels) = (remote.sample.rows(), remote.sample.labels()?);
         let classes = labels.n_classes();
         let groups = (0..classes).map(|class| Some(labels.class_rows(class))).collect();
         let rows = RemoteEm::new(&self.0.em, "every class", remote.rows, sample, labels.weights(), groups, control)?;
@@ -157,18 +156,13 @@ impl Model {
         Ok(Self { mixture, n_classes, report: None })
     }
 
-    /// The most probable class of every row.
-    pub fn predict<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Vec<u32>> {
-        Ok(self.log_proba(data, control)?.outer_iter().map(one_vs_rest::largest).collect())
-    }
-
     /// P(c | x_i), n x C.
-    pub fn predict_proba<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
+    pub(crate) fn predict_proba<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         Ok(self.log_proba(data, control)?.mapv_into(f64::exp))
     }
 
     /// log P(1 | x_i) - log P(0 | x_i), n x 1; for more than two classes log P of each, n x C.
-    pub fn decision<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
+    pub(crate) fn decision<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         let logs = self.log_proba(data, control)?;
         if self.n_classes > 2 {
             return Ok(logs);
@@ -180,7 +174,7 @@ impl Model {
     ///
     /// # Errors
     /// Rows of another size, a stop, and a row further than 1e154 standard deviations from all classes.
-    pub fn log_proba<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
+    pub(crate) fn log_proba<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         let mut logs = self.log_joint(data, control)?;
         normalise_logs(&mut logs, self.n_classes)?;
         self.matrix(logs)
@@ -252,8 +246,8 @@ mod tests {
             let control = Control::new();
             let why = model.predict_proba(&rows, &control).unwrap_err().to_string();
             assert!(why.starts_with("row 1"), "{why}");
-            assert!(model.predict(&rows, &control).is_err() && model.decision(&rows, &control).is_err());
-            assert!(model.predict(&rows.slice(0..1), &control).is_ok());
+            assert!(model.decision(&rows, &control).is_err());
+            assert!(model.decision(&rows.slice(0..1), &control).is_ok());
         }
         // The centre, known to nothing: variances of the differences overflow.
         for (shared, k) in [(true, 1), (true, 2), (false, 2)] {

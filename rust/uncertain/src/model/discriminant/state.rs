@@ -4,18 +4,18 @@ use ndarray::Array2;
 
 use super::{Model, Params, ValidParams};
 use crate::control::Control;
-use crate::data::Incomplete;
+use crate::data::{Dataset, Incomplete};
 use crate::deconvolution::{Components, Mixture, Observed, ReportHeader, log_sum};
 use crate::error::{Error, Result};
-use crate::state::{About, Arrays, Fitted, OfMixtures, Parameters, Parts, Predictor, RemoteRows, Training, header};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parameters, Parts, Predictor, RemoteRows, header};
 
 impl Parameters for Params {
     fn check(self) -> Result<ValidParams> {
         Self::check(self)
     }
 
-    fn set_threads(&mut self, threads: Option<usize>) {
-        self.em.threads = threads;
+    fn control_mut(&mut self) -> Option<&mut Control> {
+        self.em.control_mut()
     }
 }
 
@@ -26,8 +26,8 @@ impl Fitted for Model {
     type Header = Header;
     const OF_MIXTURES: OfMixtures = OfMixtures::Likelihood;
 
-    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
-        Ok(params.fit(training.rows, training.labels()?, control)?.0)
+    fn fit(params: &ValidParams, data: &Dataset, control: &Control) -> Result<Self> {
+        Ok(params.fit(data.rows(), data.labels()?, control)?.0)
     }
 
     fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {

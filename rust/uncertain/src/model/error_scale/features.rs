@@ -288,7 +288,7 @@ pub(in crate::model) fn fit(
     let sizes: Vec<f64> = factors.iter().map(|(f, _)| *f).collect();
     Ok(FeatureScale {
         factors,
-        mixture: Mixture::new(vec![1.0], found.at[..d].to_vec(), covariance, d)?,
+        mixture: Mixture::from_packed(vec![1.0], found.at[..d].to_vec(), covariance, d)?,
         data: with_errors_scaled(rows.gaussians(), &sizes)?,
     })
 }

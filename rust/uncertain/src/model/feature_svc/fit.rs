@@ -32,12 +32,12 @@ impl ValidParams {
     /// # Errors
     /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
     /// probabilities, rows whose features overflow, no memory, [`Error::Interrupted`].
-    pub fn fit(&self, data: impl Into<MixtureArray>, labels: &Labels, control: &Control) -> Result<Model> {
+    pub(crate) fn fit(&self, data: impl Into<MixtureArray>, labels: &Labels, control: &Control) -> Result<Model> {
         let data = data.into();
         labels.check_rows(data.n_rows())?;
         labels.check_every_class()?;
         let rows = Present::new(&data, labels)?;
-        parallel::install(self.0.threads, || self.fit_rows(&rows.data, &rows.known, control))?
+        parallel::install(control.threads(), || self.fit_rows(&rows.data, &rows.known, control))?
     }
 
     fn fit_rows(&self, data: &MixtureArray, labels: &Labels, control: &Control) -> Result<Model> {
@@ -136,7 +136,7 @@ fn counted(data: &MixtureArray) -> Result<GaussianArray> {
     if data.is_gaussian() {
         return Ok(data.components().clone());
     }
-    GaussianArray::points(Rows::from_vec(vec![0.0; data.n_rows()], 1)?)
+    GaussianArray::exact(Rows::from_vec(vec![0.0; data.n_rows()], 1)?)
 }
 
 /// The numbers of the rows of a pair of classes.

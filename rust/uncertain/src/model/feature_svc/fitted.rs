@@ -8,7 +8,6 @@ use crate::error::{Error, Result};
 use crate::kernel::features::RandomFeatures;
 use crate::model::FitReport;
 use crate::model::one_vs_one::{probabilities, votes};
-use crate::model::one_vs_rest::classes;
 use crate::model::platt::Sigmoid;
 use crate::{linalg, parallel};
 
@@ -39,7 +38,7 @@ impl Model {
     ///
     /// # Errors
     /// Sizes that do not fit together.
-    pub fn from_parts(
+    pub(crate) fn from_parts(
         map: RandomFeatures,
         sigma: f64,
         n_classes: usize,
@@ -65,7 +64,7 @@ impl Model {
     ///
     /// # Errors
     /// Another number of features than fitted, rows whose features overflow, [`Error::Interrupted`].
-    pub fn pair_scores(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Array2<f64>> {
+    pub(crate) fn pair_scores(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Array2<f64>> {
         let data = data.into();
         let source = self.map.prepare_mixtures(&data)?;
         let scores = scores(&source, self.coef.view(), &self.intercept, control)?;
@@ -77,17 +76,9 @@ impl Model {
     /// [`kernel_svc`](crate::kernel_svc::SvcExpansion::decision).
     ///
     /// # Errors
-    /// As in [`pair_scores`](Self::pair_scores).
-    pub fn decision(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Array2<f64>> {
+    /// Those of [`pair_scores`](Self::pair_scores).
+    pub(crate) fn decision(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Array2<f64>> {
         Ok(votes(self.pair_scores(data, control)?, self.n_classes))
-    }
-
-    /// The class code of every row: the sign of the score, or the class of the largest one.
-    ///
-    /// # Errors
-    /// As in [`pair_scores`](Self::pair_scores).
-    pub fn predict(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Vec<u32>> {
-        Ok(classes(self.decision(data, control)?.view()))
     }
 
     /// P(class | row), n x K, rows summing to 1, from the sigmoids of the pairs as in
@@ -96,7 +87,7 @@ impl Model {
     /// # Errors
     /// [`Error::Data`] when the model was fitted without probabilities, and those of
     /// [`pair_scores`](Self::pair_scores).
-    pub fn predict_proba(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Array2<f64>> {
+    pub(crate) fn predict_proba(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Array2<f64>> {
         let sigmoids = self.platt.as_ref().ok_or_else(Error::no_probabilities)?;
         Ok(probabilities(self.pair_scores(data, control)?.view(), sigmoids, self.n_classes))
     }

@@ -10,16 +10,15 @@
 //! the exact kernel, so that with more features the model goes over into that of `kernel_svc`.
 //!
 //! ```
-//! use uncertain::feature_svc::Params;
-//! use uncertain::{Control, Covariances, GaussianArray, Labels, Rows};
+//! use uncertain::feature_svc;
+//! use uncertain::ndarray::arr1;
+//! use uncertain::prelude::*;
 //!
-//! # fn main() -> uncertain::Result<()> {
-//! let means = Rows::from_vec(vec![0.0, 0.5, 3.0, 3.5, 6.0], 1)?;
-//! let errors = Rows::from_vec(vec![0.1, 0.5, 0.1, 0.5, 0.2], 1)?;
-//! let data = GaussianArray::new(means, Covariances::from_std(errors))?;
-//! let labels = Labels::new(vec![0, 0, 1, 1, 0], 2)?;
-//! let model = Params::new().c(10.0).n_components(200).check()?.fit(&data, &labels, &Control::new())?;
-//! assert_eq!(model.predict(&data, &Control::new())?, [0, 0, 1, 1, 0]);
+//! # fn main() -> Result<()> {
+//! let rows = GaussianArray::from_std(arr1(&[0.0, 0.5, 3.0, 3.5, 6.0]), arr1(&[0.1, 0.5, 0.1, 0.5, 0.2]))?;
+//! let data = Dataset::classification(&rows, [0, 0, 1, 1, 0])?;
+//! let model = feature_svc::Params::new().c(10.0).n_components(200).fit(&data)?;
+//! assert_eq!(model.predict(&rows)?, arr1(&[0, 0, 1, 1, 0]));
 //! assert!(model.fits[0].gap <= 1e-6);
 //! # Ok(())
 //! # }

@@ -5,13 +5,13 @@ use ndarray::Array2;
 
 use super::{Model, Params, ValidParams};
 use crate::control::Control;
-use crate::data::Incomplete;
+use crate::data::{Dataset, Incomplete};
 use crate::error::{Error, Result};
 use crate::kernel::features::RandomFeatures;
 use crate::model::FitReport;
 use crate::model::platt::Sigmoid;
 use crate::number;
-use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, Training, as_mixtures, header};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, as_mixtures, header};
 
 header! {
     n_classes: usize,
@@ -26,8 +26,8 @@ impl Fitted for Model {
     type Header = Header;
     const OF_MIXTURES: OfMixtures = OfMixtures::Own;
 
-    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
-        params.fit(as_mixtures(training.rows)?, training.labels()?, control)
+    fn fit(params: &ValidParams, data: &Dataset, control: &Control) -> Result<Self> {
+        params.fit(as_mixtures(data.rows())?, data.labels()?, control)
     }
 
     fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Header {

@@ -5,6 +5,7 @@ use crate::control::Control;
 use crate::data::Labels;
 use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::{Error, Result};
+use crate::estimator::Classifier;
 use crate::kernel::probabilistic_rbf::{self, Coupling};
 use crate::solver::Status;
 use crate::solver::smo::Dense;
@@ -28,8 +29,12 @@ fn circle(n: usize, k: u32) -> (GaussianArray, Labels) {
     (data, Labels::new(codes, k as usize).unwrap())
 }
 
+fn fit_on(threads: usize, params: Params, data: &GaussianArray, labels: &Labels) -> Model {
+    params.check().unwrap().fit(data, labels, &Control::new().with_threads(threads)).unwrap()
+}
+
 fn fit(params: Params, data: &GaussianArray, labels: &Labels) -> Model {
-    params.check().unwrap().fit(data, labels, &Control::new()).unwrap()
+    fit_on(2, params, data, labels)
 }
 
 /// The exact C-SVM on the Gram matrix of the features: the same problem, by another algorithm.
@@ -89,7 +94,7 @@ fn probabilities_are_calibrated_on_rows_not_seen() {
         let (data, labels) = circle(240, k);
         let model = fit(Params::new().n_components(100).probability(true).tol(1e-4), &data, &labels);
         let p = model.predict_proba(&data, &Control::new()).unwrap();
-        let classes = model.predict(&data, &Control::new()).unwrap();
+        let classes = Classifier::predict(&model, &data).unwrap();
         assert_eq!(p.dim(), (240, k as usize));
         assert!(p.outer_iter().all(|row| (row.sum() - 1.0).abs() < 1e-12 && row.iter().all(|p| *p >= 0.0)));
         let (mut hits, mut sum) = (0.0, 0.0);
@@ -106,8 +111,8 @@ fn threads_change_nothing_and_rows_without_weight_are_absent() {
     let (data, labels) = circle(600, 3);
     {
         let params = Params::new().n_components(30).probability(true).tol(1e-5);
-        let one = fit(params.clone().threads(Some(1)), &data, &labels);
-        let two = fit(params.clone().threads(Some(3)), &data, &labels);
+        let one = fit_on(1, params.clone(), &data, &labels);
+        let two = fit_on(3, params.clone(), &data, &labels);
         assert_eq!((&one.coef, &one.intercept, &one.platt), (&two.coef, &two.intercept, &two.platt));
         let weights: Vec<f64> = (0..600).map(|i| if i % 5 == 0 { 0.0 } else { 2.0 }).collect();
         let kept: Vec<usize> = (0..600).filter(|i| i % 5 != 0).collect();
@@ -149,7 +154,6 @@ fn what_cannot_be_fitted_is_refused() {
         Params::new().sigma(f64::NAN),
         Params::new().n_components(0),
         Params::new().folds(1),
-        Params::new().threads(Some(0)),
         Params::new().tol(-1.0),
     ] {
         assert!(bad.check().is_err());
@@ -157,7 +161,7 @@ fn what_cannot_be_fitted_is_refused() {
     let model = run(Params::new().n_components(5), &labels).unwrap();
     assert!(model.memory > 0);
     assert!(model.predict_proba(&data, &Control::new()).is_err());
-    let narrow = GaussianArray::points(Rows::from_vec(vec![0.0; 3], 1).unwrap()).unwrap();
+    let narrow = GaussianArray::exact(Rows::from_vec(vec![0.0; 3], 1).unwrap()).unwrap();
     assert!(model.decision(&narrow, &Control::new()).is_err());
     let control = Control::new();
     control.stop();

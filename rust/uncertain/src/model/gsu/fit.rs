@@ -21,7 +21,7 @@ impl ValidParams {
     /// # Errors
     /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
     /// probabilities, numbers so large that the objective overflows, [`Error::Interrupted`](crate::Error::Interrupted).
-    pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
+    pub(crate) fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         let p = &self.0;
         let loss = p.loss.build(None);
         let fit = |rows: &TwoClasses<'_>, near: Option<&NearFold<'_>>, control: &Control| {
@@ -33,7 +33,7 @@ impl ValidParams {
             let steps = online::steps_worth(p.solver, &solution);
             Ok((solution, steps))
         };
-        let (linear, steps) = fit_one_vs_rest(data, labels, &p.calibration, p.options.seed, p.threads, control, fit)?;
+        let (linear, steps) = fit_one_vs_rest(data, labels, &p.calibration, p.options.seed, control, fit)?;
         Ok(Model { linear, steps: steps.into_iter().max().unwrap_or(0) })
     }
 
@@ -44,8 +44,7 @@ impl ValidParams {
             return Err(Error::parameter("solver", "\"sgd\"", "one that passes over all rows: auto, newton or lbfgs"));
         }
         let loss = RemoteLoss::Kind(p.loss);
-        let plan =
-            Plan { loss, fit_intercept: p.fit_intercept, solver: p.solver, options: &p.options, threads: p.threads };
+        let plan = Plan { loss, fit_intercept: p.fit_intercept, solver: p.solver, options: &p.options };
         let (linear, _) = classify(remote, &plan, &p.calibration, |_| p.alpha, control)?;
         Ok(Model { linear, steps: online::SOLVED_STEPS })
     }
@@ -54,8 +53,8 @@ impl ValidParams {
     /// the parameters does not matter, and all hyperplanes have the same one.
     ///
     /// # Errors
-    /// As in [`fit`](Self::fit), and too few rows or groups of a class.
-    pub fn path(
+    /// Those of [`fit`](Self::fit), and too few rows or groups of a class.
+    pub(crate) fn path(
         &self,
         data: &GaussianArray,
         labels: &Labels,
@@ -65,7 +64,7 @@ impl ValidParams {
         let p = &self.0;
         let loss = p.loss.build(None);
         let options = Options { tol: p.options.tol.max(TOL), ..p.options };
-        path_one_vs_rest(data, labels, alphas, p.threads, control, |rows, alpha, start, control| {
+        path_one_vs_rest(data, labels, alphas, control, |rows, alpha, start, control| {
             self.solve(rows, alpha, &*loss, &options, start, control)
         })
     }

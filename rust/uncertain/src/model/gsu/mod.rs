@@ -9,25 +9,24 @@
 //!
 //! ```
 //! use uncertain::file::{self, Class, Saved};
+//! use uncertain::gsu;
+//! use uncertain::ndarray::{arr1, arr2};
+//! use uncertain::prelude::*;
 //! use uncertain::step::Step;
-//! use uncertain::{Control, Covariances, GaussianArray, Labels, Rows, gsu};
 //!
-//! # fn main() -> uncertain::Result<()> {
+//! # fn main() -> Result<()> {
 //! // Four rows in the plane; the second number of each is known only to +-2.
-//! let means = Rows::from_vec(vec![1.0, 2.0, 1.2, -1.0, -1.0, 1.5, -0.8, -2.0], 2)?;
-//! let errors = Rows::from_vec([0.1, 2.0].repeat(4), 2)?;
-//! let data = GaussianArray::new(means, Covariances::from_std(errors))?;
-//! let labels = Labels::new(vec![1, 1, 0, 0], 2)?;
+//! let means = arr2(&[[1.0, 2.0], [1.2, -1.0], [-1.0, 1.5], [-0.8, -2.0]]);
+//! let rows = GaussianArray::from_std(means, arr2(&[[0.1, 2.0]; 4]))?;
+//! let data = Dataset::classification(&rows, [1, 1, 0, 0])?;
 //!
-//! let params = gsu::Params::new().alpha(0.01).check()?;
-//! let model = params.fit(&data, &labels, &Control::new())?;
-//! assert_eq!(model.predict(&data)?, [1, 1, 0, 0]);
+//! let model = gsu::Params::new().alpha(0.01).fit(&data)?;
+//! assert_eq!(model.predict(&rows)?, arr1(&[1, 1, 0, 0]));
 //! assert!(model.fits[0].gap <= 1e-6); // certified: the objective is within 1e-6 of the best possible one
 //!
-//! let classes = vec![Class::from("no"), Class::from("yes")];
-//! let saved = Saved::new(vec![Step::new(model, params)], classes);
+//! let saved = Saved::new(vec![Step::from_model(model)], vec![Class::from("no"), Class::from("yes")]);
 //! let loaded = file::load_from_bytes(&file::save_to_bytes(&saved)?)?; // or file::write, file::read
-//! assert_eq!(loaded.predict(&data)?, [1, 1, 0, 0]);
+//! assert_eq!(loaded.predict(&rows)?, arr1(&[1, 1, 0, 0]));
 //! # Ok(())
 //! # }
 //! ```
@@ -39,23 +38,23 @@ mod state;
 
 pub use params::{Params, ValidParams};
 
-use crate::model::linear::Classifier;
+use crate::model::linear::LinearClassifier;
 
 /// A fitted SVM-GSU.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Model {
     /// The hyperplanes and all predictions.
-    pub linear: Classifier,
-    /// SGD steps behind the hyperplanes, where [`partial_fit`](ValidParams::partial_fit) goes on.
+    pub linear: LinearClassifier,
+    /// SGD steps behind the hyperplanes, where [`partial_fit`](Params::partial_fit) goes on.
     pub steps: u64,
 }
 
 /// A fitted SVM-GSU answers as its hyperplanes do: `model.predict(&rows)`, `model.fits`.
 impl std::ops::Deref for Model {
-    type Target = Classifier;
+    type Target = LinearClassifier;
 
-    fn deref(&self) -> &Classifier {
+    fn deref(&self) -> &LinearClassifier {
         &self.linear
     }
 }

@@ -5,7 +5,7 @@ use crate::control::Control;
 use crate::data::{GaussianArray, Labels};
 use crate::error::{Error, Result};
 use crate::model::FitReport;
-use crate::model::linear::{Classifier, TwoClasses, positive_classes};
+use crate::model::linear::{LinearClassifier, TwoClasses, positive_classes};
 use crate::objective::Derivatives;
 use crate::parallel;
 use crate::solver::sgd::{self, State};
@@ -29,7 +29,7 @@ impl ValidParams {
     ///
     /// # Errors
     /// Sizes that do not fit the rows or the model, [`Error::Interrupted`].
-    pub fn partial_fit(
+    pub(crate) fn partial_fit(
         &self,
         model: Option<&Model>,
         data: &GaussianArray,
@@ -40,7 +40,7 @@ impl ValidParams {
         let (d, n_classes) = (data.n_features(), labels.n_classes());
         let mut model = match model {
             Some(model) => model.clone(),
-            None => Model { linear: Classifier::zero(d, positive_classes(n_classes).len()), steps: 0 },
+            None => Model { linear: LinearClassifier::zero(d, positive_classes(n_classes).len()), steps: 0 },
         };
         let (before, classes) = (model.linear.n_features(), model.linear.n_classes());
         if before != d {
@@ -50,7 +50,7 @@ impl ValidParams {
             return Err(Error::shape("labels", format!("{classes} classes, as in earlier batches"), n_classes));
         }
         model.linear.platt = None;
-        parallel::install(self.0.threads, || self.run_batch(&mut model, data, labels, control))??;
+        parallel::install(control.threads(), || self.run_batch(&mut model, data, labels, control))??;
         Ok(model)
     }
 

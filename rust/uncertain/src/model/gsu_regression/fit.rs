@@ -7,7 +7,7 @@ use crate::data::{GaussianArray, Targets, Weights};
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
 use crate::model::FitReport;
-use crate::model::linear::{Plan, Regressor, regress};
+use crate::model::linear::{LinearRegressor, Plan, regress};
 use crate::objective::Problem;
 use crate::parallel;
 use crate::solver::{Solution, SolverKind, Status, fit_linear};
@@ -19,7 +19,7 @@ impl ValidParams {
     ///
     /// # Errors
     /// Sizes that do not fit, an objective that overflows, [`Error::Interrupted`].
-    pub fn fit(&self, data: &GaussianArray, targets: &Targets, control: &Control) -> Result<Regressor> {
+    pub(crate) fn fit(&self, data: &GaussianArray, targets: &Targets, control: &Control) -> Result<LinearRegressor> {
         self.fit_from(data, targets, None, control)
     }
 
@@ -28,9 +28,9 @@ impl ValidParams {
         &self,
         data: &GaussianArray,
         targets: &Targets,
-        start: Option<&Regressor>,
+        start: Option<&LinearRegressor>,
         control: &Control,
-    ) -> Result<Regressor> {
+    ) -> Result<LinearRegressor> {
         targets.check_rows(data.n_rows())?;
         let rows = Present::new(data, targets)?;
         let (data, targets, variances) = (&rows.data, rows.known.values(), rows.known.variances());
@@ -59,7 +59,7 @@ impl ValidParams {
             from.coef.iter().map(|w| w / scale).chain([b]).collect()
         });
         let solve = || fit_linear(&problem, params.solver, &params.options, start.as_deref(), control);
-        let solution = parallel::install(params.threads, || match tube {
+        let solution = parallel::install(control.threads(), || match tube {
             Some(epsilon) => tube::fit(&problem, epsilon, params.solver, &params.options, solve, control),
             None => solve(),
         })??;
@@ -67,7 +67,7 @@ impl ValidParams {
     }
 
     /// [`fit`](Self::fit) by passes over rows held by other processes.
-    pub(super) fn fit_remote(&self, remote: &RemoteRows<'_>, control: &Control) -> Result<Regressor> {
+    pub(super) fn fit_remote(&self, remote: &RemoteRows<'_>, control: &Control) -> Result<LinearRegressor> {
         let params = &self.0;
         if params.solver == SolverKind::Sgd {
             return Err(Error::parameter("solver", "\"sgd\"", "one that passes over all rows: auto, newton or lbfgs"));
@@ -92,7 +92,6 @@ impl ValidParams {
             fit_intercept: params.fit_intercept,
             solver: params.solver,
             options: &params.options,
-            threads: params.threads,
         };
         if let LossKind::EpsilonInsensitive { epsilon } = params.loss {
             let b = if params.fit_intercept { 0.5 * (low + high) } else { 0.0 };
@@ -115,7 +114,7 @@ impl ValidParams {
     }
 
     /// The model of a solution for targets of this center and scale.
-    fn in_units(&self, solution: &Solution, center: f64, scale: f64, power: i32) -> Result<Regressor> {
+    fn in_units(&self, solution: &Solution, center: f64, scale: f64, power: i32) -> Result<LinearRegressor> {
         let mut fit = FitReport::from(solution);
         fit.objective *= scale.powi(power);
         let coef: Vec<f64> = solution.w.iter().map(|w| w * scale).collect();
@@ -125,7 +124,7 @@ impl ValidParams {
                 "the targets are too large for double precision; divide them by a constant".into(),
             ));
         }
-        Ok(Regressor { coef, intercept, fit })
+        Ok(LinearRegressor { coef, intercept, fit })
     }
 }
 

@@ -13,16 +13,16 @@
 //! alpha' = alpha and delta' = delta / k with the losses that are square near zero). The relative gap is the same.
 //!
 //! ```
-//! use uncertain::gsu_regression::Params;
-//! use uncertain::loss::LossKind;
-//! use uncertain::{Control, Covariances, GaussianArray, Rows, Targets};
+//! use uncertain::gsu_regression;
+//! use uncertain::losses::LossKind;
+//! use uncertain::ndarray::arr1;
+//! use uncertain::prelude::*;
 //!
-//! # fn main() -> uncertain::Result<()> {
-//! let means = Rows::from_vec(vec![0.0, 1.0, 2.0, 3.0], 1)?;
-//! let data = GaussianArray::new(means, Covariances::from_std(Rows::from_vec(vec![0.1; 4], 1)?))?;
-//! let params = Params::new().loss(LossKind::Huber { delta: 1.0 }).alpha(1e-6).check()?;
-//! let model = params.fit(&data, &Targets::new(vec![1.0, 3.0, 5.0, 7.0])?, &Control::new())?;
-//! let (mean, std) = model.predict_distribution(&data)?;
+//! # fn main() -> Result<()> {
+//! let rows = GaussianArray::from_std(arr1(&[0.0, 1.0, 2.0, 3.0]), arr1(&[0.1; 4]))?;
+//! let data = Dataset::regression(&rows, [1.0, 3.0, 5.0, 7.0])?;
+//! let model = gsu_regression::Params::new().loss(LossKind::Huber { delta: 1.0 }).alpha(1e-6).fit(&data)?;
+//! let (mean, std) = model.predict_distribution(&rows)?;
 //! assert!((mean[3] - 7.0).abs() < 0.1);
 //! assert!((std[3] - 0.1 * model.coef[0].abs()).abs() < 1e-12);
 //! # Ok(())

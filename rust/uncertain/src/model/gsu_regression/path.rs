@@ -11,7 +11,7 @@ use crate::data::weights::Present;
 use crate::data::{GaussianArray, Targets};
 use crate::error::{Error, Result};
 use crate::loss::{LossEval, LossKind, Scores};
-use crate::model::linear::Regressor;
+use crate::model::linear::LinearRegressor;
 use crate::model::penalty_path::{TOL, check_penalties, deal_folds};
 use crate::parallel;
 use crate::state::PenaltyPath;
@@ -21,8 +21,8 @@ impl ValidParams {
     /// the parameters does not matter. Rows of one group are held out together.
     ///
     /// # Errors
-    /// As in [`fit`](Self::fit), and fewer than two rows or groups.
-    pub fn path(
+    /// Those of [`fit`](Self::fit), and fewer than two rows or groups.
+    pub(crate) fn path(
         &self,
         data: &GaussianArray,
         targets: &Targets,
@@ -42,7 +42,7 @@ impl ValidParams {
         let folds = deal_folds(n, groups.as_deref())?;
         let of_alphas = alphas.iter().map(|&alpha| {
             let options = crate::solver::Options { tol: self.0.options.tol.max(TOL), ..self.0.options };
-            Params { alpha, options, threads: None, ..self.0.clone() }.check()
+            Params { alpha, options, ..self.0.clone() }.check()
         });
         let params: Vec<Self> = of_alphas.collect::<Result<_>>()?;
         let count = folds.iter().max().map_or(0, |last| *last + 1);
@@ -51,7 +51,7 @@ impl ValidParams {
             let (train, test) = (data.take(&kept)?, data.take(&held)?);
             let (known, unknown) = (targets.take(&kept)?, targets.take(&held)?);
             let control = control.with_task(format!("path, fold {} of {count}", fold + 1));
-            let mut start: Option<Regressor> = None;
+            let mut start: Option<LinearRegressor> = None;
             let mut found = vec![];
             for params in &params {
                 let model = params.fit_from(&train, &known, start.as_ref(), &control)?;
@@ -60,7 +60,7 @@ impl ValidParams {
             }
             Ok((held, found))
         };
-        let parts = parallel::install(self.0.threads, || {
+        let parts = parallel::install(control.threads(), || {
             parallel::map_fine(count as usize, |part| {
                 part.map(|fold| run_fold(fold as u32)).collect::<Result<Vec<_>>>()
             })
@@ -79,7 +79,7 @@ impl ValidParams {
 }
 
 /// The loss of every row under its error bars and the target's.
-fn losses(loss: LossKind, model: &Regressor, rows: &GaussianArray, targets: &Targets) -> Result<Vec<f64>> {
+fn losses(loss: LossKind, model: &LinearRegressor, rows: &GaussianArray, targets: &Targets) -> Result<Vec<f64>> {
     let (m, stds) = model.predict_distribution(rows)?;
     let v: Vec<f64> = stds.iter().map(|s| s * s).collect();
     let mut eval = vec![LossEval::default(); m.len()];

@@ -25,32 +25,12 @@ const CHECKED: usize = 500;
 const TRUSTED: f64 = 1e-4;
 
 impl ValidParams {
-    /// Fit to the targets of some rows; the others are unlabelled.
-    ///
-    /// `targets`: one list of n numbers per output, NaN for unlabelled rows (the same ones in every output).
-    /// `weights`: n numbers >= 0; a row of weight 0 is as good as absent. For classes the targets are -1 and +1:
-    /// one output for two classes, else one per class.
-    ///
-    /// # Errors
-    /// Sizes that do not fit, targets or weights out of range, no label, kernels that the rows cannot have, a
-    /// regulariser or a kernel matrix that is not positive semi-definite, too much memory, and
-    /// [`Error::Interrupted`].
-    pub fn fit(
-        &self,
-        rows: &GaussianArray,
-        targets: &[Vec<f64>],
-        weights: Option<&Weights>,
-        control: &Control,
-    ) -> Result<Model> {
-        self.fit_groups(rows, targets, weights, None, control)
-    }
-
     /// As [`fit`](Self::fit); labels of rows with the same number in `groups` (n numbers) are held out together
     /// where probabilities are calibrated.
     ///
     /// # Errors
-    /// As in [`fit`](Self::fit) and of [`group_folds`](crate::group_folds).
-    pub fn fit_groups(
+    /// Those of [`fit`](Self::fit) and of [`group_folds`](crate::group_folds).
+    pub(crate) fn fit(
         &self,
         rows: &GaussianArray,
         targets: &[Vec<f64>],
@@ -60,7 +40,7 @@ impl ValidParams {
     ) -> Result<Model> {
         let given = Given::new(rows, targets, weights, groups)?;
         self.0.check_rows(rows)?;
-        parallel::install(self.0.threads, || fit(&self.0, given, control))?
+        parallel::install(control.threads(), || fit(&self.0, given, control))?
     }
 }
 

@@ -87,18 +87,7 @@ pub struct Model {
     pub n_labelled: usize,
 }
 
-impl Model {
-    /// Predictions for new rows, n x outputs; `rows` are those of the fit.
-    ///
-    /// # Errors
-    /// Rows that are not of the fit (their number or width), and [`Error::Interrupted`].
-    pub fn predict(&self, new: &GaussianArray, rows: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
-        let intercepts: Vec<f64> = self.outcomes.iter().map(|outcome| outcome.intercept).collect();
-        predict(&self.parts, &intercepts, new, Some(rows), control)
-    }
-}
-
-/// [`Model::predict`] from the parts of a model; a precomputed kernel needs no rows.
+/// Values of the outputs at new rows, n x outputs, from the parts of a model; a precomputed kernel needs no rows of the fit.
 pub(super) fn predict(
     parts: &[FittedView],
     intercepts: &[f64],

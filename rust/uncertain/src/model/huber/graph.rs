@@ -195,7 +195,7 @@ mod tests {
     use crate::data::Rows;
 
     fn line(values: Vec<f64>) -> GaussianArray {
-        GaussianArray::points(Rows::from_vec(values, 1).unwrap()).unwrap()
+        GaussianArray::exact(Rows::from_vec(values, 1).unwrap()).unwrap()
     }
 
     fn dense(operator: &Operator) -> Vec<Vec<f64>> {

@@ -31,7 +31,7 @@ impl Machine {
     ///
     /// # Errors
     /// Parts that do not belong together.
-    pub fn new(model: Model, rows: Option<GaussianArray>, n_classes: usize) -> Result<Self> {
+    pub(crate) fn new(model: Model, rows: Option<GaussianArray>, n_classes: usize) -> Result<Self> {
         let outputs = model.outcomes.len();
         if outputs != if n_classes > 2 { n_classes } else { 1 } || n_classes == 1 {
             return Err(Error::Data(format!("a model of {n_classes} classes cannot have {outputs} outputs")));
@@ -84,7 +84,7 @@ impl Machine {
     ///
     /// # Errors
     /// Another number of features than that of the fit, and [`Error::Interrupted`].
-    pub fn decision(&self, new: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+    pub(crate) fn decision(&self, new: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
         if new.n_features() != self.n_features() {
             return Err(Error::shape("X", format!("{} features as in the fit", self.n_features()), new.n_features()));
         }
@@ -99,30 +99,23 @@ impl Machine {
     /// # Errors
     /// Rows with error bars under a kernel that does not know them, views that their noise couples, and
     /// [`Error::Interrupted`].
-    pub fn decision_distribution(&self, new: &GaussianArray, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
+    pub(crate) fn decision_distribution(
+        &self,
+        new: &GaussianArray,
+        control: &Control,
+    ) -> Result<(Array2<f64>, Array2<f64>)> {
         let means = self.decision(new, control)?;
         let variances = spread::variances(&self.model.parts, new, self.rows.as_ref(), means.ncols(), control)?;
         check_finite(&variances, means.ncols())?;
         Ok((means, variances.mapv(f64::sqrt)))
     }
 
-    /// The class code of every row.
-    ///
-    /// # Errors
-    /// As in [`decision`](Self::decision), and of a regression.
-    pub fn predict(&self, new: &GaussianArray, control: &Control) -> Result<Vec<u32>> {
-        if self.n_classes == 0 {
-            return Err(Error::Data("a regression has no classes".into()));
-        }
-        Ok(one_vs_rest::classes(self.decision(new, control)?.view()))
-    }
-
     /// P(class | row), n x K, rows summing to 1: the sigmoid of the score, for more than two classes divided by
     /// their sum. The score of a row with error bars is an average over them already.
     ///
     /// # Errors
-    /// As in [`decision`](Self::decision), and of a fit without probabilities.
-    pub fn predict_proba(&self, new: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+    /// Those of [`decision`](Self::decision), and of a fit without probabilities.
+    pub(crate) fn predict_proba(&self, new: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
         let sigmoids = self.model.platt.as_ref().ok_or_else(Error::no_probabilities)?;
         let scores = self.decision(new, control)?;
         let exact = Array2::zeros(scores.dim());

@@ -1,8 +1,8 @@
 //! Memory of a fit, before it is taken.
 
 use crate::error::{Error, Result};
+use crate::kernel::probabilistic_rbf::default_max_bytes;
 use crate::parallel;
-use crate::probabilistic_kernel::default_max_bytes;
 
 /// The sizes of a fit, and the bytes it may take.
 ///

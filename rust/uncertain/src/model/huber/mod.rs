@@ -15,20 +15,21 @@
 //! error bars).
 //!
 //! ```
-//! use uncertain::huber::{Params, View};
-//! use uncertain::{Control, GaussianArray, Rows};
+//! use uncertain::huber;
+//! use uncertain::ndarray::{Array1, Axis, arr1};
+//! use uncertain::prelude::*;
 //!
-//! # fn main() -> uncertain::Result<()> {
-//! let x: Vec<f64> = (0..40).map(|i| 0.1 * f64::from(i)).collect();
-//! let mut y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+//! # fn main() -> Result<()> {
+//! let x: Array1<f64> = (0..40).map(|i| 0.1 * f64::from(i)).collect();
+//! let mut y = x.mapv(f64::sin);
 //! y[7] += 5.0; // a wrong label
 //! y[20] = f64::NAN; // no label
-//! let rows = GaussianArray::points(Rows::from_vec(x, 1)?)?;
-//! let model = Params::new().delta(1.0).max_refinements(2).check()?.fit(&rows, &[y], None, &Control::new())?;
-//! assert_eq!(model.outcomes[0].removed[0], 7);
-//! let at = GaussianArray::points(Rows::from_vec(vec![2.0], 1)?)?;
-//! let f = model.predict(&at, &rows, &Control::new())?[[0, 0]];
-//! assert!((f - 2.0_f64.sin()).abs() < 0.05, "{f}");
+//! let rows = GaussianArray::exact(x)?;
+//! let data = Dataset::partial(&rows, &y.insert_axis(Axis(1)), 0)?;
+//! let model = huber::Params::new().delta(1.0).max_refinements(2).fit(&data)?;
+//! assert_eq!(model.model().outcomes[0].removed[0], 7);
+//! let f = Regressor::predict(&model, &GaussianArray::exact(arr1(&[2.0]))?)?;
+//! assert!((f[0] - 2.0_f64.sin()).abs() < 0.05, "{f}");
 //! # Ok(())
 //! # }
 //! ```

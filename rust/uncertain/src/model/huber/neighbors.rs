@@ -144,7 +144,7 @@ mod tests {
     use crate::testing::Numbers;
 
     fn points(values: Vec<f64>, d: usize) -> GaussianArray {
-        GaussianArray::points(Rows::from_vec(values, d).unwrap()).unwrap()
+        GaussianArray::exact(Rows::from_vec(values, d).unwrap()).unwrap()
     }
 
     #[test]

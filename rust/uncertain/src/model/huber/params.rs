@@ -1,10 +1,10 @@
 //! Parameters of Huber regression: unchecked, then checked. Only checked ones can fit.
 
 use crate::error::{Error, Result};
+use crate::kernel::probabilistic_rbf::Coupling;
 use crate::model::Calibration;
 use crate::number;
 use crate::params::{builder, check_not_negative, check_positive, params};
-use crate::probabilistic_kernel::Coupling;
 
 use super::graph::Graph;
 use super::operator::Operator;

@@ -2,7 +2,7 @@
 //!
 //! | kernel | rows with covariances |
 //! |---|---|
-//! | rbf | the expected kernel of two Gaussians ([`probabilistic_kernel`](crate::probabilistic_kernel)) |
+//! | rbf | the expected kernel of two Gaussians ([`probabilistic_kernel`](crate::kernel::probabilistic_rbf)) |
 //! | linear | the means: E x'z of independent draws is the product of the means |
 //! | quadratic, polynomial | refused |
 //! | precomputed | the rows are those of the kernel matrix itself |
@@ -14,10 +14,10 @@ use crate::control::Control;
 use crate::data::covariance::Kind;
 use crate::data::{GaussianArray, distinct};
 use crate::error::{Error, Result};
+use crate::kernel::probabilistic_rbf::{Coupling, RbfOptions, gram};
 use crate::kernel::{PointKernel, median_gamma};
 use crate::linalg::dense::Matrix;
 use crate::number;
-use crate::probabilistic_kernel::{self, Coupling, RbfOptions};
 
 /// The kernel of a view as the caller wishes it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, strum::IntoStaticStr)]
@@ -120,7 +120,7 @@ impl Kernel {
             Self::Rbf { coupling, .. } => {
                 // The caller has counted the memory.
                 let options = RbfOptions { coupling, max_bytes: Some(u64::MAX), ..RbfOptions::new(self.sigma()) };
-                probabilistic_kernel::gram(x, Some(z), &options, control)
+                gram(x, Some(z), &options, control)
             }
             _ => self.point().gram(x.means(), Some(z.means()), control),
         }
@@ -170,7 +170,7 @@ impl<'a> Source<'a> {
         let mut source = Self { kernel, rows, order, all: None };
         if let (true, Kernel::Rbf { coupling, .. }) = (stored(&kernel, &source.rows), kernel) {
             let options = RbfOptions { coupling, max_bytes, ..RbfOptions::new(kernel.sigma()) };
-            source.all = Some(probabilistic_kernel::gram(&source.rows, None, &options, control)?);
+            source.all = Some(gram(&source.rows, None, &options, control)?);
         }
         Ok(source)
     }
@@ -248,7 +248,7 @@ impl<'a> Source<'a> {
             (None, Kernel::Rbf { coupling, .. }) => {
                 let options =
                     RbfOptions { coupling, max_bytes: Some(u64::MAX), ..RbfOptions::new(self.kernel.sigma()) };
-                probabilistic_kernel::gram(&rows(), None, &options, control)?
+                gram(&rows(), None, &options, control)?
             }
             (None, Kernel::Linear | Kernel::Quadratic | Kernel::Polynomial { .. }) => {
                 self.kernel.point().gram(rows().means(), None, control)?

@@ -13,8 +13,8 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::data::covariance::Kind;
 use crate::error::{Error, Result};
+use crate::kernel::probabilistic_rbf::{Coupling, RbfOptions, score_variances};
 use crate::model::linear::scores;
-use crate::probabilistic_kernel::{Coupling, RbfOptions, score_variances};
 
 use super::fitted::FittedView;
 use super::source::Kernel;

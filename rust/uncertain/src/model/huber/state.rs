@@ -7,10 +7,10 @@ use ndarray::{Array2, Array3, Axis};
 
 use super::{FittedView, Graph, Machine, Model, Operator, Outcome, Params, Sparse, ValidParams};
 use crate::control::Control;
-use crate::data::{GaussianArray, Incomplete};
+use crate::data::{Dataset, GaussianArray, Incomplete, SquareMatrix};
 use crate::error::{Error, Result};
 use crate::model::platt::Sigmoid;
-use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, SquareMatrix, Training, complete, header};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, header};
 
 header! {
     n_classes: usize,
@@ -28,7 +28,7 @@ impl TryFrom<&SquareMatrix> for Operator {
 
     fn try_from(matrix: &SquareMatrix) -> Result<Self> {
         Ok(match matrix.clone() {
-            SquareMatrix::Dense { n, values } => Self::Dense { n, values },
+            SquareMatrix::Dense(matrix) => Self::Dense { n: matrix.nrows(), values: matrix.into_iter().collect() },
             SquareMatrix::Sparse { starts, indices, values } => Self::Sparse(Sparse::new(starts, indices, values)?),
         })
     }
@@ -50,12 +50,12 @@ impl Fitted for Machine {
     type Header = Header;
     const OF_MIXTURES: OfMixtures = OfMixtures::Refused;
 
-    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
-        let data = training.complete()?;
-        let params = with_graphs(params, &training.graphs)?;
-        let groups = training.groups.as_deref();
-        let model = params.fit_groups(data, &training.outputs, training.weights.as_ref(), groups, control)?;
-        Self::new(model, Some(data.clone()), training.n_classes)
+    fn fit(params: &ValidParams, data: &Dataset, control: &Control) -> Result<Self> {
+        let rows = data.complete()?;
+        let params = with_graphs(params, &data.graphs)?;
+        let groups = data.groups.as_deref();
+        let model = params.fit(rows, &data.outputs, data.weights.as_ref(), groups, control)?;
+        Self::new(model, Some(rows.clone()), data.n_classes)
     }
 
     fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Header {
@@ -129,14 +129,14 @@ impl Predictor for Machine {
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
-        self.decision(complete(rows)?, control)
+        self.decision(rows.complete()?, control)
     }
 
     fn decision_distribution(&self, rows: Incomplete<'_>, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
-        self.decision_distribution(complete(rows)?, control)
+        self.decision_distribution(rows.complete()?, control)
     }
 
     fn predict_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
-        self.predict_proba(complete(rows)?, control)
+        self.predict_proba(rows.complete()?, control)
     }
 }

@@ -5,8 +5,8 @@ use ndarray::{Array2, ArrayView2, Axis};
 use crate::control::Control;
 use crate::data::{GaussianArray, MixtureArray};
 use crate::error::{Error, Result};
+use crate::kernel::probabilistic_rbf::{Coupling, RbfOptions, folded, score_variances};
 use crate::params::check_positive;
-use crate::probabilistic_kernel::{Coupling, RbfOptions, folded, gram, score_variances};
 use crate::readable::readable;
 
 /// Bytes of kernel values at a time.
@@ -30,16 +30,11 @@ impl Basis {
     ///
     /// # Errors
     /// A sigma that is not a finite number > 0.
-    pub fn new(rows: GaussianArray, sigma: f64, coupling: Coupling) -> Result<Self> {
+    pub(crate) fn new(rows: GaussianArray, sigma: f64, coupling: Coupling) -> Result<Self> {
         check_positive("sigma", sigma)?;
         // One layout: models are equal when their numbers are.
         let rows = rows.with_triangles()?;
         Ok(Self { rows, sigma, coupling })
-    }
-
-    /// The kernel between `data` and the support rows, n x m; see [`gram`].
-    pub fn kernel(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
-        gram(data, Some(&self.rows), &self.options(), control)
     }
 
     fn options(&self) -> RbfOptions {

@@ -3,7 +3,7 @@
 use crate::control::Control;
 use crate::data::MixtureArray;
 use crate::error::Result;
-use crate::probabilistic_kernel::{FoldedRows, GramRows, RbfOptions, default_max_bytes, folded, gram_bytes};
+use crate::kernel::probabilistic_rbf::{FoldedRows, GramRows, RbfOptions, default_max_bytes, folded, gram_bytes};
 use crate::solver::smo::{Dense, KernelRows};
 
 use super::shared_rows::SharedRows;

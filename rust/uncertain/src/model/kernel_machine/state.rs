@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{Basis, check_pairs, kernel_values};
 use crate::data::MixtureArray;
 use crate::error::{Error, Result};
+use crate::kernel::probabilistic_rbf::Coupling;
 use crate::number;
-use crate::probabilistic_kernel::Coupling;
 use crate::solver::smo::Dense;
 use crate::state::{Arrays, Parts};
 

@@ -1,13 +1,13 @@
 //! Scores, classes and probabilities from kernel values.
 
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::{Array2, ArrayView2};
 
 use crate::data::MixtureArray;
 use crate::error::{Error, Result};
 use crate::model::FitReport;
+use crate::model::one_vs_one;
 use crate::model::one_vs_one::{Pair, pairs};
 use crate::model::platt::Sigmoid;
-use crate::model::{one_vs_one, one_vs_rest};
 
 /// A fitted classifier on any kernel: f = sum_i a_i K(x_i, .) + b for each pair of classes.
 ///
@@ -33,34 +33,6 @@ pub struct SvcExpansion {
 }
 
 impl SvcExpansion {
-    /// A model for predictions from its numbers; `sigmoids` has one row (a, b) per pair. The support rows
-    /// are numbered from 0 on, and there are no reports.
-    ///
-    /// # Errors
-    /// Sizes that do not fit together.
-    pub fn from_parts(
-        n_support: Vec<usize>,
-        dual_coef: Array2<f64>,
-        intercept: Vec<f64>,
-        sigmoids: Option<ArrayView2<'_, f64>>,
-    ) -> Result<Self> {
-        let (k, m) = (n_support.len(), n_support.iter().sum::<usize>());
-        let n_pairs = k * k.saturating_sub(1) / 2;
-        if k < 2 || dual_coef.dim() != (k - 1, m) {
-            let expected = format!("{} x {m} for {k} classes", k.saturating_sub(1));
-            return Err(Error::shape("dual_coef", expected, format!("{:?}", dual_coef.dim())));
-        }
-        if intercept.len() != n_pairs {
-            return Err(Error::shape("intercept", format!("{n_pairs} numbers, one per pair"), intercept.len()));
-        }
-        if let Some(s) = sigmoids.filter(|s| s.dim() != (n_pairs, 2)) {
-            return Err(Error::shape("sigmoids", format!("{n_pairs} x 2"), format!("{:?}", s.dim())));
-        }
-        let sigmoid = |row: ArrayView1<'_, f64>| Sigmoid { a: row[0], b: row[1] };
-        let platt = sigmoids.map(|s| s.outer_iter().map(sigmoid).collect());
-        Ok(Self { support: (0..m as u32).collect(), n_support, dual_coef, intercept, fits: vec![], platt })
-    }
-
     /// (a, b) of the sigmoids, one row per pair.
     #[must_use]
     pub fn sigmoids(&self) -> Option<Array2<f64>> {
@@ -98,7 +70,7 @@ impl SvcExpansion {
     ///
     /// # Errors
     /// A number of columns other than that of support rows.
-    pub fn pair_scores(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
+    pub(crate) fn pair_scores(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
         let m = kernel.ncols();
         if m != self.support.len() {
             return Err(Error::shape("kernel", format!("{} columns, one per support row", self.support.len()), m));
@@ -129,18 +101,9 @@ impl SvcExpansion {
     /// less than 1/3 for how clearly it wins them (scikit-learn's `decision_function_shape="ovr"`).
     ///
     /// # Errors
-    /// As in [`pair_scores`](Self::pair_scores).
-    pub fn decision(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
+    /// Those of [`pair_scores`](Self::pair_scores).
+    pub(crate) fn decision(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
         Ok(one_vs_one::votes(self.pair_scores(kernel)?, self.n_classes()))
-    }
-
-    /// The class code of every row: the sign of the score, or the class of the largest one. Where pairs
-    /// tie this is scikit-learn's `break_ties=True`: classes always agree with scores.
-    ///
-    /// # Errors
-    /// As in [`pair_scores`](Self::pair_scores).
-    pub fn predict(&self, kernel: ArrayView2<'_, f64>) -> Result<Vec<u32>> {
-        Ok(one_vs_rest::classes(self.decision(kernel)?.view()))
     }
 
     /// P(class | row), n x K, rows summing to 1: the sigmoid of the score, and for several classes the
@@ -149,7 +112,7 @@ impl SvcExpansion {
     /// # Errors
     /// [`Error::Data`] when the model was fitted without probabilities, and those of
     /// [`pair_scores`](Self::pair_scores).
-    pub fn predict_proba(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
+    pub(crate) fn predict_proba(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
         let sigmoids = self.platt.as_ref().ok_or_else(Error::no_probabilities)?;
         Ok(one_vs_one::probabilities(self.pair_scores(kernel)?.view(), sigmoids, self.n_classes()))
     }

@@ -10,13 +10,13 @@ use crate::control::Control;
 use crate::data::weights::Present;
 use crate::data::{Labels, MixtureArray};
 use crate::error::{Error, Result};
+use crate::kernel::probabilistic_rbf::RbfOptions as Kernel;
 use crate::model::FitReport;
 use crate::model::folds::Folds;
 use crate::model::kernel_machine::{Basis, KernelSource};
 use crate::model::one_vs_one::{Pair, pairs, tasks};
 use crate::model::platt::Sigmoid;
 use crate::parallel;
-use crate::probabilistic_kernel::RbfOptions as Kernel;
 use crate::solver::smo::{self, DualProblem, DualSolution, KernelRows, SmoOptions, Subset};
 
 /// One solve: the rows of a pair of classes, without those of a fold.
@@ -39,13 +39,13 @@ impl ValidParams {
     ///
     /// # Errors
     /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
-    /// probabilities, those of [`gram`](crate::probabilistic_kernel::gram), [`Error::Interrupted`].
-    pub fn fit(&self, data: impl Into<MixtureArray>, labels: &Labels, control: &Control) -> Result<Model> {
+    /// probabilities, those of [`gram`](crate::kernel::probabilistic_rbf::gram), [`Error::Interrupted`].
+    pub(crate) fn fit(&self, data: impl Into<MixtureArray>, labels: &Labels, control: &Control) -> Result<Model> {
         let data = data.into();
         labels.check_rows(data.n_rows())?;
         labels.check_every_class()?;
         let rows = Present::new(&data, labels)?;
-        let mut model = parallel::install(self.0.threads, || self.fit_rows(&rows.data, &rows.known, control))??;
+        let mut model = parallel::install(control.threads(), || self.fit_rows(&rows.data, &rows.known, control))??;
         let expansion = &mut model.expansion;
         expansion.support.iter_mut().for_each(|row| *row = rows.number(*row as usize) as u32);
         expansion.spread_over(&data);
@@ -73,12 +73,13 @@ impl ValidParams {
     /// # Errors
     /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
     /// probabilities, those of `kernel`, [`Error::Interrupted`].
+    #[doc(hidden)]
     pub fn fit_kernel(&self, kernel: &dyn KernelRows, labels: &Labels, control: &Control) -> Result<SvcExpansion> {
         labels.check_rows(kernel.n_rows())?;
         labels.check_every_class()?;
         let folds = self.folds(labels)?;
         let jobs = jobs(labels.n_classes(), folds.as_ref());
-        parallel::install(self.0.threads, || {
+        parallel::install(control.threads(), || {
             self.run_all(&jobs, kernel, labels, folds.as_ref(), self.0.options, control)
         })?
     }
@@ -96,7 +97,7 @@ impl ValidParams {
         mut options: SmoOptions,
         control: &Control,
     ) -> Result<SvcExpansion> {
-        let at_once = self.0.threads.unwrap_or_else(parallel::default_threads).clamp(1, jobs.len());
+        let at_once = control.threads().unwrap_or_else(parallel::default_threads).clamp(1, jobs.len());
         options.cache_size /= at_once;
         let done = parallel::map_fine(jobs.len(), |range| {
             jobs[range].iter().map(|job| self.run(job, kernel, labels, folds, &options, control)).collect()

@@ -7,7 +7,6 @@ use crate::control::Control;
 use crate::data::{GaussianArray, MixtureArray};
 use crate::error::{Error, Result};
 use crate::model::kernel_machine::{Basis, kernel_values};
-use crate::model::one_vs_rest;
 
 /// A fitted probabilistic kernel classifier.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,36 +32,12 @@ impl Model {
         self.expansion.n_classes()
     }
 
-    /// The scores, see [`SvcExpansion::decision`].
-    ///
-    /// # Errors
-    /// A number of features other than that of the fitted rows.
-    pub fn decision(&self, data: impl Into<MixtureArray>) -> Result<Array2<f64>> {
-        self.answer(data, SvcExpansion::decision, &Control::new())
-    }
-
-    /// The class code of every row, see [`SvcExpansion::predict`].
-    ///
-    /// # Errors
-    /// As in [`decision`](Self::decision).
-    pub fn predict(&self, data: impl Into<MixtureArray>) -> Result<Vec<u32>> {
-        Ok(one_vs_rest::classes(self.decision(data)?.view()))
-    }
-
-    /// P(class | row), see [`SvcExpansion::predict_proba`].
-    ///
-    /// # Errors
-    /// As in [`decision`](Self::decision), and of a model without probabilities.
-    pub fn predict_proba(&self, data: impl Into<MixtureArray>) -> Result<Array2<f64>> {
-        self.answer(data, SvcExpansion::predict_proba, &Control::new())
-    }
-
     /// `question` (one of [`SvcExpansion::decision`], [`SvcExpansion::predict_proba`], [`SvcExpansion::pair_scores`]) on the
     /// kernel values of `data`, block by block, within `control`.
     ///
     /// # Errors
-    /// As in the question, and [`Error::Interrupted`](crate::Error::Interrupted).
-    pub fn answer(
+    /// Those of the question, and [`Error::Interrupted`](crate::Error::Interrupted).
+    pub(crate) fn answer(
         &self,
         data: impl Into<MixtureArray>,
         question: impl Fn(&SvcExpansion, ArrayView2<'_, f64>) -> Result<Array2<f64>>,
@@ -83,8 +58,12 @@ impl Model {
     /// products of Gaussian kernels have Gaussian means. The work is quadratic in the support rows.
     ///
     /// # Errors
-    /// As in [`decision`](Self::decision), and [`Error::Interrupted`](crate::Error::Interrupted).
-    pub fn decision_distribution(&self, data: &GaussianArray, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
+    /// Those of [`decision`](Self::decision), and [`Error::Interrupted`](crate::Error::Interrupted).
+    pub(crate) fn decision_distribution(
+        &self,
+        data: &GaussianArray,
+        control: &Control,
+    ) -> Result<(Array2<f64>, Array2<f64>)> {
         let means = self.answer(data, SvcExpansion::pair_scores, control)?;
         let Some(basis) = &self.basis else {
             return Err(Error::Data("kernel = \"precomputed\": kernel values have no distribution".into()));

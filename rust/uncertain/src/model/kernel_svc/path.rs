@@ -9,13 +9,13 @@ use crate::control::Control;
 use crate::data::weights::Present;
 use crate::data::{Labels, MixtureArray};
 use crate::error::Result;
+use crate::kernel::probabilistic_rbf::RbfOptions as Kernel;
 use crate::model::folds::Folds;
 use crate::model::kernel_machine::{KernelSource, PathMachine};
 use crate::model::one_vs_one::{pairs, votes};
 use crate::model::one_vs_rest;
 use crate::model::penalty_path::{FOLDS, SEED, TOL, check_penalties};
 use crate::parallel;
-use crate::probabilistic_kernel::RbfOptions as Kernel;
 use crate::solver::smo::{KernelRows, SmoOptions};
 use crate::state::PenaltyPath;
 
@@ -24,8 +24,8 @@ impl ValidParams {
     /// matrix; that of the parameters does not matter, and all pairs of classes have the same one.
     ///
     /// # Errors
-    /// As in [`fit`](Self::fit), and too few rows or groups of a class.
-    pub fn path(
+    /// Those of [`fit`](Self::fit), and too few rows or groups of a class.
+    pub(crate) fn path(
         &self,
         data: impl Into<MixtureArray>,
         labels: &Labels,
@@ -37,7 +37,7 @@ impl ValidParams {
         labels.check_every_class()?;
         let present = Present::new(&data, labels)?;
         let Params { sigma, coupling, options, .. } = self.0;
-        parallel::install(self.0.threads, || {
+        parallel::install(control.threads(), || {
             let data = &present.data;
             let kernel = Kernel { sigma: sigma.resolve_mixtures(data)?, coupling, max_bytes: None };
             let source = KernelSource { data, kernel: &kernel, cache_size: options.cache_size, jobs: 2 };

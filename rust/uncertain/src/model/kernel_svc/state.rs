@@ -5,13 +5,13 @@ use ndarray::Array2;
 
 use super::{Model, Params, SvcExpansion, ValidParams};
 use crate::control::Control;
-use crate::data::Incomplete;
+use crate::data::{Dataset, Incomplete};
 use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::kernel_machine::{BasisHeader, KernelOrigin, gram, no_path, read, write};
 use crate::model::platt::Sigmoid;
 use crate::state::{
-    About, Arrays, Fitted, OfMixtures, Parts, PenaltyPath, Predictor, Training, as_mixtures, folded_moments, header,
+    About, Arrays, Fitted, OfMixtures, Parts, PenaltyPath, Predictor, as_mixtures, folded_moments, header,
 };
 
 header! { basis: Option<BasisHeader>, n_support: Vec<usize>, fits: Vec<FitReport> }
@@ -21,26 +21,21 @@ impl Fitted for Model {
     type Header = Header;
     const OF_MIXTURES: OfMixtures = OfMixtures::Own;
 
-    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
-        let (data, labels) = (as_mixtures(training.rows)?, training.labels()?);
+    fn fit(params: &ValidParams, data: &Dataset, control: &Control) -> Result<Self> {
+        let (rows, labels) = (as_mixtures(data.rows())?, data.labels()?);
         match params.params().kernel {
-            KernelOrigin::Probabilistic => params.fit(data, labels, control),
+            KernelOrigin::Probabilistic => params.fit(rows, labels, control),
             KernelOrigin::Precomputed => {
-                let expansion = gram(&data, |kernel| params.fit_kernel(kernel, labels, control))?;
+                let expansion = gram(&rows, |kernel| params.fit_kernel(kernel, labels, control))?;
                 Ok(Self { basis: None, expansion })
             }
         }
     }
 
-    fn path(
-        params: &ValidParams,
-        penalties: &[f64],
-        training: &Training<'_>,
-        control: &Control,
-    ) -> Result<PenaltyPath> {
-        let (data, labels) = (as_mixtures(training.rows)?, training.labels()?);
+    fn path(params: &ValidParams, penalties: &[f64], data: &Dataset, control: &Control) -> Result<PenaltyPath> {
+        let (rows, labels) = (as_mixtures(data.rows())?, data.labels()?);
         match params.params().kernel {
-            KernelOrigin::Probabilistic => params.path(data, labels, penalties, control),
+            KernelOrigin::Probabilistic => params.path(rows, labels, penalties, control),
             KernelOrigin::Precomputed => Err(no_path()),
         }
     }

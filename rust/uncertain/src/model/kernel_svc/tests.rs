@@ -6,7 +6,9 @@ use crate::control::Control;
 use crate::data::Labels;
 use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::{Error, Result};
-use crate::probabilistic_kernel::{Bandwidth, Coupling, RbfOptions, gram as gram_of};
+use crate::estimator::Classifier;
+use crate::kernel::probabilistic_rbf::{Bandwidth, Coupling, RbfOptions, gram as gram_of};
+use crate::model::one_vs_rest;
 use crate::solver::Status;
 use crate::solver::smo::{Computed, Dense};
 use crate::testing::Numbers;
@@ -98,7 +100,8 @@ fn probabilities_are_calibrated_and_agree_with_the_classes() {
     let params = Params::new().probability(true).check().unwrap();
     let model = params.fit_kernel(&dense(&k), &labels, &Control::new()).unwrap();
     let kernel = at_support(k.view(), &model);
-    let (p, classes) = (model.predict_proba(kernel.view()).unwrap(), model.predict(kernel.view()).unwrap());
+    let p = model.predict_proba(kernel.view()).unwrap();
+    let classes = one_vs_rest::classes(model.decision(kernel.view()).unwrap().view());
     let (mut hits, mut agreements, mut sum) = (0, 0, 0.0);
     for (i, row) in p.outer_iter().enumerate() {
         assert!((row.sum() - 1.0).abs() < 1e-12 && row.iter().all(|p| (0.0..=1.0).contains(p)));
@@ -113,32 +116,17 @@ fn probabilities_are_calibrated_and_agree_with_the_classes() {
 }
 
 #[test]
-fn a_model_is_its_numbers() {
-    let (k, labels) = three(60);
-    let model =
-        Params::new().probability(true).check().unwrap().fit_kernel(&dense(&k), &labels, &Control::new()).unwrap();
-    let sigmoids = model.sigmoids().unwrap();
-    let (coef, intercept) = (model.dual_coef.clone(), model.intercept.clone());
-    let again =
-        SvcExpansion::from_parts(model.n_support.clone(), coef.clone(), intercept, Some(sigmoids.view())).unwrap();
-    let kernel = at_support(k.view(), &model);
-    assert_eq!(again.predict_proba(kernel.view()), model.predict_proba(kernel.view()));
-    assert!(SvcExpansion::from_parts(vec![1, 2], coef.clone(), vec![0.0], None).is_err());
-    assert!(SvcExpansion::from_parts(model.n_support.clone(), coef.clone(), vec![0.0], None).is_err());
-    assert!(SvcExpansion::from_parts(model.n_support, coef, vec![0.0; 3], Some(kernel.view())).is_err());
-}
-
-#[test]
 fn threads_and_computed_rows_change_nothing() {
     let (k, labels) = three(90);
-    let params = |threads| Params::new().probability(true).threads(Some(threads)).cache_size(0).check().unwrap();
-    let one = params(1).fit_kernel(&dense(&k), &labels, &Control::new()).unwrap();
-    assert_eq!(params(3).fit_kernel(&dense(&k), &labels, &Control::new()).unwrap(), one);
+    let params = Params::new().probability(true).cache_size(0).check().unwrap();
+    let fit = |threads| params.fit_kernel(&dense(&k), &labels, &Control::new().with_threads(threads)).unwrap();
+    let one = fit(1);
+    assert_eq!(fit(3), one);
     let row = |i: usize, columns: &[u32], out: &mut [f64]| {
         out.iter_mut().zip(columns).for_each(|(out, &j)| *out = k[[i, j as usize]]);
         Ok(())
     };
-    assert_eq!(params(2).fit_kernel(&Computed::new(90, row).unwrap(), &labels, &Control::new()).unwrap(), one);
+    assert_eq!(params.fit_kernel(&Computed::new(90, row).unwrap(), &labels, &Control::new()).unwrap(), one);
 }
 
 #[test]
@@ -204,13 +192,12 @@ fn gaussians_are_their_gram_matrix() {
         assert_eq!((model.n_features(), model.n_classes()), (2, 3));
         assert_eq!(model.basis.as_ref().unwrap().rows().n_rows(), machine.support.len());
         let across = gram_of(&new, Some(model.basis.as_ref().unwrap().rows()), &options, &Control::new()).unwrap();
-        assert_eq!(model.decision(&new).unwrap(), machine.decision(across.view()).unwrap());
-        assert_eq!(model.predict(&new).unwrap(), machine.predict(across.view()).unwrap());
+        assert_eq!(model.decision_function(&new).unwrap(), machine.decision(across.view()).unwrap());
         assert_eq!(model.predict_proba(&new).unwrap(), machine.predict_proba(across.view()).unwrap());
         let (means, stds) = model.decision_distribution(&new, &Control::new()).unwrap();
         assert_eq!(means, machine.pair_scores(across.view()).unwrap());
         assert!(stds.dim() == (40, 3) && stds.iter().all(|s| *s > 0.0 && s.is_finite()));
-        assert!(model.decision(&GaussianArray::points(Rows::from_vec(vec![0.0; 3], 3).unwrap()).unwrap()).is_err());
+        assert!(model.predict(&GaussianArray::exact(Rows::from_vec(vec![0.0; 3], 3).unwrap()).unwrap()).is_err());
     }
 }
 
@@ -220,8 +207,8 @@ fn a_matrix_that_does_not_fit_changes_nothing() {
     let two = Labels::new(labels.codes().iter().map(|&c| u32::from(c == 0)).collect(), 2).unwrap();
     for (labels, probability) in [(&labels, true), (&two, false)] {
         let fit = |bytes: usize, threads: usize| {
-            let params = Params::new().probability(probability).cache_size(bytes).threads(Some(threads));
-            params.check().unwrap().fit(&data, labels, &Control::new()).unwrap()
+            let params = Params::new().probability(probability).cache_size(bytes);
+            params.check().unwrap().fit(&data, labels, &Control::new().with_threads(threads)).unwrap()
         };
         let whole = fit(1 << 30, 1);
         for (bytes, threads) in [(0, 1), (10_000, 1), (40_000, 3)] {

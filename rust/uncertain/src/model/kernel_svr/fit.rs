@@ -5,10 +5,10 @@ use crate::control::Control;
 use crate::data::weights::Present;
 use crate::data::{MixtureArray, Targets};
 use crate::error::{Error, Result};
+use crate::kernel::probabilistic_rbf::RbfOptions as Kernel;
 use crate::model::FitReport;
 use crate::model::kernel_machine::{Basis, KernelSource};
 use crate::parallel;
-use crate::probabilistic_kernel::RbfOptions as Kernel;
 use crate::solver::smo::{self, DualProblem, KernelRows, SmoOptions, Subset};
 
 impl ValidParams {
@@ -16,12 +16,12 @@ impl ValidParams {
     /// are the support rows.
     ///
     /// # Errors
-    /// Sizes that do not fit, those of [`gram`](crate::probabilistic_kernel::gram), [`Error::Interrupted`](crate::Error::Interrupted).
-    pub fn fit(&self, data: impl Into<MixtureArray>, targets: &Targets, control: &Control) -> Result<Model> {
+    /// Sizes that do not fit, those of [`gram`](crate::kernel::probabilistic_rbf::gram), [`Error::Interrupted`](crate::Error::Interrupted).
+    pub(crate) fn fit(&self, data: impl Into<MixtureArray>, targets: &Targets, control: &Control) -> Result<Model> {
         let data = data.into();
         targets.check_rows(data.n_rows())?;
         let rows = Present::new(&data, targets)?;
-        let mut model = parallel::install(self.0.threads, || self.fit_rows(&rows.data, &rows.known, control))??;
+        let mut model = parallel::install(control.threads(), || self.fit_rows(&rows.data, &rows.known, control))??;
         let expansion = &mut model.expansion;
         expansion.support.iter_mut().for_each(|row| *row = rows.number(*row as usize) as u32);
         expansion.spread_over(&data);
@@ -46,9 +46,14 @@ impl ValidParams {
     ///
     /// # Errors
     /// Sizes that do not fit, those of `kernel`, [`Error::Interrupted`](crate::Error::Interrupted).
-    pub fn fit_kernel(&self, kernel: &dyn KernelRows, targets: &Targets, control: &Control) -> Result<SvrExpansion> {
+    pub(crate) fn fit_kernel(
+        &self,
+        kernel: &dyn KernelRows,
+        targets: &Targets,
+        control: &Control,
+    ) -> Result<SvrExpansion> {
         targets.check_rows(kernel.n_rows())?;
-        parallel::install(self.0.threads, || self.solve(kernel, targets, self.0.options, control))?
+        parallel::install(control.threads(), || self.solve(kernel, targets, self.0.options, control))?
     }
 
     fn solve(

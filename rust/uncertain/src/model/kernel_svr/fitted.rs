@@ -24,17 +24,6 @@ pub struct SvrExpansion {
 }
 
 impl SvrExpansion {
-    /// A machine from its numbers.
-    ///
-    /// # Errors
-    /// As many coefficients as support rows are needed.
-    pub fn from_parts(support: Vec<u32>, dual_coef: Vec<f64>, intercept: f64, fit: FitReport) -> Result<Self> {
-        if support.len() != dual_coef.len() {
-            return Err(Error::shape("dual_coef", format!("{}, one per support row", support.len()), dual_coef.len()));
-        }
-        Ok(Self { support, dual_coef, intercept, fit })
-    }
-
     /// For rows that are mixtures: support rows become their components, whose coefficients are the row's times their
     /// weights, so that the kernel with a support row is that with a Gaussian again.
     pub(super) fn spread_over(&mut self, data: &MixtureArray) {
@@ -53,7 +42,7 @@ impl SvrExpansion {
     ///
     /// # Errors
     /// A number of columns other than that of support rows.
-    pub fn predict(&self, kernel: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+    pub(crate) fn predict(&self, kernel: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
         if kernel.ncols() != self.support.len() {
             let expected = format!("{} columns, one per support row", self.support.len());
             return Err(Error::shape("kernel", expected, kernel.ncols()));
@@ -81,19 +70,11 @@ impl Model {
         self.basis.as_ref().map_or(self.expansion.support.len(), |basis| basis.rows().n_features())
     }
 
-    /// Predicted targets: means over the noise of each row.
-    ///
-    /// # Errors
-    /// A number of features other than that of the fitted rows.
-    pub fn predict(&self, data: impl Into<MixtureArray>) -> Result<Vec<f64>> {
-        self.predict_within(data, &Control::new())
-    }
-
     /// [`predict`](Self::predict) that can be stopped.
     ///
     /// # Errors
-    /// As in [`predict`](Self::predict), and [`Error::Interrupted`].
-    pub fn predict_within(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Vec<f64>> {
+    /// Those of [`predict`](Self::predict), and [`Error::Interrupted`].
+    pub(crate) fn predict_within(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Vec<f64>> {
         let data = data.into();
         let Some(basis) = &self.basis else { return self.expansion.predict(kernel_values(&data)?.view()) };
         let all: Array2<f64> = basis.map(&data, control, |kernel| Ok(column(self.expansion.predict(kernel)?)))?;
@@ -106,8 +87,8 @@ impl Model {
     /// the prediction at an exact point; with the shared one all rows move together, the support rows too.
     ///
     /// # Errors
-    /// As in [`predict`](Self::predict), and for a machine on kernel values.
-    pub fn predict_distribution(&self, data: &GaussianArray, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
+    /// Those of [`predict`](Self::predict), and for a machine on kernel values.
+    pub(crate) fn predict_distribution(&self, data: &GaussianArray, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
         let Some(basis) = &self.basis else {
             return Err(Error::Data("kernel = \"precomputed\": kernel values have no distribution".into()));
         };

@@ -6,17 +6,17 @@
 //! Kernel and weights are those of [`kernel_svc`](crate::kernel_svc).
 //!
 //! ```
-//! use uncertain::{Control, Covariances, GaussianArray, Rows, Targets, kernel_svr};
+//! use uncertain::kernel_svr;
+//! use uncertain::ndarray::{Array1, arr1};
+//! use uncertain::prelude::*;
 //!
-//! # fn main() -> uncertain::Result<()> {
-//! let x: Vec<f64> = (0..20).map(|i| f64::from(i) / 5.0).collect();
-//! let targets = Targets::new(x.iter().map(|x| x.sin()).collect())?;
-//! let errors = Rows::from_vec(vec![0.05; 20], 1)?;
-//! let data = GaussianArray::new(Rows::from_vec(x, 1)?, Covariances::from_std(errors))?;
+//! # fn main() -> Result<()> {
+//! let x: Array1<f64> = (0..20).map(|i| f64::from(i) / 5.0).collect();
+//! let targets = x.mapv(f64::sin);
+//! let rows = GaussianArray::from_std(x, arr1(&[0.05; 20]))?;
 //!
-//! let params = kernel_svr::Params::new().c(100.0).epsilon(0.01).check()?;
-//! let model = params.fit(&data, &targets, &Control::new())?;
-//! let new = GaussianArray::points(Rows::from_vec(vec![1.5], 1)?)?;
+//! let model = kernel_svr::Params::new().c(100.0).epsilon(0.01).fit(&Dataset::regression(rows, &targets)?)?;
+//! let new = GaussianArray::exact(arr1(&[1.5]))?;
 //! assert!((model.predict(&new)?[0] - 1.5_f64.sin()).abs() < 0.02);
 //! # Ok(())
 //! # }
@@ -30,5 +30,6 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub use crate::model::kernel_machine::{Basis, KernelOrigin};
 pub use fitted::{Model, SvrExpansion};
 pub use params::{Params, ValidParams};

@@ -1,10 +1,10 @@
 //! Parameters of kernel regression: unchecked, then checked. Only checked ones can fit.
 
 use crate::error::Result;
+use crate::kernel::probabilistic_rbf::{Bandwidth, Coupling};
 use crate::model::kernel_machine::KernelOrigin;
 use crate::number;
 use crate::params::{check_not_negative, check_positive, params};
-use crate::probabilistic_kernel::{Bandwidth, Coupling};
 use crate::solver::smo::SmoOptions;
 
 params! {

@@ -8,10 +8,10 @@ use crate::control::Control;
 use crate::data::weights::Present;
 use crate::data::{MixtureArray, Targets};
 use crate::error::{Error, Result};
+use crate::kernel::probabilistic_rbf::RbfOptions as Kernel;
 use crate::model::kernel_machine::{KernelSource, PathMachine};
 use crate::model::penalty_path::{TOL, check_penalties, deal_folds};
 use crate::parallel;
-use crate::probabilistic_kernel::RbfOptions as Kernel;
 use crate::solver::smo::{KernelRows, SmoOptions};
 use crate::state::PenaltyPath;
 
@@ -20,8 +20,8 @@ impl ValidParams {
     /// matrix; that of the parameters does not matter. Rows of one group are held out together.
     ///
     /// # Errors
-    /// As in [`fit`](Self::fit), and fewer than two rows or groups.
-    pub fn path(
+    /// Those of [`fit`](Self::fit), and fewer than two rows or groups.
+    pub(crate) fn path(
         &self,
         data: impl Into<MixtureArray>,
         targets: &Targets,
@@ -39,7 +39,7 @@ impl ValidParams {
         let groups: Option<Vec<u32>> =
             groups.map(|groups| (0..present.known.len()).map(|i| groups[number(i)]).collect());
         let Params { sigma, coupling, options, .. } = self.0;
-        parallel::install(self.0.threads, || {
+        parallel::install(control.threads(), || {
             let data = &present.data;
             let kernel = Kernel { sigma: sigma.resolve_mixtures(data)?, coupling, max_bytes: None };
             let source = KernelSource { data, kernel: &kernel, cache_size: options.cache_size, jobs: 2 };

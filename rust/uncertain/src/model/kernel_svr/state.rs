@@ -4,13 +4,12 @@ use ndarray::Array2;
 
 use super::{Model, Params, SvrExpansion, ValidParams};
 use crate::control::Control;
-use crate::data::Incomplete;
+use crate::data::{Dataset, Incomplete};
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::kernel_machine::{BasisHeader, KernelOrigin, gram, no_path, read, write};
 use crate::state::{
-    About, Arrays, Fitted, OfMixtures, Parts, PenaltyPath, Predictor, Training, as_mixtures, column, folded_moments,
-    header,
+    About, Arrays, Fitted, OfMixtures, Parts, PenaltyPath, Predictor, as_mixtures, column, folded_moments, header,
 };
 
 header! { basis: Option<BasisHeader>, fit: FitReport }
@@ -20,26 +19,21 @@ impl Fitted for Model {
     type Header = Header;
     const OF_MIXTURES: OfMixtures = OfMixtures::Own;
 
-    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
-        let (data, targets) = (as_mixtures(training.rows)?, training.targets()?);
+    fn fit(params: &ValidParams, data: &Dataset, control: &Control) -> Result<Self> {
+        let (rows, targets) = (as_mixtures(data.rows())?, data.targets()?);
         match params.params().kernel {
-            KernelOrigin::Probabilistic => params.fit(data, targets, control),
+            KernelOrigin::Probabilistic => params.fit(rows, targets, control),
             KernelOrigin::Precomputed => {
-                let expansion = gram(&data, |kernel| params.fit_kernel(kernel, targets, control))?;
+                let expansion = gram(&rows, |kernel| params.fit_kernel(kernel, targets, control))?;
                 Ok(Self { basis: None, expansion })
             }
         }
     }
 
-    fn path(
-        params: &ValidParams,
-        penalties: &[f64],
-        training: &Training<'_>,
-        control: &Control,
-    ) -> Result<PenaltyPath> {
-        let (data, targets) = (as_mixtures(training.rows)?, training.targets()?);
+    fn path(params: &ValidParams, penalties: &[f64], data: &Dataset, control: &Control) -> Result<PenaltyPath> {
+        let (rows, targets) = (as_mixtures(data.rows())?, data.targets()?);
         match params.params().kernel {
-            KernelOrigin::Probabilistic => params.path(data, targets, training.groups.as_deref(), penalties, control),
+            KernelOrigin::Probabilistic => params.path(rows, targets, data.groups.as_deref(), penalties, control),
             KernelOrigin::Precomputed => Err(no_path()),
         }
     }

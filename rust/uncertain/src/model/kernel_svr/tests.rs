@@ -4,7 +4,8 @@ use super::*;
 use crate::control::Control;
 use crate::data::{Covariances, GaussianArray, Rows, Targets};
 use crate::error::Error;
-use crate::probabilistic_kernel::{RbfOptions as Kernel, gram};
+use crate::estimator::Regressor;
+use crate::kernel::probabilistic_rbf::{RbfOptions as Kernel, gram};
 use crate::solver::Status;
 use crate::solver::smo::{Dense, SmoOptions, Subset};
 use crate::testing::Numbers;
@@ -85,10 +86,10 @@ fn gaussians_are_their_gram_matrix_whether_it_fits_or_not() {
     let columns: Vec<usize> = machine.support.iter().map(|&row| row as usize).collect();
     let expected = machine.predict(matrix.select(ndarray::Axis(1), &columns).view()).unwrap();
     // Products of matrices in another layout round otherwise.
-    let found = model.predict(&data).unwrap();
+    let found = Regressor::predict(&model, &data).unwrap();
     assert!(found.iter().zip(&expected).all(|(f, e)| (f - e).abs() < 1e-13) && found.len() == 60);
-    let wrong = GaussianArray::points(Rows::from_vec(vec![0.0; 2], 2).unwrap()).unwrap();
-    assert!(model.predict(&wrong).is_err());
+    let wrong = GaussianArray::exact(Rows::from_vec(vec![0.0; 2], 2).unwrap()).unwrap();
+    assert!(Regressor::predict(&model, &wrong).is_err());
 }
 
 #[test]
@@ -114,7 +115,7 @@ fn the_unit_of_the_targets_does_not_matter() {
 #[test]
 fn an_objective_beyond_all_numbers_is_refused() {
     let (x, y, _) = line(12);
-    let data = GaussianArray::points(Rows::from_vec(x, 1).unwrap()).unwrap();
+    let data = GaussianArray::exact(Rows::from_vec(x, 1).unwrap()).unwrap();
     let huge = given(&y.iter().map(|y| y * 1e300).collect::<Vec<_>>());
     let params = Params::new().c(1e10).sigma(1.0).check().unwrap();
     let why = params.fit(&data, &huge, &Control::new()).unwrap_err();

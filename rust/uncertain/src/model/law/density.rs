@@ -91,7 +91,7 @@ struct Climb<'a> {
 
 impl Climb<'_> {
     fn mixture(&self, at: &[f64]) -> Result<Mixture> {
-        Mixture::new(vec![1.0], at[..self.d].to_vec(), at[self.d..].to_vec(), self.d)
+        Mixture::from_packed(vec![1.0], at[..self.d].to_vec(), at[self.d..].to_vec(), self.d)
     }
 }
 

@@ -112,15 +112,15 @@ impl ValidParams {
     /// # Errors
     /// Targets that are none of the family's, features of which the rows do not tell, those of
     /// [`deconvolution::ValidParams::fit`](crate::deconvolution::ValidParams), [`Error::Interrupted`].
-    pub fn fit(&self, problem: &Observations<'_>, control: &Control) -> Result<Model> {
+    pub(crate) fn fit(&self, problem: &Observations<'_>, control: &Control) -> Result<Model> {
         problem.check(self.0.family)?;
         let Some((kept, weights)) = problem.without_weightless()? else {
-            return parallel::install(self.0.em.threads, || self.fit_rows(problem, control))?;
+            return parallel::install(control.threads(), || self.fit_rows(problem, control))?;
         };
         let pick = |values: &[f64]| -> Vec<f64> { kept.iter().map(|&i| values[i]).collect() };
         let taken = problem.rows.take(&kept)?;
         let problem = Observations {
-            rows: taken.rows(),
+            rows: taken.view(),
             targets: pick(&problem.targets),
             censored: problem.censored.as_ref().map(|c| kept.iter().map(|&i| c[i]).collect()),
             offsets: problem.offsets.as_deref().map(pick),
@@ -129,7 +129,7 @@ impl ValidParams {
             n_classes: problem.n_classes,
             modes: problem.modes.take(&kept),
         };
-        parallel::install(self.0.em.threads, || self.fit_rows(&problem, control))?
+        parallel::install(control.threads(), || self.fit_rows(&problem, control))?
     }
 
     fn fit_rows(&self, problem: &Observations<'_>, control: &Control) -> Result<Model> {

@@ -61,7 +61,7 @@ impl Model {
     ///
     /// # Errors
     /// Another number of features, [`Error::Interrupted`].
-    pub fn predictors<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Densities> {
+    pub(crate) fn predictors<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Densities> {
         let factors: Vec<f64> = self.feature_error_scale.iter().map(|(factor, _)| *factor).collect();
         read_with(rows.into(), &factors, |rows| {
             let truths = Truths::passing(rows, &self.mixture, control)?;
@@ -73,7 +73,7 @@ impl Model {
     ///
     /// # Errors
     /// A family without classes, and those of [`predictors`](Self::predictors).
-    pub fn probabilities<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
+    pub(crate) fn probabilities<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         if !self.family.is_classifier() {
             return Err(Error::Data(format!("the family {:?} has no classes", self.family.name())));
         }
@@ -95,7 +95,11 @@ impl Model {
     ///
     /// # Errors
     /// Those of [`predictors`](Self::predictors).
-    pub fn targets<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
+    pub(crate) fn targets<'a>(
+        &self,
+        rows: impl Into<Incomplete<'a>>,
+        control: &Control,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
         let predictors = self.predictors(rows, control)?;
         let (family, extra) = (self.family.family(), self.own_extra());
         let values = parallel::new_rows(predictors.n_rows(), 2, |i, out| {

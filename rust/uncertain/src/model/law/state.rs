@@ -5,21 +5,21 @@ use ndarray::Array2;
 
 use super::{Estimates, ModeEstimates, Model, Observations, Params, ValidParams};
 use crate::control::Control;
-use crate::data::Incomplete;
+use crate::data::{Dataset, Incomplete};
 use crate::deconvolution::{Mixture, ReportHeader};
 use crate::density::Densities;
 use crate::error::{Error, Result};
 use crate::model::error_scale::check_factors;
 use crate::solver::Status;
-use crate::state::{About, Arrays, Fitted, OfMixtures, Parameters, Parts, Predictor, Training, column, header};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parameters, Parts, Predictor, column, header};
 
 impl Parameters for Params {
     fn check(self) -> Result<ValidParams> {
         Self::check(self)
     }
 
-    fn set_threads(&mut self, threads: Option<usize>) {
-        self.em.threads = threads;
+    fn control_mut(&mut self) -> Option<&mut Control> {
+        self.em.control_mut()
     }
 }
 
@@ -33,10 +33,10 @@ impl Fitted for Model {
     type Header = Header;
     const OF_MIXTURES: OfMixtures = OfMixtures::Own;
 
-    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
-        let (rows, offsets, modes) = (training.rows, training.offsets.clone(), training.modes.clone());
+    fn fit(params: &ValidParams, data: &Dataset, control: &Control) -> Result<Self> {
+        let (rows, offsets, modes) = (data.rows(), data.offsets.clone(), data.modes.clone());
         let problem = if params.params().family.is_classifier() {
-            let labels = training.labels()?;
+            let labels = data.labels()?;
             let n_classes = labels.n_classes();
             if n_classes < 2 {
                 return Err(Error::Data("a law of classes needs at least 2 classes, got 1 class".into()));
@@ -52,14 +52,14 @@ impl Fitted for Model {
                 modes,
             }
         } else {
-            let targets = training.targets()?;
+            let targets = data.targets()?;
             Observations {
                 rows,
                 targets: targets.values().to_vec(),
                 censored: targets.limits().map(|limits| limits.iter().map(|limit| *limit > 0).collect()),
                 offsets,
                 weights: targets.weights().cloned(),
-                groups: training.groups.clone(),
+                groups: data.groups.clone(),
                 n_classes: 0,
                 modes,
             }

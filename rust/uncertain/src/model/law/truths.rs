@@ -368,11 +368,11 @@ mod tests {
         let means = Rows::from_vec(take(n * d), d).unwrap();
         let stds = Covariances::from_std(Rows::from_vec(take(n * d).iter().map(|x| x.abs()).collect(), d).unwrap());
         let gaps: Vec<bool> = take(n * d).iter().map(|x| *x > 1.5).collect();
-        let (noisy, exact) = (GaussianArray::new(means.clone(), stds).unwrap(), GaussianArray::points(means).unwrap());
+        let (noisy, exact) = (GaussianArray::new(means.clone(), stds).unwrap(), GaussianArray::exact(means).unwrap());
         for (k, (data, gaps)) in [1, 2, 1].into_iter().zip([(&noisy, None), (&noisy, Some(&gaps[..])), (&exact, None)])
         {
             let t = [1.0, 0.1, 2.0].repeat(k);
-            let density = Mixture::new(vec![1.0 / k as f64; k], take(k * d), t, d).unwrap();
+            let density = Mixture::from_packed(vec![1.0 / k as f64; k], take(k * d), t, d).unwrap();
             let [kept, computed] = [true, false].map(|keep| {
                 let rows = Incomplete::from_parts(data, gaps, None);
                 let mut truths = Truths::keeping(keep, rows, &density, &control).unwrap();

@@ -32,8 +32,8 @@ pub(super) fn fit(
         });
         let own = SharedErrors { modes, groups: shared.groups.clone() };
         let mut fit = match round {
-            None => params.fit(rows, targets, &own, control)?,
-            Some(round) => params.fit((&round.rows).into(), &targets.shifted(&round.shift)?, &own, control)?,
+            None => params.fit_line(rows, targets, &own, control)?,
+            Some(round) => params.fit_line((&round.rows).into(), &targets.shifted(&round.shift)?, &own, control)?,
         };
         if round.is_none() {
             // Least squares of the readings as they are.

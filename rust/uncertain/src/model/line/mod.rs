@@ -79,8 +79,8 @@ impl Parameters for Params {
         Ok(Valid(self))
     }
 
-    fn set_threads(&mut self, threads: Option<usize>) {
-        self.em.threads = threads;
+    fn control_mut(&mut self) -> Option<&mut Control> {
+        self.em.control_mut()
     }
 }
 
@@ -161,7 +161,8 @@ impl Valid<Params> {
     /// # Errors
     /// Modes of another size or that are combinations of one another, an error scale that the rows do not determine,
     /// features of which they do not tell, and those of the density's fit.
-    pub fn fit(
+    #[doc(hidden)]
+    pub fn fit_line(
         &self,
         rows: Incomplete<'_>,
         targets: &Targets,
@@ -200,7 +201,7 @@ impl Valid<Params> {
         }
         shared.modes.check(n, rows.gaussians().n_features())?;
         if !shared.modes.of_features.is_empty() {
-            return parallel::install(params.em.threads, || features::fit(self, rows, targets, shared, control))?;
+            return parallel::install(control.threads(), || features::fit(self, rows, targets, shared, control))?;
         }
         // A plain line is of use for predictions where its coefficients are not known each.
         let plain = noise == Noise::Normal && params.error_scale.is_none() && shared.modes.k == 0;
@@ -220,7 +221,7 @@ impl Valid<Params> {
         } else {
             shared
         };
-        parallel::install(params.em.threads, || {
+        parallel::install(control.threads(), || {
             let mut fitted = em.fit_rows(rows, targets.weights(), false, &control.with_task("density"))?;
             fitted.mixture = refined(&fitted.mixture, rows, targets.weights(), control)?;
             let found = if features_scaled {

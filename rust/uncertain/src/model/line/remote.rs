@@ -115,7 +115,7 @@ pub(in crate::model) fn fit_remote(
     remote: &RemoteRows<'_>,
     control: &Control,
 ) -> Result<LineFit> {
-    let (params, sample, targets) = (params.params(), remote.sample.rows, remote.sample.targets()?);
+    let (params, sample, targets) = (params.params(), remote.sample.rows(), remote.sample.targets()?);
     if params.outliers.is_some() || params.error_scale.is_some() {
         return Err(Error::Data("outliers= and error_scale= need the rows in one memory; fit a sample of them".into()));
     }

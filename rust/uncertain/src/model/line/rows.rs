@@ -1,7 +1,7 @@
 //! [`LineRows`]: what is known of every row that counts, in the form in which the likelihood sees it.
 
 use crate::control::Control;
-use crate::data::{Incomplete, Modes, Taken, Targets};
+use crate::data::{Incomplete, MarkedRows, Modes, Targets};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
 use crate::model::clusters;
@@ -17,7 +17,7 @@ use super::SharedErrors;
 pub(super) struct Counted<'a> {
     rows: Incomplete<'a>,
     numbers: Vec<usize>,
-    taken: Option<Taken>,
+    taken: Option<MarkedRows>,
 }
 
 impl<'a> Counted<'a> {
@@ -28,7 +28,7 @@ impl<'a> Counted<'a> {
     }
 
     fn rows(&self) -> Incomplete<'_> {
-        self.taken.as_ref().map_or(self.rows, Taken::rows)
+        self.taken.as_ref().map_or(self.rows, MarkedRows::view)
     }
 }
 

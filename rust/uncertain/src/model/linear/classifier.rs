@@ -1,4 +1,4 @@
-//! [`Classifier`]: one hyperplane for two classes, else one per class against the rest.
+//! [`LinearClassifier`]: one hyperplane for two classes, else one per class against the rest.
 
 use ndarray::Array2;
 
@@ -12,7 +12,7 @@ use crate::state::column;
 
 /// A fitted linear classifier.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Classifier {
+pub struct LinearClassifier {
     /// One row of d weights per hyperplane.
     pub coef: Array2<f64>,
     /// One intercept per hyperplane.
@@ -23,7 +23,7 @@ pub struct Classifier {
     pub platt: Option<Vec<Sigmoid>>,
 }
 
-impl Classifier {
+impl LinearClassifier {
     /// All weights zero, no reports.
     pub(in crate::model) fn zero(d: usize, hyperplanes: usize) -> Self {
         Self { coef: Array2::zeros((hyperplanes, d)), intercept: vec![0.0; hyperplanes], fits: vec![], platt: None }
@@ -76,28 +76,23 @@ impl Classifier {
     }
 
     /// The mean scores w'x_i + b: n x 1 for two classes, n x K otherwise.
-    pub fn decision(&self, data: &GaussianArray) -> Result<Array2<f64>> {
+    pub(crate) fn decision(&self, data: &GaussianArray) -> Result<Array2<f64>> {
         data.check_features(self.n_features())?;
         self.columns(data.n_rows(), |k, w| scores::means(data, w, self.intercept[k]))
     }
 
     /// Means and standard deviations of the scores, N(w'x_i + b, w'S_i w), shaped like [`decision`](Self::decision).
-    pub fn decision_distribution(&self, data: &GaussianArray) -> Result<(Array2<f64>, Array2<f64>)> {
+    pub(crate) fn decision_distribution(&self, data: &GaussianArray) -> Result<(Array2<f64>, Array2<f64>)> {
         let means = self.decision(data)?;
         let stds = self.columns(data.n_rows(), |_, w| scores::stds(data, w))?;
         Ok((means, stds))
     }
 
-    /// The class code of every row: the sign of the score, or the class of the largest one.
-    pub fn predict(&self, data: &GaussianArray) -> Result<Vec<u32>> {
-        Ok(one_vs_rest::classes(self.decision(data)?.view()))
-    }
-
-    /// P(class | row), n x K, rows summing to 1: the sigmoid of each score averaged over the row's Gaussian.
+    /// P(class | row), n x K, rows summing to 1: the sigmoid of each score averaged over the row's own Gaussian.
     ///
     /// # Errors
     /// [`Error::Data`] when the model was fitted without probabilities.
-    pub fn predict_proba(&self, data: &GaussianArray) -> Result<Array2<f64>> {
+    pub(crate) fn predict_proba(&self, data: &GaussianArray) -> Result<Array2<f64>> {
         let sigmoids = self.platt.as_ref().ok_or_else(Error::no_probabilities)?;
         let (means, stds) = self.decision_distribution(data)?;
         one_vs_rest::probabilities(sigmoids, means.view(), stds.view())

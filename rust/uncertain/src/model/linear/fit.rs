@@ -14,7 +14,7 @@
 
 use std::cell::OnceCell;
 
-use super::{Classifier, scores};
+use super::{LinearClassifier, scores};
 use crate::control::Control;
 use crate::data::weights::Present;
 use crate::data::{GaussianArray, Labels, RowTargets, Weights};
@@ -72,10 +72,9 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
     labels: &Labels,
     calibration: &Calibration,
     seed: u64,
-    threads: Option<usize>,
     control: &Control,
     fit: impl Fn(&TwoClasses<'_>, Option<&NearFold<'_>>, &Control) -> Result<(Solution, T)> + Sync,
-) -> Result<(Classifier, Vec<T>)> {
+) -> Result<(LinearClassifier, Vec<T>)> {
     labels.check_rows(data.n_rows())?;
     labels.check_every_class()?;
     let present = Present::new(data, labels)?;
@@ -97,14 +96,17 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
         Ok((fitted, Some(sigmoid)))
     };
     let running = side_by_side(data.n_rows(), data.n_features());
-    let fitted = parallel::install(threads, || parallel::map_side_by_side(count, running, one))??;
+    let fitted = parallel::install(control.threads(), || parallel::map_side_by_side(count, running, one))??;
     let (mut solutions, mut others, mut sigmoids) = (vec![], vec![], vec![]);
     for ((solution, other), sigmoid) in fitted {
         solutions.push(solution);
         others.push(other);
         sigmoids.extend(sigmoid);
     }
-    Ok((Classifier::from_solutions(data.n_features(), &solutions, held_out.is_some().then_some(sigmoids)), others))
+    Ok((
+        LinearClassifier::from_solutions(data.n_features(), &solutions, held_out.is_some().then_some(sigmoids)),
+        others,
+    ))
 }
 
 /// Rows from which a pass has work for all threads by itself.

@@ -15,8 +15,8 @@ mod remote;
 pub(crate) mod scores;
 mod state;
 
-pub use classifier::Classifier;
+pub use classifier::LinearClassifier;
 pub(in crate::model) use fit::{NearFold, TwoClasses, fit_one_vs_rest, positive_classes};
 pub(in crate::model) use path::path_one_vs_rest;
-pub use regressor::Regressor;
+pub use regressor::LinearRegressor;
 pub(in crate::model) use remote::{FoldCounts, Plan, classify, regress, task};

@@ -32,7 +32,6 @@ pub(in crate::model) fn path_one_vs_rest(
     data: &GaussianArray,
     labels: &Labels,
     penalties: &[f64],
-    threads: Option<usize>,
     control: &Control,
     fit: impl Fn(&TwoClasses<'_>, f64, Option<&[f64]>, &Control) -> Result<Solution> + Sync,
 ) -> Result<PenaltyPath> {
@@ -64,7 +63,7 @@ pub(in crate::model) fn path_one_vs_rest(
         };
         classes.clone().map(one).collect()
     };
-    parallel::install(threads, || {
+    parallel::install(control.threads(), || {
         let parts = parallel::map_fine(folds.count() as usize, |part| {
             part.map(|fold| run_fold(fold as u32)).collect::<Result<Vec<_>>>()
         })?;

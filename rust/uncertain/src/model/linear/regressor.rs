@@ -1,4 +1,4 @@
-//! [`Regressor`]: one hyperplane whose score is the prediction.
+//! [`LinearRegressor`]: one hyperplane whose score is the prediction.
 
 use super::scores;
 use crate::data::GaussianArray;
@@ -7,7 +7,7 @@ use crate::model::FitReport;
 
 /// A fitted linear regression.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Regressor {
+pub struct LinearRegressor {
     /// d weights.
     pub coef: Vec<f64>,
     /// Intercept.
@@ -16,7 +16,7 @@ pub struct Regressor {
     pub fit: FitReport,
 }
 
-impl Regressor {
+impl LinearRegressor {
     /// Number of features d.
     #[must_use]
     pub fn n_features(&self) -> usize {
@@ -24,13 +24,13 @@ impl Regressor {
     }
 
     /// w'x_i + b of every row.
-    pub fn predict(&self, data: &GaussianArray) -> Result<Vec<f64>> {
+    pub(crate) fn predict(&self, data: &GaussianArray) -> Result<Vec<f64>> {
         data.check_features(self.n_features())?;
         scores::finite(scores::means(data, &self.coef, self.intercept)?)
     }
 
-    /// Means and standard deviations of the predictions under the uncertainty of each row: N(w'x_i + b, w'S_i w).
-    pub fn predict_distribution(&self, data: &GaussianArray) -> Result<(Vec<f64>, Vec<f64>)> {
+    /// Means and standard deviations of the predictions under each row's own uncertainty: N(w'x_i + b, w'S_i w).
+    pub(crate) fn predict_distribution(&self, data: &GaussianArray) -> Result<(Vec<f64>, Vec<f64>)> {
         Ok((self.predict(data)?, scores::finite(scores::stds(data, &self.coef)?)?))
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! Nothing waits for an answer on a thread of a pool: whoever answers may need the pool.
 
-use super::Classifier;
+use super::LinearClassifier;
 use super::fit::positive_classes;
 use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, RowTargets, Weights};
@@ -31,7 +31,6 @@ pub(in crate::model) struct Plan<'a> {
     pub fit_intercept: bool,
     pub solver: SolverKind,
     pub options: &'a Options,
-    pub threads: Option<usize>,
 }
 
 /// Rows and weights by class and fold.
@@ -181,7 +180,7 @@ impl<'a> Sample<'a> {
     }
 
     fn guess(&self, control: &Control) -> Result<Guess> {
-        parallel::install(self.plan.threads, || Guess::from_sample(&self.problem(), self.plan.options, control))?
+        parallel::install(control.threads(), || Guess::from_sample(&self.problem(), self.plan.options, control))?
     }
 
     /// The solution of passes, if it is one; else that of the sample, if it is all rows.
@@ -192,7 +191,7 @@ impl<'a> Sample<'a> {
         }
         if whole {
             let solve = || fit_linear(&self.problem(), self.plan.solver, self.plan.options, None, control);
-            return parallel::install(self.plan.threads, solve)?;
+            return parallel::install(control.threads(), solve)?;
         }
         Err(Error::Data(format!(
             "passes over the rows ended at a certified gap of {:.1e}, which is above tol = {tol:e}: where rows have no \
@@ -212,7 +211,7 @@ pub(in crate::model) fn classify(
     calibration: &Calibration,
     alpha: impl Fn(f64) -> f64,
     control: &Control,
-) -> Result<(Classifier, f64)> {
+) -> Result<(LinearClassifier, f64)> {
     let labels = remote.sample.labels()?;
     let n_classes = labels.n_classes();
     let FoldCounts { counts, folds } = FoldCounts::ask(remote, n_classes, calibration, control)?;
@@ -255,7 +254,7 @@ pub(in crate::model) fn classify(
         }
     }
     let platt = calibration.probability.then_some(sigmoids);
-    Ok((Classifier::from_solutions(remote.sample.complete()?.n_features(), &solutions, platt), total))
+    Ok((LinearClassifier::from_solutions(remote.sample.complete()?.n_features(), &solutions, platt), total))
 }
 
 pub(in crate::model) fn task(class: usize, classes: usize, held_out: Option<usize>, folds: usize) -> String {

@@ -85,7 +85,7 @@ pub(super) fn row_scores(data: &GaussianArray, rows: &[usize], w: &[f64], b: f64
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Classifier, Regressor};
+    use super::super::{LinearClassifier, LinearRegressor};
     use crate::data::{Covariances, GaussianArray, Rows};
     use crate::model::FitReport;
     use crate::solver::{Solution, Status};
@@ -96,8 +96,8 @@ mod tests {
         let weights = vec![2.0, 3.0];
         let solution =
             Solution { w: weights.clone(), b: 0.5, objective: 0.0, gap: 0.0, iterations: 1, status: Status::Converged };
-        let classifier = Classifier::from_solutions(2, std::slice::from_ref(&solution), None);
-        let regressor = Regressor { coef: weights, intercept: 0.5, fit: FitReport::from(&solution) };
+        let classifier = LinearClassifier::from_solutions(2, std::slice::from_ref(&solution), None);
+        let regressor = LinearRegressor { coef: weights, intercept: 0.5, fit: FitReport::from(&solution) };
         for (x, std, fine) in [
             ([1e300, -1e300], 1.0, true),
             ([f64::MAX, 0.0], 1.0, false),

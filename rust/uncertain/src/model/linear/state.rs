@@ -3,15 +3,15 @@
 
 use ndarray::Array2;
 
-use super::{Classifier, Regressor};
+use super::{LinearClassifier, LinearRegressor};
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::platt::Sigmoid;
-use crate::state::{About, Arrays, Parts, Predictor, column, complete};
+use crate::state::{About, Arrays, Parts, Predictor, column};
 
-impl Classifier {
+impl LinearClassifier {
     pub(in crate::model) fn write(&self, arrays: &mut Arrays) -> Vec<FitReport> {
         arrays.matrix("coef", &self.coef);
         arrays.vector("intercept", &self.intercept);
@@ -32,25 +32,25 @@ impl Classifier {
     }
 }
 
-impl Predictor for Classifier {
+impl Predictor for LinearClassifier {
     fn about(&self) -> About {
         About::model(self.n_features(), self.n_classes())
     }
 
     fn decision(&self, rows: Incomplete<'_>, _: &Control) -> Result<Array2<f64>> {
-        self.decision(complete(rows)?)
+        self.decision(rows.complete()?)
     }
 
     fn decision_distribution(&self, rows: Incomplete<'_>, _: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
-        self.decision_distribution(complete(rows)?)
+        self.decision_distribution(rows.complete()?)
     }
 
     fn predict_proba(&self, rows: Incomplete<'_>, _: &Control) -> Result<Array2<f64>> {
-        self.predict_proba(complete(rows)?)
+        self.predict_proba(rows.complete()?)
     }
 }
 
-impl Regressor {
+impl LinearRegressor {
     pub(in crate::model) fn write(&self, arrays: &mut Arrays) -> FitReport {
         arrays.vector("coef", &self.coef);
         arrays.vector("intercept", &[self.intercept]);
@@ -66,17 +66,17 @@ impl Regressor {
     }
 }
 
-impl Predictor for Regressor {
+impl Predictor for LinearRegressor {
     fn about(&self) -> About {
         About::model(self.n_features(), 0)
     }
 
     fn decision(&self, rows: Incomplete<'_>, _: &Control) -> Result<Array2<f64>> {
-        Ok(column(self.predict(complete(rows)?)?))
+        Ok(column(self.predict(rows.complete()?)?))
     }
 
     fn decision_distribution(&self, rows: Incomplete<'_>, _: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
-        let (means, stds) = self.predict_distribution(complete(rows)?)?;
+        let (means, stds) = self.predict_distribution(rows.complete()?)?;
         Ok((column(means), column(stds)))
     }
 }

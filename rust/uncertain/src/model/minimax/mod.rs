@@ -26,7 +26,7 @@ use crate::data::covariance::{packed_index, packed_len};
 use crate::data::{GaussianArray, Labels};
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::model::linear::{Classifier, NearFold, TwoClasses, fit_one_vs_rest};
+use crate::model::linear::{LinearClassifier, NearFold, TwoClasses, fit_one_vs_rest};
 use crate::moments::RowMoments;
 use crate::solver::{Solution, Status};
 
@@ -37,7 +37,7 @@ pub use params::{Params, ValidParams};
 #[non_exhaustive]
 pub struct Model {
     /// The hyperplanes and all predictions; the reports' objective is 1 / kappa.
-    pub linear: Classifier,
+    pub linear: LinearClassifier,
     /// Per hyperplane the share of either class that is on its side whatever the distributions.
     pub worst_case_accuracy: Vec<f64>,
 }
@@ -73,14 +73,14 @@ impl ValidParams {
     /// # Errors
     /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
     /// probabilities, classes with equal means, [`Error::Interrupted`].
-    pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
-        let Params { calibration, seed, threads, .. } = self.0;
+    pub(crate) fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
+        let Params { calibration, seed, .. } = self.0;
         let fit = |rows: &TwoClasses<'_>, _: Option<&NearFold<'_>>, control: &Control| {
             let solution = self.fit_rows(rows, control)?;
             let accuracy = worst_case_accuracy(&solution);
             Ok((solution, accuracy))
         };
-        let (linear, worst_case_accuracy) = fit_one_vs_rest(data, labels, &calibration, seed, threads, control, fit)?;
+        let (linear, worst_case_accuracy) = fit_one_vs_rest(data, labels, &calibration, seed, control, fit)?;
         Ok(Model { linear, worst_case_accuracy })
     }
 

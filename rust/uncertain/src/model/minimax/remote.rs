@@ -4,7 +4,7 @@ use super::{Model, Moments, ValidParams, worst_case_accuracy};
 use crate::control::Control;
 use crate::data::Labels;
 use crate::error::Result;
-use crate::model::linear::{Classifier, FoldCounts, positive_classes, task};
+use crate::model::linear::{FoldCounts, LinearClassifier, positive_classes, task};
 use crate::moments::{RowMoments, moments_by_class};
 use crate::state::RemoteRows;
 
@@ -38,7 +38,7 @@ impl ValidParams {
             }
         }
         let platt = self.0.calibration.probability.then_some(sigmoids);
-        Ok(Model { linear: Classifier::from_solutions(d, &solutions, platt), worst_case_accuracy: accuracies })
+        Ok(Model { linear: LinearClassifier::from_solutions(d, &solutions, platt), worst_case_accuracy: accuracies })
     }
 }
 

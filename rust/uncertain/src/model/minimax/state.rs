@@ -2,10 +2,11 @@
 
 use super::{Model, Params, ValidParams};
 use crate::control::Control;
+use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::FitReport;
-use crate::model::linear::Classifier;
-use crate::state::{Arrays, Fitted, HasPredictor, OfMixtures, Parts, Predictor, RemoteRows, Training, header};
+use crate::model::linear::LinearClassifier;
+use crate::state::{Arrays, Fitted, HasPredictor, OfMixtures, Parts, Predictor, RemoteRows, header};
 
 header! { fits: Vec<FitReport> }
 
@@ -14,8 +15,8 @@ impl Fitted for Model {
     type Header = Header;
     const OF_MIXTURES: OfMixtures = OfMixtures::Moments;
 
-    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
-        params.fit(training.complete()?, training.labels()?, control)
+    fn fit(params: &ValidParams, data: &Dataset, control: &Control) -> Result<Self> {
+        params.fit(data.complete()?, data.labels()?, control)
     }
 
     fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {
@@ -28,7 +29,7 @@ impl Fitted for Model {
     }
 
     fn read(header: Header, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
-        let linear = Classifier::read(header.fits, parts)?;
+        let linear = LinearClassifier::read(header.fits, parts)?;
         let worst_case_accuracy = parts.shaped("worst_case_accuracy", &[linear.intercept.len()])?;
         Ok(Self { linear, worst_case_accuracy })
     }

@@ -69,7 +69,7 @@ pub(super) fn feature_marginal(joint: &Mixture) -> Result<Mixture> {
     let components = 0..joint.n_components();
     let means = components.clone().flat_map(|k| &joint.mean(k)[..d]).copied().collect();
     let covariances = components.flat_map(|k| &joint.covariance(k)[..packed_len(d)]).copied().collect();
-    Mixture::new(joint.weights().to_vec(), means, covariances, d)
+    Mixture::from_packed(joint.weights().to_vec(), means, covariances, d)
 }
 
 /// Log weight, mean and standard deviation under component `k` of the target of a row with limits.

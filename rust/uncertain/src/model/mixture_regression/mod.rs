@@ -66,7 +66,7 @@ readable! {
 /// # Errors
 /// Targets of other rows, errors of a row that are no covariance matrix together, and those of
 /// [`ValidParams::fit`](crate::deconvolution::ValidParams) and of [`mod@super::line`].
-pub fn fit<'a>(
+pub(crate) fn fit<'a>(
     params: &ValidParams,
     rows: impl Into<Incomplete<'a>>,
     targets: &Targets,
@@ -75,7 +75,7 @@ pub fn fit<'a>(
 ) -> Result<Model> {
     let (rows, components) = (rows.into(), params.params().em.components);
     if components == Components::Fixed(1) {
-        return Model::from_line(params.fit(rows, targets, shared, control)?);
+        return Model::from_line(params.fit_line(rows, targets, shared, control)?);
     }
     params.params().check_single(shared)?;
     let parts;
@@ -93,7 +93,7 @@ pub fn fit<'a>(
     // One component was chosen.
     let mut single = params.params().clone();
     single.em.components = Components::Fixed(1);
-    let mut model = Model::from_line(Valid(single).fit(rows, targets, shared, control)?)?;
+    let mut model = Model::from_line(Valid(single).fit_line(rows, targets, shared, control)?)?;
     let held_out = fitted.report().held_out;
     model.report.iter_mut().for_each(|report| report.held_out.clone_from(&held_out));
     Ok(model)
@@ -121,7 +121,7 @@ fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) 
     if em.components == Components::Fixed(1) {
         return Model::from_line(line::fit_remote(params, remote, control)?);
     }
-    let joint = Joint::new(remote.sample.rows, targets)?;
+    let joint = Joint::new(remote.sample.rows(), targets)?;
     let (sample, weights) = (joint.rows(), targets.weights());
     let rows = RemoteEm::new(em, "the rows", remote.rows, sample, weights, vec![None], control)?;
     Model::from_mixture(deconvolution::fit_remote(em, &rows, false, false, control)?)
@@ -160,7 +160,7 @@ impl Model {
         let variance = explained + fit.scatter.powi(2).max(TRIFLE * explained).max(f64::MIN_POSITIVE);
         let means = [mean, &[intercept + along(mean)]].concat();
         let covariances = [&t[..packed_len(d)], &crossed, &[variance]].concat();
-        let mixture = Mixture::new(vec![1.0], means, covariances, d + 1)?;
+        let mixture = Mixture::from_packed(vec![1.0], means, covariances, d + 1)?;
         let mut report = fit.report.clone();
         report.n_iter += fit.n_iter;
         if fit.status != crate::solver::Status::Converged {
@@ -285,6 +285,6 @@ mod tests {
         assert!(targets.clone().with_feature_covariances(vec![0.0; 3], 1).is_err());
         let bad = targets.with_feature_covariances([vec![0.0; 5], vec![f64::NAN], vec![0.0; N - 6]].concat(), 1);
         assert!(bad.unwrap_err().to_string().contains("row 5"));
-        assert!(Model::new(Mixture::new(vec![1.0], vec![0.0], vec![1.0], 1).unwrap()).is_err());
+        assert!(Model::new(Mixture::from_packed(vec![1.0], vec![0.0], vec![1.0], 1).unwrap()).is_err());
     }
 }

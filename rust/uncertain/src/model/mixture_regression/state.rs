@@ -6,24 +6,24 @@ use ndarray::Array2;
 
 use super::{Beside, Errors, Law, Model, Params, ValidParams, conditional, fit_remote};
 use crate::control::Control;
-use crate::data::Incomplete;
+use crate::data::{Dataset, Incomplete};
 use crate::deconvolution::{Mixture, Observed, ReportHeader, log_sum};
 use crate::density::Densities;
 use crate::error::{Error, Result};
 use crate::model::line::SharedErrors;
-use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, RemoteRows, Training, column};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, RemoteRows, column};
 
 impl Fitted for Model {
     type Params = Params;
     type Header = Option<ReportHeader>;
     const OF_MIXTURES: OfMixtures = OfMixtures::Own;
 
-    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
-        let Some(targets) = &training.targets else {
+    fn fit(params: &ValidParams, data: &Dataset, control: &Control) -> Result<Self> {
+        let Some(targets) = &data.targets else {
             return Err(Error::Data("a regression needs the targets of the rows".into()));
         };
-        let shared = SharedErrors { modes: training.modes.clone(), groups: training.groups.clone() };
-        super::fit(params, training.rows, targets, &shared, control)
+        let shared = SharedErrors { modes: data.modes.clone(), groups: data.groups.clone() };
+        super::fit(params, data.rows(), targets, &shared, control)
     }
 
     fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {

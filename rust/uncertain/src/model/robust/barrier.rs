@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn without_spread_nothing_bounds_it() {
         let means = Rows::from_vec(vec![1.0, 2.0, -1.0, -3.0], 1).unwrap();
-        let data = GaussianArray::points(means).unwrap();
+        let data = GaussianArray::exact(means).unwrap();
         let targets = [1.0, 1.0, -1.0, -1.0];
         let loss = &crate::loss::Hinge;
         let problem =

@@ -5,7 +5,7 @@ use super::{Method, ValidParams, adaptive, margin, total};
 use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, Labels, Weights};
 use crate::error::{Error, Result};
-use crate::model::linear::{Classifier, NearFold, Plan, TwoClasses, classify, fit_one_vs_rest, path_one_vs_rest};
+use crate::model::linear::{LinearClassifier, NearFold, Plan, TwoClasses, classify, fit_one_vs_rest, path_one_vs_rest};
 use crate::model::penalty_path::TOL;
 use crate::parallel;
 use crate::solver::SolverKind;
@@ -18,7 +18,7 @@ use crate::sums::RemoteLoss;
 pub struct Model {
     /// The hyperplanes with their reports and sigmoids, and all predictions. The reports' objective is
     /// 1/2 |w|^2 + C sum c L at the solution (MPSVC: its measure); the gap is NaN where nothing is certified.
-    pub linear: Classifier,
+    pub linear: LinearClassifier,
     /// Per hyperplane one radius per row (NaN for rows of weight 0): the one in force, and for MPSVC the one up to which the row's
     /// ellipsoid stays on its side.
     pub radii: Vec<Vec<f64>>,
@@ -32,7 +32,7 @@ impl ValidParams {
     /// # Errors
     /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
     /// probabilities, numbers so large that the objective overflows, [`Error::Interrupted`](crate::Error::Interrupted).
-    pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
+    pub(crate) fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         let p = &self.0;
         let balls = self.balls(data)?;
         let data = balls.as_ref().unwrap_or(data);
@@ -40,7 +40,7 @@ impl ValidParams {
             let Outcome { solution, radii, history } = self.fit_rows(rows, control)?;
             Ok((solution, (radii, history)))
         };
-        let (linear, others) = fit_one_vs_rest(data, labels, &p.calibration, p.options.seed, p.threads, control, fit)?;
+        let (linear, others) = fit_one_vs_rest(data, labels, &p.calibration, p.options.seed, control, fit)?;
         let (radii, history): (Vec<Vec<f64>>, _) = others.into_iter().unzip();
         let radii = match labels.weights().and_then(Weights::positive_rows) {
             None => radii,
@@ -57,13 +57,7 @@ impl ValidParams {
         }
         let radius = self.radius();
         let loss = RemoteLoss::WorstCase { radius };
-        let plan = Plan {
-            loss,
-            fit_intercept: p.fit_intercept,
-            solver: SolverKind::Auto,
-            options: &p.options,
-            threads: p.threads,
-        };
+        let plan = Plan { loss, fit_intercept: p.fit_intercept, solver: SolverKind::Auto, options: &p.options };
         let alpha = |total: f64| 1.0 / (p.c * total);
         let (mut linear, total) = classify(remote, &plan, &p.calibration, alpha, control)?;
         linear.fits.iter_mut().for_each(|fit| fit.objective *= p.c * total);
@@ -76,11 +70,17 @@ impl ValidParams {
     /// and all hyperplanes have the same one. The methods choose their starts.
     ///
     /// # Errors
-    /// As in [`fit`](Self::fit), and too few rows or groups of a class.
-    pub fn path(&self, data: &GaussianArray, labels: &Labels, cs: &[f64], control: &Control) -> Result<PenaltyPath> {
+    /// Those of [`fit`](Self::fit), and too few rows or groups of a class.
+    pub(crate) fn path(
+        &self,
+        data: &GaussianArray,
+        labels: &Labels,
+        cs: &[f64],
+        control: &Control,
+    ) -> Result<PenaltyPath> {
         let balls = self.balls(data)?;
         let data = balls.as_ref().unwrap_or(data);
-        path_one_vs_rest(data, labels, cs, self.0.threads, control, |rows, c, _, control| {
+        path_one_vs_rest(data, labels, cs, control, |rows, c, _, control| {
             let mut params = self.0.clone();
             (params.c, params.options.tol) = (c, params.options.tol.max(TOL));
             Ok(params.check()?.fit_rows(rows, control)?.solution)
@@ -90,7 +90,7 @@ impl ValidParams {
     /// The rows as PSVM takes them.
     fn balls(&self, data: &GaussianArray) -> Result<Option<GaussianArray>> {
         let collapse = || data.collapse(Collapse::Isotropic);
-        (self.0.method == Method::Psvm).then(|| parallel::install(self.0.threads, collapse)?).transpose()
+        (self.0.method == Method::Psvm).then(|| parallel::run(collapse)?).transpose()
     }
 
     /// One hyperplane. Rows that are held out are left out.

@@ -18,17 +18,18 @@
 //! Information, 2007; J. Bi, T. Zhang, NIPS 2004 (TSVC); W. Zhang, S. Yu, S.-H. Teng, CVPR 2012 (Power SVM).
 //!
 //! ```
+//! use uncertain::ndarray::{arr1, arr2};
+//! use uncertain::prelude::*;
 //! use uncertain::robust::{Method, Params};
-//! use uncertain::{Control, Covariances, GaussianArray, Labels, Rows};
 //!
-//! # fn main() -> uncertain::Result<()> {
-//! let means = Rows::from_vec(vec![1.0, 2.0, 1.2, -1.0, -1.0, 1.5, -0.8, -2.0], 2)?;
-//! let errors = Rows::from_vec([0.1, 2.0].repeat(4), 2)?; // the second number is known only to +-2
-//! let data = GaussianArray::new(means, Covariances::from_std(errors))?;
-//! let labels = Labels::new(vec![1, 1, 0, 0], 2)?;
+//! # fn main() -> Result<()> {
+//! // The second number of each row is known only to +-2.
+//! let means = arr2(&[[1.0, 2.0], [1.2, -1.0], [-1.0, 1.5], [-0.8, -2.0]]);
+//! let rows = GaussianArray::from_std(means, arr2(&[[0.1, 2.0]; 4]))?;
+//! let data = Dataset::classification(&rows, [1, 1, 0, 0])?;
 //!
-//! let model = Params::new().c(10.0).method(Method::Usvc).check()?.fit(&data, &labels, &Control::new())?;
-//! assert_eq!(model.linear.predict(&data)?, [1, 1, 0, 0]);
+//! let model = Params::new().c(10.0).method(Method::Usvc).fit(&data)?;
+//! assert_eq!(model.predict(&rows)?, arr1(&[1, 1, 0, 0]));
 //! assert!(model.linear.fits[0].gap <= 1e-6); // certified
 //! # Ok(())
 //! # }

@@ -3,11 +3,12 @@
 
 use super::{Model, Params, ValidParams};
 use crate::control::Control;
+use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::FitReport;
-use crate::model::linear::Classifier;
+use crate::model::linear::LinearClassifier;
 use crate::number;
-use crate::state::{Arrays, Fitted, HasPredictor, Parts, PenaltyPath, Predictor, RemoteRows, Training, header};
+use crate::state::{Arrays, Fitted, HasPredictor, Parts, PenaltyPath, Predictor, RemoteRows, header};
 
 header! {
     fits: Vec<FitReport>,
@@ -20,21 +21,16 @@ impl Fitted for Model {
     type Params = Params;
     type Header = Header;
 
-    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
-        params.fit(training.complete()?, training.labels()?, control)
+    fn fit(params: &ValidParams, data: &Dataset, control: &Control) -> Result<Self> {
+        params.fit(data.complete()?, data.labels()?, control)
     }
 
     fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {
         params.fit_remote(remote, control)
     }
 
-    fn path(
-        params: &ValidParams,
-        penalties: &[f64],
-        training: &Training<'_>,
-        control: &Control,
-    ) -> Result<PenaltyPath> {
-        params.path(training.complete()?, training.labels()?, penalties, control)
+    fn path(params: &ValidParams, penalties: &[f64], data: &Dataset, control: &Control) -> Result<PenaltyPath> {
+        params.path(data.complete()?, data.labels()?, penalties, control)
     }
 
     fn write(&self, params: &ValidParams, arrays: &mut Arrays) -> Header {
@@ -44,7 +40,7 @@ impl Fitted for Model {
     }
 
     fn read(header: Header, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
-        Ok(Self { linear: Classifier::read(header.fits, parts)?, radii: vec![], history: vec![] })
+        Ok(Self { linear: LinearClassifier::read(header.fits, parts)?, radii: vec![], history: vec![] })
     }
 }
 

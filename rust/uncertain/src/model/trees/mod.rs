@@ -28,12 +28,11 @@ pub use tree::{Tree, TreeArrays};
 pub use crate::state::NoParams as Params;
 
 use crate::control::Control;
-use crate::data::Incomplete;
+use crate::data::{Incomplete, MarkedRows};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::parallel;
 use crate::readable::readable;
-use crate::state::MixtureMoments;
 
 /// Numbers of columns that are filled before the trees look at them: they stay in the cache.
 const BLOCK: usize = 1 << 14;
@@ -111,13 +110,13 @@ impl Model {
     ///
     /// # Errors
     /// Rows of another size, a stop, or a sum that overflows.
-    pub fn scores<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
+    pub(crate) fn scores<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         let rows = rows.into();
         let (moments, skewness) = match rows.mixtures() {
-            Some(mixtures) => (Some(MixtureMoments::new(rows, mixtures)?), Some(mixtures.skewness()?)),
+            Some(mixtures) => (Some(rows.moments()?), Some(mixtures.skewness()?)),
             None => (None, None),
         };
-        let rows = moments.as_ref().map_or(rows, MixtureMoments::rows);
+        let rows = moments.as_ref().map_or(rows, MarkedRows::view);
         let data = rows.gaussians();
         data.check_features(self.n_features())?;
         let (n, k, width) = (data.n_rows(), self.baseline.len(), self.columns.n_columns());
@@ -150,7 +149,7 @@ impl Model {
     ///
     /// # Errors
     /// As [`scores`](Self::scores), and for a classifier.
-    pub fn predict<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Vec<f64>> {
+    pub(crate) fn predict<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Vec<f64>> {
         if self.n_classes() > 0 {
             return Err(Error::Data("these trees tell classes apart".into()));
         }
@@ -166,7 +165,7 @@ impl Model {
     ///
     /// # Errors
     /// As [`scores`](Self::scores), and for a regression.
-    pub fn predict_proba<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
+    pub(crate) fn predict_proba<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         if self.n_classes() == 0 {
             return Err(Error::Data("these trees predict numbers".into()));
         }

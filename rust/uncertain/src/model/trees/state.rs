@@ -7,9 +7,9 @@ use ndarray::Array2;
 
 use super::{Columns, ErrorColumns, Link, Model, Params, ResidualForest, TreeArrays};
 use crate::control::Control;
-use crate::data::Incomplete;
+use crate::data::{Dataset, Incomplete};
 use crate::error::{Error, Result};
-use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, Training, Valid, column, header};
+use crate::state::{About, Arrays, Fitted, OfMixtures, Parts, Predictor, Valid, column, header};
 
 header! { columns: Columns, link: Link, factors: [f64; 2] }
 
@@ -17,7 +17,7 @@ impl Fitted for Model {
     type Params = Params;
     type Header = Header;
 
-    fn fit(_: &Valid<Params>, _: &Training<'_>, _: &Control) -> Result<Self> {
+    fn fit(_: &Valid<Params>, _: &Dataset, _: &Control) -> Result<Self> {
         Err(Error::Data(
             "trees are fitted by scikit-learn (RemeasuredClassifier, RemeasuredRegressor), not here".into(),
         ))

@@ -63,18 +63,18 @@ readable! {
     /// From Gaussians to the Gaussians that a kernel makes of them.
     ///
     /// ```
-    /// use uncertain::kernel::PointKernel;
-    /// use uncertain::transform::{KernelMap, KernelMapOptions};
-    /// use uncertain::{Control, Covariances, GaussianArray, Rows};
+    /// use uncertain::kernels::PointKernel;
+    /// use uncertain::ndarray::arr2;
+    /// use uncertain::prelude::*;
+    /// use uncertain::transform::KernelMapParams;
     ///
-    /// # fn main() -> uncertain::Result<()> {
-    /// let means = Rows::from_vec(vec![1.0, 2.0, 1.2, -1.0, -1.0, 1.5, -0.8, -2.0], 2)?;
-    /// let data = GaussianArray::new(means, Covariances::from_std(Rows::from_vec(vec![0.1; 8], 2)?))?;
-    /// let map = KernelMap::fit(&data, PointKernel::Quadratic, &KernelMapOptions::default(), &Control::new())?;
+    /// # fn main() -> Result<()> {
+    /// let means = arr2(&[[1.0, 2.0], [1.2, -1.0], [-1.0, 1.5], [-0.8, -2.0]]);
+    /// let rows = GaussianArray::from_std(means, arr2(&[[0.1; 2]; 4]))?;
+    /// let map = KernelMapParams::from(PointKernel::Quadratic).fit(&Dataset::new(&rows))?;
     /// assert_eq!(map.rank(), 3); // the squares and the product of two features
-    /// let mapped = map.transform(&data, &Control::new())?;
-    /// let dot: f64 = mapped.means().row(0).iter().zip(mapped.means().row(1).iter()).map(|(a, b)| a * b).sum();
-    /// assert!((dot - (1.2_f64 - 2.0).powi(2)).abs() < 1e-12); // K(x_0, x_1)
+    /// let mapped = map.transform(&rows)?.means().to_array();
+    /// assert!((mapped.row(0).dot(&mapped.row(1)) - (1.2_f64 - 2.0).powi(2)).abs() < 1e-12); // K(x_0, x_1)
     /// # Ok(())
     /// # }
     /// ```
@@ -103,7 +103,7 @@ impl KernelMap {
     /// # Errors
     /// Parameters out of range, no rows, kernel values that overflow or vanish everywhere,
     /// [`Error::Interrupted`].
-    pub fn fit(
+    pub(crate) fn fit(
         data: &GaussianArray,
         kernel: PointKernel,
         options: &KernelMapOptions,
@@ -116,8 +116,8 @@ impl KernelMap {
     /// (to rounding the same ones).
     ///
     /// # Errors
-    /// Errors of both.
-    pub fn fit_transform(
+    /// Those of both.
+    pub(crate) fn fit_transform(
         data: &GaussianArray,
         kernel: PointKernel,
         options: &KernelMapOptions,
@@ -210,7 +210,7 @@ impl KernelMap {
     /// # Errors
     /// For another number of features, kernel values that overflow, too much memory, and
     /// [`Error::Interrupted`].
-    pub fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
+    pub(crate) fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
         data.check_features(self.d)?;
         let vectors = Vectors::new(self.kernel, data)?;
         let (rank, r) = (self.rank(), vectors.columns());

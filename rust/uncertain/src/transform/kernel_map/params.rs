@@ -3,13 +3,13 @@
 
 use super::{KernelMap, KernelMapOptions};
 use crate::control::Control;
-use crate::data::{GaussianArray, Incomplete};
+use crate::data::{Dataset, GaussianArray, Incomplete};
 use crate::error::Result;
 use crate::kernel::{KernelName, PointKernel, median_gamma};
 use crate::number;
 use crate::parallel;
 use crate::params::params;
-use crate::state::{About, Arrays, Fitted, Parts, Predictor, Training, Valid, complete, header};
+use crate::state::{About, Arrays, Fitted, Parts, Predictor, Valid, header};
 
 params! {
     /// Parameters of the kernels stand side by side; those that it does not have are ignored.
@@ -32,7 +32,27 @@ params! {
     }
 }
 
+impl From<PointKernel> for Params {
+    /// Those of a map of this kernel.
+    fn from(kernel: PointKernel) -> Self {
+        let mut params = Self { kernel: kernel.into(), gamma: kernel.gamma(), ..Self::default() };
+        if let PointKernel::Polynomial { degree, coef0, .. } = kernel {
+            (params.degree, params.coef0) = (degree, coef0);
+        }
+        params
+    }
+}
+
 impl Params {
+    /// [`fit`](crate::Fit::fit), and what the map makes of the same rows, whose coordinates the choice of pivots has computed
+    /// (to rounding the same ones).
+    ///
+    /// # Errors
+    /// Those of both.
+    pub fn fit_transform(&self, data: &Dataset) -> Result<(KernelMap, GaussianArray)> {
+        <KernelMap as Fitted>::fit_transform(&self.clone().check()?, data, &self.control)
+    }
+
     fn ranges(&self) -> Result<()> {
         self.options().check()?;
         PointKernel::new(self.kernel.name(), self.degree, self.gamma.unwrap_or(1.0), self.coef0).map(drop)
@@ -58,20 +78,16 @@ impl Fitted for KernelMap {
     type Params = Params;
     type Header = Header;
 
-    fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
-        let (data, params) = (training.complete()?, params.params());
+    fn fit(params: &Valid<Params>, data: &Dataset, control: &Control) -> Result<Self> {
+        let (data, params) = (data.complete()?, params.params());
         let kernel = params.resolved(data)?;
-        parallel::install(params.threads, || Self::fit(data, kernel, &params.options(), control))?
+        parallel::install(control.threads(), || Self::fit(data, kernel, &params.options(), control))?
     }
 
-    fn fit_transform(
-        params: &Valid<Params>,
-        training: &Training<'_>,
-        control: &Control,
-    ) -> Result<(Self, GaussianArray)> {
-        let (data, params) = (training.complete()?, params.params());
+    fn fit_transform(params: &Valid<Params>, data: &Dataset, control: &Control) -> Result<(Self, GaussianArray)> {
+        let (data, params) = (data.complete()?, params.params());
         let kernel = params.resolved(data)?;
-        parallel::install(params.threads, || Self::fit_transform(data, kernel, &params.options(), control))?
+        parallel::install(control.threads(), || Self::fit_transform(data, kernel, &params.options(), control))?
     }
 
     fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) -> Header {
@@ -91,11 +107,7 @@ impl Fitted for KernelMap {
     }
 
     fn usual_params(&self) -> Params {
-        let mut params = Params { kernel: self.kernel().into(), gamma: self.kernel().gamma(), ..Params::default() };
-        if let PointKernel::Polynomial { degree, coef0, .. } = self.kernel() {
-            (params.degree, params.coef0) = (degree, coef0);
-        }
-        params
+        self.kernel().into()
     }
 }
 
@@ -105,6 +117,6 @@ impl Predictor for KernelMap {
     }
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
-        self.transform(complete(rows)?, control)
+        self.transform(rows.complete()?, control)
     }
 }

@@ -7,7 +7,8 @@ fn what_cannot_be_used_is_refused() {
     let (x, y) = problem(20);
     let said = |params: Params, y: &[f64], weights: Option<&[f64]>| {
         let weights = weights.map(|w| Weights::new(w.to_vec()).unwrap());
-        let fit = params.check().and_then(|p| p.fit(&points(&x), &[y.to_vec()], weights.as_ref(), &Control::new()));
+        let fit =
+            params.check().and_then(|p| p.fit(&points(&x), &[y.to_vec()], weights.as_ref(), None, &Control::new()));
         fit.unwrap_err().to_string()
     };
     assert!(said(Params::new().alpha(0.0), &y, None).contains("alpha"));

@@ -9,10 +9,12 @@ mod refinement;
 mod rows;
 mod stationarity;
 
+use ndarray::Array2;
+
 use super::*;
 use crate::control::Control;
 use crate::data::{GaussianArray, Rows, Weights};
-use crate::probabilistic_kernel::Coupling;
+use crate::kernel::probabilistic_rbf::Coupling;
 use crate::testing::Numbers;
 
 type Dense = Vec<Vec<f64>>;
@@ -31,8 +33,14 @@ fn problem(n: usize) -> (Rows, Vec<f64>) {
     (x, y)
 }
 
+/// Values of the outputs at new rows.
+fn predicted(model: &Model, new: &GaussianArray, rows: &GaussianArray) -> Array2<f64> {
+    let intercepts: Vec<f64> = model.outcomes.iter().map(|outcome| outcome.intercept).collect();
+    fitted::predict(&model.parts, &intercepts, new, Some(rows), &Control::new()).unwrap()
+}
+
 fn points(x: &Rows) -> GaussianArray {
-    GaussianArray::points(x.clone()).unwrap()
+    GaussianArray::exact(x.clone()).unwrap()
 }
 
 /// The kernel matrix of a view, by plain formulas.

@@ -11,25 +11,26 @@ fn classes(n: usize) -> (GaussianArray, Vec<f64>) {
         if i % 5 == 4 { f64::NAN } else { [-1.0, 1.0][usize::from(positive)] }
     };
     let y = x.iter().enumerate().map(label).collect();
-    (GaussianArray::points(Rows::from_vec(x, 1).unwrap()).unwrap(), y)
+    (GaussianArray::exact(Rows::from_vec(x, 1).unwrap()).unwrap(), y)
 }
 
 #[test]
 fn probabilities_are_sigmoids_of_scores_of_labels_that_were_held_out() {
     let (rows, y) = classes(500);
     let params = Params::new().alpha(1e-2).max_refinements(1).delta(0.1).probability(true).seed(4);
-    let fit = |params: &Params| {
-        let params = params.clone().check().unwrap();
-        params.fit(&rows, std::slice::from_ref(&y), None, &Control::new()).unwrap()
+    let fit_on = |threads: usize, params: &Params| {
+        let (params, control) = (params.clone().check().unwrap(), Control::new().with_threads(threads));
+        params.fit(&rows, std::slice::from_ref(&y), None, None, &control).unwrap()
     };
+    let fit = |params: &Params| fit_on(2, params);
     let model = fit(&params);
     // The scores do not depend on the probabilities, and the folds on their seed alone.
     let plain = fit(&params.clone().probability(false));
     assert_eq!((&plain.parts, &plain.outcomes), (&model.parts, &model.outcomes));
-    assert_eq!(fit(&params.clone().threads(Some(3))), model);
+    assert_eq!(fit_on(3, &params), model);
     assert_ne!(fit(&params.clone().seed(5)).platt, model.platt);
     let machine = Machine::new(model, Some(rows.clone()), 2).unwrap();
-    let at = GaussianArray::points(Rows::from_vec(vec![-1.0, -0.3, 0.3, 1.0], 1).unwrap()).unwrap();
+    let at = GaussianArray::exact(Rows::from_vec(vec![-1.0, -0.3, 0.3, 1.0], 1).unwrap()).unwrap();
     let p = machine.predict_proba(&at, &Control::new()).unwrap();
     for (i, x) in [-1.0_f64, -0.3, 0.3, 1.0].into_iter().enumerate() {
         let truth = 1.0 / (1.0 + (-3.0 * x).exp());
@@ -44,7 +45,7 @@ fn probabilities_are_sigmoids_of_scores_of_labels_that_were_held_out() {
         ..View::default()
     };
     let params = Params::new().alpha(1e-6).max_refinements(0).probability(true).views(vec![view]).check().unwrap();
-    let model = params.fit(&rows, &[noise], None, &Control::new()).unwrap();
+    let model = params.fit(&rows, &[noise], None, None, &Control::new()).unwrap();
     let machine = Machine::new(model, Some(rows.clone()), 2).unwrap();
     assert!(machine.decision(&rows, &Control::new()).unwrap().iter().filter(|f| f.abs() > 0.9).count() > 400);
     let p = machine.predict_proba(&rows, &Control::new()).unwrap();
@@ -55,7 +56,7 @@ fn probabilities_are_sigmoids_of_scores_of_labels_that_were_held_out() {
 fn probabilities_need_classes_and_two_labels_of_each() {
     let (rows, mut y) = classes(40);
     let params = Params::new().probability(true).check().unwrap();
-    let said = |targets: &[Vec<f64>]| params.fit(&rows, targets, None, &Control::new()).unwrap_err().to_string();
+    let said = |targets: &[Vec<f64>]| params.fit(&rows, targets, None, None, &Control::new()).unwrap_err().to_string();
     y[3] = 0.5;
     assert!(said(&[y.clone()]).contains("row 3 is 0.5"));
     y.iter_mut().for_each(|y| *y = -1.0);

@@ -117,7 +117,7 @@ fn two_rows_with_error_bars_of_a_million_have_their_exact_solution() {
     for threshold in [1.99, 1.99002, 1.995, 1.9999] {
         let view = View { graph: Graph::None, ..View::default() };
         let params = Params::new().alpha(1e-4).threshold(Some(threshold)).max_refinements(0).views(vec![view]);
-        let model = params.check().unwrap().fit(&rows, std::slice::from_ref(&y), None, &Control::new()).unwrap();
+        let model = params.check().unwrap().fit(&rows, std::slice::from_ref(&y), None, None, &Control::new()).unwrap();
         // f is one number F for both rows but for 1e-12 of b. The first row is beyond the threshold, the second
         // is not: b = (xi / 4, (-1.9 - F) / 4) and F = 1e4 (b_1 + b_2).
         let f = (threshold - 1.9) / (1.0 + 4e-4);

@@ -33,7 +33,7 @@ fn the_reduction_is_the_dense_system_of_all_views() {
         for between in [0.0, 0.05] {
             let params = Params::new().alpha(1e-2).manifold_alpha(2e-2).between_alpha(between).max_refinements(0);
             let params = params.views(views(kernels)).check().unwrap();
-            let model = params.fit(&points(&x), std::slice::from_ref(&y), None, &Control::new()).unwrap();
+            let model = params.fit(&points(&x), std::slice::from_ref(&y), None, None, &Control::new()).unwrap();
             let total = y.iter().filter(|y| !y.is_nan()).count() as f64;
             let k: Vec<Dense> = model.parts.iter().map(|part| kernel_matrix(&x, part)).collect();
             let mut a = vec![vec![0.0; 2 * n]; 2 * n];

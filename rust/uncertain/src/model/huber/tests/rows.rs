@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::data::Covariances;
-use crate::probabilistic_kernel::{self, RbfOptions};
+use crate::kernel::probabilistic_rbf::{RbfOptions, gram as gram_of};
 
 #[test]
 fn a_weight_of_two_is_the_row_twice_also_on_a_graph() {
@@ -14,10 +14,10 @@ fn a_weight_of_two_is_the_row_twice_also_on_a_graph() {
     let repeated = points(&x).take(&numbers).unwrap();
     let y_repeated: Vec<f64> = numbers.iter().map(|&i| y[i]).collect();
     let params = Params::new().manifold_alpha(1e-3).delta(0.3).fit_intercept(true).check().unwrap();
-    let weighted = params.fit(&points(&x), &[y], Some(&weights), &Control::new()).unwrap();
-    let twice = params.fit(&repeated, &[y_repeated], None, &Control::new()).unwrap();
-    let a = weighted.predict(&points(&x), &points(&x), &Control::new()).unwrap();
-    let b = twice.predict(&points(&x), &repeated, &Control::new()).unwrap();
+    let weighted = params.fit(&points(&x), &[y], Some(&weights), None, &Control::new()).unwrap();
+    let twice = params.fit(&repeated, &[y_repeated], None, None, &Control::new()).unwrap();
+    let a = predicted(&weighted, &points(&x), &points(&x));
+    let b = predicted(&twice, &points(&x), &repeated);
     assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-9));
 }
 
@@ -41,28 +41,28 @@ fn error_bars_enter_through_the_expected_kernel() {
                 Params::new().alpha(1e-2).manifold_alpha(1e-2).max_refinements(1).delta(0.2).views(vec![view])
             };
             let options = RbfOptions { coupling, ..RbfOptions::new((0.5_f64 / 0.4).sqrt()) };
-            let gram = probabilistic_kernel::gram(&rows, None, &options, &Control::new()).unwrap();
-            let gram = GaussianArray::points(Rows::from(gram)).unwrap();
+            let gram = gram_of(&rows, None, &options, &Control::new()).unwrap();
+            let gram = GaussianArray::exact(Rows::from(gram)).unwrap();
             let direct = params(kernel, Graph::None).check().unwrap();
-            let direct = direct.fit(&rows, std::slice::from_ref(&y), None, &Control::new()).unwrap();
+            let direct = direct.fit(&rows, std::slice::from_ref(&y), None, None, &Control::new()).unwrap();
             let by_matrix = params(Kernel::Precomputed, Graph::None).check().unwrap();
-            let by_matrix = by_matrix.fit(&gram, std::slice::from_ref(&y), None, &Control::new()).unwrap();
-            let a = direct.predict(&rows, &rows, &Control::new()).unwrap();
-            let b = by_matrix.predict(&gram, &gram, &Control::new()).unwrap();
+            let by_matrix = by_matrix.fit(&gram, std::slice::from_ref(&y), None, None, &Control::new()).unwrap();
+            let a = predicted(&direct, &rows, &rows);
+            let b = predicted(&by_matrix, &gram, &gram);
             assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-9));
             let graph = Graph::Neighbors { count: 5, gamma: None };
             let views = params(kernel, graph)
                 .check()
                 .unwrap()
-                .fit(&rows, std::slice::from_ref(&y), None, &Control::new())
+                .fit(&rows, std::slice::from_ref(&y), None, None, &Control::new())
                 .unwrap();
-            assert!(views.predict(&rows, &rows, &Control::new()).unwrap().iter().all(|f| f.is_finite()));
+            assert!(predicted(&views, &rows, &rows).iter().all(|f| f.is_finite()));
         }
         let refused = View { kernel: Kernel::Quadratic, ..View::default() };
         let refused = Params::new().views(vec![refused]).check().unwrap();
         assert!(
             refused
-                .fit(&rows, std::slice::from_ref(&y), None, &Control::new())
+                .fit(&rows, std::slice::from_ref(&y), None, None, &Control::new())
                 .unwrap_err()
                 .to_string()
                 .contains("rbf")

@@ -66,7 +66,8 @@ fn solutions_are_stationary_to_ten_digits() {
                 let params = base.clone().views(views(kernels)).between_alpha(between);
                 let params = params.threshold(threshold).max_refinements(refinements).fit_intercept(refinements > 0);
                 let model = params.clone().check().unwrap();
-                let model = model.fit(&points(&x), std::slice::from_ref(&y), Some(&ones), &Control::new()).unwrap();
+                let model =
+                    model.fit(&points(&x), std::slice::from_ref(&y), Some(&ones), None, &Control::new()).unwrap();
                 let error = stationarity(&x, &y, &ones, &params, &model, &operators);
                 assert!(error < 1e-10, "{kernels:?} {between} {threshold:?} {refinements}: {error:e}");
                 assert_eq!(model.outcomes[0].thresholds.len(), 1 + model.outcomes[0].history.len());
@@ -80,7 +81,7 @@ fn solutions_are_stationary_to_ten_digits() {
         .clone()
         .check()
         .unwrap()
-        .fit(&points(&x), std::slice::from_ref(&y), Some(&weights), &Control::new())
+        .fit(&points(&x), std::slice::from_ref(&y), Some(&weights), None, &Control::new())
         .unwrap();
     let error = stationarity(&x, &y, &weights, &params, &model, &[None, None]);
     assert!(error < 1e-10, "{error:e}");
@@ -100,7 +101,7 @@ fn features_in_any_unit_are_stationary_to_nine_digits() {
             let params = Params::new().alpha(1e-3).delta(0.5).views(vec![view]);
             let fit = |rows: &Rows, scaled| {
                 let params = params.clone().scale_features(scaled).check().unwrap();
-                params.fit(&points(rows), std::slice::from_ref(&y), None, &Control::new()).unwrap()
+                params.fit(&points(rows), std::slice::from_ref(&y), None, None, &Control::new()).unwrap()
             };
             let model = fit(&raw, None);
             assert!(model.parts[0].scales.is_some());
@@ -113,6 +114,6 @@ fn features_in_any_unit_are_stationary_to_nine_digits() {
     }
     // Features that their owner scaled stay as they are.
     let params = Params::new().views(vec![View { kernel: Kernel::Linear, ..View::default() }]).check().unwrap();
-    let model = params.fit(&points(&x), &[y], None, &Control::new()).unwrap();
+    let model = params.fit(&points(&x), &[y], None, None, &Control::new()).unwrap();
     assert_eq!(model.parts[0].scales, None);
 }
