@@ -20,7 +20,7 @@ from uncertain._base.folds import split
 from uncertain._base.normal_mixtures import NormalMixtures
 from uncertain._choice import weights as stacking
 from uncertain._choice.candidates import Member, affordable
-from uncertain._choice.choose import plan
+from uncertain._choice.splits import plan
 from uncertain._choice.stack import StackedClassifier, StackedRegressor
 from uncertain._data.groups import Groups
 from uncertain._held_out.means import weighted_mean
@@ -69,8 +69,11 @@ def model() -> uncertain.Model:
 
 @pytest.fixture(scope="module")
 def gated() -> uncertain.Model:
-    """With weights that depend on the noise of a row."""
-    return choice(*readings(1_000, 1))
+    """With weights that depend on the noise of a row: of Gaussians for stripes."""
+    rng = RNG(1)
+    z, std = rng.normal(size=(1_000, 2)), np.exp(rng.normal(-0.5, 0.7, size=(1_000, 2)))
+    X = GaussianArray(z + std * rng.normal(size=z.shape), std=std)
+    return choice(X, (np.sin(3 * z[:, 0]) > 0).astype(int))
 
 
 def tried(model: uncertain.Model) -> dict[str, set[str]]:

@@ -168,11 +168,11 @@ def test_a_fit_that_is_watched_finds_what_warm_starts_find(
         raise UncertainError("a scikit-learn that is yet to come")
 
     monkeypatch.setattr(counting, "Curve", seen)
-    watched = kind(random_state=0, n_copies=3)._count_trees(rows, y, weights)
+    watched = kind(random_state=0, n_copies=3).fit(rows, y, weights).n_trees_
     count = len(losses)
     monkeypatch.setattr(counting, "flat_trees", refused)
     # In larger steps, which may find a later least.
-    assert kind(random_state=0, n_copies=3)._count_trees(rows, y, weights) >= watched > 0
+    assert kind(random_state=0, n_copies=3).fit(rows, y, weights).n_trees_ >= watched > 0
     assert len(losses) == 2 * count
     for one, other in zip(losses[:count], losses[count:], strict=True):
         known = min(len(one.losses), len(other.losses))

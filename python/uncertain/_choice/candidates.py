@@ -29,8 +29,10 @@ from ..preprocessing import GaussianCollapser, GaussianImputer
 from .methods import METHODS, make_estimator
 from .steps import Softening, steps_with, takes_limits
 
-BUDGET = {"fast": (np.inf, 0.0), "normal": (40.0, 1e-3), "high": (400.0, 1e-2)}
-"""Processor seconds of all fits of a choice, about, and those for each row more."""
+BUDGET = {"normal": {"classes": 5.0, "numbers": 40.0}, "high": {"classes": 40.0, "numbers": 400.0}}
+"""Processor seconds of all fits of a choice, about: the density of a number takes more Gaussians."""
+PER_ROW = 3e-5
+"""Seconds for each row more."""
 FOLD_FITS = 5
 """Fits of a candidate, about."""
 FEW = 1_000
@@ -48,13 +50,17 @@ EM_TOL = 1e-4
 """Where EM ends for several Gaussians: held-out losses as good as those of 1e-6, in a fourth of the time."""
 LARGER = (1.0, 8.0)
 """Errors of the copies of the second boosting."""
-PASSES, PER_FLOP = 60, 1.2e-9
-"""Of EM, about, and seconds for each of its operations."""
-PER_TREE, EACH_TREE = 1.5e-8, 2e-3
+PER_FLOP, EXTRA = 1e-9, 20
+"""Seconds of EM for a row, k^2 of k Gaussians, which take more passes, and d^2 (d + `EXTRA`) of d features.
+"""
+PER_TREE, EACH_TREE = 1e-8, 2e-3
 """Seconds of a tree for a number of its table, and beside it."""
-TREES = 150
-FEW_TREES, FEW_COPIES = 60, 1_000
-"""Trees where rows and copies together are fewer, which is not worth counting."""
+TREES = 40
+COPIES, COPIED_ROWS = 8, 80_000
+"""Of each row, and rows and copies together beyond which there are fewer, but two."""
+TRUTH = 2e7
+"""Rows x features cubed beyond which no copies with smaller errors are made: distributions of true values
+cost more than trees."""
 TREE_FEATURES = 250
 """Most features of noisy rows that copies are made of: they are drawn from Gaussians of all features."""
 PATH_ROWS = {"alpha": 2_000, "C": 500}
@@ -92,10 +98,14 @@ class Member:
     """Of one fit to all rows, about."""
     reason: str = ""
     """Why it cannot take part."""
+    name: str = ""
+    """For people, instead of its method."""
 
     @property
     def text(self) -> str:
         """Method, meaning where it is not the method's only one, and parameters, for people."""
+        if self.name:
+            return self.name
         given = [f"{name}={_short(value)}" for name, value in self.parameters.items() if name != "tol"]
         own = METHODS[self.method].measurement and self.meaning != MEANS_ONLY
         meaning = [] if own else [self.meaning]
@@ -106,7 +116,13 @@ class Member:
     def family(self) -> str:
         """Of which kind it is, for people."""
         learner = self.parameters.get("estimator")
-        return FAMILIES[self.method] if learner is None else type(learner).__name__
+        family = FAMILIES[self.method] if learner is None else type(learner).__name__
+        return f"{family} on means" if self.meaning == MEANS_ONLY else family
+
+    @property
+    def is_boosting(self) -> bool:
+        """Does it end with the default learner of re-measured rows?"""
+        return self.method == "remeasured" and "estimator" not in self.parameters
 
     def with_parameters(self, **changes: object) -> Member:
         """The same with other parameters of its estimator."""
@@ -160,6 +176,12 @@ class Request:
         return Size(len(self.rows), self.rows.n_features, classes)
 
     @property
+    def budget(self) -> float:
+        """Seconds of all fits of a choice, about."""
+        kind = "numbers" if self.regression else "classes"
+        return BUDGET["high" if self.effort == "high" else "normal"][kind] + PER_ROW * self.n_rows
+
+    @property
     def exact(self) -> bool:
         """Has no row an error bar?"""
         return not filled_gaussians(self.rows).trace().any()
@@ -169,7 +191,7 @@ def candidates(asked: Request) -> list[Member]:
     """All candidates, the cheapest first; those that cannot take part say why."""
     found = [*_gaussians(asked), *_boosting(asked), *_kernels(asked)]
     gaussians = [m for m in found if m.pipeline is not None and m.family == "Gaussians"]
-    bear_gaussians = any(FOLD_FITS * member.seconds < BUDGET["normal"][0] for member in gaussians)
+    bear_gaussians = any(FOLD_FITS * member.seconds < asked.budget for member in gaussians)
     if not bear_gaussians or asked.meaning == "spread" or asked.effort == "high":
         found += _both(asked, "gsu")
     if asked.size.features > TREE_FEATURES and not (asked.exact or asked.limits or asked.target_limits):
@@ -200,10 +222,9 @@ def affordable(members: list[Member], fits: float, budget: float) -> list[Member
 
 def means_only(asked: Request, member: Member) -> Member:
     """The candidate without error bars: a step in front drops them."""
-    own = ("factors", "per_feature", "n_trees")
-    trees = {name: value for name, value in member.parameters.items() if name == "n_trees"}
+    own = ("factors", "per_feature", "n_copies", "n_trees")
     rest = {name: value for name, value in member.parameters.items() if name not in own}
-    twin = _member(replace(asked, limits=False, target_limits=False), member.method, "spread", rest | trees)
+    twin = _member(replace(asked, limits=False, target_limits=False), member.method, "spread", rest)
     assert twin.pipeline is not None
     steps = [("means", GaussianCollapser())]
     for name, step in twin.pipeline.steps:
@@ -232,10 +253,7 @@ def _gaussians(asked: Request) -> Iterator[Member]:
             member = member.without(f"{rows:,} rows, fewer than {least:,}")
         if member.pipeline is not None and shared and len(asked.rows) < d:
             member = member.without(f"{len(asked.rows)} rows of {d} features")
-        noisy = 1.0 if not asked.exact else 0.2
-        cost = (
-            PER_FLOP * noisy * asked.n_rows * float(d) ** 3 * k * (PASSES if k > 1 or not asked.exact else 5)
-        )
+        cost = _em(asked.n_rows, d, k) * (0.2 if asked.exact else 1.0) * (0.5 if shared else 1.0)
         yield replace(_measured(asked, member), seconds=cost + 1e-6 * asked.n_rows * k)
 
 
@@ -243,10 +261,13 @@ def _boosting(asked: Request) -> Iterator[Member]:
     """Boosted trees (or the caller's learner) on re-measured rows, twice."""
     size, learner = asked.size, asked.settings.get("estimator")
     own: Keywords = {} if learner is None else {"estimator": learner}
-    kinds: list[Keywords] = [{}]
+    copies = 1 if asked.exact else min(COPIES, max(2, COPIED_ROWS // asked.n_rows))
+    fewer: Keywords = {} if copies in (1, COPIES) else {"n_copies": copies}
+    many = len(asked.rows) * float(size.features) ** 3 > TRUTH
+    kinds: list[Keywords] = [fewer | ({"factors": LARGER} if many and not asked.exact else {})]
     if not asked.exact:
-        kinds.append({"factors": asked.noise or LARGER, "per_feature": 0.0})
-    copies, columns = (1, size.features) if asked.exact else (8, 2 * size.features)
+        kinds.append(fewer | {"factors": asked.noise or LARGER, "per_feature": 0.0})
+    columns = size.features if asked.exact else 2 * size.features
     trees = TREES * (size.classes if size.classes > 2 else 1)
     cost = trees * (PER_TREE * asked.n_rows * copies * columns + EACH_TREE)
     for kind in kinds:
@@ -259,7 +280,7 @@ def _boosting(asked: Request) -> Iterator[Member]:
 
 def _kernels(asked: Request) -> Iterator[Member]:
     """With few rows, where a kernel costs little."""
-    n = len(asked.rows)
+    n, d = len(asked.rows), float(asked.rows.n_features)
     if n >= (MOST_KERNEL_ROWS if asked.effort == "high" else FEW):
         return
     for member in _both(asked, "kernel"):
@@ -267,8 +288,8 @@ def _kernels(asked: Request) -> Iterator[Member]:
             (member.meaning == "measurement" and not asked.regression)
             or filled_gaussians(asked.rows).kind not in ("diagonal", "isotropic")
         )
-        work = float(n) ** 2 * float(asked.rows.n_features) ** (3 if full else 1)
-        yield replace(member, seconds=member.seconds + 2e-8 * work)
+        pair = 1.2e-9 * d**3 if full else 2e-8 * d
+        yield replace(member, seconds=member.seconds + pair * float(n) ** 2)
 
 
 def _both(asked: Request, method: str) -> Iterator[Member]:
@@ -276,16 +297,10 @@ def _both(asked: Request, method: str) -> Iterator[Member]:
     meanings = ("measurement", "spread") if asked.meaning == "auto" else (asked.meaning,)
     n, d = asked.n_rows, float(asked.rows.n_features)
     for meaning in ("spread",) if asked.exact else meanings:
-        cost = (
-            PER_FLOP
-            * n
-            * d
-            * min(d, 300.0)
-            * 100
-            * max(1, asked.size.classes if asked.size.classes > 2 else 1)
-        )
+        classes = asked.size.classes if asked.size.classes > 2 else 1
+        cost = 1.2e-7 * n * d * min(d, 300.0) * classes
         if meaning == "measurement":
-            cost += PER_FLOP * n * d**3 * 3 * PASSES
+            cost += 3 * _em(n, asked.rows.n_features, 1)
         yield replace(_member(asked, method, meaning), seconds=cost + 0.02)
 
 
@@ -305,6 +320,11 @@ def _member(asked: Request, method: str, meaning: str, parameters: Keywords | No
     if asked.limits and not takes_limits(estimator, measured=measured):
         return member.without("takes no limits")
     return member
+
+
+def _em(n: int, d: int, k: int) -> float:
+    """Seconds of EM for k Gaussians."""
+    return PER_FLOP * n * float(d) ** 2 * (d + EXTRA) * k**2
 
 
 def _measured(asked: Request, member: Member) -> Member:

@@ -3,17 +3,19 @@
 Every candidate of the list that the budget allows is fitted to the folds and answers for the rows held out,
 as they are and as they would be with errors 2, 4 and 8 times as large. The weights of the stack minimise the
 loss of the stack itself on these readings, and depend on how noisy a row is (`weights`). Members are then
-fitted to all rows. One model is kept where a single candidate has nearly all of the weight.
+fitted to all rows; of boosting the learners of the folds are the member already (`boosting`). One model is
+kept where a single candidate has nearly all of the weight.
 
 The best candidates are fitted without error bars, too, and the sizes of the errors without any value, for
-comparison.
+comparison (`beside`).
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -23,12 +25,10 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
-from .._base.folds import Fold, split
 from .._base.normal_mixtures import NormalMixtures
-from .._data.array import GaussianArray, value_sizes
 from .._data.incomplete import GaussianRows, filled_gaussians, like
-from .._data.typing import Floats, Ints, Labels
-from .._held_out.engine import Answer, Candidate, HeldOut, allows_readings, cross_predict, measured
+from .._data.typing import Floats, Ints
+from .._held_out.engine import NO_TIME, Answer, Candidate, HeldOut, cross_predict, measured
 from .._held_out.equal import equal_rows
 from .._held_out.fits import for_known_features
 from .._held_out.pace import Pace
@@ -38,46 +38,23 @@ from .._uncertain import effective_n_jobs
 from ..exceptions import ConvergenceWarning, UncertainError, UncertainWarning
 from ..preprocessing import GaussianLogScaler
 from . import weights as stacking
-from .candidates import (
-    BUDGET,
-    FEW,
-    FEW_COPIES,
-    FEW_TREES,
-    PATH_ROWS,
-    Member,
-    Request,
-    affordable,
-    candidates,
-    means_only,
-)
-from .leaderboard import NAN, SIZES_ONLY, STACK, Entry, Leaderboard
-from .methods import make_estimator
+from .beside import SIZES_TREES, board_of, sizes_alone, without_errors
+from .boosting import Boosted
+from .candidates import MEANS_ONLY, PATH_ROWS, Member, Request, affordable, candidates
+from .leaderboard import Entry, Leaderboard
+from .splits import by_content, folds_of, renumbered, sample, sizes_of_errors
 from .stack import StackedClassifier, StackedRegressor, mixed
 
-ENOUGH_ROWS = 20
-"""With fewer rows nothing is held out."""
 GATED_ROWS = 1_000
 """Below it weights do not depend on the noise of a row."""
 MOST_ROWS = 20_000
 """Rows that a choice is made on."""
 MOST_JUDGED = 2_000
 """Rows held out whose distribution functions are compared."""
-FACTORS = (1.0, 2.0, 4.0, 8.0)
-AS_THEY_ARE = 3.0
-"""How often readings with errors as they are count."""
-LEAST_WEIGHT, NEARLY_ALL = 0.02, 0.98
-MOST_SIZES = 40
-"""Columns of error sizes and gaps that are looked at without values, those that vary most."""
-SIZES_TREES = 40
-"""Trees of the boosting that looks at them."""
+LEAST_WEIGHT, NEARLY_ALL = 0.05, 0.98
 SHARE = 0.5
 """Of a limit in seconds, for the choice; the rest is for the fit to all rows."""
-MOST_TREES = 400
-SEVERAL_LEARNERS = 0.5
-"""A boosting with less weight has one learner."""
 MOST_THREADS = 4
-LEAST_OF_CLASS = 20
-"""Rows, or groups, of each class in a sample, if there are so many."""
 MOST_ANSWERS = 50_000_000
 """Probabilities of all rows: rows x classes."""
 
@@ -113,6 +90,8 @@ class _Choosing:
                 'target is a quantity, pass task="regression"; else join rare classes, or name the method, '
                 'such as method="discriminant"'
             )
+        if training.weights is not None and (training.weights == 1.0).all():  # learners without are faster
+            training = replace(training, weights=None)
         self.log: GaussianLogScaler | None = None
         self.raw: GaussianRows = training.rows
         if request.exact and not request.limits:  # solvers of exact points are ten times as fast
@@ -128,6 +107,9 @@ class _Choosing:
         self.threads = (
             1 if "estimator" in settings else min(effective_n_jobs(settings.get("n_jobs")), MOST_THREADS)
         )
+        self.boosted: dict[str, Boosted] = {}
+        self.trees: int | None = None
+        """Of every boosted candidate, as many as help the first one."""
 
     def choice(self) -> Choice:
         request = self.request
@@ -139,58 +121,59 @@ class _Choosing:
             )
         if request.effort == "fast":
             return self._by_rule(members, "by rule")
-        training = self.training
+        written = self.training, self.raw
+        if len(self.training) <= MOST_ROWS:
+            order = by_content(replace(self.training, rows=self.raw))
+            self.training, self.raw = self.training.take(order), self.raw[order]
+            if self.training.groups is not None:
+                self.training = replace(self.training, groups=renumbered(self.training.groups))
+        training, raw = self.training, self.raw
         random = np.random.RandomState(request.random_state)
         equal = equal_rows(training.rows) if training.groups is None else None
         if equal is not None:
             training = replace(training, groups=equal.groups)
         if len(training) > MOST_ROWS:
             at = sample(training, None if request.regression else training.y, MOST_ROWS, random)
-            training, raw = training.take(at), self.raw[at]
-        else:
-            raw = self.raw
-        folds = self._folds(training, random)
+            training, raw = training.take(at), raw[at]
+        folds = folds_of(request, training, random, grouped=self.training.groups is not None)
         if not folds:
+            self.training, self.raw = written
             return self._by_rule(members, "by rule: too few rows, or of a class, to hold any out")
         share = sum(len(fold.train) for fold in folds) / len(training)
-        start, each = BUDGET[request.effort]
-        fits = 1.0 + share * len(training) / request.n_rows
-        members = affordable(members, fits, start + each * request.n_rows)
-        tried = self._settled([m for m in members if m.pipeline is not None], training, folds)
-        left_out = [
-            f"{m.text}: {m.reason}" for m in members if m.pipeline is None and "beyond the budget" in m.reason
-        ]
-        factors, counted = self._factors(training)
-        names = {member.text: member for member in tried}
-        self.families = {name: member.family for name, member in names.items()}
-        twins = 0 if request.exact or request.able is not None else 3
-        self.pace.begin(len(folds), len(tried) + twins)
-        ask = partial(
-            cross_predict, rows=training, folds=folds, threads=self.threads, deadline=request.deadline,
-            share=SHARE, heard=self.pace.step, raw=raw, transform=self._logged,
+        members = affordable(members, 1.0 + share * len(training) / request.n_rows, request.budget)
+        left_out = [] if request.able is None else ["a stack: rows of Dask, or in a file, get one model"]
+        left_out += [f"{m.text}: {m.reason}" for m in members if "beyond the budget" in m.reason]
+        tried = [self._with_penalty(m, training) for m in members if m.pipeline is not None]
+        factors, counted = sizes_of_errors(request, self.raw)
+        twins = not request.exact and request.able is None
+        self.pace.begin(len(folds), len(tried) + 3 * twins)
+        self.ask = partial(
+            cross_predict, rows=training, folds=folds, factors=factors, threads=self.threads,
+            deadline=request.deadline, share=SHARE, heard=self.pace.step, raw=raw, transform=self._logged,
         )  # fmt: skip
-        held = ask(_pipelines(names), factors=factors, ready=self.ready)
+        held, names = self._held_out(tried, training)
         left_out += [f"{name}: {reason}" for name, reason in held.refused.items()]
         if not held.answers:
             return self._by_rule(members, "by rule: no candidate could be compared on held-out rows")
         metric = "crps" if request.regression else "log_loss"
         losses = held.losses(metric)
-        without = self._without_errors(names, losses) if twins else {}
-        if without:
-            names |= without
-            others = ask(_pipelines(without), factors=factors)
+        beside = None
+        if twins:
+            others, more = self._held_out(without_errors(request, names, losses), training)
+            names |= more
             held.add(others)
             losses |= others.losses(metric)
+            for name, alone in sizes_alone(training, regression=request.regression).items():
+                member = Member(
+                    "remeasured", "measurement", {"n_trees": SIZES_TREES}, alone.pipeline, name=name
+                )
+                beside = self._held_out([member], alone.training or training)[0]
         W, kept, sizes = self._weights(held, losses, counted)
-        trees = min(member.parameters.get("n_trees", SIZES_TREES) for member in names.values())
-        sizes_only = sizes_alone(
-            training, regression=request.regression, trees=min(trees, SIZES_TREES),
-            random_state=request.random_state,
-        ) if twins else {}  # fmt: skip
-        beside = ask(sizes_only) if sizes_only else replace(held, answers={}, models={}, seconds={})
-        pipeline, W, kept = self._fitted([names[name] for name in kept], W, sizes, held)
+        same = len(training) == len(self.training)
+        pipeline, W, kept = self._fitted([names[name] for name in kept], W, sizes, held, same=same)
         stacked = self._stacked(held, kept, W, sizes)
-        board = self._board(held, losses, beside, stacked, kept, W, metric, left_out)
+        families = {name: member.family for name, member in names.items()}
+        board = board_of(request, held, losses, families, beside, stacked, kept, W, left_out)
         board = replace(
             board, n_together=0 if equal is None else equal.n_together,
             n_groups=None if equal is not None or training.groups is None else training.groups.count,
@@ -200,80 +183,50 @@ class _Choosing:
     def _logged(self, rows: GaussianRows) -> GaussianRows:
         return rows if self.log is None else self.log.transform(rows)
 
-    def _folds(self, training: TrainingRows, random: np.random.RandomState) -> Sequence[Fold]:
-        """Five folds of few rows, three of more, and one third of many, once; with more effort repeats."""
-        counted = np.flatnonzero(training.counts > 0.0)
-        if training.y_limit is not None:
-            counted = counted[training.y_limit[counted] == 0]
-        n = len(counted)
-        groups = None if training.groups is None else training.groups.take(counted).count
-        if min(n, 4 * groups if groups is not None and self.training.groups is not None else n) < ENOUGH_ROWS:
-            return []
-        folds, used, repeats = plan(n, thorough=self.request.effort == "high")
-        folds = folds if groups is None else min(folds, groups)
-        labels = None if self.request.regression else training.y
-        splits = split(
-            len(training), random, folds=folds, repeats=repeats, classes=labels, groups=training.groups,
-            counted=counted,
-        )  # fmt: skip
-        return splits if repeats > 1 else splits[:used]
-
-    def _factors(self, training: TrainingRows) -> tuple[tuple[float, ...], Floats]:
-        """Sizes of errors that candidates answer for, and how much each counts."""
-        request = self.request
-        if request.meaning == "spread" or not allows_readings(self.raw):
-            return (1.0,), np.ones(1)
-        if request.noise is None:
-            counts = np.where(np.array(FACTORS) == 1.0, AS_THEY_ARE, 1.0)
-            return FACTORS, counts / counts.sum()
-        low, high = request.noise
-        inside = sorted({low, high, *(f for f in FACTORS if low <= f <= high)})
-        factors = (1.0, *(f for f in inside if f != 1.0))
-        counts = np.array([1.0 if low <= f <= high else 0.0 for f in factors])
-        return factors, counts / counts.sum()
-
-    def _settled(
-        self, members: Sequence[Member], training: TrainingRows, folds: Sequence[Fold]
-    ) -> list[Member]:
-        """Candidates with penalties, and with one number of trees for all boosted ones."""
-        found, trees = list[Member](), 0
-        self.ready: dict[str, Pipeline] = {}
-        """Of the first fold, the boosting that has counted the trees."""
+    def _held_out(
+        self, members: Sequence[Member], training: TrainingRows
+    ) -> tuple[HeldOut, dict[str, Member]]:
+        """Answers about rows held out, and members by name; boosting of copies has one number of trees."""
+        names, ready, refused = dict[str, Member](), dict[str, Sequence[Pipeline]](), dict[str, str]()
         for member in members:
-            assert member.pipeline is not None
-            if member.method in ("gsu", "kernel"):
-                member = self._with_penalty(member, training)
-            elif member.method == "remeasured" and "estimator" not in member.parameters:
-                quick = None
-                if not trees:
-                    trees, quick = self._count_trees(member.pipeline, training, folds)
-                member = member.with_parameters(n_trees=trees)
-                self.ready |= {} if quick is None else {member.text: quick}
-            found.append(member)
-        return found
-
-    def _count_trees(
-        self, pipeline: Pipeline, training: TrainingRows, folds: Sequence[Fold]
-    ) -> tuple[int, Pipeline | None]:
-        """Number of trees, and what has counted it by holding out the first fold, in steps twice as long."""
-        if len(training) * pipeline[-1].n_copies < FEW_COPIES:
-            return FEW_TREES, None
-        path, some = for_known_features(clone(pipeline), training)
-        path[-1].set_params(n_learners=1)
-        *front, (name, last) = path.steps
-        if front:
-            moved = some.fitted(Pipeline(front))
-            front, some = moved.steps, some.instead(moved.transform(some.rows))
-        fold = folds[0] if len(training) >= FEW else None
-        try:
-            trees = int(last._count_trees(some.rows, some.y, fold=fold, **some.step_arguments(last)))
-        except UncertainError:
-            return FEW_TREES, None
-        quick = None if fold is None or last.estimator_ is None else Pipeline([*front, (name, last)])
-        return min(max(1, trees), MOST_TREES), quick
+            if not member.is_boosting:
+                names[member.text] = member
+                continue
+            blind = member.meaning == MEANS_ONLY  # which few trees may help, or more
+            counted = "n_trees" not in member.parameters and (self.trees is None or blind)
+            if not counted:
+                member = member.with_parameters(n_trees=member.parameters.get("n_trees", self.trees))
+                if not member.parameters["n_trees"]:  # the same constant again
+                    continue
+            try:
+                if self.request.deadline.left(SHARE) == 0.0:
+                    raise UncertainError(NO_TIME)
+                with self.request.deadline.stops(SHARE):
+                    boosted = Boosted.fit(member, training, self.ask.keywords["folds"])
+            except UncertainError as error:
+                refused[member.text] = str(error)
+                continue
+            if counted:
+                self.trees = boosted.n_trees if self.trees is None else self.trees
+                member = member.with_parameters(n_trees=boosted.n_trees)
+            names[member.text], self.boosted[member.text] = member, boosted
+            ready[member.text] = boosted.models
+        shared = training.rows is self.ask.keywords["rows"].rows
+        asked = {
+            name: Candidate(m.pipeline, None if shared else training)
+            for name, m in names.items() if m.pipeline is not None
+        }  # fmt: skip
+        held = self.ask(asked, ready=ready)
+        held.refused.update(refused)
+        for name in ready.keys() & held.seconds.keys():
+            held.seconds[name] += self.boosted[name].seconds
+        return held, names
 
     def _with_penalty(self, member: Member, training: TrainingRows) -> Member:
-        name = {"gsu": "alpha", "kernel": "C"}[member.method]
+        """With the penalty that a path finds, for a line or a kernel."""
+        name = {"gsu": "alpha", "kernel": "C"}.get(member.method)
+        if name is None:
+            return member
         labels = None if self.request.regression else training.y
         at = sample(training, labels, PATH_ROWS[name], np.random.RandomState(0))
         assert member.pipeline is not None
@@ -326,7 +279,7 @@ class _Choosing:
         return W, [names[k] for k in kept], sizes if gated else np.empty(0)
 
     def _fitted(
-        self, members: Sequence[Member], W: Floats, sizes: Floats, held: HeldOut
+        self, members: Sequence[Member], W: Floats, sizes: Floats, held: HeldOut, *, same: bool
     ) -> tuple[Pipeline, Floats, list[str]]:
         """The members fitted to all rows, as one pipeline; what cannot be fitted is left out."""
         training = self.training
@@ -339,14 +292,15 @@ class _Choosing:
         def fit(k: int) -> Pipeline | None:
             try:
                 with self.request.deadline.stops():
-                    return training.fitted(_for_share(members[k], W[:, k].max()))
+                    boosted = self.boosted.get(members[k].text)
+                    if boosted is not None:
+                        return boosted.whole(members[k], training, same=same)
+                    return training.fitted(members[k].pipeline)
             except UncertainError as error:
                 refused.append(error)
                 return None
 
-        with warnings.catch_warnings(), ThreadPoolExecutor(self.threads) as pool:
-            for kind in (ConvergenceWarning, UncertainWarning):  # of members, whose coefficients nobody reads
-                warnings.simplefilter("ignore", kind)
+        with _quiet(), ThreadPoolExecutor(self.threads) as pool:
             fitted = list(
                 pool.map(fit, range(len(members))) if self.threads > 1 else map(fit, range(len(members)))
             )
@@ -395,53 +349,6 @@ class _Choosing:
                 answers.append(Answer(shares.argmax(axis=1), shares))
         return held.only(names[0], answers)
 
-    def _without_errors(self, names: dict[str, Member], losses: dict[str, Floats]) -> dict[str, Member]:
-        """The best Gaussians, and the boosting, on means alone."""
-        order = sorted(losses, key=lambda name: float(losses[name][0].mean()))
-        best = {names[name].method: names[name] for name in reversed(order)}
-        twins = [means_only(self.request, m) for how, m in best.items() if how not in ("gsu", "kernel")]
-        twins = twins or [means_only(self.request, names[order[0]])]
-        found = {twin.text: twin for twin in twins if twin.text not in names}
-        self.families |= {name: f"{twin.family} on means" for name, twin in found.items()}
-        return found
-
-    def _board(
-        self, held: HeldOut, losses: dict[str, Floats], beside: HeldOut, stacked: HeldOut,
-        kept: Sequence[str], W: Floats, metric: str, left_out: Sequence[str],
-    ) -> Leaderboard:  # fmt: skip
-        x4 = held.factors.index(4.0) if 4.0 in held.factors else None
-        knots = np.array([0.0, 2.0, 3.0]) if len(W) > 1 else np.zeros(3)
-        shares = dict(zip(kept, (stacking.hats(knots, len(W)) @ W).T.tolist(), strict=True))
-
-        def entry(
-            name: str, loss: Floats, seconds: float, weights: Sequence[float] = (0.0, 0.0, 0.0)
-        ) -> Entry:
-            fourth = NAN if x4 is None or len(loss) <= x4 else held.mean(loss[x4]).value
-            first, fourth_w, last = weights
-            loss_1, family = held.mean(loss[0]).value, self.families.get(name, "")
-            return Entry(name, family, loss_1, fourth, first, fourth_w, last, seconds)
-
-        entries = [
-            entry(name, loss, held.seconds[name], shares.get(name, (0.0, 0.0, 0.0)))
-            for name, loss in losses.items()
-        ]
-        entries.sort(key=lambda one: one.loss)
-        own = losses[kept[0]] if len(kept) == 1 else stacked.losses_of("model", metric)
-        if len(kept) > 1:
-            entries.append(entry(STACK, own, NAN, (NAN, NAN, NAN)))
-        for name in beside.answers:
-            entries.append(entry(name, beside.losses_of(name, metric), beside.seconds[name], (NAN,) * 3))
-        means = [one for one in entries if one.family.endswith("on means")]
-        gain = held.mean(losses[means[0].model][0] - own[0]) if means else (NAN, NAN)
-        right = (
-            np.nan if held.classes is None else 1.0 - held.mean(stacked.losses_of("model", "error")[0]).value
-        )
-        return Leaderboard(
-            tuple(entries), metric, self.request.effort, self.request.noise, left_out=tuple(left_out),
-            n_rows=len(np.unique(held.at)), folds=len(held.folds), loss_se=held.mean(own[0]).se,
-            accuracy=float(right), gain=float(gain[0]), gain_se=float(gain[1]), no_model=_no_model(held),
-        )  # fmt: skip
-
     def _by_rule(self, members: Sequence[Member], why: str) -> Choice:
         """One fit without a choice: the first candidate that can be fitted."""
         ordered = [member for member in members if member.pipeline is not None]
@@ -452,9 +359,7 @@ class _Choosing:
         for member in ordered:
             assert member.pipeline is not None
             try:
-                with warnings.catch_warnings():
-                    for kind in (ConvergenceWarning, UncertainWarning):
-                        warnings.simplefilter("ignore", kind)
+                with _quiet():
                     fitted = self.training.fitted(member.pipeline)
             except UncertainError as error:
                 refused.append(error)
@@ -466,76 +371,14 @@ class _Choosing:
         raise refused[0]
 
 
-def sizes_alone(
-    training: TrainingRows, *, regression: bool, trees: int = SIZES_TREES, random_state: int = 0
-) -> dict[str, Candidate]:
-    """Boosting of error sizes and gaps without values; nothing where these do not vary."""
-    std, known = value_sizes(training.rows)
-    columns = np.hstack([np.log(np.where(known & (std > 0), std, 1.0)), ~known | (std <= 0)])
-    spread = columns.std(axis=0)
-    columns = columns[:, np.argsort(-spread, kind="stable")[: min(MOST_SIZES, (spread > 1e-12).sum())]]
-    if not columns.shape[1]:
-        return {}
-    learner = make_estimator(
-        "remeasured", regression=regression, params={"n_trees": trees}, random_state=random_state
-    )
-    pipeline = Pipeline([("trees", learner)])
-    return {SIZES_ONLY: Candidate(pipeline, training.instead(GaussianArray(columns)))}
-
-
-def _pipelines(members: dict[str, Member]) -> dict[str, Candidate]:
-    return {name: Candidate(m.pipeline) for name, m in members.items() if m.pipeline is not None}
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without warnings of members, whose coefficients nobody reads."""
+    with warnings.catch_warnings():
+        for kind in (ConvergenceWarning, UncertainWarning):
+            warnings.simplefilter("ignore", kind)
+        yield
 
 
 def _rows(law: NormalMixtures, at: Ints) -> NormalMixtures:
     return NormalMixtures(*(values[at] for values in law))
-
-
-def _for_share(member: Member, share: float) -> Pipeline:
-    """The member as it is fitted for a stack: what several learners would gain counts by the square."""
-    assert member.pipeline is not None
-    if share > SEVERAL_LEARNERS or member.pipeline[-1].get_params(deep=False).get("n_learners") != "auto":
-        return member.pipeline
-    pipeline = clone(member.pipeline)
-    pipeline[-1].set_params(n_learners=1)
-    return pipeline
-
-
-def _no_model(held: HeldOut) -> float:
-    """The loss of the classes' shares, or of one normal law, for every row."""
-    y = held.truth
-    if held.classes is None:
-        law = NormalMixtures.normal(np.full(len(y), y.mean()), np.full(len(y), max(float(y.std()), 1e-300)))
-        return held.mean(law.crps(y)).value
-    shares = np.bincount(y, held.counts, minlength=len(held.classes))
-    return held.mean(-np.log(np.maximum(shares / shares.sum(), 1e-300))[y]).value
-
-
-def plan(n: int, *, thorough: bool) -> tuple[int, int, int]:
-    """(folds, of which so many are used, repeats) for `n` rows."""
-    if thorough:
-        return (5, 5, 3) if n < 200 else (5, 5, 2) if n < 1_000 else (5, 5, 1) if n <= 6_000 else (3, 3, 1)
-    return (5, 5, 1) if n < 1_000 else (3, 3, 1) if n <= 3_000 else (3, 1, 1)
-
-
-def sample(training: TrainingRows, classes: Labels | None, most: int, random: np.random.RandomState) -> Ints:
-    """Numbers of about so many rows: of every class the same share, but a few of each; whole groups."""
-    n = len(training)
-    if n <= most:
-        return np.arange(n)
-    if training.groups is None:
-        members: Ints = np.arange(n)
-        sizes = np.ones(n, dtype=np.int64)
-    else:
-        _, members, sizes = np.unique(training.groups.codes, return_inverse=True, return_counts=True)
-    codes = np.zeros(n, dtype=np.int64) if classes is None else np.unique(classes, return_inverse=True)[1]
-    class_of_group = np.empty(len(sizes), dtype=np.int64)
-    class_of_group[members] = codes  # of a group of several classes that of its last row
-    kept = []
-    for code in range(int(codes.max()) + 1):
-        groups = random.permutation(np.flatnonzero(class_of_group == code))
-        share = round(sizes[groups].sum() * most / n)
-        taken = np.cumsum(sizes[groups]) <= share
-        taken[:LEAST_OF_CLASS] = True
-        kept.append(groups[taken])
-    return np.flatnonzero(np.isin(members, np.concatenate(kept)))

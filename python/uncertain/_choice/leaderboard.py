@@ -56,6 +56,8 @@ class Leaderboard:
     loss_se: float = NAN
     accuracy: float = NAN
     """Of classes, the share of held-out rows whose class was predicted."""
+    means_se: float = NAN
+    """Of the loss of the best candidate without error bars."""
     gain: float = NAN
     """By how much the model beats the best candidate without error bars, in loss."""
     gain_se: float = NAN
@@ -137,9 +139,8 @@ class Leaderboard:
         if all(entry.family.endswith("on means") for entry in self._members):
             return "this model: candidates with error bars are not better"
         verb = "gain" if self.gain >= 0 else "cost"
-        return (
-            f"{LABELS[self.measure]} {means.loss:.4g}: error bars {verb} {pm(abs(self.gain), self.gain_se)}"
-        )
+        loss, gain = pm(means.loss, self.means_se), pm(abs(self.gain), self.gain_se)
+        return f"{LABELS[self.measure]} {loss}: error bars {verb} {gain}"
 
 
 def pm(value: float, se: float, sign: str = "") -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.utils.metaestimators import available_if
 
 from .._base.docs import documented
-from .._base.folds import Fold, split
+from .._base.folds import split
 from .._base.normal_mixtures import NormalMixtures
 from .._data.groups import Groups, groups_from
 from .._data.options import refuse_if
@@ -80,27 +80,8 @@ class RemeasuredClassifier(ClassifierMixin, Remeasured):
 
         {Returns: self}
         """
-        return self._fit_classes(X, y, sample_weight, groups)
-
-    def _fit_classes(
-        self, X: RowsLike, y: ArrayLike, sample_weight: RowValues, groups: RowValues, **counting: Any
-    ) -> Self:
         self.classes_, codes = check_labels(y, X, self, sample_weight)
-        return self._fit(X, self.classes_[codes], sample_weight, groups, codes, **counting)
-
-    def _count_trees(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        sample_weight: RowValues = None,
-        groups: RowValues = None,
-        fold: Fold | None = None,
-    ) -> int:
-        """Number of trees of ``n_trees="auto"``, without the fit to all rows (see `_fit`)."""
-        model = self._fit_classes(X, y, sample_weight, groups, count=True, fold=fold)
-        if len(getattr(model.estimator_, "classes_", ())) < len(self.classes_):
-            model.estimator_ = None  # the fold has left no row of some class
-        return model.n_trees_
+        return self._fit(X, self.classes_[codes], sample_weight, groups, codes)
 
     @available_if(lambda self: has_method(self, "predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: RowsLike) -> Floats:
@@ -187,18 +168,6 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
         {Returns: self}
         """
         return self._fit(X, check_numbers(y, X, self), sample_weight, groups)
-
-    def _count_trees(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        sample_weight: RowValues = None,
-        groups: RowValues = None,
-        fold: Fold | None = None,
-    ) -> int:
-        """Number of trees of ``n_trees="auto"``, without the fit to all rows (see `_fit`)."""
-        y = check_numbers(y, X, self)
-        return self._fit(X, y, sample_weight, groups, count=True, fold=fold).n_trees_
 
     def _check(self) -> None:
         super()._check()

@@ -217,7 +217,7 @@ def cross_predict(
     deadline: Deadline | None = None,
     share: float = 1.0,
     heard: Callable[[str, int], object] = lambda name, fold: None,
-    ready: Mapping[str, Pipeline] | None = None,
+    ready: Mapping[str, Sequence[Pipeline]] | None = None,
     raw: GaussianRows | None = None,
     transform: Callable[[GaussianRows], GaussianRows] = lambda rows: rows,
 ) -> HeldOut:
@@ -232,14 +232,14 @@ def cross_predict(
     threads : number of fits at a time.
     deadline, share : no fit begins after this share of the time.
     heard : called after every fit.
-    ready : models of the first fold that are fitted already.
+    ready : models of the folds that are fitted already.
     raw, transform : the rows as they were read, whose errors grow, and what turns them into `rows`.
     """
     deadline = deadline or Deadline()
     judged = labelled(rows)
     tests = [fold.test[judged[fold.test]] for fold in folds]
     at = np.concatenate(tests) if tests else np.empty(0, dtype=np.int64)
-    regression = is_regressor(next(iter(candidates.values())).pipeline)
+    regression = any(is_regressor(candidate.pipeline) for candidate in candidates.values())
     rows = replace(rows, y=np.asarray(rows.y[:]))
     classes = None if regression else np.unique(rows.y[at])
     readings = [
@@ -257,8 +257,8 @@ def cross_predict(
         own = candidate.training or rows
         try:
             with deadline.stops(share):
-                model = (ready or {}).get(name) if k == 0 else None
-                model = model or fit_fold(candidate.pipeline, own, folds[k])
+                made = (ready or {}).get(name)
+                model = fit_fold(candidate.pipeline, own, folds[k]) if made is None else made[k]
                 seen = readings if candidate.training is None else [own.rows] * len(readings)
                 beside = own.take(tests[k])
                 answers = [ask(model, each[tests[k]], classes, own.rows, beside) for each in seen]

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.pipeline import Pipeline
 
-from .._choice.choose import sizes_alone
+from .._choice.beside import sizes_alone
 from .._choice.leaderboard import SIZES_ONLY as SIZES_ONLY
 from .._choice.stack import StackedClassifier, StackedRegressor
 from .._choice.steps import steps_with

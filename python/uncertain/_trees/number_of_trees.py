@@ -23,6 +23,8 @@ number.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -51,17 +53,17 @@ else the first alone. A fifth of 60 groups of 50 rows found 40 trees where all f
 FEW, FEW_OBJECTS = 1_000, 200
 
 
-def sizes() -> list[int]:
+def sizes(most: int) -> list[int]:
     """Numbers of trees at which losses are computed."""
     numbers = [1]
-    while numbers[-1] < MOST:
-        numbers.append(min(MOST, numbers[-1] + max(1, numbers[-1] // FINE)))
+    while numbers[-1] < most:
+        numbers.append(min(most, numbers[-1] + max(1, numbers[-1] // FINE)))
     return numbers
 
 
-def ends(best: int, size: int) -> bool:
+def ends(best: int, size: int, most: int) -> bool:
     """True if a search may end with `size` trees."""
-    return size >= FIRST and (BEYOND * best <= size or size >= MOST)
+    return size >= most or (size >= FIRST and BEYOND * best <= size)
 
 
 def with_known_columns(rows: Floats) -> Floats:
@@ -82,35 +84,38 @@ class Curve:
         weights: Floats | None,
         counts: Floats,
         fold: Fold,
+        most: int,
     ) -> None:
         """Fit to the copies (copies, n, columns) of a fold's training rows, judged by `judged` copies of its
-        test rows, (copies, n, columns)."""
+        test rows, (copies, m, columns); `y`, `weights` and `counts` are those of all rows."""
         copies, _, columns = table.shape
-        self._rows = with_known_columns(table[:, fold.train].reshape(-1, columns))
+        self._rows = with_known_columns(table.reshape(-1, columns))
         self._y = np.tile(y[fold.train], copies)
         # Weights, also of 1, make scikit-learn's bins ten times as slow.
         self._weights = None if weights is None else np.tile(weights[fold.train], copies)
-        self._copies, self._points = len(judged), judged[:, fold.test].reshape(-1, columns)
+        self._copies, self._points = len(judged), judged.reshape(-1, columns)
         self._truth, self._counts = np.tile(y[fold.test], len(judged)), counts[fold.test]
         self._learner = clone(learner).set_params(warm_start=True)
-        self.sizes = sizes()
+        self.sizes, self._most = sizes(most), most
         self.losses: list[Floats] = []
         """Of each row, the mean over its copies, with the first of these numbers of trees."""
         self._best = (np.inf, 0)
 
-    def begin(self) -> None:
-        """Trees until the end of its search."""
+    def begin(self, least: int = 0) -> int:
+        """Grow trees to the end of its own search, or `least`; how many there are."""
+        self._least = least
         watch = _Watch(self)
         learner = clone(self._learner).set_params(
-            max_iter=MOST, early_stopping=True, validation_fraction=None, n_iter_no_change=1, tol=0.0,
+            max_iter=self._most, early_stopping=True, validation_fraction=None, n_iter_no_change=1, tol=0.0,
             scoring=watch,
         )  # fmt: skip
         try:
             learner.fit(self._rows, self._y, self._weights)
         except UncertainError:  # arrays that are not understood
-            return self.extend(FIRST)
-        self._learner = learner.set_params(early_stopping=False, scoring="loss")
-        return None
+            self.extend(min(max(FIRST, least), self._most))
+        else:
+            self._learner = learner.set_params(early_stopping=False, scoring="loss")
+        return self.sizes[len(self.losses) - 1]
 
     def extend(self, size: int) -> None:
         """At least so many trees."""
@@ -124,9 +129,16 @@ class Curve:
             if self._is_next(trees):
                 self._append(trees, answer)
 
-    def learner(self, size: int) -> BaseEstimator | None:
-        """The one with so many trees, if it can be had."""
-        return first_trees(self._learner, size)
+    def learner(self, size: int) -> BaseEstimator:
+        """The one with so many trees, a constant with none."""
+        shorter = first_trees(self._learner, size) if size else None
+        if shorter is not None:
+            return shorter
+        constant = {} if size else {"min_samples_leaf": len(self._rows)}
+        plain = clone(self._learner).set_params(
+            warm_start=False, early_stopping=False, scoring="loss", max_iter=max(size, 1), **constant
+        )
+        return plain.fit(self._rows, self._y, self._weights)
 
     def _is_next(self, trees: int) -> bool:
         """True if the loss of so many trees is the next one."""
@@ -160,7 +172,8 @@ class _Watch:
         answer = probabilities(self._scores) if is_classifier(learner) else self._scores.ravel()
         curve._learner = learner
         curve._append(trees, answer)
-        return -1.0 if ends(curve._best[1], trees) else float(trees)
+        enough = trees >= curve._least and ends(curve._best[1], trees, curve._most)
+        return -1.0 if enough else float(trees)
 
 
 def loss(learner: BaseEstimator, answers: Floats, truth: Labels) -> Floats:
@@ -181,25 +194,22 @@ def number_of_trees(
     groups: Codes | None,
     judged: Booleans,
     random: np.random.RandomState,
-    fold: Fold | None = None,
-) -> tuple[int, BaseEstimator | None]:
+) -> int:
     """Number of trees to fit to the copies (copies, n, columns) of n rows; 0 for a constant.
 
     `learner` is unfitted histogram gradient boosting; its `max_iter` is not looked at. `judged` says which of
-    the copies count where rows are held out. `fold` is what is held out where one fold is enough. With the
-    number comes the learner that gave it, if only one fold was held out and it is no constant.
+    the copies count where rows are held out.
     """
     counts = np.ones(len(y)) if weights is None else weights
     n_objects = len(y) if groups is None else len(np.unique(groups))
     one = len(y) >= FEW and n_objects >= FEW_OBJECTS
-    folds = [fold] if one and fold is not None else split(
+    folds = split(
         len(y), random, folds=FOLDS, classes=y if is_classifier(learner) else None,
         groups=None if groups is None else Groups(groups),
     )  # fmt: skip
     folds = folds[:1] if one else folds
     if not folds:
-        return 0, None
-    test = np.concatenate([fold.test for fold in folds])
+        return 0
     swift = clone(learner).set_params(learning_rate=FASTER * learner.learning_rate)
     if table.shape[0] * table.shape[1] > MANY:
         swift.set_params(
@@ -207,26 +217,41 @@ def number_of_trees(
             l2_regularization=learner.l2_regularization / 2,
         )
         table, judged = table[::2], judged[::2]
-    curves = [Curve(swift, table, table[judged], y, weights, counts, fold) for fold in folds]
+    curves = [
+        Curve(swift, table[:, fold.train], table[judged][:, fold.test], y, weights, counts, fold, MOST)
+        for fold in folds
+    ]
     for curve in curves:
         curve.begin()
+    return FASTER * best_number(curves, learner, y, counts, groups, folds)
+
+
+def best_number(
+    curves: list[Curve],
+    learner: BaseEstimator,
+    y: Labels,
+    counts: Floats,
+    groups: Codes | None,
+    folds: Sequence[Fold],
+) -> int:
+    """The number of trees of the least loss of rows held out, by a curve of each fold that has begun; 0 for a
+    constant."""
+    test = np.concatenate([fold.test for fold in folds])
     while True:
         known, sizes = min(len(curve.losses) for curve in curves), curves[0].sizes
         losses = np.hstack([np.stack(curve.losses[:known]) for curve in curves])
         best = int((losses @ counts[test]).argmin())
-        if ends(sizes[best], sizes[known - 1]):
+        if ends(sizes[best], sizes[known - 1], sizes[-1]):
             break
         for curve in curves:
             curve.extend(min(sizes[-1], int(GROWTH * sizes[known - 1])))
     gains = counts[test] * (_constant(learner, y, counts, folds) - losses[best])
     objects = np.arange(len(test)) if groups is None else np.unique(groups[test], return_inverse=True)[1]
     gains = np.bincount(objects, gains)
-    if gains.mean() * np.sqrt(len(gains)) <= gains.std():
-        return 0, None
-    return FASTER * sizes[best], curves[0].learner(sizes[best]) if one else None
+    return 0 if gains.mean() * np.sqrt(len(gains)) <= gains.std() else sizes[best]
 
 
-def _constant(learner: BaseEstimator, y: Labels, counts: Floats, folds: list[Fold]) -> Floats:
+def _constant(learner: BaseEstimator, y: Labels, counts: Floats, folds: Sequence[Fold]) -> Floats:
     """The losses of the rows held out if the same is said of all: shares of classes, or the mean."""
     losses = []
     for fold in folds:

@@ -25,7 +25,6 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from .._base.core import NOT_SAVED, Core, decoded
-from .._base.folds import Fold
 from .._base.sums import BeyondSums, Need
 from .._data.array import GaussianArray
 from .._data.groups import groups_from
@@ -124,14 +123,8 @@ class Remeasured(Core, BaseEstimator):
         sample_weight: RowValues,
         groups: RowValues,
         classes: Labels | None = None,
-        *,
-        count: bool = False,
-        fold: Fold | None = None,
     ) -> Self:
-        """Fit the learner to all copies, or only `count` the trees; `y` has been checked.
-
-        Where one `fold` is held out to count, `estimator_` is then the learner that has counted, or None.
-        """
+        """Fit the learner to all copies; `y` has been checked."""
         self._check()
         rows = self._rows(X, reset=True)
         weights = check_sample_weight(sample_weight, len(rows))
@@ -140,18 +133,8 @@ class Remeasured(Core, BaseEstimator):
             groups = None if groups is None else groups_from(groups, "groups", len(rows))[counted]
             rows, y, weights = rows[counted], y[counted], weights[counted]
             classes = None if classes is None else classes[counted]
-        gaussians = filled_gaussians(rows).collapse("gaussian")
-        if isinstance(rows, Incomplete) and rows.missing.all(axis=0).any():
-            j = int(rows.missing.all(axis=0).argmax())
-            raise UncertainError(f"feature {j} is missing in every row; leave it out")
         random = generator_from(self.random_state)
-        exact = gaussians.kind == "zero" or not gaussians.trace().any()
-        floor = TREES if self.estimator is None else FLOOR
-        skewed = self.error_columns == "errors" and is_mixed(filled_gaussians(rows))
-        columns = "skewness" if skewed else self.error_columns
-        self.error_columns_ = ErrorColumns(columns, floor=floor).fit(rows)
-        copies = 1 if exact else self.n_copies
-        self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(like(rows, gaussians))
+        copies = self._begin(rows)
         targets = y if classes is None else classes
         truth = self._fit_truth(rows, targets, weights, copies, random)
         table = self._copied(rows, targets, truth, copies, random)
@@ -159,13 +142,10 @@ class Remeasured(Core, BaseEstimator):
         with self._quiet(table):
             if self.estimator is None:
                 learner = self._boosting(table, random)
-                self.n_trees_, quick = self._count(learner, training, random, fold)
+                self.n_trees_ = self._count(learner, training, random)
                 self._set_trees(learner, table)
             else:
                 learner = self._learner(random)
-            if count:
-                self.estimator_ = quick
-                return self
             scaled = self._scaled(weights)
             learners = [self._trained(learner, table, y, scaled)]
             if (several := self._how_many(table)) > 1:
@@ -178,6 +158,20 @@ class Remeasured(Core, BaseEstimator):
             self.estimator_ = self._averaged(learners)
             self._learn_density(learner, training, random)
         return self
+
+    def _begin(self, rows: GaussianRows) -> int:
+        """Learn the learner's columns and the range of factors; the number of copies."""
+        gaussians = filled_gaussians(rows).collapse("gaussian")
+        if isinstance(rows, Incomplete) and rows.missing.all(axis=0).any():
+            j = int(rows.missing.all(axis=0).argmax())
+            raise UncertainError(f"feature {j} is missing in every row; leave it out")
+        exact = gaussians.kind == "zero" or not gaussians.trace().any()
+        floor = TREES if self.estimator is None else FLOOR
+        skewed = self.error_columns == "errors" and is_mixed(filled_gaussians(rows))
+        columns = "skewness" if skewed else self.error_columns
+        self.error_columns_ = ErrorColumns(columns, floor=floor).fit(rows)
+        self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(like(rows, gaussians))
+        return 1 if exact else self.n_copies
 
     def _how_many(self, table: Floats) -> int:
         """Number of learners; those of the same copies would hardly differ, and constants not at all."""
@@ -227,18 +221,16 @@ class Remeasured(Core, BaseEstimator):
             random_state=_seed(random) if self.random_state is not None else None,
         )
 
-    def _count(
-        self, learner: BaseEstimator, training: Copies, random: Random, fold: Fold | None
-    ) -> tuple[int, BaseEstimator | None]:
-        """Number of trees that helps held-out rows, or `n_trees`; and the learner that has counted."""
+    def _count(self, learner: BaseEstimator, training: Copies, random: Random) -> int:
+        """Number of trees that helps held-out rows, or `n_trees`."""
         if not isinstance(self.n_trees, str):
-            return int(self.n_trees), None
+            return int(self.n_trees)
         table, y, weights, groups = training
         copies, n, _ = table.shape
         codes = None if groups is None else groups_from(groups, "groups", n)
         judged = np.arange(copies) > self._downwards(copies)
         judged[0] = True
-        return number_of_trees(learner, table, y, of_mean_one(weights), codes, judged, random, fold)
+        return number_of_trees(learner, table, y, of_mean_one(weights), codes, judged, random)
 
     def _set_trees(self, learner: BaseEstimator, table: Floats) -> None:
         """Give the default learner its number of trees."""
@@ -285,10 +277,15 @@ class Remeasured(Core, BaseEstimator):
     def _copied(
         self, rows: GaussianRows, targets: Labels, truth: Truth | None, copies: int, random: Random
     ) -> Floats:
-        """The learner's columns of all rows, then of their copies, (copies, n, columns)."""
+        """The learner's columns of all rows, then of their copies, (copies, n, columns).
+
+        Without a `truth` there are no copies with smaller errors.
+        """
         n = len(rows)
         smallest, largest = self.factors_
         downwards = self._downwards(copies)
+        if truth is None:
+            copies, downwards = copies - downwards, 0
         table = np.empty((copies, n, len(self.error_columns_.get_feature_names_out())))
         for start in range(0, n, BLOCK):  # so that covariances are written out for a block only
             part = slice(start, start + BLOCK)

@@ -1,0 +1,109 @@
+"""Beside a stack: candidates without error bars, error sizes without values, and the leaderboard of all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .._base.normal_mixtures import NormalMixtures
+from .._data.array import GaussianArray, value_sizes
+from .._data.typing import Floats
+from .._held_out.engine import Candidate, HeldOut
+from .._held_out.means import Mean
+from .._rows.training import TrainingRows
+from . import weights as stacking
+from .candidates import Member, Request, means_only
+from .leaderboard import NAN, SIZES_ONLY, STACK, Entry, Leaderboard
+from .methods import make_estimator
+
+MOST_SIZES = 40
+"""Columns of error sizes and gaps that are looked at without values, those that vary most."""
+SIZES_TREES = 40
+"""Trees of the boosting that looks at them."""
+
+
+def without_errors(
+    request: Request, members: Mapping[str, Member], losses: Mapping[str, Floats]
+) -> list[Member]:
+    """The best Gaussians, and the boosting, on means alone."""
+    order = sorted(losses, key=lambda name: float(losses[name][0].mean()))
+    best = {members[name].method: members[name] for name in reversed(order)}
+    twins = [means_only(request, m) for how, m in best.items() if how not in ("gsu", "kernel")]
+    twins = twins or [means_only(request, members[order[0]])]
+    return [twin for twin in twins if twin.text not in members]
+
+
+def sizes_alone(
+    training: TrainingRows, *, regression: bool, trees: int = SIZES_TREES, random_state: int = 0
+) -> dict[str, Candidate]:
+    """Boosting of error sizes and gaps without values; nothing where these do not vary."""
+    std, known = value_sizes(training.rows)
+    columns = np.hstack([np.log(np.where(known & (std > 0), std, 1.0)), ~known | (std <= 0)])
+    spread = columns.std(axis=0)
+    columns = columns[:, np.argsort(-spread, kind="stable")[: min(MOST_SIZES, (spread > 1e-12).sum())]]
+    if not columns.shape[1]:
+        return {}
+    learner = make_estimator(
+        "remeasured", regression=regression, params={"n_trees": trees}, random_state=random_state
+    )
+    pipeline = Pipeline([("trees", learner)])
+    return {SIZES_ONLY: Candidate(pipeline, training.instead(GaussianArray(columns)))}
+
+
+def board_of(
+    request: Request,
+    held: HeldOut,
+    losses: Mapping[str, Floats],
+    families: Mapping[str, str],
+    beside: HeldOut | None,
+    stacked: HeldOut,
+    kept: Sequence[str],
+    W: Floats,
+    left_out: Sequence[str],
+) -> Leaderboard:
+    """All candidates by their losses, the stack of those that are kept with weights W, and what is beside."""
+    metric = "crps" if request.regression else "log_loss"
+    x4 = held.factors.index(4.0) if 4.0 in held.factors else None
+    knots = np.array([0.0, 2.0, 3.0]) if len(W) > 1 else np.zeros(3)
+    shares = dict(zip(kept, (stacking.hats(knots, len(W)) @ W).T.tolist(), strict=True))
+
+    def entry(name: str, loss: Floats, seconds: float, weights: Sequence[float] = (0.0, 0.0, 0.0)) -> Entry:
+        fourth = NAN if x4 is None or len(loss) <= x4 else held.mean(loss[x4]).value
+        first, weight_x4, weight_x8 = weights
+        family, mean = families.get(name, ""), held.mean(loss[0]).value
+        return Entry(name, family, mean, fourth, first, weight_x4, weight_x8, seconds)
+
+    entries = [
+        entry(name, loss, held.seconds[name], shares.get(name, (0.0, 0.0, 0.0)))
+        for name, loss in losses.items()
+    ]
+    entries.sort(key=lambda one: one.loss)
+    own = losses[kept[0]] if len(kept) == 1 else stacked.losses_of("model", metric)
+    if len(kept) > 1:
+        entries.append(entry(STACK, own, NAN, (NAN, NAN, NAN)))
+    if beside is not None and beside.answers:
+        loss = beside.losses_of(SIZES_ONLY, metric)[:1]
+        entries.append(entry(SIZES_ONLY, loss, beside.seconds[SIZES_ONLY], (NAN,) * 3))
+    means = [one for one in entries if one.family.endswith("on means")]
+    gain, means_se = Mean(NAN, NAN), NAN
+    if means:
+        blind = losses[means[0].model][0]
+        gain, means_se = held.mean(blind - own[0]), held.mean(blind).se
+    right = NAN if held.classes is None else 1.0 - held.mean(stacked.losses_of("model", "error")[0]).value
+    return Leaderboard(
+        tuple(entries), metric, request.effort, request.noise, left_out=tuple(left_out),
+        n_rows=len(np.unique(held.at)), folds=len(held.folds), loss_se=held.mean(own[0]).se,
+        accuracy=float(right), means_se=means_se, gain=gain.value, gain_se=gain.se, no_model=_no_model(held),
+    )  # fmt: skip
+
+
+def _no_model(held: HeldOut) -> float:
+    """The loss of the classes' shares, or of one normal law, for every row."""
+    y = held.truth
+    if held.classes is None:
+        law = NormalMixtures.normal(np.full(len(y), y.mean()), np.full(len(y), max(float(y.std()), 1e-300)))
+        return held.mean(law.crps(y)).value
+    shares = np.bincount(y, held.counts, minlength=len(held.classes))
+    return held.mean(-np.log(np.maximum(shares / shares.sum(), 1e-300))[y]).value

@@ -1,0 +1,86 @@
+"""Default learners of the rows that folds leave, behind columns that they share, and the mean of them.
+
+A choice holds rows out, and has a model once it has done so: the mean of the learners of five folds is as
+good as four learners of all rows (log loss or squared error x .99, .99, .99, 1.03 at errors x 1, 2, 4, 8 over
+eight splits of four tables), for which no fit is left to be done. Trees are grown in steps `SWIFT` times as
+long as those of the default learner: a fourth of the trees, and no loss in the mean of several learners.
+
+The columns (which do not know targets) are those of all rows; distributions of true values, from which copies
+with smaller errors are drawn, are those of the rows that a fold leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, is_classifier
+
+from .._base.folds import Fold
+from .._data.groups import groups_from
+from .._data.typing import Array, Labels, RowValues
+from .._data.validation import RowsLike, check_labels, check_numbers, check_sample_weight, generator_from
+from . import number_of_trees as counting
+from .remeasured import RATE, Remeasured, of_mean_one
+
+SWIFT = 4
+"""Learning rate, in units of the default learner's."""
+MOST = 120
+"""Trees, which stand for `SWIFT` times as many."""
+
+
+def learners_of_folds(
+    model: Remeasured,
+    X: RowsLike,
+    y: ArrayLike,
+    folds: Sequence[Fold],
+    *,
+    sample_weight: RowValues = None,
+    groups: RowValues = None,
+    n_trees: int | None = None,
+) -> list[BaseEstimator]:
+    """Fit the default learner of `model` to the copies of the rows that every fold leaves.
+
+    `n_trees` is how many each has, None for as many as help all rows held out. The model knows its columns,
+    and how many trees learners have (`n_trees_`); what it asks, `estimator_`, is left to be set.
+    """
+    model._check()
+    rows = model._rows(X, reset=True)
+    weights = of_mean_one(check_sample_weight(sample_weight, len(rows)))
+    if weights is not None:  # of mean 1 for rows that count
+        weights = weights * (weights > 0.0).mean()
+    counts = np.ones(len(rows)) if weights is None else weights
+    labels: Labels
+    targets: Array
+    if is_classifier(model):
+        model.classes_, codes = check_labels(y, X, model, sample_weight)
+        labels, targets = model.classes_[codes], codes
+    else:
+        labels = targets = check_numbers(y, X, model)
+    random, copies = generator_from(model.random_state), model._begin(rows)
+    found, curves = list[BaseEstimator](), list[counting.Curve]()
+    for fold in folds:
+        at = fold.train[counts[fold.train] > 0.0]
+        some = None if weights is None else weights[at]
+        truth = model._fit_truth(rows[at], targets[at], some, copies, random)
+        table = counting.with_known_columns(model._copied(rows[at], targets[at], truth, copies, random))
+        learner = model._boosting(table, random).set_params(learning_rate=SWIFT * RATE)
+        if n_trees is None:
+            judged = model._copied(rows[fold.test], targets[fold.test], None, copies, random)
+            left, most = Fold(fold.repeat, at, fold.test), min(MOST, counting.MOST)
+            curves.append(counting.Curve(learner, table, judged, labels, weights, counts, left, most))
+            continue
+        model.n_trees_ = n_trees
+        model._set_trees(learner, table)
+        with model._quiet(table):
+            found.append(model._trained(learner, table, labels[at], some))
+    if curves:
+        together = None if groups is None else groups_from(groups, "groups", len(rows))
+        with model._quiet(table):
+            least = 0
+            for curve in curves:  # warm starts, where one is shorter than others, cost much
+                least = curve.begin(least)
+            model.n_trees_ = counting.best_number(curves, learner, labels, counts, together, folds)
+            found = [curve.learner(model.n_trees_) for curve in curves]
+    return found
