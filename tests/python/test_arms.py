@@ -31,7 +31,7 @@ TABLE = pl.DataFrame({
     "y": 1.0 + 2.0 * TRUE + 0.3 * RANDOM.normal(size=N),
 })  # fmt: skip
 ONE = TABLE[["x", "x_err1", "x_err2", "kind"]]
-LOST = 'asymmetric by more than 10%.* arms="shape" keeps it'
+LOST = 'asymmetric by more than 10%.* keep the skewness by arms="shape"'
 
 
 def shaped() -> Any:

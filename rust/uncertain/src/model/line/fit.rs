@@ -19,7 +19,7 @@ use crate::model::noise::Noise;
 use crate::special::quantile;
 
 use super::LineFit;
-use super::remote::{Asked, RemoteLine};
+use super::elsewhere::{Asked, RemoteLine};
 use super::response::NoiseRows;
 use super::rows::LineRows;
 use super::start::start;

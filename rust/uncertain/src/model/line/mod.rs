@@ -16,6 +16,7 @@
 //! ```
 //! with the weights of EM as W where the noise is not normal.
 
+mod elsewhere;
 mod features;
 mod fit;
 mod remote;

@@ -7,73 +7,16 @@ use crate::error::{Error, Result};
 use crate::model::law::coordinates::Coordinates;
 use crate::model::law::density::refined_remotely;
 use crate::model::law::errors::{sums_of_squares, sums_of_stage};
-use crate::model::law::likelihood::{Evaluation, Freedom};
-use crate::model::law::newton::Elsewhere;
+use crate::model::law::likelihood::Freedom;
 use crate::model::noise::Noise;
 use crate::params::Valid;
 use crate::state::RemoteRows;
-use crate::sums::{LineRequest, LineSums, Request, RowSums};
+use crate::sums::{LineRequest, LineSums};
 
+use super::elsewhere::RemoteLine;
 use super::fit::{self, Question};
 use super::rows::{Counted, LineRows};
 use super::{LineFit, Params, SharedErrors};
-
-/// Rows elsewhere.
-pub(super) struct RemoteLine<'a> {
-    pub rows: &'a dyn RowSums,
-    pub density: &'a Mixture,
-    /// How many there are, and what their weights are times for a sum of as many.
-    pub n: usize,
-    pub share: f64,
-    /// Sum of their squares then.
-    pub squares: f64,
-    pub control: &'a Control,
-}
-
-/// They as they are asked in one round.
-pub(super) struct Asked<'a> {
-    pub rows: &'a RemoteLine<'a>,
-    pub law: &'a [f64],
-    pub unit: f64,
-    pub before: &'a [f64],
-}
-
-impl Asked<'_> {
-    fn sums(&self, theta: &[f64], ask: LineSums) -> Result<Vec<f64>> {
-        let request = LineRequest {
-            density: self.rows.density.clone(),
-            law: self.law.to_vec(),
-            unit: self.unit,
-            share: self.rows.share,
-            theta: theta.to_vec(),
-            before: self.before.to_vec(),
-            ask,
-        };
-        self.rows.rows.sum(Request::Line(request), self.rows.control)
-    }
-}
-
-impl Elsewhere for Asked<'_> {
-    fn evaluate(&self, theta: &[f64]) -> Result<Evaluation> {
-        Evaluation::from_flat(theta.len(), &self.sums(theta, LineSums::Likelihood)?)
-    }
-
-    fn stage(&self, theta: &[f64]) -> Result<Vec<f64>> {
-        self.sums(theta, LineSums::Stage)
-    }
-
-    fn squares(&self, theta: &[f64], gain: &[f64]) -> Result<Vec<f64>> {
-        self.sums(theta, LineSums::Squares { gain: gain.to_vec() })
-    }
-
-    fn n(&self) -> usize {
-        self.rows.n
-    }
-
-    fn is_weighted(&self) -> bool {
-        (self.rows.squares / self.rows.n as f64 - 1.0).abs() > 1e-12
-    }
-}
 
 /// Centred and scaled by the density.
 fn coordinates(density: &Mixture) -> Coordinates {
