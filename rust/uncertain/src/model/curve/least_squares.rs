@@ -12,7 +12,7 @@ use super::functional::{Functional, Place};
 use super::initial::InitialParameters;
 use super::modes::White;
 use super::readings::{self, Outputs, Reading};
-use super::{Fit, Params};
+use super::{CurveFit, Params};
 
 /// A fit by least squares of what is known at each row.
 fn least_squares<'a>(
@@ -38,7 +38,7 @@ pub(super) fn fit_functional(
     start: &InitialParameters,
     readings: &[Reading],
     outputs: &Outputs,
-) -> Result<Fit> {
+) -> Result<CurveFit> {
     let q = outputs.n_outputs;
     let known = outputs.covariances.is_some();
     if let Some(noisy) = readings.iter().find(|reading| reading.rank > 0 && !known) {
@@ -72,7 +72,7 @@ pub(super) fn fit_functional(
     // Without y_std the variance of y is the one that is most likely.
     let scale = squares / total;
     let loglikelihood = if known { -minimum.value - log_roots } else { -log_roots - 0.5 * total * (scale.ln() + 1.0) };
-    Ok(Fit {
+    Ok(CurveFit {
         parameters: objective.all(&minimum.at),
         covariance: spread_out(&covariance, free, &some, p),
         scatter: vec![0.0; q],

@@ -16,7 +16,7 @@ use super::initial::InitialParameters;
 use super::least_squares::{Naive, naive};
 use super::readings::{self, Outputs, Reading};
 use super::structural::Structural;
-use super::{Fit, MOST_NOISY, Params, terms};
+use super::{CurveFit, MOST_NOISY, Params, terms};
 
 /// The least variance of the scatter where a row without error of y is integrated over its true x, as a part of that of y.
 const LEAST: f64 = 1e-10;
@@ -33,7 +33,7 @@ pub(super) fn fit_structural(
     start: &InitialParameters,
     (rows, mut readings): (Incomplete<'_>, Vec<Reading>),
     outputs: &Outputs,
-) -> Result<Fit> {
+) -> Result<CurveFit> {
     let (q, p, n) = (outputs.n_outputs, start.values.len(), readings.len());
     if let Some(reading) = readings.iter().find(|reading| reading.noisy() > MOST_NOISY) {
         return Err(Error::Data(format!(
@@ -244,7 +244,7 @@ pub(super) fn fit_structural(
     let block = |places: std::ops::Range<usize>| -> Vec<f64> {
         places.clone().flat_map(|a| places.clone().map(move |b| covariance[a * p + b])).collect()
     };
-    Ok(Fit {
+    Ok(CurveFit {
         parameters: parameters[..p - k].to_vec(),
         modes: parameters[p - k..].to_vec(),
         modes_covariance: block(p - k..p),

@@ -118,7 +118,7 @@ impl Params {
 
 /// A fitted curve.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fit {
+pub struct CurveFit {
     /// theta, p numbers.
     pub parameters: Vec<f64>,
     /// p x p: 0 where fixed, NaN where a bound holds.
@@ -186,7 +186,7 @@ pub fn fit<'a>(
     rows: impl Into<Incomplete<'a>>,
     outputs: &Outputs,
     control: &Control,
-) -> Result<Fit> {
+) -> Result<CurveFit> {
     let (params, rows) = (params.params(), rows.into());
     start.check()?;
     if params.truth == Truth::Functional && rows.mixtures().is_some() {
