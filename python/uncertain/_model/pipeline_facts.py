@@ -151,12 +151,10 @@ def reading_steps(pipeline: Pipeline) -> int:
 
 def logarithms(pipeline: Pipeline) -> dict[str, float]:
     """The features that are taken as logarithms, with their softening."""
-    first = getattr(pipeline[-1], "members_", [pipeline])[0]
-    step = next((step for _, step in first.steps if isinstance(step, GaussianLogScaler)), None)
+    step = next((step for _, step in pipeline.steps if isinstance(step, GaussianLogScaler)), None)
     if step is None:
         return {}
-    # Members of an average may have the first of the features only.
-    softening = zip(feature_names(pipeline), step.softening_.tolist(), strict=False)
+    softening = zip(feature_names(pipeline), step.softening_.tolist(), strict=True)
     return {name: b for name, b in softening if b > 0.0}
 
 
