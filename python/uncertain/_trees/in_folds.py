@@ -1,9 +1,9 @@
 """Default learners of the rows that folds leave, behind columns that they share, and the mean of them.
 
-A choice holds rows out, and has a model once it has done so: the mean of the learners of five folds is as
-good as four learners of all rows (log loss or squared error x .99, .99, .99, 1.03 at errors x 1, 2, 4, 8 over
-eight splits of four tables), for which no fit is left to be done. Trees are grown in steps `SWIFT` times as
-long as those of the default learner: a fourth of the trees, and no loss in the mean of several learners.
+A choice holds rows out, and has a model once it has done so: the mean of the learners of five folds is about
+as good as four learners of all rows (losses x 1.03, .99, .99, 1.02 at errors x 1, 2, 4, 8 over five splits),
+for which no fit is left to be done. Trees are grown in steps `SWIFT` times as long as those of the default
+learner: a fourth of the trees, and no loss in the mean of several learners.
 
 The columns (which do not know targets) are those of all rows; distributions of true values, from which copies
 with smaller errors are drawn, are those of the rows that a fold leaves.
