@@ -232,7 +232,7 @@ def cross_predict(
     threads : number of fits at a time.
     deadline, share : no fit begins after this share of the time.
     heard : called after every fit.
-    ready : models of the folds that are fitted already.
+    ready : models of the first folds that are fitted already.
     raw, transform : the rows as they were read, whose errors grow, and what turns them into `rows`.
     """
     deadline = deadline or Deadline()
@@ -257,8 +257,8 @@ def cross_predict(
         own = candidate.training or rows
         try:
             with deadline.stops(share):
-                made = (ready or {}).get(name)
-                model = fit_fold(candidate.pipeline, own, folds[k]) if made is None else made[k]
+                made = (ready or {}).get(name, ())
+                model = made[k] if k < len(made) else fit_fold(candidate.pipeline, own, folds[k])
                 seen = readings if candidate.training is None else [own.rows] * len(readings)
                 beside = own.take(tests[k])
                 answers = [ask(model, each[tests[k]], classes, own.rows, beside) for each in seen]

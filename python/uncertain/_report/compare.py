@@ -154,10 +154,10 @@ def _ask(
     if judged.all():
         others |= baselines(pipeline, training)
     pace.begin(len(folds), len(main) + len(others))
-    ask, ready = partial(cross_predict, rows=training, heard=pace.step), dict[str, Pipeline]()
+    ask, ready = partial(cross_predict, rows=training, heard=pace.step), dict[str, list[Pipeline]]()
     if design.max_seconds is not None:
         first = ask(main, folds=folds[:1])
-        ready = {name: models[0] for name, models in first.models.items()}
+        ready = first.models
         of_fold = max(sum(first.seconds.values()), 1e-9)
         folds = folds[: 1 + int((deadline.left() or 0.0) / of_fold)]
     held = ask(main, folds=folds, ready=ready)
