@@ -13,7 +13,7 @@ from pathlib import Path
 CEILINGS = {
     "python": 39_090,
     "python/uncertain/_base": 1_365,
-    "python/uncertain/_choice": 1_880,
+    "python/uncertain/_choice": 1_890,
     "python/uncertain/_data": 3_410,
     "python/uncertain/_errors": 1_098,
     "python/uncertain/_estimators": 1_690,
@@ -22,7 +22,7 @@ CEILINGS = {
     "python/uncertain/_onnx": 1_184,
     "python/uncertain/_report": 844,
     "python/uncertain/_rows": 2_560,
-    "python/uncertain/_tables": 5_910,
+    "python/uncertain/_tables": 5_914,
     "python/uncertain/_trees": 1_304,
     "python/uncertain/cli": 770,
     "python/uncertain/demo": 263,

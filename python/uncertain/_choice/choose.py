@@ -25,8 +25,9 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
+from .._base.folds import Fold
 from .._base.normal_mixtures import NormalMixtures
-from .._data.incomplete import GaussianRows, filled_gaussians, like
+from .._data.incomplete import GaussianRows, filled_gaussians, like, missing_mask
 from .._data.typing import Floats, Ints
 from .._held_out.engine import NO_TIME, Answer, Candidate, HeldOut, cross_predict, measured
 from .._held_out.equal import equal_rows
@@ -198,6 +199,9 @@ class _Choosing:
                 member = member.with_parameters(n_trees=member.parameters.get("n_trees", self.trees))
                 if not member.parameters["n_trees"]:  # the same constant again
                     continue
+            if not _every_fold_has(training, self.ask.keywords["folds"]):
+                names[member.text] = member  # whose folds have features of their own
+                continue
             try:
                 if self.request.deadline.left(SHARE) == 0.0:
                     raise UncertainError(NO_TIME)
@@ -382,3 +386,11 @@ def _quiet() -> Iterator[None]:
 
 def _rows(law: NormalMixtures, at: Ints) -> NormalMixtures:
     return NormalMixtures(*(values[at] for values in law))
+
+
+def _every_fold_has(training: TrainingRows, folds: Sequence[Fold]) -> bool:
+    """Does every fold leave rows with a value of each feature that some row has?"""
+    missing, counts = missing_mask(training.rows), training.counts > 0.0
+    unread = missing[counts].all(axis=0)
+    left = [fold.train[counts[fold.train]] for fold in folds]
+    return all(bool((missing[at].all(axis=0) == unread).all()) for at in left)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..exceptions import ColumnError
 from .columns import ROLES, Columns, listing, roles_of_bars
 from .error_names import Doubt, ErrorBar, is_level_unsaid, without_unit
 
@@ -91,7 +92,10 @@ def _of_inverse(name: str) -> str:
 def _of_content(name: str, kind: ColumnType, look: Table | None) -> tuple[str, str]:
     """Return what a column without a role is by its name and numbers."""
     is_small = look is not None and look.collected([name]) and look.n_rows * len(look.names) <= MOST
-    column = look.series([name])[0] if look is not None and is_small else None
+    try:
+        column = look.series([name])[0] if look is not None and is_small else None
+    except ColumnError:  # a kind that no model reads
+        column = None
     if kind == "number":
         is_whole = column is None or not column.dtype.is_float() or bool((column.round() == column).all())
         if is_whole and _IDENTIFIER.search(name):
