@@ -457,14 +457,27 @@ def test_limits_of_targets_count_by_the_probability_of_their_side() -> None:
     mean, T = model.means_[0, :d], model.covariances_[0, :d, :d]
     m, P, shift, turn, taken = given_readings(x, C, np.ones((n, d), dtype=bool), mean, T)
 
-    def loss_of(p: Array) -> float:
-        """Minus the log-likelihood of targets and sides given the readings."""
+    def residuals(p: Array) -> tuple[Array, Array]:
+        """Variance of y given the readings, and residuals in units of its root."""
         V = p[3] + C[:, d, d] - taken + np.einsum("i,nij,j->n", p[1:3], P, p[1:3]) - 2 * turn @ p[1:3]
-        h = (given - p[0] - m @ p[1:3] - shift) / np.sqrt(V)
-        return -float(np.where(limit == 0, norm.logpdf(h) - np.log(V) / 2, norm.logcdf(-limit * h)).sum())
+        return V, (given - p[0] - m @ p[1:3] - shift) / np.sqrt(V)
 
     there = np.r_[model.intercept_, model.coef_, model.intrinsic_scatter_**2]
-    found = minimize(loss_of, there, method="L-BFGS-B", jac="3-point", options={"ftol": 1e-15, "gtol": 1e-9})
+    V, h = residuals(there)
+    u = -limit * h
+    hazard = np.exp(norm.logpdf(u) - norm.logcdf(u))
+    told = np.where(limit == 0, 1.0, hazard * (hazard + u))  # information on the mean, of that of a reading
+    spread = V - there[3]
+
+    def loss_of(p: Array) -> float:
+        """Minus the log-likelihood of targets and sides, with the degrees of freedom of the line."""
+        V, h = residuals(p)
+        likely = np.where(limit == 0, norm.logpdf(h) - np.log(V) / 2, norm.logcdf(-limit * h))
+        return -float(likely.sum()) + (d + 1) / 2 * float(np.log((told / (p[3] + spread)).sum()))
+
+    options = {"ftol": 1e-15, "gtol": 1e-9}
+    bounds = [(None, None)] * 3 + [(1e-6, None)]
+    found = minimize(loss_of, there, method="L-BFGS-B", jac="3-point", bounds=bounds, options=options)
     np.testing.assert_allclose(there, found.x, rtol=1e-4)
     assert (np.abs(model.coef_ - beta) < 3 * model.coef_std_).all()
     read = limit == 0

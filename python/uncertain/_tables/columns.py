@@ -425,7 +425,7 @@ class Columns:
         >>> print(columns)
         Age      value with an error bar
         Age 2SE  error bar of Age         / 2 (level 0.954)
-        site     text                     left out
+        site     left out                 text
         >>> columns
         Columns(None, features=('Age',), std={'Age': 'Age 2SE'})
         """
