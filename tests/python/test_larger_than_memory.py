@@ -409,6 +409,7 @@ def data():
 resource.setrlimit(resource.RLIMIT_DATA, (data() + int(sys.argv[3]), -1))
 try:
     model = uncertain.fit(path, **arguments)
+    resource.setrlimit(resource.RLIMIT_DATA, (-1, -1))
     print(len(model.predict(path)), getattr(model.pipeline_[-1], "coef_", None))
 except (uncertain.exceptions.UncertainError, MemoryError) as error:
     print("refused", type(error).__name__, error)
