@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 _ORIGINS = {
     name: module
     for module, names in {
-        "_tables.contents": "Columns",
+        "_tables.reading": "Columns",
         "_data.array": "GaussianArray",
         "_data.mixture_array": "MixtureArray",
         "_errors.check": "ErrorCheck check_errors",

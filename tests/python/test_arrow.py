@@ -502,7 +502,7 @@ def test_fit_takes_such_columns_without_any_argument(tmp_path: Path) -> None:
     frame = pl.DataFrame(table())
     model = uncertain.fit(frame, "kind", method="gsu")
     assert model.columns_.draws == ("magnitude", "peaks") and model.columns_.features == ("redshift",)
-    assert "rows       magnitude, peaks" in str(model.columns_)
+    assert "draws         magnitude, peaks" in str(model.columns_)
     model.save(tmp_path / "model.uncertain")
     again = uncertain.load(tmp_path / "model.uncertain")
     assert again.columns_ == model.columns_

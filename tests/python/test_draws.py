@@ -215,7 +215,7 @@ def test_fit_takes_columns_of_draws(given: dict, tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UncertainWarning)
         model = uncertain.fit(table, method="discriminant", **given)
-    assert model.columns_.draws == ("z", "w") and "draws      z, w" in str(model.columns_)
+    assert model.columns_.draws == ("z", "w") and "draws         z, w" in str(model.columns_)
     X = from_draws(np.stack([np.stack(table["z"].to_list()), np.stack(table["w"].to_list())], axis=2))
     rows = model.pipeline_[0].transform(table)
     assert isinstance(rows, MixtureArray) and rows.feature_names == ("z", "w")

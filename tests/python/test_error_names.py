@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import nullcontext
 from typing import Any
 
@@ -44,7 +45,9 @@ ONE = {
     "Ca": "Ca SD (mM)", "w1mpro": "w1sigmpro", "x1": "x1ERR", "mag": "magerr", "Vmag": "e_Vmag", "ra": "dra",
     "FeH": "sigma_FeH", "Teff": "err_Teff", "psfMag_u": "psfMagErr_u", "MAG_AUTO": "MAGERR_AUTO",
     "Flux": "flux_err", "flux [mJy]": "flux err [mJy]", "a": "a_std", "b": "b_se", "c": "c_sigma",
-    "d": "d_unc", "mean": "mean_se",
+    "d": "d_unc", "mean": "mean_se", "cell_length": "cell_length_su", "logmass": "dellogmass", "TE": "seTE",
+    "Peak_flux": "E_Peak_flux", "NEE_REF": "NEE_REF_RANDUNC",
+    "T [K]": "T Unsicherheit [K]", "Ladder score": "Standard error of ladder score",
 }  # fmt: skip
 TWO = {
     "mass": ("mass_error_max", "mass_error_min"), "R": ("euR", "edR"), "koi": ("koi_err1", "koi_err2"),
@@ -52,7 +55,7 @@ TWO = {
     "q": ("err_q_hi", "err_q_lo"), "s": ("sigma_s_plus", "sigma_s_minus"), "teff": ("teff_ep", "teff_em"),
     "h_mean": ("h_err_upper", "h_err_lower"), "p_value": ("p_err_up", "p_err_down"),
     "logg": ("ehi_logg", "elo_logg"), "fe": ("e_fe_up", "e_fe_low"), "g": ("g_eplus", "g_eminus"),
-    "p": ("p_errp", "p_errm"), "r": ("r_uerr", "r_lerr"),
+    "p": ("p_errp", "p_errm"), "r": ("r_uerr", "r_lerr"), "[M/H]": ("erru", "errd"),
 }  # fmt: skip
 LIMITS = {
     "x": ("x_lo", "x_hi"), "y": ("y_16", "y_84"), "z_50": ("z_16", "z_84"), "w": ("w_p16", "w_p84"),
@@ -107,6 +110,9 @@ COVERAGE = {
     ("half_life", "unc_hl"): 1.0, ("anomaly", "lower_95", "upper_95"): 1.95996,
     ("x", "x_95lo", "x_95hi"): 1.95996,
     ("x", "x lower limit (2.5%)", "x upper limit (97.5%)"): 1.95996, ("Ratio", "2SE(prop)"): 2.0,
+    ("OR", "OR_95L", "OR_95U"): 1.95996, ("z", "l68", "u68"): 1.0, ("z", "l95", "u95"): 1.95996,
+    ("p", "p_q05", "p_q95"): 1.64485, ("len", "len_uncert_k2"): 2.0, ("co2_ppm", "co2_1s_ppm"): 1.0,
+    ("beta", "hdi_3%", "hdi_97%"): 1.88079, ("m_p50", "m_p2.5", "m_p97.5"): 1.95996,
 }  # fmt: skip
 SHARES = {
     ("Ca (ppm)", "Ca RSD%"): 0.01,
@@ -164,6 +170,10 @@ FEATURES = {
     ("mag", "dmag", "dmag_err"): {"dmag": "dmag_err"},  # an error bar of its own: a feature
     ("x1", "x2", "x_err1", "x_err2"): {"x1": "x_err1", "x2": "x_err2"},
     ("v", "v_var"): {"v": "v_var"},
+    ("log2FoldChange", "lfcSE", "H_F", "H_RANDUNC"): {"log2FoldChange": "lfcSE", "H_F": "H_RANDUNC"},
+    ("gPSFMag", "gPSFMagErr", "gPSFMagStd"): {"gPSFMag": "gPSFMagErr"},
+    ("beta", "hdi_3%", "hdi_97%", "sd"): {"beta": "sd"},  # an end of an interval has no error bar
+    ("width", "width_tol", "flux", "flux_err"): {"flux": "flux_err"},
 }
 
 
@@ -209,6 +219,7 @@ def test_pairs_of_features_and_lists_beside_means() -> None:
         ("Data", "Low Confidence Limit", "High Confidence Limit"), ("L [mJy]", "L err [K]"),
         ("x", "x1", "x2", "x_err1", "x_err2"),  # of x, or of x1 and x2
         ("x", "-s_x"), ("Teff", "-eTeff"), ("t", "-dt"), ("X", "-X_e"),  # values with signs
+        ("flow", "flow_p10", "flow_p90"), ("val", "upper", "lower"), ("V", "VLow", "VHigh"),
         ("hor", "horse", "fy", "ferry"),  # words inside of words
     ],
 )  # fmt: skip
@@ -299,6 +310,7 @@ READINGS = {
     ("Na (mM)", "Na SD", "n"): r"Na SD / sqrt\(n\)",
     ("bmi (mean)", "bmi (SD)", "sample size"): r"bmi \(SD\) / sqrt\(sample size\)",
     ("age", "age_std", "n_patients"): r"age_std / sqrt\(n_patients\)",
+    ("co2", "Stdev", "NbPoints"): r"Stdev / sqrt\(NbPoints\)",
     ("ph", "ph_se", "ph_n"): r"^left out: ph_n \(no error column; exact=\['ph_n'\] takes it\)",
 }
 
@@ -314,6 +326,35 @@ def test_error_bars_in_another_form_are_named(names: tuple[str, ...]) -> None:
         table, said = columns(*names).with_columns(pl.lit(4).alias(names[-1])), READINGS[names]
     with pytest.warns(UncertainWarning, match=said):
         uncertain.fit(table, method="gsu")
+
+
+TYPED = (
+    ("val", "upper", "lower"), ("V", "VLow", "VHigh"), ("Q", "Q_p10", "Q_p90"), ("pct", "pct moe"),
+    ("Data", "Low Confidence Limit", "High Confidence Limit"), ("a_size", "a_size_tol"), ("x", "x_95CI"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("names", TYPED)
+@pytest.mark.filterwarnings("ignore::uncertain.exceptions.UncertainWarning")
+def test_lines_to_type_work_on_their_table(names: tuple[str, ...]) -> None:
+    plain, others = columns(*names), columns("u", "u_err").drop("label")
+    signs = {name: -0.1 if re.search("(?i)low|p10", name) else 0.1 for name in names[1:]}
+    ends = [(pl.col(names[0]) + sign).alias(name) for name, sign in signs.items()]
+    plain = plain.with_columns(ends if len(names) == 3 else [])
+    if names[0] == "a_size":  # two names of a kind make one likely
+        plain = plain.with_columns(b_size=pl.col("a_size") + 1.0, b_size_tol=pl.col("a_size_tol"))
+    with pytest.raises(ColumnError) as refused:
+        uncertain.fit(plain, method="gsu")
+    text = re.search(r"\. (.*?) takes them", str(refused.value))
+    taken = uncertain.fit(plain, method="gsu", **eval(f"dict({text[1]})"))  # type: ignore[index]
+    assert names[0] in taken.columns_.features and not taken.columns_.exact
+    beside = uncertain.fit(plain.with_columns(others), method="gsu")
+    reason = re.search(r"; ([a-z]+=\{.*?) takes ", str(beside).split("left out")[1])
+    taken = uncertain.fit(plain.with_columns(others), method="gsu", **eval(f"dict({reason[1]})"))  # type: ignore[index]
+    assert {"u", names[0]} <= {*taken.columns_.features}
+    k = taken.columns_.features.index("u")  # whose error bars stay one standard deviation
+    read = taken.gaussians(plain.with_columns(others)).covariances()
+    np.testing.assert_allclose(read[0, k, k], 0.04)
 
 
 @pytest.mark.parametrize("kind", [pl.String, pl.Categorical])

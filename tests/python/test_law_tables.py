@@ -58,7 +58,7 @@ def test_modes_and_outliers_with_errors_found_by_name(table: pl.DataFrame, tmp_p
         assert model.intrinsic_scatter_ == own.scatter_
         assert model.columns_.target_std == "y_err" and model.columns_.target_cov == {"x": "cov_x_y"}
     assert by_name.columns_.modes == ("zero_a", "zero_b") and by_values.columns_.modes is True
-    assert "modes      zero_a, zero_b" in str(by_name.columns_)
+    assert "modes         zero_a, zero_b" in str(by_name.columns_)
     by_name.save(tmp_path / "law.safetensors")
     again = uncertain.load(tmp_path / "law.safetensors")
     assert again.columns_ == by_name.columns_

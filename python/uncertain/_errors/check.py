@@ -20,8 +20,9 @@ from .._data.validation import TableLike
 from .._data.warn import warn
 from .._rows.source import Source
 from .._tables.columns import ROLES, ColumnRoles, Columns, ColumnsLike
-from .._tables.contents import find_filled
-from .._tables.find import find_columns
+from .._tables.contents import Look
+from .._tables.flags import with_flags
+from .._tables.reading import read_loaded
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from .estimate import Found, by_model, by_replicates
@@ -241,9 +242,8 @@ def _read(source: Source, asked: Columns, on_missing: str) -> tuple[GaussianRows
         names = data.feature_names or [f"x{j}" for j in range(data.n_features)]
         return data, list(names)
     with source.named():
-        columns = find_columns(asked, source.table)
-        source.load({*source.names} - {*columns.ignored})
-        columns = find_filled(asked, source.table, columns)
+        columns = read_loaded(asked, source.table)
+        columns = with_flags(columns, Look(source.table)) if asked.limits is None else columns
     reading = AsGaussians(columns=columns, on_missing=on_missing)
     rows = reading.fit_transform(source.rows)
     return rows, [str(name) for name in reading.get_feature_names_out()]

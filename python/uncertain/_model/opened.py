@@ -19,10 +19,11 @@ from .._rows.rows import Files
 from .._rows.source import Source, is_dask
 from .._rows.table_reader import TableReader
 from .._tables.columns import Columns, listing
-from .._tables.contents import find_filled
+from .._tables.contents import LOOKED_AT, Look
 from .._tables.error_names import OF_POPULATIONS, SPREAD
 from .._tables.find import Types, find_columns
 from .._tables.flags import find_flags
+from .._tables.reading import read_loaded, read_roles
 from .._tables.table import Table
 from ..exceptions import ColumnError, ParameterError, UncertainWarning
 from .plan import Plan
@@ -52,18 +53,18 @@ def open_rows(
             and source.is_large(columns)
             and suits_parts(source, columns, named=bool(asked.errors))
         )
-        if budget is None:
-            columns = _load(source, asked, columns, in_parts=in_parts)
+        if source.table is not None and source.table.is_late:
+            read = read_roles if budget is not None or in_parts else read_loaded
+            columns = read(asked, source.table)
     except ColumnError as error:
         source.refuse(error)
     plan = replace(plan, usual="measurement" if _are_readings(source, columns) else "spread")
     plan = _of_quantity(plan, source, columns)
     doubted: list[str] = []
     doubts: list[str] = []
-    if asked.limits is None and source.table is not None and budget is None:
-        uses = Uses() if in_parts else plan.may_use()
+    if asked.limits is None and source.table is not None:
         with kept_warnings() as doubts:
-            columns, doubted = _with_limits(columns, source.table, uses)
+            columns, doubted = _with_limits(columns, source.table, Look(source.table), plan.may_use())
     per_row = beside_features(columns, values)
     if values:
         columns = columns.changed(**{role: True for role in ("groups", "sample_weight") if role in values})
@@ -74,35 +75,34 @@ def open_rows(
     return reader, plan
 
 
-def _with_limits(columns: Columns, table: Table, uses: Uses) -> tuple[Columns, list[str]]:
+def _with_limits(columns: Columns, table: Table, look: Look, uses: Uses) -> tuple[Columns, list[str]]:
     """The columns with flags of limits that are recognised, where the fit can use them; and others, which a
     warning names."""
-    flags, doubted = find_flags(columns, table)
+    flags, doubted = find_flags(columns, look)
     questions = [
         f"{name} looks like flags of limits of {value}, which are read as values. If -1 is an upper and 1 a "
         f"lower limit, pass limits={{{value!r}: {name!r}}}"
         for value, name in doubted.items()
     ]
-    features = {value: name for value, name in flags.items() if value != columns.target}
-    target = columns.target or ""
-    target_limit = flags.get(target) if target in flags and table.column(target).dtype.is_float() else None
-    if features and uses.limits:
-        columns, features = columns.changed(limits=features), {}
-    if target_limit is not None and uses.y_limit:
-        columns, target_limit = columns.with_found(target_limit=target_limit), None
-    rest = features | ({target: target_limit} if target_limit else {})
+    target, rest = columns.target or "", dict(flags)
+    if target in rest and (not look.is_float(target) or uses.y_limit):
+        name = rest.pop(target)
+        columns = columns.with_found(target_limit=name) if look.is_float(target) else columns
+    if uses.limits and rest.keys() - {target}:
+        columns = columns.changed(limits={value: rest.pop(value) for value in [*rest] if value != target})
     if rest:
         questions.append(
             f"{listing(rest.values())} looks like flags of limits, which are read as values. Pass "
-            f'method="law", limits={rest!r}'
+            f'method="law", limits={rest!r}, with rows in one memory'
         )
-    taken = [f"{value} ({name})" for value, name in flags.items() if value not in rest]
+    taken = [f"{v} ({n})" for v, n in flags.items() if n in (*columns.flags.values(), columns.target_limit)]
     if taken:
         questions.append(f"taken as limits: {listing(taken)}")
     for question in questions:
         warn(question, UncertainWarning)
+    reasons = columns.found.reasons
     columns = columns.with_found(flags={})  # which are said here
-    columns = columns.with_ignored(table.names) if taken else columns
+    columns = columns.with_ignored(table.names).with_found(reasons=reasons) if taken else columns
     return columns, [*doubted.values(), *rest.values()]
 
 
@@ -135,7 +135,13 @@ def open_dask_rows(
     )
     cluster = Cluster(current() if client is None else client, timeout=timeout, retries=retries)
     empty = Source.from_input(table._meta)
-    columns = _find_columns(empty, asked)
+    head = table.partitions[:1].map_partitions(lambda part: part.head(LOOKED_AT)).to_delayed()
+    [first] = cluster.results(cluster.compute(head), "reading the first rows")
+    assert empty.table is not None
+    look = Look(Source.from_input(first).table)
+    with kept_warnings() as doubts:
+        columns = read_roles(asked, empty.table, look)
+        columns, doubted = _with_limits(columns, empty.table, look, Uses())
     plan = replace(plan, usual="measurement" if _are_readings(empty, columns) else "spread")
     plan = _of_quantity(plan, empty, columns)
     reader = DaskReader(
@@ -143,7 +149,9 @@ def open_dask_rows(
         group_bytes=GROUP_BYTES if group_bytes is None else group_bytes,
         verbose=bool(plan.params.get("verbose", 0)),
     )  # fmt: skip
-    reader.types = _types(empty, asked)
+    reader.doubts = doubts
+    types = _types(empty, asked)
+    reader.types = None if types is None else {n: kind for n, kind in types.items() if n not in doubted}
     return reader, plan
 
 
@@ -156,23 +164,6 @@ def _of_quantity(plan: Plan, source: Source, columns: Columns) -> Plan:
     return replace(plan, task="regression") if is_number else plan
 
 
-def _load(source: Source, asked: Columns, columns: Columns, *, in_parts: bool) -> Columns:
-    """Collect what is read at once; the columns without those that hold nothing."""
-    table, found = source.table, columns.found
-    if table is None:
-        return columns
-    if in_parts:
-        return columns
-    if not table.is_late:
-        return find_filled(asked, table, columns)
-    of_target = {*found.of_target, *found.target_pairs.columns, *found.flags.values()}
-    table.load({*table.names} - {*found.ignored} | of_target)
-    filled = find_filled(asked, table, columns)
-    if filled is not columns:
-        table.load({*table.names} - {*filled.ignored} | of_target)
-    return filled
-
-
 def _types(source: Source, asked: Columns) -> Types | None:
     """Contents of the columns of a table, if no features were named, else None."""
     named = asked.exact is not None or asked.features is not None or asked.mean is not None
@@ -182,7 +173,12 @@ def _types(source: Source, asked: Columns) -> Types | None:
 def _find_columns(source: Source, asked: Columns) -> Columns:
     """The columns of a table by role; arrays have none that could be named."""
     if source.table is not None:
-        return find_columns(asked, source.table)
+        is_late = source.table.is_late
+        return (
+            find_columns(asked, source.table, Look(source.table))
+            if is_late
+            else read_roles(asked, source.table)
+        )
     data = source.data
     if not isinstance(data, (GaussianArray, np.ndarray)) and asked.target is not None:
         raise ParameterError(

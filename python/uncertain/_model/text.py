@@ -18,10 +18,12 @@ ERROR_BARS = {
     "std": "one standard deviation each", "var": "variances", "cov": "covariances", "precision": "precisions",
     "factor": "factors of covariances",
 }  # fmt: skip
+NAMED = 8
+"""Error columns of one kind that are named beside what they are."""
 SCATTER = "(standard deviation of held-out residuals, error bars subtracted)"
 DENSITY = "estimated per row, may have several peaks"
-BESIDE = ("weights", "offset", "event", "modes", "limits")
-"""Lines of `Columns` that are shown as they are."""
+BESIDE = {"sample_weight": "weights"} | {name: name for name in ("offset", "event", "modes", "limits")}
+"""Roles of `Columns` with a line of their own, and its label."""
 
 
 def model_text(
@@ -51,7 +53,7 @@ def model_text(
         ("fit", describe_ending(last)),
         ("features", _features(columns, logarithms(pipeline))),
         ("errors", _errors(reader)),
-        *((line[:10].strip(), line[11:]) for line in str(columns).splitlines() if line.startswith(BESIDE)),
+        *((label, columns.texts().get(role, "")) for role, label in BESIDE.items()),
         ("unknown", unknown),
         ("left out", "; ".join(left_out)),
         *(("" if k else "doubts", sentence) for k, sentence in enumerate(doubts)),
@@ -109,9 +111,9 @@ def _meanings(columns: Columns) -> list[str]:
     for bar in columns.error_bars.values():
         text = texts.get(bar.kind, "one standard deviation each")
         groups.setdefault(text if bar.is_plain else bar.conversion, []).extend(bar.columns)
-    if len(groups) == 1 and not (text := next(iter(groups))).startswith(" "):
+    if len(groups) == 1 and not (text := next(iter(groups))).startswith(" ") and len(groups[text]) > NAMED:
         return [text]  # the line of the features names the columns
-    return [f"({listing(n, 3)}){t}" if t[0] == " " else f"{t} ({listing(n, 3)})" for t, n in groups.items()]
+    return [f"({listing(n)}){t}" if t[0] == " " else f"{t} ({listing(n)})" for t, n in groups.items()]
 
 
 def _errors(reader: Reader) -> str:

@@ -16,7 +16,7 @@ from .._data.incomplete import GaussianRows, Incomplete, with_gaps
 from .._data.options import refuse_if
 from .._data.typing import Ints
 from .._tables.columns import Columns
-from .._tables.contents import contradictions, empty_errors
+from .._tables.contents import Look
 from .._tables.frame import BatchSize
 from .._tables.statistics import Statistics
 from .._tables.table import Table
@@ -27,8 +27,6 @@ from ..preprocessing._categories import Categories, find_categories, joined_cate
 from .rows import Place
 from .source import PART_BYTES, Source, in_parts, numbered
 
-LOOKED_AT = 1_000
-"""Rows in which an error column of a large table has to hold something."""
 FIRST_ROWS = 16_384
 """Rows of a first part whose lists are of unknown lengths."""
 
@@ -39,14 +37,14 @@ def suits_parts(source: Source, columns: Columns, *, named: bool) -> bool:
     Error columns that hold nothing need a full scan, unless they were `named`, or the first rows hold
     something.
     """
-    found = columns.found
-    if found.target_limit is not None or found.target_pairs.columns:
+    found, table = columns.found, source.table
+    if found.target_limit is not None or found.target_pairs.columns or found.flags:
         return False
     if named:
         return True
-    assert source.table is not None
-    first = next(iter(source.table.batches(sorted(columns.used), BatchSize(LOOKED_AT))), None)
-    return first is not None and not (empty_errors(first, columns) or contradictions(first, columns))
+    assert table is not None
+    look, bars = Look(table), columns.error_bars.values()
+    return not any(look.starts_empty(name) for bar in bars for name in bar.columns)
 
 
 class _Parts:

@@ -21,7 +21,7 @@ from .._data.typing import ColumnType
 from .._data.units import Unit
 from ..exceptions import ColumnError
 from .columns import listing
-from .error_names import error_bars
+from .error_bars import error_bars
 from .frame import FIRST, BatchSize, Frame
 from .text import has_error_bars, read_text
 

@@ -21,7 +21,8 @@ import numpy as np
 from .._data.typing import Booleans, Floats
 from ..exceptions import ColumnError
 from .columns import Columns, listing
-from .error_names import ErrorBar
+from .contents import NO_NUMBER
+from .error_bars import ErrorBar
 from .flags import numbers_behind_signs, read_flags
 from .list_places import ListPlaces, list_places
 from .size_model import SizeModel
@@ -236,7 +237,7 @@ def numbers_from_text(column: pl.Series) -> tuple[pl.Series, int | None]:
     import polars as pl
 
     text = column.cast(pl.String).str.strip_chars()
-    text = text.set((text == "").fill_null(False), None)
+    text = text.set(((text == "") | text.str.contains(f"(?i){NO_NUMBER}")).fill_null(False), None)
     numbers = text.cast(pl.Float64, strict=False)
     wrong = (numbers.is_null() & text.is_not_null()).arg_true()
     return numbers, int(wrong[0]) if len(wrong) else None

@@ -18,7 +18,8 @@ import msgspec
 
 from .._data.options import nearest
 from ..exceptions import ColumnError, ParameterError
-from .error_names import Doubt, ErrorBar, read_bar, sigmas_of
+from .error_bars import Doubt, ErrorBar, read_bar
+from .error_names import sigmas_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -134,8 +135,8 @@ class Found:
     """Error columns by letters that may mean something else."""
     target_pairs: PairsOfTarget = field(default=PairsOfTarget(), compare=False)
     """Columns of covariances with the target's errors."""
-    empty: frozenset[str] = field(default=frozenset(), compare=False)
-    """Error columns that hold nothing."""
+    empty: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    """By value the error columns of which one holds nothing."""
     of_target: frozenset[str] = field(default=frozenset(), compare=False)
     """Error columns of the target."""
     suspects: frozenset[str] = field(default=frozenset(), compare=False)
@@ -217,10 +218,10 @@ class Columns:
     >>> table = {"flux": [1.0, 1.2, 3.1, 2.9], "flux_err": [0.1, 0.3, 0.1, 0.4], "star": [1, 2, 3, 4],
     ...          "kind": ["a", "a", "b", "b"]}
     >>> print(uncertain.fit(table, columns=columns, method="gsu").columns_)
-    means      flux
-    errors     std = flux_err
-    target     kind
-    groups     star (its rows stay together)
+    target        kind
+    features      flux
+    std           flux (flux_err)
+    groups        star
     """
 
     target: str | None = _role("beside", "name", "Column to predict.")
@@ -610,41 +611,28 @@ class Columns:
             return "\n".join(visible(line) for line in self.found.lines)
         if not self.found.settled:
             return repr(self)
-        rows = [name for name in self.draws or () if name in self.distributions]
-        draws = [name for name in self.draws or () if name not in rows]
-        error = f", known to +- {_bar_of(self.target_std)}" if self.target_std else ""
-        unit = f" in {self.target_unit}" if self.target_unit else ""
-        error += f", limits by {self.target_limit}" if self.target_limit else ""
-        lines = [
-            ("means", self.mean or listing(self.features or ())),
-            *(("errors", text) for text in self._error_texts()),
-            ("exact", listing(self.exact or ())),
-            ("categories", listing(self.categorical or ())),
-            ("rows", listing(rows)),
-            ("draws", listing(draws)),
-            ("errors", "" if self.errors or self.draws else "none: every row is an exact point"),
-            ("limits", listing([f"{feature} ({column})" for feature, column in self.flags.items()], 4)),
-        ]
-        if not self.used:
-            lines = [("rows", "a GaussianArray or an array of exact points")]
-        lines.append(("target", (self.target or "given as values") + unit + error))
-        for label, role in (("groups", "groups"), ("weights", "sample_weight"), *((n, n) for n in OF_LAWS)):
-            value = getattr(self, role)
-            stay = " (its rows stay together)" if role == "groups" and value is not True else ""
-            text = listing([value] if isinstance(value, str) else () if value is True else value or ())
-            lines.append((label, "given as values" if value is True else text and text + stay))
-        lines.append(("ignored", listing(self.ignored)))
-        return "\n".join(f"{label:<10} {visible(text)}" for label, text in lines if text)
+        texts = self.texts()
+        texts["target"] = texts.get("target", "given as values")
+        texts["target"] += f" in {self.target_unit}" if self.target_unit else ""
+        texts["target"] += f", limits by {self.target_limit}" if self.target_limit else ""
+        texts |= {} if self.used else {"features": "those of an array"}
+        texts |= {"left out": listing(self.ignored)} if self.ignored else {}
+        return "\n".join(f"{name:<13} {visible(text)}" for name, text in texts.items())
 
-    def _error_texts(self) -> list[str]:
-        texts = [f"{kind} = {column}" for kind, column in self.lists.items()]
-        of_two = {"arms": "upper and lower arms", "limits": "lower and upper limits"}
-        for kind in ("std", "var", *of_two):
-            columns = [f"{bar}{bar.conversion}" for bar in self.error_bars.values() if bar.kind == kind]
-            if columns:
-                texts.append(f"{of_two.get(kind, kind)} = {listing(columns, 3 if kind in of_two else 6)}")
-        pairs = {"cov": self.pairs("cov"), "corr": self.pairs("corr")}
-        return texts + [f"{kind} = {listing(p.values(), 6)}" for kind, p in pairs.items() if p]
+    def texts(self) -> dict[str, str]:
+        """Return what a person reads of each role that is not left open."""
+        texts = {}
+        for name in ROLES:
+            value = getattr(self, name)
+            if isinstance(value, Mapping):
+                bars = self.error_bars if ROLES[name].form == "bars" else {}
+                own = {key: f"{', '.join(bar.columns)}{bar.conversion}" for key, bar in bars.items()}
+                keys = {key: key if isinstance(key, str) else ", ".join(key) for key in value}
+                value = [f"{keys[key]} ({own.get(key, column)})" for key, column in value.items()]
+            if value not in (None, (), {}, []):
+                text = value if isinstance(value, (str, float)) else () if value is True else listing(value)
+                texts[name] = str(text or "given as values")
+        return texts
 
 
 ROLES: dict[str, Role] = {f.name: f.metadata["role"] for f in fields(Columns) if "role" in f.metadata}

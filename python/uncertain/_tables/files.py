@@ -151,7 +151,10 @@ def _polars_files(files: Sequence[str], origin: str, *, hive: bool) -> Frame:
                     start += rows
 
     def head(names: Sequence[str]) -> list[pl.Series]:
-        first = _read(files[0], lambda: scan(files[0]).select(names).head(FIRST).collect())
+        if kind.name in SLICED:  # of which a slice decodes whole row groups
+            blocks = stream(names, BatchSize(10 * FIRST))
+            return next(blocks, schema.to_frame().select(names)).get_columns()
+        first = _read(files[0], lambda: scan(files[0]).select(names).head(10 * FIRST).collect())
         return _cast(first, schema).get_columns()
 
     is_text = kind.name in ("csv", "tsv")

@@ -24,19 +24,13 @@ from .columns import (
     require_all,
     roles_of_bars,
 )
-from .error_names import (
-    PAIR_WORDS,
-    Doubt,
-    ErrorBar,
-    ErrorNames,
-    best_of,
-    is_called_matrix,
-    named_pairs,
-)
-from .unread import likely_roles, refusal
+from .error_bars import Doubt, ErrorBar, ErrorNames, another, best_of, is_called_matrix, named_pairs
+from .error_names import PAIR_WORDS
+from .unread import refusal, roles_with
 
 if TYPE_CHECKING:
     from .._data.typing import ColumnType, Keywords
+    from .contents import Look
 
 Types: TypeAlias = "Mapping[str, ColumnType]"
 """What columns hold in each row, by name."""
@@ -44,8 +38,6 @@ KINDS = tuple(n for n, role in ROLES.items() if role.kind == "error bar" and n n
 """Error bars that may be columns of lists."""
 SUFFIXES = ("_err", "_error", "_std", "_se", "_sigma")
 """What messages give as examples of error columns; `ErrorNames` knows more."""
-EMPTY = "it holds no number"
-"""Why a column is refused as an error bar that has no other role either."""
 TOGETHER = ({"features", "exact"}, {"features", "categorical"})
 """Roles that a column may have both of: the second counts."""
 
@@ -62,14 +54,14 @@ class NamesAndTypes(Protocol):
         """What each of them holds in its rows, by its type."""
 
 
-def find_columns(asked: Columns, table: NamesAndTypes, refused: Mapping[str, str] | None = None) -> Columns:
+def find_columns(asked: Columns, table: NamesAndTypes, look: Look | None = None) -> Columns:
     """Fill in the roles that the caller left open; of columns that were found before, check the names.
 
     Parameters
     ----------
     asked : what the caller said.
     table : its column names, in order, and types.
-    refused : error columns by name that are none by their contents, and why.
+    look : what its numbers say; None for names alone.
 
     Raises
     ------
@@ -90,32 +82,31 @@ def find_columns(asked: Columns, table: NamesAndTypes, refused: Mapping[str, str
     exact = () if asked.exact is None or asked.exact == "all" else tuple(asked.exact)
     categorical, draws = tuple(asked.categorical or ()), tuple(asked.draws or ())
     numeric = {name for name in names if table.types[name] == "number"}
-    parsed = ErrorNames(names, numeric, has_level=asked.level is not None, refused=refused or {})
-    empty = {name for name, why in parsed.refused.items() if why == EMPTY}
-    readable = [name for name in names if name not in empty]
+    parsed = ErrorNames(names, numeric, None if asked.errors else look, has_level=asked.level is not None)
     beside = asked.of_kinds("beside")
     of_rows = [name for value in beside.values() for name in ((value,) if isinstance(value, str) else value)]
-    taken = {*empty, *of_rows, *exact, *categorical, *draws, *flags.values(), target_limit or ""}
-    every = {} if target is None else parsed.bars(readable)
+    flagged = {flag for value, flag in flags.items() if value != flag}
+    taken = {*of_rows, *exact, *categorical, *draws, *flagged, target_limit or ""}
+    every = parsed.bars()
     of_target = every.pop(target or "", [])
-    doubts = [doubt for doubt in parsed.doubts if target in doubt.of]
     # Error columns of the target know the answer: they are no features.
+    doubts = [doubt for doubt in parsed.doubts if target in doubt.of]
     own = {column for bar in (*of_target, *(doubt.bar for doubt in doubts)) for column in bar.columns}
     shared = own & {column for bars in every.values() for bar in bars for column in bar.columns if bar.share}
-    candidates = [name for name in names if name not in own - shared and name not in taken]
+    empty = {value: bars for value, bars in parsed.empty.items() if value not in taken}
+    without = (own - shared) | taken | {column for bars in empty.values() for column in bars}
+    candidates = [name for name in names if name not in without]
     choice = _Choice(asked, parsed, candidates, table.types)
-    doubts += parsed.doubts
-    suspects = own | (parsed.suspects - parsed.refused.keys())
-    suspects |= {column for doubt in doubts for column in doubt.bar.columns}
-    suspects |= {column for bars in choice.known.values() for bar in bars for column in bar.columns}
-    suspects |= parsed.alike([*choice.known.items(), *([(target, of_target)] if target else [])])
     read = choice.known | ({target: of_target} if target and of_target else {})
     for value, each in read.items():
         of_value = [] if each[0] != best_of(each)[-1] else each[1:]
-        doubts += [Doubt(bar, (value,), f"{each[0]} is read") for bar in of_value]
-    named = {column for bars in read.values() for bar in bars for column in bar.columns}
-    named |= {column for doubt in doubts for column in doubt.bar.columns}
-    doubts += parsed.owned(suspects - named, read)
+        doubts += [another(bar, value, each[0]) for bar in of_value]
+    bars = [bar for each in read.values() for bar in each]
+    doubts = [*dict.fromkeys((*doubts, *parsed.doubts))]
+    suspects = own | parsed.suspects | parsed.alike(read) - parsed.refused.keys()
+    suspects |= {column for bar in (*bars, *(doubt.bar for doubt in doubts)) for column in bar.columns}
+    doubts += parsed.owned(suspects, read, {c for doubt in doubts for c in doubt.bar.columns})
+    suspects |= {column for doubt in doubts if doubt.is_likely for column in doubt.bar.columns}
     choice.doubts = tuple(doubt for doubt in doubts if not {*doubt.bar.columns} & taken)
     choice.suspects = frozenset(suspects)
     features = asked.features
@@ -131,11 +122,15 @@ def find_columns(asked: Columns, table: NamesAndTypes, refused: Mapping[str, str
         target_pairs_of_arms=tuple(bar.columns for bar in of_target if len(bar.columns) == 2),
         unsure=frozenset(column for bar in by_name if not bar.sure for column in bar.columns),
         target_pairs=pairs if pairs.corr or pairs.cov else _pairs_by_name(asked, roles, names),
-        empty=frozenset(empty),
+        empty=empty,
         of_target=frozenset(column for bar in of_target for column in bar.columns),
         suspects=choice.suspects,
         doubts=choice.doubts,
-        flags={v: flag for v, flag in parsed.flags.items() if flag not in taken and v not in flags},
+        flags={
+            value: flag
+            for value, flag in parsed.flags.items()
+            if flag not in taken and value not in flags and (look is None or look.marks_limits(flag))
+        },
     )
     roles |= beside | {
         "exact": (*roles.get("exact", ()), *exact), "categorical": categorical,
@@ -374,7 +369,7 @@ class _Choice:
 
     def no_errors(self) -> str:
         """Return why a table without error bars is refused, and what takes it."""
-        found = Found(settled=True, doubts=self.doubts, suspects=self.suspects)
+        found = Found(True, doubts=self.doubts, suspects=self.suspects, empty=self._parsed.empty)
         numbers = {name for name in self.candidates if self.types[name] == "number"}
         return refusal(Columns(self.asked.target, found=found), self.candidates, numbers)
 
@@ -519,15 +514,16 @@ class _Choice:
         return present
 
 
-def proposed(asked: Columns, table: NamesAndTypes) -> Columns:
+def proposed(asked: Columns, table: NamesAndTypes, look: Look) -> Columns:
     """Return what a table that is refused may be meant to be: likely error bars, and exact numbers."""
     numeric = {name for name in table.names if table.types[name] == "number"}
-    parsed = ErrorNames(table.names, numeric)
+    parsed = ErrorNames(table.names, numeric, look)
     bars = {value: best_of(each)[0] for value, each in parsed.bars().items() if value != asked.target}
     named = {column for doubt in parsed.doubts for column in (*doubt.of[:1], *doubt.bar.columns)}
     named |= {column for value, bar in bars.items() for column in (value, *bar.columns)}
     free = [n for n in table.names if n in numeric and n not in named | parsed.suspects | {asked.target}]
-    doubts = (*parsed.doubts, *parsed.owned(parsed.suspects - named, {}))
-    roles = likely_roles(asked.target, doubts, bars)
-    columns = Columns(asked.target, **roles, exact=free or None, found=Found(doubts=doubts))
+    doubts = (*parsed.doubts, *parsed.owned(parsed.suspects, {}, named))
+    read = Columns(asked.target, found=Found(True, doubts=doubts)).with_bars(bars)
+    roles = read.of_kinds("error bar") | roles_with(read, [doubt for doubt in doubts if doubt.is_likely])
+    columns = Columns(asked.target, exact=free or None, found=Found(doubts=doubts)).changed(**roles)
     return columns.with_ignored(table.names)

@@ -9,9 +9,10 @@ import numpy as np
 
 from .._data.column import read_column
 from .._data.typing import Limits
-from ..exceptions import UncertainError
-from .columns import Columns
-from .contents import SIGNS
+from .._data.warn import warn
+from ..exceptions import UncertainError, UncertainWarning
+from .columns import Columns, listing
+from .contents import SIGNS, Look
 from .table import Table
 
 if TYPE_CHECKING:
@@ -63,32 +64,27 @@ def read_flags(table: Table, name: str, of: str = "") -> Limits:
     return flags.astype(np.int8)
 
 
-def find_flags(columns: Columns, table: Table) -> tuple[dict[str, str], dict[str, str]]:
+def find_flags(columns: Columns, look: Look) -> tuple[dict[str, str], dict[str, str]]:
     """Return by value the column of its flags; and those of 1, of which nothing tells what they mean.
 
     The target may have one, too. Text with signs in front of numbers has its flags in itself.
     """
-    import polars as pl
-
     flags: dict[str, str] = {}
     doubted: dict[str, str] = {}
-    values = {*columns.scalars, columns.target}
     for value, name in columns.found.flags.items():
-        if value not in values:
-            continue
-        try:
-            read = read_flags(table, name, value)
-        except UncertainError:
-            continue
-        if (read > 0).any() and table.types.get(name) == "number" and not _sign_of_one(value, name):
-            doubted[value] = name
-        elif read.any():
-            flags[value] = name
-    for value in columns.scalars:
-        (series,) = table.series([value]) if table.types.get(value) == "other" else (None,)
-        if series is not None and series.dtype == pl.String and _signs_in_text(series).any():
-            flags[value] = value
+        if value in (*columns.scalars, columns.target):
+            is_told = look.has_signs(name) or _sign_of_one(value, name)
+            (flags if is_told else doubted)[value] = name
+    flags |= {value: value for value in columns.scalars if look.any_text(value, f"{LIMIT}\\s*[-+.\\d]")}
     return flags, doubted
+
+
+def with_flags(columns: Columns, look: Look) -> Columns:
+    """Return the columns with flags of limits of features that are recognised, which a warning names."""
+    flags = {value: flag for value, flag in find_flags(columns, look)[0].items() if value in columns.scalars}
+    if flags:
+        warn(f"taken as limits: {listing(f'{v} ({n})' for v, n in flags.items())}", UncertainWarning)
+    return columns.changed(limits=flags) if flags else columns
 
 
 def numbers_behind_signs(text: pl.Series) -> pl.Series:

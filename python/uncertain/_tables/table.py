@@ -205,6 +205,24 @@ class Table:
                 self.columns |= zip(unread, self._source.read(unread), strict=True)
         return [self.columns[name] for name in names]
 
+    def first_rows(self, name: str, n_rows: int) -> pl.Series | None:
+        """Return some rows of a column; None where a query would be run for them, or it cannot be read."""
+        if name in self.columns or not (self.is_late or self.names.count(name) > 1):
+            self.counted()  # which refuses columns of different lengths
+            try:
+                return self.series([name])[0].head(n_rows)
+            except (ColumnError, TypeError):  # refused where it is asked for
+                return None
+        return self._heads.get(name)
+
+    @cached_property
+    def _heads(self) -> dict[str, pl.Series]:
+        """The first rows of the columns of files."""
+        source = self._source
+        if source is None or source.head is None or not source.origin or len({*self.names}) < len(self.names):
+            return {}
+        return {column.name: column for column in source.head(self.names)}
+
     def block(
         self, names: Sequence[str], missing: str = "nan", *, like: Sequence[str] = (), power: int = 1
     ) -> Rows:

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..exceptions import ColumnError
 from .columns import ROLES, Columns, listing, roles_of_bars
-from .error_names import Doubt, ErrorBar, is_level_unsaid, without_unit
+from .error_bars import Doubt, ErrorBar, is_level_unsaid
+from .error_names import without_unit
 
 if TYPE_CHECKING:
     from .._data.typing import ColumnType, Keywords
-    from .table import Table
+    from .contents import Look
 
 LONGEST = 300
 """Letters of arguments that a message shows; longer ones are the code of `Columns.find`."""
-MOST = 1_000_000
-"""Numbers of a table that is looked through for what its columns are."""
 NO_ERROR = "no error column"
 _IDENTIFIER = re.compile(
     r"(?i)(?:^|[_. -])(?:id|ident|identifier|no|nr|idx|uuid)$|(?-i:[a-z]ID$)|objid|^idx?_"
@@ -48,14 +46,15 @@ def is_count(name: str) -> bool:
 
 
 def reasons(
-    columns: Columns, types: Mapping[str, ColumnType], look: Table | None = None
+    columns: Columns, types: Mapping[str, ColumnType], look: Look | None = None
 ) -> dict[str, tuple[str, str]]:
     """Return by column without a role why it has none; and what takes it: a role, or arguments of `fit`.
 
-    `look` has some rows of the table.
+    `look`: what the numbers say.
     """
     found = columns.found
     flags = {flag: value for value, flag in found.flags.items()}
+    empty = {column for own in found.empty.values() for column in own}
     of: dict[str, list[Doubt]] = {}
     for doubt in found.doubts:
         of.setdefault(doubt.why, []).append(doubt)
@@ -70,7 +69,7 @@ def reasons(
         if name in flags:
             taken = f"limits={ {flags[name]: name}!r}"
             known[name] = (f"flags of limits of {flags[name]}, which are read as values", taken)
-        elif name in found.empty:
+        elif name in empty:
             known[name] = ("no number in any row", "")
         elif _INVERSE.search(name) and types[name] == "number":
             known[name] = (_of_inverse(name), "")
@@ -89,25 +88,15 @@ def _of_inverse(name: str) -> str:
     return f"inverse variance; a column {_INVERSE.sub('err', name)} = 1 / sqrt of it is read"
 
 
-def _of_content(name: str, kind: ColumnType, look: Table | None) -> tuple[str, str]:
+def _of_content(name: str, kind: ColumnType, look: Look | None) -> tuple[str, str]:
     """Return what a column without a role is by its name and numbers."""
-    is_small = look is not None and look.collected([name]) and look.n_rows * len(look.names) <= MOST
-    try:
-        column = look.series([name])[0] if look is not None and is_small else None
-    except ColumnError:  # a kind that no model reads
-        column = None
     if kind == "number":
-        is_whole = column is None or not column.dtype.is_float() or bool((column.round() == column).all())
-        if is_whole and _IDENTIFIER.search(name):
-            return "identifier", ""
-        if is_whole and _QUALITY.search(name):
-            return "flag", "categorical"
-        return NO_ERROR, "exact"
-    if column is not None and kind == "other" and str(column.dtype) in ("String", "Categorical", "Boolean"):
-        n = len(column) - column.null_count()
-        return "truth values" if str(column.dtype) == "Boolean" else "text", (
-            "categorical" if n and column.n_unique() <= max(2, min(n // 5, 20)) else ""
-        )
+        kinds = ((_IDENTIFIER, ("identifier", "")), (_QUALITY, ("flag", "categorical")))
+        found = next((what for form, what in kinds if form.search(name)), None)
+        return found if found and (look is None or look.is_whole(name)) else (NO_ERROR, "exact")
+    if kind == "other":
+        n, n_distinct = (0, 0) if look is None else look.n_distinct(name)
+        return "text", "categorical" if n and n_distinct <= max(2, min(n // 5, 20)) else ""
     return {"list": "lists", "distribution": "distributions"}.get(kind, "text"), ""
 
 
@@ -144,7 +133,7 @@ def reading_text(columns: Columns, unknown: str) -> str:
 
 def left_out(columns: Columns, types: Mapping[str, ColumnType]) -> str | None:
     """Return the warning about numeric columns that were not taken; None if none is left."""
-    unread = columns.found.of_target | columns.found.empty
+    unread = {*columns.found.of_target, *(name for own in columns.found.empty.values() for name in own)}
     usable = {*columns.scalars, columns.target}
     flags = {flag for value, flag in columns.found.flags.items() if value in usable}
     names = [n for n in columns.ignored if (n not in unread and types.get(n) == "number") or n in flags]
@@ -158,34 +147,38 @@ def doubt_text(doubt: Doubt) -> str:
     return f"{doubt.bar}{' of ' + ' or '.join(doubt.of) if doubt.of else ''} ({doubt.why})"
 
 
-def arguments(columns: Columns, doubts: Iterable[Doubt]) -> str:
-    """Return the arguments of `fit` that take these error bars beside those that are read; "" if there is no
-    column that they are of, or it has one."""
-    target = columns.target
-    bars, levels = dict(columns.error_bars), {}
-    parts = {}
+def roles_with(columns: Columns, doubts: Iterable[Doubt]) -> Keywords:
+    """Return the roles that take these error bars beside those that are read; none where there is no column
+    that they are of, or it has one."""
+    target, found = columns.target, columns.found
+    has_std = columns.target_std or found.target_stds or found.target_pairs_of_arms
+    bars, levels, roles = dict(columns.error_bars), dict[str, float](), dict[str, Any]()
+    known = {*bars, target} if has_std else {*bars}
     for doubt in doubts:
-        value = doubt.of[0] if doubt.of else None
-        if value is None or value in bars or value in parts:
+        if not doubt.of or doubt.of[0] in known:
             continue
+        value, names = doubt.of[0], doubt.bar.columns
+        known.add(value)
         if value == target:
-            names = doubt.bar.columns
-            parts[value] = f"target_std={names[0] if len(names) == 1 else names!r}"
-            if len(names) == 1:
-                parts[value] = f"target_std={names[0]!r}"
+            roles["target_std"] = names[0] if len(names) == 1 else names
         else:
             bars[value] = doubt.bar
         if doubt.level is not None:
             levels[value] = doubt.level
-    texts = [*parts.values()]
-    if bars.keys() - columns.error_bars.keys():
-        roles = roles_of_bars(bars)
-        is_plain = roles.keys() == {"std"} and not levels
-        texts += [f"{'columns' if is_plain else role}={value!r}" for role, value in roles.items()]
+    if len(bars) > len(columns.error_bars):
+        roles |= roles_of_bars(bars)
     if levels:
-        every = {*bars, *parts} == {*levels} and len({*levels.values()}) == 1
-        texts.append(f"level={next(iter(levels.values())) if every else levels!r}")
-    text = ", ".join(texts)
+        every = {*levels} == {*bars, *({target} & known)} and len({*levels.values()}) == 1
+        roles["level"] = next(iter(levels.values())) if every else levels
+    return roles
+
+
+def arguments(columns: Columns, doubts: Iterable[Doubt]) -> str:
+    """Return the arguments of `fit` that take these error bars beside those that are read."""
+    roles = roles_with(columns, doubts)
+    if roles.keys() == {"std"}:
+        roles = {"columns": roles["std"]}
+    text = ", ".join(f"{role}={value!r}" for role, value in roles.items())
     return text if len(text) <= LONGEST else "columns=Columns.find(...), corrected,"
 
 
@@ -200,12 +193,13 @@ def refusal(columns: Columns, candidates: Sequence[str], numbers: Collection[str
     plain = [n for n in candidates if n in numbers and n not in named | columns.found.suspects]
     plain = [name for name in plain if not _IDENTIFIER.search(name)]
     texts = [doubt_text(doubt) for doubt in doubts[:5] if not _INVERSE.search(doubt.bar.columns[0])]
+    texts += [f"{', '.join(n)} of {v} (no number in any row)" for v, n in columns.found.empty.items()]
     texts += [f"{name} ({_of_inverse(name)})" for name in candidates if _INVERSE.search(name)]
     advice = [f"{typed} takes them"] if (typed := arguments(columns, likely)) else []
     if plain:
         advice.append(f"exact={plain[:8]!r} takes numbers as exact")
         if not typed:
-            advice.append(f"columns={{{plain[0]!r}: ...}} names the error column of one")
+            advice.append("columns={feature: error column} names error columns")
     why = f"{'; '.join(texts)}. " if texts else ""
     return f"no error bars found among the columns {listing(candidates)}: {why}{'; '.join(advice)}"
 
@@ -248,12 +242,3 @@ def deviations_of_readings(columns: Columns) -> Iterator[str]:
             f"mean, is {std} / sqrt({count}). Pass a column of it for {std}, unless rows are populations."
         )
         return
-
-
-def likely_roles(target: str | None, doubts: Sequence[Doubt], bars: Mapping[str, ErrorBar]) -> Keywords:
-    """Return the roles of error bars of a table that is refused: those read, and likely ones."""
-    likely = {d.of[0]: d for d in reversed(doubts) if d.is_likely and d.of and d.of[0] != target}
-    levels = {value: doubt.level for value, doubt in likely.items() if doubt.level is not None}
-    bars = dict(bars) | {value: doubt.bar for value, doubt in likely.items() if value not in bars}
-    level = next(iter(levels.values())) if levels and {*levels} == {*bars} else levels
-    return roles_of_bars(bars) | ({"level": level} if levels else {})

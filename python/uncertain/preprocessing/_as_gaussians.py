@@ -28,9 +28,9 @@ from .._data.validation import RowsLike, check_fitted_names
 from .._data.warn import warn
 from .._tables.cleaning import Cleaning
 from .._tables.columns import OF_FEATURES, Columns, ColumnsLike, FeatureRoles, listing
-from .._tables.contents import find_filled
 from .._tables.find import complete_columns, find_columns
 from .._tables.flags import read_flags
+from .._tables.reading import read_roles
 from .._tables.statistics import Statistics
 from .._tables.table import Table, as_table
 from ..exceptions import ColumnError, NotFiniteError, NullError, ShapeError, UncertainWarning
@@ -320,7 +320,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             return Columns.for_array()
         if asked.found.settled:
             return find_columns(asked, X)
-        return complete_columns(asked, X.names) or find_filled(asked, X)
+        return complete_columns(asked, X.names) or read_roles(asked, X)
 
     def _read(
         self,
