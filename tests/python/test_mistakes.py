@@ -258,7 +258,7 @@ def test_the_first_column_that_cannot_be_read_is_named() -> None:
 
 
 def test_ambiguous_error_columns_are_one_question_and_its_answer_can_be_typed() -> None:
-    table = TABLE | {"flux_sd": STD, "mag": FLUX, "mag_err": STD, "e_mag": STD, "size": FLUX, "size_err": STD}
+    table = TABLE | {"flux_se": STD, "mag": FLUX, "mag_err": STD, "e_mag": STD, "size": FLUX, "size_err": STD}
     with pytest.raises(
         ColumnError, match=r"columns with several error columns: flux .*mag .*such as "
     ) as caught:
