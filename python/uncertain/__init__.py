@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from . import _uncertain  # noqa: F401  # loaded before anyone limits threads, which threadpoolctl does once
-from ._base import threads as _threads  # noqa: F401  # tells threadpoolctl about our pools
+from ._base import run as _run  # noqa: F401  # tells threadpoolctl about our pools
 
 if TYPE_CHECKING:
     from . import (
@@ -47,12 +47,14 @@ if TYPE_CHECKING:
         ProbabilisticKernelSVC as ProbabilisticKernelSVC,
         ProbabilisticKernelSVR as ProbabilisticKernelSVR,
     )
-    from ._estimators.minimax import MinimaxProbabilityClassifier as MinimaxProbabilityClassifier
     from ._estimators.remeasured import (
         RemeasuredClassifier as RemeasuredClassifier,
         RemeasuredRegressor as RemeasuredRegressor,
     )
-    from ._estimators.robust import RobustSVC as RobustSVC
+    from ._estimators.robust import (
+        MinimaxProbabilityClassifier as MinimaxProbabilityClassifier,
+        RobustSVC as RobustSVC,
+    )
     from ._model.fit import fit as fit
     from ._model.model import (
         Model as Model,
@@ -93,9 +95,8 @@ _ORIGINS = {
         "_estimators.gsu": "GSUClassifier GSURegressor",
         "_estimators.kernel_features": "ProbabilisticKernelFeatures",
         "_estimators.kernel_svm": "ProbabilisticKernelSVC ProbabilisticKernelSVR",
-        "_estimators.minimax": "MinimaxProbabilityClassifier",
         "_estimators.remeasured": "RemeasuredClassifier RemeasuredRegressor",
-        "_estimators.robust": "RobustSVC",
+        "_estimators.robust": "MinimaxProbabilityClassifier RobustSVC",
         "_model.fit": "fit",
         "_model.model": "Model load",
         "_report.report": "Report",

@@ -34,10 +34,9 @@ from uncertain import (
     ProbabilisticKernelSVR,
     RobustSVC,
 )
-from uncertain._base import progress, threads
-from uncertain._base.deadline import Deadline
+from uncertain._base import run as running
 from uncertain._base.docs import ENTRIES, PLACE
-from uncertain._base.progress import Progress
+from uncertain._base.run import Deadline, Progress
 from uncertain._data.validation import check_labels
 from uncertain._held_out.pace import Pace
 from uncertain._uncertain import effective_n_jobs, group_folds
@@ -57,7 +56,7 @@ def ours() -> list[dict[str, object]]:
 
 
 def test_threadpoolctl_sees_the_library_once() -> None:
-    threads.register()
+    running.register()
     assert len(ours()) == 1
     assert ours()[0]["num_threads"] == effective_n_jobs(None)
 
@@ -295,8 +294,8 @@ def test_long_task_shows_one_line_that_is_gone_at_the_end(monkeypatch: pytest.Mo
     screen = io.StringIO()
     monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr(progress, "DELAY", 0.01)
-    monkeypatch.setattr(progress, "INTERVAL", 0.01)
+    monkeypatch.setattr(running, "DELAY", 0.01)
+    monkeypatch.setattr(running, "INTERVAL", 0.01)
 
     def wait_for(text: str) -> None:
         end = time.monotonic() + 60.0
@@ -304,8 +303,8 @@ def test_long_task_shows_one_line_that_is_gone_at_the_end(monkeypatch: pytest.Mo
             time.sleep(0.01)
         assert text in screen.getvalue()
 
-    with progress.shown("fitting"), progress.shown("predicting sets") as is_inner_shown:
-        progress.show_iteration(Progress("fold 1 of 5", 7, 1.0, 1e-3))
+    with running.shown("fitting"), running.shown("predicting sets") as is_inner_shown:
+        running.show_iteration(Progress("fold 1 of 5", 7, 1.0, 1e-3))
         wait_for("fold 1 of 5, iteration 7, gap 1.0e-03")
         pace = Pace()
         pace.begin(5, 1)
@@ -313,7 +312,7 @@ def test_long_task_shows_one_line_that_is_gone_at_the_end(monkeypatch: pytest.Mo
         wait_for("fold 2 of 5, measurement, about ")
     assert not is_inner_shown and "predicting" not in screen.getvalue()
     assert screen.getvalue().endswith("\r") and not screen.getvalue().split("\r")[-2].strip()
-    monkeypatch.setattr(progress, "DELAY", 100.0)
+    monkeypatch.setattr(running, "DELAY", 100.0)
     seen = screen.getvalue()
     rows = GaussianArray(np.arange(60.0)[:, None], std=np.ones((60, 1)))
     uncertain.fit(rows, np.arange(60) % 2)

@@ -33,7 +33,7 @@ from .._data.warn import warn
 from .._uncertain import Fitted, check_parameters, fit, parameter_names
 from ..exceptions import ParameterError, UncertainError
 from .penalty import AUTO, FitRows, choose
-from .progress import Callback, reporter
+from .run import Callback, reporter
 from .sums import BeyondSums, Need
 
 CLASSES: dict[str, list[type[Core]]] = {}

@@ -18,7 +18,7 @@ from .._data.options import refuse_if
 from .._data.targets import target_scale
 from .._data.typing import Booleans, Floats, Keywords, Limits
 from .._uncertain import Gaussians, penalty_path
-from .progress import Report
+from .run import Report
 
 AUTO = "auto"
 

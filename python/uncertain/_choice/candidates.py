@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from .._base.deadline import Deadline
+from .._base.run import Deadline
 from .._data.choices import Effort
 from .._data.incomplete import GaussianRows, filled_gaussians, like
 from .._data.typing import Keywords, Labels

@@ -15,9 +15,8 @@ from .._data.typing import Keywords, RandomState
 from .._estimators.discriminant import GaussianDiscriminant
 from .._estimators.gsu import GSUClassifier, GSURegressor
 from .._estimators.kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
-from .._estimators.minimax import MinimaxProbabilityClassifier
 from .._estimators.remeasured import RemeasuredClassifier, RemeasuredRegressor
-from .._estimators.robust import RobustSVC
+from .._estimators.robust import MinimaxProbabilityClassifier, RobustSVC
 from ..exceptions import ParameterError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from ..laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw

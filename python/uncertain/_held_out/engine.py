@@ -20,9 +20,9 @@ from scipy.special import softmax
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
-from .._base.deadline import Deadline
 from .._base.folds import Fold
 from .._base.normal_mixtures import NormalMixtures
+from .._base.run import Deadline
 from .._data.array import GaussianArray
 from .._data.column import read_column
 from .._data.incomplete import GaussianRows, filled_gaussians

@@ -23,7 +23,7 @@ from .._data.typing import Floats, Ints, Keywords
 from .._rows.training import TrainingRows
 from ..exceptions import ConvergenceWarning
 from ..preprocessing import GaussianCollapser, GaussianLogScaler, LinearMap
-from ..preprocessing._imputer import GaussianImputer
+from ..preprocessing._denoiser import GaussianImputer
 
 PASSING = (LinearMap, GaussianLogScaler, GaussianCollapser)
 """Steps that learn nothing from values, and pass gaps on."""

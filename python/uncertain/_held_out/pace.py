@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-from .._base.progress import show_detail
+from .._base.run import show_detail
 
 
 class ReportProgress(NamedTuple):

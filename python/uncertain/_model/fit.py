@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
-from .._base.deadline import Deadline
-from .._base.progress import shown
+from .._base.run import Deadline, shown
 from .._choice.logarithms import Transform
 from .._data.choices import Arms, Effort, HandleUnknown, Meaning, MethodName, OnMissing, Task
 from .._data.incomplete import filled_gaussians, missing_mask

@@ -19,7 +19,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
 
 from .._base.normal_mixtures import NormalMixtures
-from .._base.progress import shown
+from .._base.run import shown
 from .._choice.leaderboard import Leaderboard
 from .._data.array import GaussianArray
 from .._data.column import as_values, read_column
@@ -43,12 +43,11 @@ from ..exceptions import ModelFileError, ParameterError, ShapeError, UncertainEr
 from ..preprocessing._moves import moved
 from .calibrating import Calibration, deviation, log
 from .conformal import Conformal, interval, noise_levels, score_of_classes, set_lists
-from .drawn import some_rows
 from .file import Metadata, from_bytes, read, to_bytes, write
 from .grid import checked_grid, checked_levels, grid_around, warn_of_narrow
 from .pipeline_facts import hyperplanes, law_or_curve
 from .reader import Answer, Reader
-from .report import about_target, report
+from .report import about_target, report, some_rows
 from .summary import Summary, summarised
 from .text import model_text
 from .values import value_of_remeasuring

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from .._base.deadline import Deadline, check_limit
+from .._base.run import Deadline, check_limit
 from .._base.sums import Need
 from .._choice.candidates import Member, Request
 from .._choice.choose import choose

@@ -19,8 +19,7 @@ from .._uncertain import Fitted
 from ..exceptions import UncertainError
 from ..preprocessing._error_columns import TREES
 from .gaussians import Mixture, Rows, expected_sigmoid, one_gaussian, posterior, readings
-from .graph import Graph, Value
-from .trees import powers_of_ten, tree_scores
+from .graph import Graph, Value, powers_of_ten, tree_scores
 
 
 class Answer(NamedTuple):

@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
-from .._base.deadline import Deadline
 from .._base.folds import Fold, split
 from .._base.normal_mixtures import NormalMixtures
+from .._base.run import Deadline
 from .._choice.weights import noise, typical_sizes
 from .._data.groups import too_few_groups
 from .._data.options import check_counts, refuse_if

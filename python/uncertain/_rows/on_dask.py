@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from .._base.progress import say
+from .._base.run import say
 from .._base.sums import Need
 from .._data.targets import targets_from, warn_of_weightless
 from .._data.typing import Floats, Ints, NativeTable

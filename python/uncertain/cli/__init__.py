@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .._base.progress import show_iteration, shown
+from .._base.run import show_iteration, shown
 from .._data.options import refuse_if
 from .._tables.columns import ROLES
-from ._group import Commands
-from ._options import choice_options, names, parameter, progress_option, role_options
+from ._options import Commands, choice_options, names, parameter, progress_option, role_options
 from ._tables import STANDARD, Paths, format_option, open_table, read, table_argument, table_name, write
 
 if TYPE_CHECKING:

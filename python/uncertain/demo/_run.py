@@ -30,7 +30,7 @@ from .._held_out.means import standard_error
 from .._model.fit import fit
 from .._model.model import Model
 from ..exceptions import ErrorSizesWarning
-from ._tables import wdbc
+from . import wdbc
 
 FACTORS = (1, 2, 4, 8, 16)
 """How much larger the errors of half the values of new rows are."""

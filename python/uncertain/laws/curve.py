@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.core import RunParameters, encoded
 from .._base.docs import documented
 from .._base.em import unpacked
-from .._base.progress import reporter
+from .._base.run import reporter
 from .._data.groups import groups_from
 from .._data.numbers import refuse_where
 from .._data.typing import Floats, Keywords, RandomState

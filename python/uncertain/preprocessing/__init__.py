@@ -5,16 +5,12 @@ GaussianArray (see ``_moves.py``).
 """
 
 from ._as_gaussians import AsGaussians
-from ._collapser import GaussianCollapser
 from ._columns import GaussianColumnTransformer
-from ._denoiser import GaussianDenoiser
+from ._denoiser import GaussianDenoiser, GaussianImputer
 from ._error_columns import ErrorColumns
-from ._imputer import GaussianImputer
 from ._kernel_map import KernelMap
-from ._linear_map import LinearMap
-from ._log_scaler import GaussianLogScaler
-from ._scaler import GaussianScaler
-from ._subspace import SubspaceProjector
+from ._linear_map import GaussianCollapser, LinearMap, SubspaceProjector
+from ._moves import GaussianLogScaler, GaussianScaler
 
 __all__ = [
     "AsGaussians",

@@ -6,13 +6,12 @@ reading lies from the unknown true value (standard error of a mean, error bars o
 """
 
 from ._arrow import from_arrow, register_arrow_types
-from ._bounds import from_bounds
 from ._draws import from_draws, from_pdf, from_quantiles
 from ._images import image_moves, rotation, scaling, translation
+from ._intervals import from_bounds, from_standard_errors
 from ._linear import from_correlations, from_uncertainties, propagate
 from ._replicates import from_replicates
 from ._signals import welch
-from ._standard_errors import from_standard_errors
 
 __all__ = [
     "from_arrow",

@@ -1,17 +1,31 @@
-"""Progress of a fit: `callback` and `verbose`, and a line on stderr for tasks of more than two seconds.
+"""The run of a fit: its progress, its time limit and its threads.
 
-tqdm draws the line. ``TQDM_DISABLE=1`` in the environment turns it off.
+Progress is `callback` and `verbose`, and a line on stderr for tasks of more than two seconds. tqdm draws the
+line; ``TQDM_DISABLE=1`` in the environment turns it off.
+
+threadpoolctl finds a library by the name of its file and calls C symbols in it; the extension exports
+``uncertain_get_num_threads`` and ``uncertain_set_num_threads``. The limit holds for the whole process; an
+explicit ``n_jobs`` wins over it, as OpenMP's ``num_threads`` clause does. joblib limits its worker processes
+through ``OMP_NUM_THREADS``, which the core reads by itself.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:  # the command line starts without scikit-learn
+import threadpoolctl
+
+from .._data.options import refuse_if
+from .._uncertain import stop_after
+
+if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
@@ -124,3 +138,81 @@ def show_iteration(progress: Progress) -> None:
     task = f"{progress.task}, " if progress.task else ""
     gap = "" if progress.gap != progress.gap else f", gap {progress.gap:.1e}"
     show_detail(f"{task}iteration {progress.iteration}{gap}")
+
+
+class _Shares(threading.local):
+    """Of the blocks that a thread is in."""
+
+    def __init__(self) -> None:
+        self.nested: list[float] = []
+
+
+class Deadline:
+    """So many seconds from now; None: no limit."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.seconds = seconds
+        self.start = time.monotonic()
+        self._shares = _Shares()
+
+    def left(self, share: float = 1.0) -> float | None:
+        """Seconds until a share of the time is over, 0 if it is; None without a limit."""
+        if self.seconds is None:
+            return None
+        return max(0.0, self.start + share * self.seconds - time.monotonic())
+
+    @contextmanager
+    def stops(self, share: float = 1.0) -> Iterator[None]:
+        """Calls of the core in this block, from this thread, raise an UncertainError when it is over.
+
+        Computations of other libraries are not stopped. A block inside another one sets another limit, and
+        its end brings back the first one.
+        """
+        if self.seconds is None:
+            yield
+            return
+        nested = self._shares.nested
+        nested.append(share)
+        stop_after(self.left(share))
+        try:
+            yield
+        finally:
+            nested.pop()
+            stop_after(self.left(nested[-1]) if nested else None)
+
+
+def check_limit(seconds: object) -> None:
+    """ParameterError for what is no number of seconds."""
+    wrong = isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0.0 < float(seconds) < inf
+    refuse_if(wrong, f"time_limit={seconds!r}: must be a number of seconds > 0")
+
+
+class UncertainController(threadpoolctl.LibController):
+    """Calls of threadpoolctl to see and to limit the number of threads."""
+
+    user_api = "uncertain"
+    internal_api = "uncertain"
+    filename_prefixes = ("_uncertain",)
+    check_symbols = ("uncertain_get_num_threads", "uncertain_set_num_threads")
+
+    def get_num_threads(self) -> int:
+        """The number of threads of a call with ``n_jobs=None``."""
+        return int(self.dynlib.uncertain_get_num_threads())
+
+    def set_num_threads(self, num_threads: int) -> None:
+        """Limit later calls to `num_threads`."""
+        self.dynlib.uncertain_set_num_threads(int(num_threads))
+
+    def get_version(self) -> str | None:
+        """No version: the library and its controller are always the same release."""
+        return None
+
+
+def register() -> None:
+    """Tell threadpoolctl about us, once per process."""
+    controllers: list[type[threadpoolctl.LibController]] = threadpoolctl._ALL_CONTROLLERS
+    if not any(one.internal_api == UncertainController.internal_api for one in controllers):
+        threadpoolctl.register(UncertainController)
+
+
+register()
