@@ -17,7 +17,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -373,24 +372,6 @@ def test_scores_and_reports_do_not_wait_for_ever(
         usual.report(slow, max_rows=1_000)
 
 
-def test_labels_do_not_pass_through_lists(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Strings of NumPy, pyarrow and categories, booleans and integers stay arrays."""
-    from uncertain._tables.table import Table
-
-    def refuse(*_: Any) -> Any:
-        raise AssertionError("a column of Python objects")
-
-    monkeypatch.setattr(Table, "values", refuse)
-    text = frame["kind"]
-    columns = [text, text.astype("string[pyarrow]"), text.astype("category"), text == "nova", frame.index % 3]
-    for labels in columns:
-        part = pd.DataFrame({"kind": labels})
-        beside = working.Beside(uncertain.Columns("kind"), "error")
-        classes = tuple(sorted(working.seen(part, part, 0, beside).labels))
-        codes = replace(beside, classes=classes).codes(working._table(part))
-        assert np.array_equal(np.asarray(classes)[codes], part["kind"].to_numpy(dtype=object))
-
-
 def test_categories_that_differ_between_partitions(client: Any, frame: pd.DataFrame) -> None:
     """Reconciled where they are of one type, refused where not."""
     from uncertain.dask import fit
@@ -438,22 +419,6 @@ def test_calibration_by_ranks_and_by_groups(client: Any, frame: pd.DataFrame) ->
         model = fitted(client, frame, meaning="spread", groups=groups)
         p, q = model.predict_proba(frame)["dwarf"], here.predict_proba(frame)["dwarf"]
         assert np.abs(p - q).max() < 0.02  # other folds
-
-
-def test_folds_are_balanced_and_groups_stay_together(frame: pd.DataFrame) -> None:
-    codes = (frame["kind"] == "nova").to_numpy().astype(np.uint32)
-    whole = working.dealt(codes, 5, [0, 0], seed=3)
-    first = codes[:1000]
-    counts = np.bincount(first, minlength=2).tolist()
-    parts = np.concatenate([working.dealt(first, 5, [0, 0], 3), working.dealt(codes[1000:], 5, counts, 3)])
-    assert np.array_equal(whole, parts)  # however the rows are cut
-    for code in (0, 1):
-        sizes = np.bincount(whole[codes == code], minlength=5)
-        assert sizes.max() - sizes.min() <= 1
-    assert len(set(whole[codes == 1][:5].tolist())) == 5
-    numbers = working.group_hashes(frame["star"])
-    again = working.group_hashes(frame["star"].iloc[::-1].astype("category"))
-    assert np.array_equal(numbers, again[::-1])
 
 
 def test_strange_partitions(client: Any, frame: pd.DataFrame) -> None:

@@ -12,10 +12,10 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.typing import NDArray
-from oracles import check_bound, score, squared_positive_part
+from oracles import check_bound
 from scipy.optimize import minimize
 from scipy.special import ndtr
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import LinearSVC
 
 from uncertain import GaussianArray, GSUClassifier, GSURegressor
 from uncertain.exceptions import ParameterError, UncertainError
@@ -112,30 +112,6 @@ def test_a_gap_near_rounding_is_certified(seed: int) -> None:
     assert model.status_ == "converged" and model.optimality_gap_ <= 1e-12
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_certificate_of_a_fit_cut_short(kind: str) -> None:
-    X, y = problem(kind)
-    with pytest.warns(match="certified"):
-        model = GSUClassifier(ALPHA, solver="lbfgs", max_iter=2).fit(X, y)
-    assert model.status_ == "max_iter"
-    assert model.n_iter_ == 2
-    assert model.objective_ * (1 - model.optimality_gap_) <= minimum(X, y, ALPHA)
-
-
-@pytest.mark.parametrize("solver", ["auto", "newton", "lbfgs"])
-def test_points_are_the_ordinary_svm(solver: Any) -> None:
-    X, y = problem("isotropic")
-    points = np.asarray(X.means)
-    model = GSUClassifier(ALPHA, solver=solver).fit(points, y)
-    svc = SVC(kernel="linear", C=1 / (ALPHA * len(y)), tol=1e-9).fit(points, y)
-    wb = np.append(svc.coef_[0], svc.intercept_[0])
-    zero = np.zeros((len(y), 4, 4))
-    best = objective(wb, points, zero, y.astype(float), np.ones(len(y)), ALPHA)[0]
-    assert model.objective_ == pytest.approx(best, rel=1e-5)
-    assert value(model, X.collapse("zero"), y) == pytest.approx(model.objective_, rel=1e-12)
-    assert model.objective_ * (1 - model.optimality_gap_) <= best * (1 + 1e-12)
-
-
 @pytest.mark.parametrize("solver", ["auto", "newton", "lbfgs"])
 def test_rows_without_uncertainty_among_others(solver: Any) -> None:
     """Where the reference program's whole model becomes NaN. Slacks make the hinge smooth for SciPy."""
@@ -168,15 +144,6 @@ def test_rows_without_uncertainty_among_others(solver: Any) -> None:
     assert found.success
     assert model.objective_ == pytest.approx(found.fun, rel=2e-6)
     assert model.objective_ * (1 - model.optimality_gap_) <= found.fun * (1 + 1e-9)
-
-
-def test_baselines_of_the_same_class() -> None:
-    X, y = problem("full")
-    lsvm = GSUClassifier(ALPHA).fit(X.collapse("zero"), y)
-    np.testing.assert_array_equal(lsvm.coef_, GSUClassifier(ALPHA).fit(np.asarray(X.means), y).coef_)
-    isotropic = GSUClassifier(ALPHA).fit(X.collapse("isotropic"), y)
-    by_hand = GaussianArray(X.means, var=np.trace(X.covariances(), axis1=1, axis2=2) / 4)
-    np.testing.assert_allclose(isotropic.coef_, GSUClassifier(ALPHA).fit(by_hand, y).coef_, rtol=1e-6)
 
 
 def test_sgd_comes_near_the_minimum() -> None:
@@ -273,25 +240,6 @@ def test_decision_and_its_distribution() -> None:
         mean, std = model.decision_distribution(np.asarray(X.means))
         np.testing.assert_array_equal(std, 0.0)
         np.testing.assert_array_equal(model.decision_function(X), mean)
-
-
-@pytest.mark.parametrize("solver", ["auto", "newton", "lbfgs"])
-@pytest.mark.parametrize("kind", ["diagonal", "full", "low-rank"])
-def test_the_squared_hinge(kind: str, solver: Any) -> None:
-    X, y = problem(kind)
-    model = GSUClassifier(ALPHA, loss="squared_hinge", solver=solver).fit(X, y)
-
-    def J(wb: Floats) -> float:
-        mean, std = score(wb[:-1], wb[-1], X)
-        return float(0.5 * ALPHA * wb[:-1] @ wb[:-1] + squared_positive_part(1 - y * mean, std).mean())
-
-    best = minimize(J, np.append(np.full(4, 0.1), 0.0), method="BFGS", tol=1e-10).fun
-    assert model.status_ == "converged" and model.objective_ <= best * (1 + 1.1e-6)
-    assert model.objective_ == pytest.approx(J(np.append(model.coef_[0], model.intercept_[0])), rel=1e-12)
-    check_bound(model.objective_, model.optimality_gap_, best)
-    draws = np.maximum(0.0, np.random.default_rng(0).normal(0.3, 0.8, 400_000)) ** 2
-    mean = squared_positive_part(np.array(0.3), np.array(0.8))
-    assert mean == pytest.approx(draws.mean(), abs=5 * draws.std() / 400_000**0.5)
 
 
 def test_losses_of_exact_rows_are_liblinears() -> None:

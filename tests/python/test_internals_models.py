@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-import sklearn
 from catalogues import linear
 from numpy.testing import assert_allclose
-from oracles import log_likelihood
 from scipy import stats
 from scipy.integrate import quad
-from scipy.special import logsumexp
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -28,7 +25,6 @@ from test_unread_features import numbers as unread
 import uncertain
 from uncertain import (
     GaussianArray,
-    GaussianDenoiser,
     GaussianDiscriminant,
     GaussianImputer,
     GaussianMixtureRegressor,
@@ -214,26 +210,6 @@ def test_the_profile_is_the_marginal_likelihood_of_one_feature() -> None:
     assert half == pytest.approx(1.96 * se, rel=0.15)
 
 
-def test_conditional_laws_are_those_of_the_joint_one() -> None:
-    """Against the joint Gaussian density of a row, changed in one error alone."""
-    from uncertain._errors.profile import conditionals
-
-    X = readings(30, np.ones(3), 5, corr=0.4)
-    denoiser = GaussianDenoiser(2, random_state=0).fit(readings(400, np.ones(3), 6))
-    factors = np.array([1.2, 0.7, 1.0])
-    laws = conditionals(denoiser, X, factors)
-    S, means, T = X.covariances(), denoiser.means_, denoiser.covariances_
-    for j, law in enumerate(laws):
-        o = [c for c in range(3) if c != j]
-        k = np.where(np.arange(3) == j, 1.7, factors)
-        rows = GaussianArray(X.means, cov=k[:, None] * S * k)
-        others = log_likelihood(rows[:, o], denoiser.weights_, means[:, o], T[:, o][:, :, o])
-        expected = log_likelihood(rows, denoiser.weights_, means, T) - others
-        # Log weights are known up to a number per row.
-        found = law.log_densities(0.0, 1.7) - logsumexp(law.log_weights, axis=0)
-        assert_allclose(found, expected, atol=1e-8)
-
-
 def test_replicates_with_gaps_and_outliers() -> None:
     rng = np.random.default_rng(2)
     objects = np.repeat(np.arange(200), 2)
@@ -315,11 +291,6 @@ def test_what_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     model = RemeasuredRegressor(REGRESSOR(max_iter=3), n_copies=2, random_state=0).fit(rows, target_of(rows))
     assert model._steps()
     learner = model.estimator_
-    for version in ("1.5.2", "2.0.dev0", "next"):
-        with monkeypatch.context() as patch:
-            patch.setattr(sklearn, "__version__", version)
-            with pytest.raises(UncertainError, match=rf"{version}.*1\.6 to 1\.9.*joblib"):
-                model._steps()
     predictor, usual = learner._predictors[0][0], learner._raw_predict
     nodes = predictor.nodes
     names = ["threshold" if n == "num_threshold" else n for n in nodes.dtype.names]

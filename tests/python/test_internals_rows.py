@@ -6,33 +6,26 @@ from __future__ import annotations
 import errno
 import pickle
 import re
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 from catalogues import METHODS, up_or_down
 
 import uncertain
-from uncertain import Columns, GaussianArray, GaussianDenoiser, GaussianScaler, GSUClassifier, Incomplete
-from uncertain._base.sums import Need
-from uncertain._model.fit import fit_rows
-from uncertain._model.plan import Plan
+from uncertain import GaussianArray, GaussianDenoiser, GaussianScaler, GSUClassifier, Incomplete
 from uncertain._rows.mapped import Budget, mapped
-from uncertain._rows.reader import RowReader, Uses
 from uncertain._rows.rows import Files, Place, Rows
-from uncertain._rows.training import TrainingRows, sampled
+from uncertain._rows.training import TrainingRows
 from uncertain._uncertain import keep_at_most, partial_sums
 from uncertain.exceptions import ParameterError, UncertainError
-from uncertain.preprocessing._categories import joined_categories
 
 pytest.importorskip("distributed")
 
 from dask.sizeof import sizeof
 
-from uncertain._rows.partition import Piece, hashes
+from uncertain._rows.partition import Piece
 
 N, D = 500, 4
 MOMENTS = bytes([2, 1, 1, 0])
@@ -100,21 +93,6 @@ def test_a_piece_is_the_same_on_every_machine() -> None:
 
 def test_dask_knows_the_size_of_a_piece() -> None:
     assert sizeof(piece()) == pytest.approx(N * (2 * D * 8 + 4 + 8), abs=64)
-
-
-def test_hashes_are_uniform_and_differ() -> None:
-    drawn = hashes(20_000, partition=3, seed=5).astype(np.float64) / 2.0**64
-    assert abs(drawn.mean() - 0.5) < 0.01 and abs((drawn < 0.1).mean() - 0.1) < 0.01
-    assert np.array_equal(hashes(10, 3, 5), hashes(20_000, 3, 5)[:10])
-    assert not np.intersect1d(hashes(1000, 3, 5), hashes(1000, 4, 5)).size
-    assert not np.intersect1d(hashes(1000, 3, 5), hashes(1000, 3, 6)).size
-
-
-def test_categories_of_all_partitions_have_one_order() -> None:
-    pieces = [{"band": ["g", "r"]}, {"band": ["b", "g", None]}]
-    assert joined_categories(*pieces) == {"band": ["b", "g", "r", None]}
-    with pytest.raises(UncertainError, match="101 different values"):
-        joined_categories({"band": [str(k) for k in range(100)]}, {"band": [None]})
 
 
 RNG = np.random.default_rng(5)
@@ -246,77 +224,8 @@ def test_a_full_disk_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyP
         mapped([ROWS["std"]()], tmp_path)
 
 
-@pytest.mark.parametrize("groups", [None, np.arange(100_000) // 7])
-def test_the_sample_is_that_of_a_hash(groups: Any) -> None:
-    codes = None if groups is None else groups.astype(np.uint32)
-    rows = sampled(100_000, 20_000, codes)
-    # Binomial: of 14,286 groups of seven the share 0.2 +- 0.0033; five standard deviations.
-    assert abs(len(rows) - 20_000) < 5 * 0.0034 * 100_000
-    assert np.array_equal(rows, np.unique(rows))
-    assert np.array_equal(rows, sampled(100_000, 20_000, codes))
-    if groups is not None:
-        inside = np.bincount(groups[rows], minlength=groups.max() + 1)
-        assert set(np.unique(inside[:-1]).tolist()) == {0, 7}
-    assert np.array_equal(sampled(10, 10), np.arange(10))
-
-
 GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "large-data.md"
 TABLE = up_or_down(900, 4, noise=1.0)
-
-
-class InThreads(Place):
-    """Parts of which each is asked by a thread."""
-
-    name: ClassVar[str] = "in threads"
-    gives: ClassVar[frozenset[Need]] = frozenset({Need.COPIES})
-    is_remote: ClassVar[bool] = True
-
-    def sums(self, parts: list[Any], requests: bytes) -> list[Any]:
-        with ThreadPoolExecutor() as threads:
-            return list(threads.map(lambda part: partial_sums(part.part, requests), parts))
-
-    def transform(self, parts: list[Any], step: Any) -> list[Any]:
-        return [part.instead(step.transform(part.rows)) for part in parts]
-
-
-class ThreadReader(RowReader):
-    """Cuts a table into parts."""
-
-    def __init__(self, table: pl.DataFrame, columns: Columns) -> None:
-        self._table, self.columns = table, columns
-
-    def settle(self, task: str, *, partial: bool) -> bool:
-        return self._table[self.columns.target].dtype.is_float()
-
-    def read(self, uses: Uses) -> Rows:
-        self.reading = uncertain.AsGaussians(columns=self.columns, on_missing="auto")
-        y = self._table[self.columns.target].to_numpy()
-        whole = TrainingRows(self.reading.fit_transform(self._table), y)
-        parts = [whole.take(np.arange(first, len(y), 3)) for first in range(3)]
-        return Rows(parts, whole.take(np.arange(200)), InThreads(), n_rows=len(y))
-
-
-@pytest.mark.parametrize("method", ["gsu", "discriminant", "minimax"])
-@pytest.mark.parametrize("meaning", ["spread", "measurement"])
-def test_another_place_is_one_class(method: str, meaning: Any) -> None:
-    if method == "discriminant" and meaning == "spread":
-        return
-    plain = {"probability": False} if method != "discriminant" else {}
-    usual = uncertain.fit(TABLE.drop("height"), "label", method=method, meaning=meaning, **plain)  # type: ignore[arg-type]
-    plan = Plan(method=method, meaning=meaning, params=plain).checked()
-    model = fit_rows(ThreadReader(TABLE, usual.columns_), plan)
-    assert [*model.pipeline_.named_steps] == [*usual.pipeline_.named_steps]
-    assert np.mean(model.predict(TABLE).to_numpy() == usual.predict(TABLE).to_numpy()) > 0.995
-    if method == "gsu":
-        assert model.pipeline_[-1].optimality_gap_ <= 1e-6
-        np.testing.assert_allclose(model.coef_, usual.coef_, rtol=1e-3)
-
-
-def test_another_place_refuses_what_is_not_made_of_sums() -> None:
-    columns = uncertain.fit(TABLE.drop("height"), "label", method="minimax", probability=False).columns_
-    for method, words in (("kernel", "compares rows with one another"), ("tsvc", 'use method="usvc"')):
-        with pytest.raises(ParameterError, match=f"in threads: .*{words}"):
-            fit_rows(ThreadReader(TABLE, columns), Plan(method=method).checked())
 
 
 def refused(column: int) -> set[str]:

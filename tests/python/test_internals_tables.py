@@ -67,17 +67,6 @@ def test_folders_of_files_of_other_types(tmp_path: Path) -> None:
     assert found["b"][:N].equals(found["b"][N:])
 
 
-def test_a_file_that_is_cut_short_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "t.parquet"
-    _frame().write_parquet(path, row_group_size=1000)
-    data = bytearray(path.read_bytes())
-    data[200:3000] = b"\0" * 2800
-    path.write_bytes(data)
-    table = open_files(path)
-    with pytest.raises(UncertainError, match=r"t\.parquet: not a readable parquet file"):
-        list(table.batches(["a", "label"], BatchSize(500)))
-
-
 def _by_definition(values: np.ndarray) -> list[Code]:
     """Codes as they are defined, of all values at once."""
     found, known = [], values[np.isfinite(values)]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from catalogues import KINDS, as_model, of_kind
+from catalogues import as_model, of_kind
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
@@ -36,29 +36,6 @@ COUPLINGS = ["shared", "independent"]
 def rows(kind: str = "diagonal", n: int = 60, d: int = 4) -> GaussianArray:
     rng = np.random.default_rng(3)
     return of_kind(kind, rng.normal(size=(n, d)), rng)
-
-
-@pytest.mark.parametrize("coupling", COUPLINGS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_random_features_are_what_the_docstring_says(kind: str, coupling: Any) -> None:
-    X = rows(kind=kind)
-    model = ProbabilisticKernelFeatures(30, sigma=1.5, coupling=coupling, random_state=0).fit(X)
-    covariances = X.covariances()
-    w = model.frequencies_
-    if coupling == "shared":
-        values, vectors = np.linalg.eigh(covariances)
-        roots = (vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]) @ vectors.transpose(0, 2, 1)
-        phase = X.means @ w.T + np.einsum("rj,njk,rk->nr", w, roots, model.noise_)
-        amplitude = np.ones_like(phase)
-    else:
-        assert model.noise_ is None
-        phase = X.means @ w.T
-        amplitude = np.exp(-0.5 * np.einsum("rj,njk,rk->nr", w, covariances, w))
-    expected = np.hstack([amplitude * np.cos(phase), amplitude * np.sin(phase)]) / np.sqrt(30)
-    # Zero eigenvalues are zero here; NumPy's roots of them are noise of 1e-8.
-    np.testing.assert_allclose(model.transform(X), expected, atol=1e-7)
-    if coupling == "shared":
-        np.testing.assert_allclose((model.transform(X) ** 2).sum(axis=1), 1.0, rtol=1e-13)
 
 
 @pytest.mark.parametrize("coupling", COUPLINGS)

@@ -311,6 +311,7 @@ def test_wrong_calls() -> None:
     gaussians, boundary = plot.GaussianDisplay, plot.DecisionBoundaryDisplay
     reliable, refined, laws = plot.ReliabilityDisplay, plot.RefinementDisplay, plot.LawDisplay
     cases: list[tuple[Any, str]] = [
+        (lambda: gaussians(X), "needs 2 features, got 3"),
         (lambda: gaussians.from_data(X, features=(0, 7)), "two different ones of flux"),
         (
             lambda: gaussians.from_estimator(model, table, features=("w", "flux")),
@@ -391,11 +392,6 @@ def test_ellipses_have_the_axes_of_the_covariance() -> None:
     assert drawn.get_widths() == pytest.approx([12.0])
     assert drawn.get_heights() == pytest.approx([4.0])
     assert drawn.get_angles() % 180.0 == pytest.approx([30.0])
-
-
-def test_a_picture_needs_two_features() -> None:
-    with pytest.raises(UncertainError, match="needs 2 features, got 3"):
-        plot.boundaries(GaussianArray(np.zeros((4, 3))), [0, 1, 0, 1], {})
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

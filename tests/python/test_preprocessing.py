@@ -225,17 +225,6 @@ def catalogue(n: int = 400, seed: int = 0) -> pl.DataFrame:
     )
 
 
-def test_means_and_errors_are_those_of_the_ends() -> None:
-    x, s = np.array([[100.0, -3.0], [0.0, 2.0]]), np.array([[10.0, 1.0], [0.5, 0.0]])
-    scaled = GaussianLogScaler(softening=[2.0, 0.0]).fit_transform(GaussianArray(x, std=s))
-    g = lambda v: np.arcsinh(v / 4.0)  # noqa: E731
-    assert_allclose(scaled.means[:, 0], g(x[:, 0]), rtol=1e-15)
-    assert_array_equal(scaled.means[:, 1], x[:, 1])
-    std = np.sqrt(np.diagonal(scaled.covariances(), axis1=1, axis2=2))
-    assert_allclose(std[:, 0], (g(x + s) - g(x - s))[:, 0] / 2.0, rtol=1e-14)
-    assert_array_equal(std[:, 1], s[:, 1])
-
-
 def test_far_above_the_softening_it_is_the_logarithm_of_a_reading() -> None:
     """Mean and deviation of ln X by quadrature, for a relative error of 5 %."""
     x, s = 1e4, 500.0

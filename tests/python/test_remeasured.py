@@ -127,27 +127,6 @@ def test_regression_with_smaller_errors() -> None:
     assert both.score(sharp, expected) > up.score(sharp, expected) + 0.05
 
 
-@pytest.mark.usefixtures("few_trees")
-def test_copies_are_made_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks change which random numbers a row gets, not what its columns mean."""
-    X, y = two_classes(300, 1.0, 0)
-    monkeypatch.setattr("uncertain._trees.remeasured.BLOCK", 64)
-    model = RemeasuredClassifier(n_copies=3, random_state=0).fit(X, y)
-    assert model.score(*two_classes(500, 1.0, 1)) > 0.9
-    seen: list[np.ndarray] = []
-
-    class Keeps(LogisticRegression):
-        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-            seen.extend([X, y])
-            return super().fit(X, y, sample_weight)
-
-    RemeasuredClassifier(Keeps(), n_copies=3, factors=(1.0, 2.0), random_state=0).fit(X, y)
-    np.testing.assert_array_equal(seen[0][:300], ErrorColumns().fit_transform(X))
-    np.testing.assert_array_equal(seen[1], np.tile(y, 3))
-    # Copies stand beside their labels.
-    assert np.corrcoef(seen[0][300:600, 0], X.means[:, 0])[0, 1] > 0.9
-
-
 def test_exact_rows_are_the_learner_itself() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(100, 3)), np.arange(100) % 2
@@ -241,27 +220,13 @@ def test_wrong_parameters(parameters: Any, words: str) -> None:
         RemeasuredClassifier(**parameters).fit(X, y)
 
 
-def test_error_columns() -> None:
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(50, 3)) * [1.0, 5.0, 0.0]
-    roots = rng.normal(size=(50, 3, 3))
-    cov = roots @ roots.transpose(0, 2, 1)
-    X = GaussianArray(x, cov=cov, feature_names=["a", "b", "c"])
+def test_names_and_exact_values_of_error_columns() -> None:
+    X = GaussianArray(np.random.default_rng(0).normal(size=(50, 3)), std=0.5, feature_names=["a", "b", "c"])
     columns = ErrorColumns("correlations").fit(X)
-    std = np.sqrt(np.diagonal(cov, axis1=1, axis2=2))
-    corr = cov / std[:, :, None] / std[:, None, :]
-    expected = [x, np.log10(std / [x[:, 0].std(), x[:, 1].std(), 1.0]), corr[:, [0, 0, 1], [1, 2, 2]]]
-    np.testing.assert_allclose(columns.transform(X), np.hstack(expected), rtol=1e-12)
-    names = columns.get_feature_names_out().tolist()
-    assert names[3:] == [
-        "log_error_a",
-        "log_error_b",
-        "log_error_c",
-        "correlation_a_b",
-        "correlation_a_c",
-        "correlation_b_c",
-    ]
-    exact = columns.transform(GaussianArray(x, feature_names=["a", "b", "c"]))
+    endings = [("log_error", "a b c"), ("correlation", "a_b a_c b_c")]
+    names = [f"{kind}_{name}" for kind, of in endings for name in of.split()]
+    assert columns.get_feature_names_out().tolist()[3:] == names
+    exact = columns.transform(GaussianArray(X.means, feature_names=["a", "b", "c"]))
     np.testing.assert_allclose(exact[:, 3:6], -3.0)
     assert not exact[:, 6:].any()
 

@@ -120,13 +120,6 @@ def test_histories_fall_and_end_at_the_objective(method: Any) -> None:
     assert np.isnan(model.optimality_gap_) == (method in ("tsvc", "mpsvc", "psvm"))
 
 
-def test_power_svm_is_tsvc_on_balls() -> None:
-    X, y = clusters(80)
-    balls = RobustSVC(method="tsvc").fit(X.collapse("isotropic"), y)
-    power = RobustSVC(method="psvm").fit(X, y)
-    np.testing.assert_allclose(power.coef_, balls.coef_)
-
-
 def test_the_polished_measure_is_a_local_minimum() -> None:
     X, y = clusters(80)
     sign = np.where(y == "b", 1.0, -1.0)

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from sklearn.metrics import accuracy_score, classification_report, mean_absolute_error, r2_score
 
 import uncertain
-from uncertain._model import drawn, reader
+from uncertain._model import reader
+from uncertain._model import report as drawn
 from uncertain._rows import source
 from uncertain._tables.table import Table
 from uncertain.cli import main

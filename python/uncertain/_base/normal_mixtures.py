@@ -18,9 +18,14 @@ from collections.abc import Callable
 from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
+from .._data.numbers import refuse_where
+from .._data.options import refuse_if
 from .._data.typing import Floats
+from .._data.warn import warn
+from ..exceptions import ParameterError, UncertainWarning
 
 TINY = 1e-150
 """The least standard deviation: of an exact prediction."""
@@ -28,7 +33,12 @@ BLOCK = 4_000_000
 """Numbers that are computed with at a time."""
 HALVINGS = 60
 """Of a bracket of ten standard deviations on either side, to the last bits of a quantile."""
-
+POINTS = 200
+"""Of a grid around all rows."""
+OUTSIDE = 5e-4
+"""Of each tail, what such a grid leaves out at most."""
+NARROW = 0.01
+"""A grid that leaves out more of a row is too narrow for it."""
 
 Kernel: TypeAlias = Callable[[Floats, Floats], Floats]
 
@@ -100,6 +110,28 @@ class NormalMixtures(NamedTuple):
             low, high = np.where(less, middle, low), np.where(less, high, middle)
         return np.asarray(np.where(known, (low + high) / 2.0, low))
 
+    def grid(self) -> Floats:
+        """Evenly spaced points that hold nearly all of every row."""
+        if not len(self.weights):
+            return np.linspace(0.0, 1.0, POINTS)
+        ends = self.quantiles(np.array([OUTSIDE, 1.0 - OUTSIDE]))
+        low, high = float(ends.min()), float(ends.max())
+        least = max(abs(low), abs(high), 1.0) * 1e-9  # of exact predictions that are all the same
+        return np.linspace(low, max(high, low + least), POINTS)
+
+    def warn_of_narrow(self, grid: Floats) -> None:
+        """Say which rows a grid does not hold."""
+        low, high = self.below(grid[[0, -1]]).T
+        outside = low + 1.0 - high
+        if (count := int((outside > NARROW).sum())) > 0:
+            worst = int(outside.argmax())
+            warn(
+                f"grid: {grid[0]:g} to {grid[-1]:g} leaves out more than 1 % of the density of {count:,} of "
+                f"{len(outside):,} rows ({100 * outside[worst]:.0f} % of row {worst}). Widen it, or pass no "
+                "grid",
+                UncertainWarning,
+            )
+
     def crps(self, y: Floats) -> Floats:
         """Of each row."""
         near = (self.weights * _mean_absolute(y[:, None] - self.means, self.stds)).sum(axis=1)
@@ -128,3 +160,33 @@ def _mean_absolute(m: Floats, s: Floats) -> Floats:
 def _normal(m: Floats, s: Floats) -> Floats:
     s = np.maximum(s, TINY)
     return np.asarray(np.exp(-((m / s) ** 2) / 2.0) / (np.sqrt(2.0 * np.pi) * s))
+
+
+def checked_grid(grid: ArrayLike) -> Floats:
+    """Rising finite numbers; ParameterError for what is none."""
+    points = _numbers(grid, "grid", "rising numbers, such as numpy.linspace(0, 3, 301)")
+    wrong = points.ndim != 1 or len(points) < 2
+    refuse_if(wrong, f"grid: expected two or more numbers in a row, got an array of shape {points.shape}")
+    rule = {"axes": ("point",), "error": ParameterError}
+    refuse_where(~np.isfinite(points), points, "grid", "it must be finite", **rule)
+    falls = np.diff(points, prepend=-np.inf) <= 0.0
+    refuse_where(falls, points, "grid", "the points must rise: sort them, and leave out equal ones", **rule)
+    return points
+
+
+def checked_levels(q: ArrayLike) -> tuple[Floats, bool]:
+    """Shares between 0 and 1, and whether it is a single one."""
+    levels = _numbers(q, "q", "a share between 0 and 1, or a list of them")
+    wrong = levels.ndim > 1 or not levels.size
+    refuse_if(wrong, f"q: expected a number or a list of them, got an array of shape {levels.shape}")
+    outside = ~((levels > 0.0) & (levels < 1.0))
+    rule = "it must be between 0 and 1, such as 0.5"
+    refuse_where(outside.ravel(), levels.ravel(), "q", rule, axes=("level",), error=ParameterError)
+    return levels.ravel(), levels.ndim == 0
+
+
+def _numbers(given: ArrayLike, name: str, wanted: str) -> Floats:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} = {given!r:.60}: must be {wanted}") from None

@@ -27,9 +27,9 @@ from .._held_out.fits import silenced, with_chosen_penalty
 from .._held_out.widths import Spread, feature_widths
 from .._rows.training import TrainingRows
 from ..exceptions import UncertainError
+from ..preprocessing._moves import gaussian_rows
 from .conformal import Conformal, noise_levels, score_of_classes, score_of_numbers
 from .pipeline_facts import is_measured
-from .reader import gaussian_rows
 
 FEW_ROWS, MANY_ROWS = 1_000, 20_000
 """Up to so many rows each third of them is held out in turn, whatever the method; of more only one. A

@@ -9,16 +9,17 @@ from __future__ import annotations
 import copyreg
 import os
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
 
-from .._base.normal_mixtures import NormalMixtures
+from .._base.normal_mixtures import NormalMixtures, checked_grid, checked_levels
 from .._base.run import shown
 from .._choice.leaderboard import Leaderboard
 from .._data.array import GaussianArray
@@ -29,6 +30,7 @@ from .._data.options import refuse_if
 from .._data.targets import finite_numbers, places
 from .._data.typing import Array, ColumnOrValues, Floats, Labels, NativeTable, RandomState
 from .._data.validation import TableLike
+from .._errors.sizes import Errors
 from .._held_out.engine import class_shares
 from .._held_out.pace import Pace, ReportCallback
 from .._held_out.widths import Spread, law_of_rows, left_open, own_law
@@ -44,14 +46,12 @@ from ..preprocessing._moves import moved
 from .calibrating import Calibration, deviation, log
 from .conformal import Conformal, interval, noise_levels, score_of_classes, set_lists
 from .file import Metadata, from_bytes, read, to_bytes, write
-from .grid import checked_grid, checked_levels, grid_around, warn_of_narrow
 from .pipeline_facts import hyperplanes, law_or_curve
 from .reader import Answer, Reader
 from .report import about_target, report, some_rows
 from .summary import Summary, summarised
 from .text import model_text
 from .values import value_of_remeasuring
-from .without_errors import Errors
 
 Inspected: TypeAlias = tuple[Pipeline, GaussianRows, Labels | None, Groups | None]
 """The steps behind the reading ones, rows, targets and groups."""
@@ -117,9 +117,12 @@ class Model:
         self._seconds = seconds
         self._leaderboard = leaderboard
         self._doubts = list(doubts)
-        self._reader = Reader(pipeline, columns, self._calibration.sizes)
-        self.is_regression_ = self._reader.is_regression
-        self.classes_: Any = self._reader.classes  # an array for all who ask a classifier
+        self.is_regression_: bool = is_regressor(pipeline)
+        self.classes_: Any = getattr(pipeline[-1], "classes_", None)  # an array for all who ask a classifier
+
+    @cached_property
+    def _reader(self) -> Reader:
+        return Reader(self.pipeline_, self.columns_, self._calibration.sizes)
 
     @property
     def feature_names_(self) -> list[str]:
@@ -361,9 +364,9 @@ class Model:
 
         def densities(*parts: Array) -> tuple[Floats, Floats]:
             laws = NormalMixtures(*parts)
-            at = grid_around(laws) if points is None else points
+            at = laws.grid() if points is None else points
             if points is not None:
-                warn_of_narrow(laws, at)
+                laws.warn_of_narrow(at)
             return at, laws.density(at)
 
         def columns(*parts: Array) -> list[Labels]:

@@ -18,13 +18,12 @@ from .._data.array import GaussianArray
 from .._data.column import read_column
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, vstack
-from .._data.numbers import gaps_as_nan
 from .._data.options import check_option
 from .._data.targets import places
 from .._data.typing import Array, ColumnOrValues, Floats, Indexable, Labels
 from .._data.validation import TableLike, check_fitted_names
 from .._data.warn import warn
-from .._errors.sizes import ErrorSizes
+from .._errors.sizes import WAYS, Errors, ErrorSizes, absent_errors, typical_rows, with_stand_ins
 from .._rows.source import Source, in_parts, numbered
 from .._tables.columns import Columns, listing
 from .._tables.frame import BatchSize
@@ -37,8 +36,8 @@ from ..exceptions import (
     UncertainWarning,
 )
 from ..preprocessing import AsGaussians, GaussianImputer
+from ..preprocessing._moves import gaussian_rows
 from .pipeline_facts import advice, feature_names, tolerated, true_values
-from .without_errors import WAYS, Errors, absent_errors, typical_rows, with_stand_ins
 
 BlockAnswer = TypeVar("BlockAnswer")
 Answer: TypeAlias = Callable[[Pipeline, GaussianRows], tuple[Array, ...]]
@@ -295,13 +294,6 @@ class Reader:
 def _is_plain(table: Table, n_features: int) -> bool:
     """Is it a frame of so many columns of numbers, which is an array with names?"""
     return len(table.names) == n_features and {*table.types.values()} == {"number"}
-
-
-def gaussian_rows(rows: Any) -> GaussianRows:
-    """Rows, or arrays of exact points, as Gaussians; with gaps only where there are some."""
-    if not isinstance(rows, (GaussianArray, Incomplete)):
-        rows = Incomplete.from_arrays(gaps_as_nan(rows, "X"))
-    return rows.gaussians if isinstance(rows, Incomplete) and not rows.missing.any() else rows
 
 
 def _chosen(asked: Any, known: str | bool | None, what: str, argument: str, without: str) -> Any:

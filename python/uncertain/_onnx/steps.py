@@ -17,7 +17,7 @@ import numpy as np
 from .._data.typing import Floats, Keywords
 from .._uncertain import Fitted
 from ..exceptions import UncertainError
-from ..preprocessing._error_columns import TREES
+from ..preprocessing._columns import TREES
 from .gaussians import Mixture, Rows, expected_sigmoid, one_gaussian, posterior, readings
 from .graph import Graph, Value, powers_of_ten, tree_scores
 

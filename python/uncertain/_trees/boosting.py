@@ -36,9 +36,6 @@ LEARNERS: dict[str, type[BaseEstimator]] = {
 }
 """Learners that can be saved; a file names one of them with its parameters."""
 
-KNOWN = (1, 6), (2, 0)
-"""Versions of scikit-learn that may be right: from the first, below the second. The comparison decides."""
-
 FIELDS = {
     "value": "f8",
     "feature_idx": "i8",
@@ -79,15 +76,10 @@ def flat_trees(learner: BaseEstimator, first: int = 0) -> TreeArrays:
     categories = f"{unsaved} its {kind} has categorical_features, which a model file does not hold; {WAY_OUT}"
     refuse_if(getattr(learner, "is_categorical_", None) is not None, categories, UncertainError)
     try:
-        version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
-        if not KNOWN[0] <= version < KNOWN[1]:
-            raise _unknown("a version that was never tried")
         link = LINKS[type(learner._loss.link).__name__]
         baseline = np.asarray(learner._baseline_prediction, dtype=np.float64).ravel()
         trees = [predictor.nodes for iteration in learner._predictors[first:] for predictor in iteration]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, UncertainError):
-            raise
         raise _unknown(str(error)) from error
     baseline = baseline if first == 0 else np.zeros_like(baseline)
     return TreeArrays(link, {"baseline": baseline, **_flattened(trees)}, int(learner.n_features_in_))

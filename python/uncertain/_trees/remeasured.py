@@ -36,7 +36,7 @@ from .._data.warn import warn
 from .._uncertain import Fitted
 from ..exceptions import UncertainError, UncertainWarning
 from ..preprocessing import ErrorColumns
-from ..preprocessing._error_columns import COLUMNS, FLOOR, TREES
+from ..preprocessing._columns import COLUMNS, FLOOR, TREES
 from ..preprocessing._readings import Random, Readings, Truth, drawn_factors, is_mixed
 from .boosting import (
     LEARNERS,

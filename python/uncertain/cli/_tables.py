@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import polars
 
     from .._data.typing import NativeTable
+    from .._errors.sizes import Errors
     from .._model.model import Model
-    from .._model.without_errors import Errors
     from .._tables.table import Table
 
 Paths: TypeAlias = str | list[str]

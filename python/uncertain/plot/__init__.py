@@ -4,7 +4,7 @@ Displays follow scikit-learn's convention: ``from_estimator`` or ``from_predicti
 ``plot`` draws again, and ``ax_`` and ``figure_`` are there to go on with.
 """
 
-from ._boundary import DecisionBoundaryDisplay, boundaries
+from ._boundary import DecisionBoundaryDisplay
 from ._display import COLORS, new_figure
 from ._gaussians import GaussianDisplay, ellipses
 from ._law import LawDisplay, ProfileDisplay
@@ -19,7 +19,6 @@ __all__ = [
     "ProfileDisplay",
     "RefinementDisplay",
     "ReliabilityDisplay",
-    "boundaries",
     "ellipses",
     "new_figure",
 ]

@@ -6,7 +6,6 @@ Idea: a row with covariance S has a score N(m, s^2), so a boundary has no single
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,7 +19,7 @@ from .._data.options import refuse_if
 from .._data.typing import Estimator, Floats, Keywords, Labels, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ShapeError
-from ._display import COLORS, GREY, Display, Pair, PlotRows, Target, axis_limits, ink, last_step, legend
+from ._display import COLORS, Display, Pair, PlotRows, Target, axis_limits, ink, last_step
 from ._gaussians import GaussianDisplay
 
 if TYPE_CHECKING:
@@ -164,33 +163,3 @@ def _scores(
         drawn = estimator[:-1].transform(drawn)
     # The mean of the distribution is not quite the score of a discriminant, which integrates.
     return score, np.asarray(last.decision_distribution(drawn)[1])
-
-
-def boundaries(
-    data: GaussianArray,
-    y: ArrayLike,
-    models: Mapping[str, Estimator],
-    *,
-    names: Sequence[str] = ("feature 0", "feature 1"),
-    ax: Axes | None = None,
-    **options: Any,
-) -> Axes:
-    """Draw rows with error ellipses, and the decision boundaries of models.
-
-    Parameters
-    ----------
-    data : Gaussians with two features.
-    y : their labels.
-    models : fitted two-class models by the name for the legend; the last one is drawn solid and on top.
-    names : axis labels.
-    **options : of :meth:`GaussianDisplay.plot`.
-    """
-    ax = GaussianDisplay(data, y).plot(ax, names=names, **options).ax_
-    gx, gy, points = _grid((ax.get_xlim(), ax.get_ylim()), 201)
-    for k, (name, model) in enumerate(models.items(), 1 - len(models)):
-        line, width, color = (("--", ":", "-.")[k % 3], 1.8, GREY) if k else ("-", 2.2, ink())
-        score = model.decision_function(points).reshape(gx.shape)
-        ax.contour(gx, gy, score, levels=[0.0], colors=color, linewidths=width, linestyles=line, zorder=4)
-        ax.plot([], [], linestyle=line, linewidth=width, color=color, label=name)
-    legend(ax)
-    return ax

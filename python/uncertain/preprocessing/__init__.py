@@ -5,9 +5,8 @@ GaussianArray (see ``_moves.py``).
 """
 
 from ._as_gaussians import AsGaussians
-from ._columns import GaussianColumnTransformer
+from ._columns import ErrorColumns, GaussianColumnTransformer
 from ._denoiser import GaussianDenoiser, GaussianImputer
-from ._error_columns import ErrorColumns
 from ._kernel_map import KernelMap
 from ._linear_map import GaussianCollapser, LinearMap, SubspaceProjector
 from ._moves import GaussianLogScaler, GaussianScaler

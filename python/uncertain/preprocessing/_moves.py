@@ -21,9 +21,17 @@ from .._base.core import Core, TakesGaps
 from .._base.docs import documented
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete
+from .._data.numbers import gaps_as_nan
 from .._data.typing import Floats, Header, Keywords, RowValues
 from .._data.validation import RowsLike, check_gaussians, check_rows, check_sample_weight
 from .._uncertain import Fitted, Gaussians, fit
+
+
+def gaussian_rows(rows: Any) -> GaussianRows:
+    """Rows, or arrays of exact points, as Gaussians; with gaps only where there are some."""
+    if not isinstance(rows, (GaussianArray, Incomplete)):
+        rows = Incomplete.from_arrays(gaps_as_nan(rows, "X"))
+    return rows.gaussians if isinstance(rows, Incomplete) and not rows.missing.any() else rows
 
 
 def moved(pipeline: Pipeline, rows: GaussianRows) -> GaussianRows:

@@ -19,18 +19,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
-from typing import (
-    TYPE_CHECKING,
-    Literal,
-    NamedTuple,
-    Required,
-    TypeAlias,
-    TypedDict,
-    TypeVar,
-    Unpack,
-    cast,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,7 +28,7 @@ from .._data.array import GaussianArray
 from .._data.column import read_column
 from .._data.numbers import check_shape, float_array
 from .._data.options import check_option, refuse_if
-from .._data.typing import ArrowStream, Floats, Ints, Keywords, NativeTable
+from .._data.typing import Floats, Ints, Keywords, NativeTable
 from .._data.units import as_unit
 from .._data.warn import warn
 from .._tables.columns import listing, require
@@ -50,25 +39,9 @@ from ..exceptions import ColumnError, NotFiniteError, NullError, ShapeError, Unc
 if TYPE_CHECKING:
     import polars as pl
 
-Frame = TypeVar("Frame", bound=ArrowStream)
 Shrinkage: TypeAlias = Literal["ledoit-wolf", "oas", "pooled"] | float | None
 
 
-class Options(TypedDict, total=False):
-    """Keyword arguments of `from_replicates` except `by`."""
-
-    of: Required[Literal["mean", "population"]]
-    features: Sequence[str] | None
-    keep: Sequence[str]
-    columns: Literal["scalars", "lists"]
-    shrinkage: Shrinkage
-    covariance: Literal["full", "diagonal"]
-
-
-@overload
-def from_replicates(table: Frame, *, by: str | Sequence[str], **options: Unpack[Options]) -> Frame: ...
-@overload
-def from_replicates(table: ArrayLike, *, by: ArrayLike, **options: Unpack[Options]) -> GaussianArray: ...
 def from_replicates(
     table: NativeTable | ArrayLike,
     *,
@@ -79,7 +52,7 @@ def from_replicates(
     columns: Literal["scalars", "lists"] = "scalars",
     shrinkage: Shrinkage = "ledoit-wolf",
     covariance: Literal["full", "diagonal"] = "full",
-) -> NativeTable | GaussianArray:
+) -> Any:
     """Return one Gaussian per group of repeated rows: mean and covariance.
 
     .. code-block:: text
@@ -255,7 +228,7 @@ def gaussians_of_groups(
         block = values[rows]
         means[some] = block.mean(axis=1)
         residuals[rows] = off = block - means[some][:, None, :]
-        sums = np.square(off).sum(axis=1) if diagonal else _transposed(off) @ off
+        sums = np.square(off).sum(axis=1) if diagonal else off.swapaxes(1, 2) @ off
         scatter += sums.sum(axis=0)
         if shrinkage != "pooled":
             spread[some] = sums / (rows.shape[1] - 1)
@@ -288,7 +261,7 @@ def intensity(residuals: Floats, shrinkage: Shrinkage) -> Floats:
     groups, size, d = residuals.shape
     if shrinkage is None or isinstance(shrinkage, Real):
         return np.full(groups, float(shrinkage or 0.0))
-    S = _transposed(residuals) @ residuals / size
+    S = residuals.swapaxes(1, 2) @ residuals / size
     square = np.square(S).sum(axis=(1, 2))  # |S|^2
     trace = np.trace(S, axis1=1, axis2=2)
     distance = square - trace**2 / d  # |S - tr(S)/d I|^2
@@ -299,10 +272,6 @@ def intensity(residuals: Floats, shrinkage: Shrinkage) -> Floats:
         noise = (square + trace**2) / (size + 1)
     share = np.divide(noise, distance, where=distance > 0, out=np.ones(groups))
     return np.asarray(np.clip(share, 0.0, 1.0), dtype=np.float64)
-
-
-def _transposed(blocks: Floats) -> Floats:
-    return np.swapaxes(blocks, 1, 2)
 
 
 def _shrunk(S: Floats, residuals: Floats, unit: Floats, shrinkage: Shrinkage) -> Floats:
