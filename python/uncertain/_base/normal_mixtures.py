@@ -23,7 +23,7 @@ from scipy.special import ndtr, ndtri
 
 from .._data.numbers import refuse_where
 from .._data.options import refuse_if
-from .._data.typing import Floats
+from .._data.typing import Floats, Keywords
 from .._data.warn import warn
 from ..exceptions import ParameterError, UncertainWarning
 
@@ -167,7 +167,7 @@ def checked_grid(grid: ArrayLike) -> Floats:
     points = _numbers(grid, "grid", "rising numbers, such as numpy.linspace(0, 3, 301)")
     wrong = points.ndim != 1 or len(points) < 2
     refuse_if(wrong, f"grid: expected two or more numbers in a row, got an array of shape {points.shape}")
-    rule = {"axes": ("point",), "error": ParameterError}
+    rule: Keywords = {"axes": ("point",), "error": ParameterError}
     refuse_where(~np.isfinite(points), points, "grid", "it must be finite", **rule)
     falls = np.diff(points, prepend=-np.inf) <= 0.0
     refuse_where(falls, points, "grid", "the points must rise: sort them, and leave out equal ones", **rule)
