@@ -585,7 +585,7 @@ def nan_slopes_by_x(x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarra
             ["the shape (3,)", "expected (20,)", "params = [1.0]"],
         ),
         (lambda x, p: "text", [1.0], {}, {}, ["returned a str"]),
-        (lambda x, p: np.float32(x[:, 0] + p[0]), [1.0], {}, {}, ["returned float32", "compute in float64"]),
+        (lambda x, p: np.float32(x[:, 0] + p[0]), [1.0], {}, {}, ["returned float32", "Compute in float64"]),
         (lambda x, p: p[0] * np.log(x[:, 0] - 4), [1.0], {}, {}, ["NaN for row 0", "x = [0", "p0 = [1"]),
         (lambda x, p: p[0] * p[1] * x[:, 0], {"a": 1.0, "b": 2.0}, {}, {}, ["do not determine", "a", "b"]),
         (lambda x, p: p[0] + 0 * p[1] + x[:, 0], {"a": 1.0, "b": 2.0}, {}, {}, ["does not change", "b"]),

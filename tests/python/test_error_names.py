@@ -304,7 +304,7 @@ READINGS = {
         "ph",
         "ph_sd",
         "ph_n",
-    ): r"that ph_n counts: the error of ph, their mean, is ph_sd / sqrt\(ph_n\)",
+    ): r"the ph_n readings behind each ph\. .* ph_sd / sqrt\(ph_n\)",
     ("mean_bp", "sd_bp", "n_bp"): r"sd_bp / sqrt\(n_bp\)",
     ("A_mean", "A_std", "A_count"): r"A_std / sqrt\(A_count\)",
     ("Na (mM)", "Na SD", "n"): r"Na SD / sqrt\(n\)",
@@ -372,6 +372,6 @@ def test_lists_beside_a_matrix_are_means_and_no_draws() -> None:
         assert (model.columns_.mean, model.columns_.cov) == (mean, matrix)
     several = pl.DataFrame({"position": means, "orientation": means, "pose_covariance": cov, "label": LABEL})
     with pytest.raises(
-        ColumnError, match=r"say which belong together, such as mean='position', cov='pose_cov"
+        ColumnError, match=r"Say which belong together, such as mean='position', cov='pose_cov"
     ):
         found(several)

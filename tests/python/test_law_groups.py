@@ -304,7 +304,7 @@ CURVES: list[tuple[str, Callable[[], object]]] = [
     (r"expected the shape \(60, k\)", lambda: curve().fit(X, Y, T, modes=MODES[1:])),
     ("column 1 is 0", lambda: curve().fit(X, Y, T, modes=MODES * [1, 0, 1])),
     ("combinations", lambda: curve().fit(X, Y, T, modes=MODES[:, [0, 0]])),
-    ("modes of features.*slope of the curve.*LinearLaw", lambda: curve().fit(X, Y, T, modes=MODES[:, None])),
+    ("modes of the target.*not of features.*LinearLaw", lambda: curve().fit(X, Y, T, modes=MODES[:, None])),
     ("functional", lambda: curve(truth="functional").fit(X, Y, T, modes=MODES)),
     ("one output", lambda: CurveRegressor(twice, np.ones(3)).fit(X, np.c_[Y, Y], modes=MODES)),
     ("error bars of the target are about equal", lambda: curve(error_scale="both").fit(X, Y, 0.3)),

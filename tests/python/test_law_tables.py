@@ -154,7 +154,7 @@ def test_curves_that_are_given_in_another_way_than_they_are_called(table: pl.Dat
     for words, options in (
         ("curve= needs p0=", {"curve": straight}),
         (
-            r"called as curve\(x, params\).*f\(x\[:, 0\], \*params\)",
+            r"curve\(x, params\) must take.*f\(x\[:, 0\], \*params\)",
             {"curve": lambda x, a, b: a, "p0": [0, 1]},
         ),
         ("curve raised TypeError: nothing to add", {"curve": refusing, "p0": [0, 1]}),

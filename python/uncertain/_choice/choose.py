@@ -87,9 +87,8 @@ class _Choosing:
         size = request.size
         if size.rows * size.classes > MOST_ANSWERS:
             raise UncertainError(
-                f'{size.classes:,} classes in {size.rows:,} rows are too many for method="auto": if the '
-                'target is a quantity, pass task="regression"; else join rare classes, or name the method, '
-                'such as method="discriminant"'
+                f'{size.classes:,} classes in {size.rows:,} rows are too many for method="auto". Pass '
+                'method="discriminant", or for a quantity task="regression"'
             )
         if training.weights is not None and (training.weights == 1.0).all():  # learners without are faster
             training = replace(training, weights=None)

@@ -46,8 +46,8 @@ def _limits_error(estimator: BaseEstimator, limits: Mapping[str, str]) -> Parame
     method = "mixture" if is_regressor(estimator) else "discriminant"
     feature, column = next(iter(limits.items()))
     return ParameterError(
-        f'limits={{{feature!r}: {column!r}}}: this method takes no limits; method="{method}" does, and '
-        'meaning="measurement", whose denoiser replaces a limit by what is known of the true value'
+        f'limits={{{feature!r}: {column!r}}}: this method takes no limits. Pass method="{method}", or '
+        'meaning="measurement"'
     )
 
 

@@ -36,5 +36,5 @@ def what_is_lost(
         return None
     return (
         f"{100 * skewed.mean():.0f} % of {what} are asymmetric by more than {ASYMMETRIC:.0%}: a Gaussian "
-        f"keeps their {kept}, not their skewness. Take a logarithm, or keep the skewness by {instead}"
+        f"keeps their {kept} only. Take a logarithm, or keep the skewness by {instead}"
     )

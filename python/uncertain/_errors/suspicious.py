@@ -113,8 +113,7 @@ def repeated_readings(rows: GaussianRows, names: Sequence[str]) -> str | None:
     features = listing([names[j] for j in noisy.tolist()])
     return (
         f"{repeated:,} of {len(x):,} rows repeat the readings of others ({features}, "
-        f"{np.median(counts):.0f} of each). If they are rows of one object, standard errors are too small: "
-        "pass the column that names it as groups="
+        f"{np.median(counts):.0f} of each): standard errors may be too small. Pass their object as groups="
     )
 
 
@@ -147,8 +146,8 @@ def _variances(x: Floats, std: Floats, present: Booleans, names: Sequence[str]) 
         return []
     columns = listing([names[j] for j in noisy.tolist()])
     return [
-        f"the error columns of {columns} look like variances: residuals grow with their square roots. Look "
-        "at uncertain.check_errors(table), and if they are variances pass them as var="
+        f"the error columns of {columns} look like variances: residuals grow with their square roots. If "
+        "they are, pass them as var="
     ]
 
 

@@ -122,8 +122,8 @@ class Reader:
         if not self.columns.used and not _is_plain(source.table, self.steps.n_features_in_):
             raise ParameterError(
                 f"the model was fitted to arrays ({self.steps.n_features_in_} features: "
-                f"{listing(self.feature_names)}), not to a table. Pass a GaussianArray of these features, "
-                "such as uncertain.AsGaussians().fit_transform(table)"
+                f"{listing(self.feature_names)}), not to a table. Pass a GaussianArray, such as "
+                "AsGaussians().fit_transform(table)"
             )
         if {*reads} <= {*source.table.names}:
             return source

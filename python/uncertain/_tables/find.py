@@ -382,8 +382,8 @@ class _Choice:
             return {"mean": others[0], "cov": matrices[0]}
         if matrices:
             raise ColumnError(
-                f"of the lists {listing([*others, *matrices])} some look like covariance matrices; say which "
-                f"belong together, such as mean={others[0] if others else 'my_means'!r}, cov={matrices[0]!r}"
+                f"{listing([*others, *matrices])}: several lists, with covariance matrices. Say which belong "
+                f"together, such as mean={others[0] if others else 'my_means'!r}, cov={matrices[0]!r}"
             )
         if with_bars:
             texts = listing([f"{f} ({', '.join(map(str, self.known[f]))})" for f in with_bars])
@@ -430,9 +430,8 @@ class _Choice:
             else:
                 endings = ", ".join(feature + suffix for suffix in SUFFIXES)
                 raise ColumnError(
-                    f"feature {feature!r} has no error column (looked for {endings} and the like); name them "
-                    f'with a pattern, such as std="{{}}_uncertainty", or a dictionary, such as '
-                    f'std={{{feature!r}: "my_column"}}; exact=[{feature!r}] takes it as exact values'
+                    f"feature {feature!r} has no error column (looked for {endings}, ...). Name it by "
+                    f'std={{{feature!r}: "my_column"}}, or take exact values by exact=[{feature!r}]'
                 )
         return self._with_pairs({f: bars[f] for f in features if f in bars}) | {"exact": exact}
 

@@ -53,9 +53,8 @@ def read_flags(table: Table, name: str, of: str = "") -> Limits:
     wrong = np.flatnonzero(~np.isin(flags, (-1, 0, 1)))
     if len(wrong):
         raise UncertainError(
-            f"{name}: row {wrong[0]} is {column.shown(int(wrong[0]))}; a flag of a limit is -1, '<' or True "
-            "where the reading is below the value, 1 or '>' where it is above, and 0, '=', '', False or null "
-            "where it is the value"
+            f"{name}: row {wrong[0]} is {column.shown(int(wrong[0]))}, no flag of a limit. Write -1, '<' or "
+            "True for upper limits, 1 or '>' for lower limits, and 0, '=', '', False or null for values"
         )
     sign = _sign_of_one(of, name)
     flags = (

@@ -292,9 +292,8 @@ def _stream(X: Any) -> Frame:
     except Exception as error:
         words = str(error).partition(". Detail: ")[0]  # where pyarrow begins to quote a traceback
         raise ParameterError(
-            f"data of type {type(X).__module__}.{type(X).__name__} could not be read through "
-            f"__arrow_c_stream__ ({type(error).__name__}: {words}): pass a table of Polars, pandas or "
-            "pyarrow instead"
+            f"{type(X).__module__}.{type(X).__name__} could not be read through __arrow_c_stream__ "
+            f"({type(error).__name__}: {words}). Pass a table of Polars, pandas or pyarrow"
         ) from error
     opened = of_polars(frame)
     return replace(opened, kind="pyarrow", whole=frame.to_arrow) if installed("pyarrow") else opened

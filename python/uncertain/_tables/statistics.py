@@ -161,8 +161,8 @@ def code_warning(texts: Iterable[Code | str], advice: str | None = None) -> str 
     if advice is not None:
         return f"taken for missing: {listed}{advice}"
     return (
-        f"looks like a code for missing values: {listed}; turn such numbers into nulls and choose "
-        'what they mean with on_missing="auto" (or "point" for error bars), or drop these rows'
+        f"looks like a code for missing values: {listed}. Drop these rows, or replace such numbers by null "
+        'and pass on_missing="auto"'
     )
 
 

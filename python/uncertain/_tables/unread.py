@@ -238,7 +238,7 @@ def deviations_of_readings(columns: Columns) -> Iterator[str]:
         base = _MEAN.sub("", value)
         count = next((name for name in counts if base in name), counts[0])
         yield (
-            f"{std} looks like the deviation of readings that {count} counts: the error of {value}, their "
-            f"mean, is {std} / sqrt({count}). Pass a column of it for {std}, unless rows are populations."
+            f"{std} looks like the scatter of the {count} readings behind each {value}. Unless rows are "
+            f"populations, pass a column of {std} / sqrt({count})"
         )
         return

@@ -185,11 +185,8 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
         n, m = targets.shape
         if modes is not None and np.ndim(modes) == 3:
             raise UncertainError(
-                "modes of features, (n, d, k): what an error that readings share moves in y depends on the "
-                "slope of the curve at each row's true features, which has no approximation here that was "
-                "tested; a curve takes those of the target, (n, k). LinearLaw and GeneralizedLinearLaw take "
-                "those of features: a power law is a line between logarithms, an exponential one the Poisson "
-                "or lognormal family"
+                "modes: a curve takes modes of the target, of shape (n, k), not of features. For these use "
+                "LinearLaw (of logarithms for a power law) or GeneralizedLinearLaw"
             )
         known: Keywords = {
             "covariances": _target_covariances(y_std, y_cov, (n, m)),
@@ -484,9 +481,8 @@ def _target_covariances(
     cov = np.asarray(y_cov, dtype=np.float64)
     if cov.shape == (n, n) and n != m:
         raise UncertainError(
-            f"y_cov: {(n, n)} is a covariance of all rows. shared_modes(y_cov) makes y_std= and modes= of "
-            f"it, and LinearLaw takes it as it is; y_cov= of a curve is that of each row's outputs, "
-            f"{(m, m)} or {(n, m, m)}."
+            f"y_cov: {(n, n)} is a covariance of all rows, but a curve takes one of each row's outputs, "
+            f"{(n, m, m)}. Use LinearLaw, or pass y_std= and modes= from shared_modes(y_cov)"
         )
     if cov.shape not in {(m, m), (n, m, m)}:
         raise UncertainError(f"y_cov: expected the shape {(n, m, m)} or {(m, m)}, got {cov.shape}")
@@ -528,8 +524,8 @@ def _curve_calls(curve: Curve, n_outputs: int) -> Curve:
             return np.ascontiguousarray(values)
         if hasattr(values, "__array__") and np.asarray(values).dtype in (np.float16, np.float32):
             raise UncertainError(
-                f"curve: returned {np.asarray(values).dtype} numbers, whose rounding hides the differences "
-                'that a fit takes; compute in float64 (in JAX: jax.config.update("jax_enable_x64", True))'
+                f"curve: returned {np.asarray(values).dtype}, too coarse for differences. Compute in "
+                'float64 (in JAX: jax.config.update("jax_enable_x64", True))'
             )
         return _flat(values, "curve", x, params, n_outputs)
 
@@ -560,9 +556,8 @@ def _call(function: Curve, name: str, x: Floats, params: Floats) -> object:
     except Exception as error:
         if not _takes_two(function):
             raise UncertainError(
-                f"{name} is called as {name}(x, params), with x of shape (n, {x.shape[1]}) and params of "
-                f"shape ({len(params)},), and takes other arguments ({error}); one that is written as "
-                f"f(x, a, b) is passed as {name}=lambda x, params: f(x[:, 0], *params)"
+                f"{name}(x, params) must take x of shape (n, {x.shape[1]}) and params of shape "
+                f"({len(params)},): {error}. For f(x, a, b) pass {name}=lambda x, params: f(x[:, 0], *params)"
             ) from error
         raise UncertainError(
             f"{name} raised {type(error).__name__}: {error}; at {_first_that_raises(function, x, params)}, "

@@ -194,9 +194,8 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
             if name not in ("y_std", "y_cov", "xy_cov"):
                 raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {name!r}")
             raise UncertainError(
-                f"{name}=: family={self.family!r} has no error bars of the target; its scatter is a part of "
-                "the family (negative_binomial counts scatter more than poisson ones). A number with error "
-                "bars is for LinearLaw, and a size or time > 0 for LinearLaw of its logarithm"
+                f"{name}=: family={self.family!r} has no error bars of the target. Use LinearLaw, for sizes "
+                "and times > 0 with their logarithm as the target"
             )
         parameters = self._parameters()
         rows = check_readings(self, X, reset=True)
@@ -457,9 +456,8 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
             )
         if self.status_ == "separated":
             warn(
-                f"{name}: the likelihood rises for ever along some direction (a plane separates the classes, "
-                "or a part of the rows has no events), so that coefficients and standard errors have no end; "
-                "alpha > 0 keeps them finite",
+                f"{name}: there is no maximum-likelihood estimate, as classes are separated or part of the "
+                "rows has no events: coefficients diverge. Set alpha > 0",
                 ConvergenceWarning,
             )
         elif self.status_ != "converged":

@@ -435,9 +435,8 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
                 reason = self._undetermined
             else:
                 reason = (
-                    "the rows do not determine all parameters of the law, or are of fewer than 10 groups "
-                    "(or of groups, held by a cluster): refit to resampled rows (bootstrap) for its standard "
-                    "errors, with groups= to whole groups"
+                    "the rows do not determine all parameters, or are of fewer than 10 groups (or of groups, "
+                    "held by a cluster). Use a bootstrap: refit to resampled rows, or whole groups"
                 )
             raise AttributeError(f"{name}: {reason}")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -455,8 +454,8 @@ def _about_direction(shares: Floats, model: BaseEstimator) -> str:
     shown = ", ".join(f"{sign * shares[j]:.2f} of {names[j]}" for j in large[:8])
     shown += " and others" if len(large) > 8 else ""
     return (
-        f"the rows do not determine all slopes: along {shown} (in units of their spread) true values do not "
-        "differ, or too little beside their errors, so that coef_ is one of many and has no standard errors"
+        f"the rows do not determine all slopes: true values hardly vary along {shown} (units of their "
+        "spread), so coef_ has no standard errors. Leave out one of these features"
     )
 
 

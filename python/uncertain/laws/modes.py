@@ -222,8 +222,8 @@ def mode_arguments(modes: ArrayLike | None, n: int, d: int) -> Keywords:
     numbers = np.asarray(modes, dtype=np.float64)
     if len(numbers) != n or numbers.shape[1] not in (d, d + 1) or not numbers.shape[2]:
         raise UncertainError(
-            f"modes: expected the shape ({n}, k) for errors of the target, ({n}, {d}, k) for those of "
-            f"features or ({n}, {d + 1}, k) for those of both, the target last; got {numbers.shape}"
+            f"modes: expected the shape ({n}, k) for the target, ({n}, {d}, k) for features or "
+            f"({n}, {d + 1}, k) for both, the target last; got {numbers.shape}"
         )
     axes = ("row", "feature", "mode")
     refuse_where(~np.isfinite(numbers), numbers, "modes", "it must be finite", axes=axes)

@@ -213,7 +213,7 @@ def settled_arms(table: Table, columns: Columns) -> tuple[Columns, str | None]:
         settled[feature] = bar
         arms[_are_unusable(value, arms, bar)] = np.nan  # refused, or unknown, where rows are read
         lengths.append(arm_lengths(value, arms, feature, bar))
-    what = f"the error bars of {listing(pairs)}"
+    what = f"the error bars of {listing(pairs, 4)}"
     below, above = (np.concatenate(each) for each in zip(*lengths, strict=True))
     lost = what_is_lost(below, above, instead='arms="shape"', what=what)
     if {f: bar.kind for f, bar in settled.items()} == {f: bar.kind for f, bar in pairs.items()}:

@@ -95,9 +95,9 @@ def _shrunk(dense: Floats, std: Floats, columns: list[str]) -> Floats:
     wrong = (smallest < -1e-9) | exact.any(axis=(1, 2))
     row = int(np.flatnonzero(wrong)[0])
     warn(
-        f"covariances in {listing(columns, 4)} exceed what their error bars allow in {int(wrong.sum()):,} "
-        f"rows (row {row}: a correlation of {np.abs(correlations[row][of_pairs]).max():.3g}). They were "
-        'reduced; to refuse them pass on_missing="error"',
+        f"covariances in {listing(columns, 4)} exceed what error bars allow in {int(wrong.sum()):,} rows "
+        f"(row {row}: a correlation of {np.abs(correlations[row][of_pairs]).max():.3g}) and were reduced. To "
+        'refuse them pass on_missing="error"',
         UncertainWarning,
     )
     return np.where(of_pairs & ~exact, factor[:, None, None] * dense, np.where(exact, 0.0, dense))
