@@ -57,7 +57,7 @@ def probabilistic_rbf(
         Memory that the result and the work on it may take; by default half of the available memory. A
         matrix that needs more is refused before anything is computed: take slices of X against Z.
     random_state : int, RandomState instance or None
-        For ``sigma="median"`` with more than 4000 pairs.
+        For ``sigma="median"`` with more than 2000 rows.
     n_jobs : int, optional
         Threads; the result does not depend on it.
 
@@ -102,8 +102,8 @@ def probabilistic_rbf(
 def median_distance(X: RowsLike, *, random_state: RandomState = 0) -> float:
     """Return the median of ``sqrt(|x_i - x_j|^2 + tr S_i + tr S_j)``.
 
-    That is the root mean square distance between draws of the two rows. Up to 4000 pairs (90 rows) all are
-    used, otherwise 4000 pairs drawn at random.
+    That is the root mean square distance between draws of the two rows. Of up to 2000 rows all
+    pairs are used, otherwise 4000 pairs drawn at random.
 
     Parameters
     ----------

@@ -4,7 +4,8 @@
 //!
 //! Scale D_j: the variance of feature j over the half of the rows that know it best (smallest S_jj), so
 //! that values with error bars that make them worthless do not set the scale.
-//! k-means: distances (x_ij - c_j)^2 / (D_j + S_ijj), centres weighted accordingly. Every component starts with
+//! k-means: distances (x_ij - c_j)^2 / (D_j + S_ijj), centres weighted accordingly. The first centres are drawn from the rows
+//! in the order of their distances from the mean, not in that of the table. Every component starts with
 //! the same diagonal T, one diagonal step of EM from D. T must not start too small: near zero EM moves
 //! by T^2, that is not at all.
 
@@ -168,12 +169,15 @@ impl Sample {
         let d = self.d;
         let mut centres = vec![];
         let mut distances = vec![1.0; self.n()];
+        let mean: Vec<f64> = (0..d).map(|j| self.column_mean(j)).collect();
+        let mut order: Vec<(f64, usize)> = (0..self.n()).map(|i| (self.nearest(i, &mean, precisions).1, i)).collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0));
         for _ in 0..k {
-            let pick = draw(&distances, &self.weights, rng);
+            let pick = draw(&order, &distances, &self.weights, rng);
             // Where the row does not know itself, the mean of the others is as good.
             let row = (0..d).map(|j| {
                 let known = self.variances[pick * d + j].is_finite();
-                if known { self.x[pick * d + j] } else { self.column_mean(j) }
+                if known { self.x[pick * d + j] } else { mean[j] }
             });
             centres.extend(row.collect::<Vec<_>>());
             for (i, distance) in distances.iter_mut().enumerate() {
@@ -205,18 +209,18 @@ impl Sample {
     }
 }
 
-/// A row number with probability proportional to distance x weight.
-fn draw(distances: &[f64], weights: &[f64], rng: &mut impl Rng) -> usize {
-    let total: f64 = distances.iter().zip(weights).map(|(d, w)| d * w).sum();
+/// A row number with probability proportional to distance x weight; rows are looked at in this order.
+fn draw(order: &[(f64, usize)], distances: &[f64], weights: &[f64], rng: &mut impl Rng) -> usize {
+    let total: f64 = order.iter().map(|&(_, i)| distances[i] * weights[i]).sum();
     let mut left = rng.random::<f64>() * total;
-    for (i, (d, w)) in distances.iter().zip(weights).enumerate() {
-        left -= d * w;
+    for &(_, i) in order {
+        left -= distances[i] * weights[i];
         if left < 0.0 {
             return i;
         }
     }
     // All rows alike, or what rounding left over.
-    distances.len().saturating_sub(1)
+    order.last().map_or(0, |&(_, i)| i)
 }
 
 /// The numbers 0..n in random order.

@@ -36,11 +36,12 @@ impl Folds {
         let count = counts.iter().fold(wanted, |least, &n| least.min(n)) as u32;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut of_row = vec![NONE; labels.len()];
-        // Going on with the next fold from class to class keeps the folds within one row of each other.
+        // Going on with the next fold from class to class keeps the folds within one row of each other; the classes come in
+        // the order of their first rows, whatever they are called.
         let mut next = 0;
-        for class in 0..labels.n_classes() {
-            let member = |&i: &usize| labels.codes()[i] as usize == class && labels.weight(i) > 0.0;
-            let mut rows: Vec<usize> = (0..labels.len()).filter(member).collect();
+        let mut members: Vec<Vec<usize>> = (0..labels.n_classes()).map(|class| labels.class_rows(class)).collect();
+        members.sort_unstable_by_key(|rows| rows[0]);
+        for mut rows in members {
             rows.shuffle(&mut rng);
             for row in rows {
                 of_row[row] = next;
@@ -99,6 +100,13 @@ mod tests {
         }
         assert_eq!(folds, Folds::new(&labels, 5, 7).unwrap());
         assert_ne!(folds, Folds::new(&labels, 5, 8).unwrap());
+    }
+
+    #[test]
+    fn names_of_classes_do_not_matter() {
+        let codes: Vec<u32> = (0..97).map(|i| (i * i) % 3).collect();
+        let turned: Vec<u32> = codes.iter().map(|code| 2 - code).collect();
+        assert_eq!(Folds::new(&labels(&codes, 3), 5, 7).unwrap(), Folds::new(&labels(&turned, 3), 5, 7).unwrap());
     }
 
     #[test]

@@ -265,7 +265,7 @@ impl Argument {
 }
 
 /// The median heuristic: gamma = 1 / (2 m^2) with the median distance m of two different rows, as
-/// [`median_distance`](crate::kernel::probabilistic_rbf::median_distance) has it (error bars included, 4000 pairs at most).
+/// [`median_distance`](crate::kernel::probabilistic_rbf::median_distance) has it (error bars included).
 ///
 /// A row that comes twice counts once, so that a weight of two and a row given twice mean the same.
 ///

@@ -65,13 +65,15 @@ impl Bandwidth {
     }
 }
 
-/// Pairs looked at: enough for two digits of the median.
+/// Rows of which all pairs are looked at: the median then does not depend on their order.
+const EXACT_ROWS: usize = 2000;
+/// Pairs of more rows that are looked at: enough for two digits of the median.
 const PAIRS: usize = 4000;
 
 /// The median of sqrt(|x_i - x_j|^2 + tr S_i + tr S_j) over pairs of rows: the root mean square distance of
 /// two independent draws.
 ///
-/// All pairs of up to 4000, else 4000 pairs drawn from `seed`.
+/// All pairs of up to 2000 rows, else 4000 pairs drawn from `seed`.
 ///
 /// # Errors
 /// For less than two rows, and when the median is 0 (most rows are the same exact point).
@@ -87,11 +89,12 @@ pub(crate) fn median(x: &GaussianArray, parameter: &str, seed: u64) -> Result<f6
             "{parameter} = \"median\" needs at least two different rows, got {n}; pass a number"
         )));
     }
+    let traces: Vec<f64> = (0..n).map(|i| x.covariances().trace(i, d)).collect();
     let distance = |i: usize, j: usize| {
         let squares = x.means().row(i).iter().zip(&*x.means().row(j)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
-        (squares + x.covariances().trace(i, d) + x.covariances().trace(j, d)).sqrt()
+        (squares + traces[i] + traces[j]).sqrt()
     };
-    let mut distances: Vec<f64> = if n * (n - 1) / 2 <= PAIRS {
+    let mut distances: Vec<f64> = if n <= EXACT_ROWS {
         (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| distance(i, j)).collect()
     } else {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);

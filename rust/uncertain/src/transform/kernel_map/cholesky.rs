@@ -4,7 +4,7 @@
 //! R is (its column of E - what the earlier columns explain of it) / sqrt(that distance). Columns lie in blocks of
 //! rows, each a stack of short contiguous slices: a block's update is one weighted sum of slices in cache
 //! order, and blocks go to threads. The order of pivots does not depend on their number. Equal distances (all
-//! points, for the RBF kernel) are decided by the points themselves: the order of the rows does not matter either.
+//! points, for the RBF kernel) are decided by distances from the middle: neither the order of the rows nor that of the features matters.
 //!
 //! All earlier columns are read for each new one, and together they are larger than any cache. So the vectors with the
 //! next largest distances, which are likely to be pivots soon, have their columns reduced along with that of a pivot:

@@ -32,6 +32,8 @@ pub(super) struct Vectors<'a> {
     data: &'a GaussianArray,
     /// The means, which every pivot reads again.
     points: Cow<'a, [f64]>,
+    /// Half way between the ends of every feature.
+    middle: Vec<f64>,
     root: Root,
 }
 
@@ -63,7 +65,15 @@ impl<'a> Vectors<'a> {
                 Root::Factor { values: Rows::from_owned(data.roots()?, n, d * d), r: d, shared: false }
             }
         };
-        Ok(Self { kernel, data, points: data.means().contiguous(), root })
+        let points = data.means().contiguous();
+        let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
+        for point in points.chunks_exact(d) {
+            for j in 0..d {
+                (low[j], high[j]) = (low[j].min(point[j]), high[j].max(point[j]));
+            }
+        }
+        let middle = low.iter().zip(&high).map(|(low, high)| low + (high - low) / 2.0).collect();
+        Ok(Self { kernel, data, points, middle, root })
     }
 
     pub(super) fn n_rows(&self) -> usize {
@@ -135,10 +145,12 @@ impl<'a> Vectors<'a> {
         }
     }
 
-    /// An order of the vectors (row, column) that does not depend on that of the rows.
+    /// An order of the vectors (row, column) that depends neither on that of the rows nor on that of the features: by their distance from the middle.
     pub(super) fn precedes(&self, (a, i): (usize, usize), (b, j): (usize, usize)) -> bool {
-        let different = self.point(a).iter().zip(self.point(b)).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne());
-        different.unwrap_or(i.cmp(&j)).is_lt()
+        let (x, z) = (self.point(a), self.point(b));
+        let different = x.iter().zip(z).map(|(x, z)| x.total_cmp(z)).find(|order| order.is_ne());
+        let distance = |point: &[f64]| point.iter().zip(&self.middle).map(|(x, m)| (x - m) * (x - m)).sum::<f64>();
+        distance(x).total_cmp(&distance(z)).then(different.unwrap_or(i.cmp(&j))).is_lt()
     }
 
     /// The mean of a row.
