@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 import uncertain
 from uncertain.exceptions import UncertainWarning
 
+pytestmark = pytest.mark.filterwarnings("ignore:RobustSVC. no plane is better")  # of MPSVC
 ALL = os.environ.get("RELATIONS") == "all"
 SHARE = 4
 """Without it one in so many pairs is looked at, and the first subject of every relation."""
@@ -173,17 +175,66 @@ def test_naming_what_would_be_found_changes_nothing() -> None:
             assert_same(answers(subject.fit(table, **naming), new), expected, 0.0)
 
 
+TURNED = {"ape": "zebra", "bee": "yak"}
+
+
+@pairs([subject for subject in CLASSES if subject.method != "remeasured"])
+def test_names_of_classes(subject: Subject) -> None:
+    """Renamed so that their order turns: probabilities stay."""
+    table, new = subject.table(), subject.table(1)
+    expected = subject.fit(table).predict_proba(new)
+    found = subject.fit(table.with_columns(pl.col("kind").replace(TURNED))).predict_proba(new)
+    for name, other in TURNED.items():
+        np.testing.assert_allclose(found[other], expected[name], atol=1e-6)
+
+
+FREE = {"gsu rbf": {"gamma": "median"}, "kernel": {"sigma": "median"}, "huber": {"gamma": None}}
+"""Bandwidths are medians of all distances."""
+
+
 @pairs([*CLASSES, *NUMBERS], "remeasured:kind", "remeasured:y", "remeasured density:y")
 def test_order_of_rows_and_columns(subject: Subject) -> None:
     table, new = subject.table(), subject.table(1)
-    expected, rows_turned = subject.fit(table), subject.fit(table.reverse())
+    more = FREE.get(subject.name or subject.method, {})
+    expected, rows_turned = subject.fit(table, **more), subject.fit(table.reverse(), **more)
     assert_same(scores(rows_turned, new), scores(expected, new), 1e-6)
-    columns_turned = subject.fit(table.select(reversed(table.columns)))
+    columns_turned = subject.fit(table.select(reversed(table.columns)), **more)
     map_ends = 1e-4 if "rbf" in subject.name else 1e-5  # the map into feature space ends at rank_tol
     assert_same(scores(columns_turned, new), scores(expected, new), map_ends)
     if columns_turned.is_regression_:  # copies are drawn by the names of features
         turned, straight = (m.predict_distribution(new).to_numpy() for m in (columns_turned, expected))
         np.testing.assert_allclose(turned, straight, atol=1e-2 * np.abs(straight).max())
+
+
+def minority(third: bool) -> pl.DataFrame:
+    """A class of 15 % among noise, or one between two others."""
+    rng = np.random.default_rng(0)
+    place = rng.integers(0, 3, 600) if third else (rng.uniform(size=600) < 0.15).astype(int)
+    std = rng.uniform(0.3, 1.2, (600, 2))
+    read = 1.2 * place[:, None] + rng.normal(size=(600, 2)) + std * rng.normal(size=(600, 2))
+    values = {"a": read[:, 0], "a_err": std[:, 0], "b": read[:, 1], "b_err": std[:, 1]}
+    return pl.DataFrame(values | {"kind": np.array(["p", "q", "r"])[place]})
+
+
+@pytest.mark.parametrize("third", [False, True])
+@pytest.mark.parametrize("method", ["gsu", "usvc", "ausvc"])
+@pytest.mark.parametrize("tol", [1e-6, *([1e-3, 1e-9] if ALL else [])])
+def test_a_machine_that_answers_the_majority(method: str, tol: float, third: bool) -> None:
+    """Where w = 0 is the optimum, coefficients are 0 and probabilities the shares, in any order of rows."""
+    table = minority(third)
+    order = np.random.default_rng(1).permutation(len(table))
+    said = (
+        nullcontext() if third else pytest.warns(UncertainWarning, match="better than to call every row 'p'")
+    )
+    with said:
+        model, turned = (uncertain.fit(t, "kind", method=method, tol=tol) for t in (table, table[order]))
+    p, q = (one.predict_proba(table)["q"].to_numpy() for one in (turned, model))
+    np.testing.assert_allclose(p, q, atol=0.03)
+    share = (table["kind"] == "q").mean()
+    np.testing.assert_allclose(q.mean(), share, atol=0.03)
+    if not third:
+        assert not np.any(model.coef_) and set(model.predict(table)) == {"p"}
+        np.testing.assert_allclose(q, share, rtol=1e-9)
 
 
 def without_weight(table: pl.DataFrame) -> pl.Series:
@@ -279,3 +330,8 @@ def test_on_dask() -> None:
         options = {"method": "gsu", "meaning": "spread", "tol": 1e-9}
         one, other = (fit(in_another_unit(table, f), "y", **options) for f in (1.0, 1024.0))
         np.testing.assert_allclose(other.predict(new) / 1024.0, one.predict(new), rtol=1e-6)
+        table = minority(third=False)
+        with pytest.warns(UncertainWarning, match="no plane is better"):
+            lost = fit(table, "kind", method="gsu", meaning="spread")
+        assert not np.any(lost.coef_)
+        np.testing.assert_allclose(lost.predict_proba(table)["q"], (table["kind"] == "q").mean(), rtol=1e-9)

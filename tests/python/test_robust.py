@@ -45,6 +45,7 @@ def golden(kind: str) -> tuple[GaussianArray, Any]:
     return GaussianArray(x, **uncertainty), y
 
 
+@pytest.mark.filterwarnings("ignore:RobustSVC. no plane is better")
 @pytest.mark.parametrize("kind", ["zero", "isotropic", "diagonal", "low-rank", "full", "shared"])
 def test_usvc_reaches_the_cone_programs_optimum(kind: str) -> None:
     X, y = golden(kind)
@@ -225,6 +226,7 @@ ROBUST = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:RobustSVC. no plane is better")
 @pytest.mark.parametrize("case", ROBUST)
 def test_model_files_hold_all_that_answers_need(case: str, tmp_path: Path) -> None:
     X, y = clusters(80)

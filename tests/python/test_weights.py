@@ -244,6 +244,7 @@ def test_a_regression_report_of_groups(rng: np.random.Generator) -> None:
 def test_a_column_of_any_table(maker: Any) -> None:
     columns = scalars() | {"patient": [f"p{i // 4}" for i in range(60)], "patient_err": np.ones(60)}
     columns["label"] = ["ab"[(i // 4) % 2] for i in range(60)]
+    columns["u"] = columns["u"] + 1.0 * (np.array(columns["label"]) == "b")
     table = maker(columns)
     model = uncertain.fit(table, groups="patient", method="gsu", exact=[])
     assert model.columns_.features == ("u", "v")

@@ -16,7 +16,9 @@ from .._base.sums import BeyondSums, Need
 from .._data.options import check_option, number_or_median
 from .._data.typing import Floats, Header, Keywords, RowValues
 from .._data.validation import RowsLike, check_gaussians
+from .._data.warn import warn
 from .._uncertain import Fitted, Gaussians, Mixtures
+from ..exceptions import UncertainWarning
 from ..preprocessing._kernel_map import KERNELS, Kernel, KernelMap
 
 
@@ -39,6 +41,23 @@ class LinearClassifier(Core, ScoreClassifier, BaseEstimator):
         self.classes_ = classes
         self._keep(model)
         warn_unless_converged(self, self._advice)
+        if not self.coef_.any():
+            self._warn_of_majority()
+
+    def _warn_of_majority(self) -> None:
+        """Say that no plane tells the classes apart, so that w = 0."""
+        classes, several = self.classes_.tolist(), len(self.classes_) > 2
+        heaviest = classes[self.intercept_.argmax() if several else int(self.intercept_[0] > 0.0)]
+        advice = 'Pass class_weight="balanced"'
+        if several:
+            advice = "GaussianDiscriminant compares all classes at once"
+        elif getattr(self, "class_weight", None) == "balanced":
+            advice = "Raise C or lower alpha"
+        warn(
+            f"{type(self).__name__}: no plane is better than to call every row {heaviest!r}: w = 0, "
+            f"probabilities are the shares of the classes. {advice}",
+            UncertainWarning,
+        )
 
     def _to_fit(self, data: Gaussians, weights: Floats | None) -> Gaussians:
         """The rows for the linear fit."""

@@ -41,6 +41,11 @@ pub struct Sigmoid {
 }
 
 impl Sigmoid {
+    /// One probability for all rows.
+    pub(in crate::model) fn constant(probability: f64) -> Self {
+        Self { a: 0.0, b: (1.0 / probability - 1.0).ln() }
+    }
+
     /// The array `platt`: a and b of each sigmoid, where there are any.
     pub(crate) fn write(sigmoids: Option<&[Self]>, arrays: &mut Arrays) {
         if let Some(sigmoids) = sigmoids {

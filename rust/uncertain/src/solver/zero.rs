@@ -17,7 +17,8 @@
 //!
 //! The answer is x0 + eps u with an eps so small that it is the optimum to any usual tolerance: u is the direction in which
 //! the class differs from the others, and a sigmoid of scores, which does not know their scale, still learns from it.
-//! Rejected: w = 0 itself, which calls all rows alike (ten clouds in four dimensions: 66 instead of 78 percent correct).
+//! Rejected for one class against several: w = 0 itself, which calls all rows alike (ten clouds in four dimensions: 66 instead of
+//! 78 percent correct). Two classes take it, see `model/linear/at_zero.rs`.
 
 use super::{Best, Options};
 use crate::control::Control;

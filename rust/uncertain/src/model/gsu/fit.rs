@@ -2,10 +2,10 @@
 
 use super::{Model, Params, ValidParams, online};
 use crate::control::Control;
-use crate::data::{Collapse, GaussianArray, Labels};
+use crate::data::{Collapse, GaussianArray, Kind, Labels};
 use crate::error::{Error, Result};
 use crate::loss::{Loss, LossKind};
-use crate::model::linear::{NearFold, Plan, TwoClasses, classify, fit_one_vs_rest, path_one_vs_rest};
+use crate::model::linear::{AtZero, NearFold, Plan, TwoClasses, classify, fit_one_vs_rest, path_one_vs_rest};
 use crate::model::penalty_path::TOL;
 use crate::objective::Problem;
 use crate::solver::{FewRows, Guess, Options, Solution, SolverKind, fit_linear, fit_near};
@@ -33,7 +33,8 @@ impl ValidParams {
             let steps = online::steps_worth(p.solver, &solution);
             Ok((solution, steps))
         };
-        let (linear, steps) = fit_one_vs_rest(data, labels, &p.calibration, p.options.seed, control, fit)?;
+        let rule = self.at_zero(data, p.alpha);
+        let (linear, steps) = fit_one_vs_rest(data, labels, &p.calibration, p.options.seed, rule, control, fit)?;
         Ok(Model { linear, steps: steps.into_iter().max().unwrap_or(0) })
     }
 
@@ -64,9 +65,17 @@ impl ValidParams {
         let p = &self.0;
         let loss = p.loss.build(None);
         let options = Options { tol: p.options.tol.max(TOL), ..p.options };
-        path_one_vs_rest(data, labels, alphas, control, |rows, alpha, start, control| {
+        let rule = |alpha| self.at_zero(data, alpha);
+        path_one_vs_rest(data, labels, alphas, rule, control, |rows, alpha, start, control| {
             self.solve(rows, alpha, &*loss, &options, start, control)
         })
+    }
+
+    /// When a hyperplane is no better than w = 0; of steps of SGD nobody knows.
+    fn at_zero(&self, data: &GaussianArray, alpha: f64) -> Option<AtZero> {
+        let (p, exact) = (&self.0, data.covariances().kind() == Kind::Zero);
+        let rule = AtZero::of(RemoteLoss::Kind(p.loss), alpha, p.fit_intercept, p.options.tol, exact);
+        rule.filter(|_| p.solver != SolverKind::Sgd)
     }
 
     /// One hyperplane.

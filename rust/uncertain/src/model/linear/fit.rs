@@ -14,6 +14,7 @@
 
 use std::cell::OnceCell;
 
+use super::at_zero::AtZero;
 use super::{LinearClassifier, scores};
 use crate::control::Control;
 use crate::data::weights::Present;
@@ -72,6 +73,7 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
     labels: &Labels,
     calibration: &Calibration,
     seed: u64,
+    rule: Option<AtZero>,
     control: &Control,
     fit: impl Fn(&TwoClasses<'_>, Option<&NearFold<'_>>, &Control) -> Result<(Solution, T)> + Sync,
 ) -> Result<(LinearClassifier, Vec<T>)> {
@@ -81,24 +83,41 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
     let (data, labels) = (&present.data, &*present.known);
     let held_out = calibration.held_out(data, labels, seed)?;
     let classes = positive_classes(labels.n_classes());
-    let count = classes.len();
+    let (count, shares) = (classes.len(), labels.shares());
     let one = |k: usize| {
         let class = classes.start + k;
         let task = if count == 1 { String::new() } else { format!("class {} of {count}", k + 1) };
         let rows = TwoClasses { data, targets: labels.targets(class), weights: labels.weights() };
-        let fitted = fit(&rows, None, &control.with_task(&*task))?;
-        let Some(held_out) = &held_out else { return Ok((fitted, None)) };
+        let (mut solution, other) = fit(&rows, None, &control.with_task(&*task))?;
+        let at_zero = match rule {
+            Some(rule) => rule.settle(&rows, &mut solution, count > 1, control)?,
+            None => false,
+        };
+        let Some(held_out) = &held_out else { return Ok((solution, other, None)) };
+        if solution.w.iter().all(|w| *w == 0.0) {
+            return Ok((solution, other, Some(Sigmoid::constant(shares[class]))));
+        }
         let targets = held_out.labels.targets(class);
         let rows = TwoClasses { data: &held_out.data, targets, weights: held_out.labels.weights() };
-        let near = NearFold { found: &fitted.0, few: OnceCell::new() };
-        let fit = |rest: &TwoClasses<'_>, control: &Control| Ok(fit(rest, Some(&near), control)?.0);
+        let near = NearFold { found: &solution, few: OnceCell::new() };
+        let fit = |rest: &TwoClasses<'_>, control: &Control| {
+            // The same for all folds, whose optimum it is as well: theirs differ in directions of no size.
+            if at_zero {
+                return Ok(near.found.clone());
+            }
+            let mut without = fit(rest, Some(&near), control)?.0;
+            if let Some(rule) = rule {
+                rule.settle(rest, &mut without, count > 1, control)?;
+            }
+            Ok(without)
+        };
         let sigmoid = sigmoid(&rows, held_out.labels.parts(), &held_out.folds, &task, control, fit)?;
-        Ok((fitted, Some(sigmoid)))
+        Ok((solution, other, Some(sigmoid)))
     };
     let running = side_by_side(data.n_rows(), data.n_features());
     let fitted = parallel::install(control.threads(), || parallel::map_side_by_side(count, running, one))??;
     let (mut solutions, mut others, mut sigmoids) = (vec![], vec![], vec![]);
-    for ((solution, other), sigmoid) in fitted {
+    for (solution, other, sigmoid) in fitted {
         solutions.push(solution);
         others.push(other);
         sigmoids.extend(sigmoid);

@@ -2,11 +2,12 @@
 //!
 //! A linear score of a Gaussian row is Gaussian, f_i ~ N(w'x_i + b, w'S_i w), so predictions, their spread and
 //! probabilities follow from (w, b) alone, whatever found them. Order of the files: `scores` (means and spreads),
-//! `classifier` and `regressor` (fitted models), `fit` (one problem of two classes per class, and their
-//! calibration), `remote` (the same for rows held by other processes), `path` (cross-validation along a path of penalties).
+//! `classifier` and `regressor` (fitted models), `at_zero` (machines that no plane serves), `fit` (one problem of two classes
+//! per class, and their calibration), `remote` (the same for rows held by other processes), `path` (cross-validation along a path of penalties).
 //!
 //! A method that finds hyperplanes for two classes gets several classes and probabilities from `fit_one_vs_rest`.
 
+mod at_zero;
 mod classifier;
 mod fit;
 mod path;
@@ -15,6 +16,7 @@ mod remote;
 pub(crate) mod scores;
 mod state;
 
+pub(in crate::model) use at_zero::AtZero;
 pub use classifier::LinearClassifier;
 pub(in crate::model) use fit::{NearFold, TwoClasses, fit_one_vs_rest, positive_classes};
 pub(in crate::model) use path::path_one_vs_rest;

@@ -8,7 +8,7 @@
 use ndarray::Array2;
 
 use super::fit::positive_classes;
-use super::{TwoClasses, scores};
+use super::{AtZero, TwoClasses, scores};
 use crate::control::Control;
 use crate::data::weights::Present;
 use crate::data::{GaussianArray, Labels};
@@ -32,6 +32,7 @@ pub(in crate::model) fn path_one_vs_rest(
     data: &GaussianArray,
     labels: &Labels,
     penalties: &[f64],
+    rule: impl Fn(f64) -> Option<AtZero> + Sync,
     control: &Control,
     fit: impl Fn(&TwoClasses<'_>, f64, Option<&[f64]>, &Control) -> Result<Solution> + Sync,
 ) -> Result<PenaltyPath> {
@@ -54,7 +55,11 @@ pub(in crate::model) fn path_one_vs_rest(
             let mut start: Option<Vec<f64>> = None;
             let mut found = vec![];
             for &penalty in penalties {
-                let Solution { w, b, .. } = fit(&rows, penalty, start.as_deref(), &control)?;
+                let mut solution = fit(&rows, penalty, start.as_deref(), &control)?;
+                if let Some(rule) = rule(penalty) {
+                    rule.settle(&rows, &mut solution, classes.len() > 1, &control)?;
+                }
+                let Solution { w, b, .. } = solution;
                 let (means, stds) = (scores::means(&test, &w, b)?, scores::stds(&test, &w)?);
                 found.push(HeldOutRows { rows: held.clone(), means, stds });
                 start = Some(w.into_iter().chain([b]).collect());

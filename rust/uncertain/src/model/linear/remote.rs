@@ -6,6 +6,7 @@
 //! Nothing waits for an answer on a thread of a pool: whoever answers may need the pool.
 
 use super::LinearClassifier;
+use super::at_zero::AtZero;
 use super::fit::positive_classes;
 use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, RowTargets, Weights};
@@ -218,6 +219,7 @@ pub(in crate::model) fn classify(
     let wanted = counts.folds;
     let classes: Vec<usize> = positive_classes(n_classes).collect();
     let total = counts.total(None);
+    let rule = AtZero::of(plan.loss, alpha(total), plan.fit_intercept, plan.options.tol, counts.exact);
     let (mut solutions, mut sigmoids) = (vec![], vec![]);
     let each = (TOGETHER / (folds.len() + 1)).max(1);
     for some in classes.chunks(each) {
@@ -241,16 +243,23 @@ pub(in crate::model) fn classify(
         let mut found = solve(remote, plan, counts.exact, jobs, control)?.into_iter();
         for (&class, sample) in some.iter().zip(&samples) {
             let whole = found.next().ok_or_else(|| Error::Internal("a problem without a solution".into()))?;
-            solutions.push(sample.or_here(whole, remote.whole, control)?);
-            if folds.is_empty() {
-                continue;
+            let mut whole = sample.or_here(whole, remote.whole, control)?;
+            let share = counts.count(class, None).1 / total;
+            let keeps = classes.len() > 1 && rule.is_some_and(|rule| rule.directed);
+            let at_zero = rule.is_some_and(|rule| rule.settle_to(&mut whole, share, total, keeps));
+            let of_folds: Vec<Solution> = found.by_ref().take(folds.len()).collect();
+            if at_zero && whole.w.iter().all(|w| *w == 0.0) {
+                sigmoids.push(Sigmoid::constant(share));
+            } else if !folds.is_empty() {
+                let mut planes = vec![vec![0.0; remote.sample.complete()?.n_features() + 1]; wanted];
+                for (&fold, solution) in folds.iter().zip(&of_folds) {
+                    // Scores of held-out rows need no certificate.
+                    let Solution { w, b, .. } = if at_zero { &whole } else { solution };
+                    planes[fold] = w.iter().copied().chain([*b]).collect();
+                }
+                sigmoids.push(sigmoid(remote, class, counts.rows, planes, control)?);
             }
-            let mut planes = vec![vec![0.0; remote.sample.complete()?.n_features() + 1]; wanted];
-            for (&fold, solution) in folds.iter().zip(found.by_ref().take(folds.len())) {
-                // Scores of held-out rows need no certificate.
-                planes[fold] = solution.w.into_iter().chain([solution.b]).collect();
-            }
-            sigmoids.push(sigmoid(remote, class, counts.rows, planes, control)?);
+            solutions.push(whole);
         }
     }
     let platt = calibration.probability.then_some(sigmoids);

@@ -80,7 +80,7 @@ impl ValidParams {
             let accuracy = worst_case_accuracy(&solution);
             Ok((solution, accuracy))
         };
-        let (linear, worst_case_accuracy) = fit_one_vs_rest(data, labels, &calibration, seed, control, fit)?;
+        let (linear, worst_case_accuracy) = fit_one_vs_rest(data, labels, &calibration, seed, None, control, fit)?;
         Ok(Model { linear, worst_case_accuracy })
     }
 

@@ -5,7 +5,9 @@ use super::{Method, ValidParams, adaptive, margin, total};
 use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, Labels, Weights};
 use crate::error::{Error, Result};
-use crate::model::linear::{LinearClassifier, NearFold, Plan, TwoClasses, classify, fit_one_vs_rest, path_one_vs_rest};
+use crate::model::linear::{
+    AtZero, LinearClassifier, NearFold, Plan, TwoClasses, classify, fit_one_vs_rest, path_one_vs_rest,
+};
 use crate::model::penalty_path::TOL;
 use crate::parallel;
 use crate::solver::SolverKind;
@@ -36,11 +38,12 @@ impl ValidParams {
         let p = &self.0;
         let balls = self.balls(data)?;
         let data = balls.as_ref().unwrap_or(data);
+        let rule = self.at_zero(p.c);
         let fit = |rows: &TwoClasses<'_>, _: Option<&NearFold<'_>>, control: &Control| {
             let Outcome { solution, radii, history } = self.fit_rows(rows, control)?;
             Ok((solution, (radii, history)))
         };
-        let (linear, others) = fit_one_vs_rest(data, labels, &p.calibration, p.options.seed, control, fit)?;
+        let (linear, others) = fit_one_vs_rest(data, labels, &p.calibration, p.options.seed, rule, control, fit)?;
         let (radii, history): (Vec<Vec<f64>>, _) = others.into_iter().unzip();
         let radii = match labels.weights().and_then(Weights::positive_rows) {
             None => radii,
@@ -80,11 +83,19 @@ impl ValidParams {
     ) -> Result<PenaltyPath> {
         let balls = self.balls(data)?;
         let data = balls.as_ref().unwrap_or(data);
-        path_one_vs_rest(data, labels, cs, control, |rows, c, _, control| {
+        let rule = |c| self.at_zero(c);
+        path_one_vs_rest(data, labels, cs, rule, control, |rows, c, _, control| {
             let mut params = self.0.clone();
             (params.c, params.options.tol) = (c, params.options.tol.max(TOL));
             Ok(params.check()?.fit_rows(rows, control)?.solution)
         })
+    }
+
+    /// When a hyperplane is no better than w = 0; the measure of MPSVC is another.
+    fn at_zero(&self, c: f64) -> Option<AtZero> {
+        let p = &self.0;
+        let rule = AtZero { cost: Some(c), alpha: 0.0, tol: p.options.tol, directed: false };
+        Some(rule).filter(|_| p.fit_intercept && p.method != Method::Mpsvc)
     }
 
     /// The rows as PSVM takes them.
