@@ -11,7 +11,8 @@
 //! A generalised linear model of exact features has such a bias, too, and nobody expects another answer from it. So the
 //! same formula for exact features is subtracted: for points that have the mean and covariance of each row's true features
 //! ([`Truths::points_within`]), weighted by the density of its target there. Exact rows are their own points, and
-//! nothing is left: with errors that vanish, the law becomes the ordinary model without a jump.
+//! nothing is left: with errors that vanish, the law becomes the ordinary model without a jump. The points lie along the
+//! coefficients and across, so that the axes of the features do not matter.
 //!
 //! The other part of the bias comes with the density of true features, whose variances are too small by maximum likelihood:
 //! `fit` takes the one that counts degrees of freedom ([`deconvolution`](crate::deconvolution)). With two features whose
@@ -32,10 +33,11 @@ use crate::parallel::added;
 
 /// So many rows, evenly spaced, stand for all: of more, the bias is a small part of the standard error.
 const MOST_ROWS: usize = 500;
-/// In standard errors: of a larger bias the less is taken off, the larger it is.
+/// In standard errors, of that combination of the parameters where it is largest: of a larger bias the less is taken off, the
+/// larger it is.
 const TRUSTED: f64 = 0.3;
 /// Steps of the central differences, in standard errors.
-const STEP: f64 = 0.1;
+const STEP: f64 = 0.01;
 
 /// The maximum less the bias that errors add to it, where that is known.
 pub(super) fn corrected(
@@ -73,7 +75,9 @@ fn from_errors(
     taken.iter().for_each(|&i| weights[i] = share * likelihood.weights[i]);
     let noisy = first_order(Likelihood { weights: &weights, ..likelihood }, maximum, control)?;
 
-    let (truths, owners) = likelihood.truths.points_within(&taken)?;
+    let first = likelihood.first_coef();
+    let along = &maximum.theta[first..first + likelihood.truths.d];
+    let (truths, owners) = likelihood.truths.points_within(&taken, along)?;
     let response = rows.take(owners.iter().map(|(i, _)| *i));
     let mut points: Vec<f64> = owners.iter().map(|(i, _)| weights[*i]).collect();
     let offsets: Option<Vec<f64>> = likelihood.offsets.map(|all| owners.iter().map(|(i, _)| all[*i]).collect());
@@ -93,22 +97,25 @@ fn from_errors(
     }
     let exact = first_order(Likelihood { weights: &points, ..exact }, maximum, control)?;
 
-    let (Some((noisy, std)), Some((exact, _))) = (noisy, exact) else { return Ok(None) };
-    let mut bias: Vec<f64> = noisy.iter().zip(&exact).map(|(noisy, exact)| noisy - exact).collect();
-    // An expansion that leads far is none: near separation, what it says is many times what there is.
-    let most = maximum.free.iter().map(|&j| bias[j].abs() / std[j]).fold(TRUSTED, f64::max);
-    bias.iter_mut().for_each(|b| *b *= (TRUSTED / most).powi(2));
+    let (Some((noisy, root)), Some((exact, _))) = (noisy, exact) else { return Ok(None) };
+    let own: Vec<f64> = noisy.iter().zip(&exact).map(|(noisy, exact)| noisy - exact).collect();
+    // An expansion that leads far is none: near separation, what it says is many times what there is. |L'b|^2 = b'A b.
+    let q = own.len();
+    let whitened = (0..q).map(|j| (j..q).map(|i| root[i * q + j] * own[i]).sum::<f64>());
+    let trust = (TRUSTED / whitened.map(|x| x * x).sum::<f64>().sqrt().max(TRUSTED)).powi(2);
+    let mut bias = vec![0.0; maximum.theta.len()];
+    maximum.free.iter().zip(&own).for_each(|(&j, b)| bias[j] = trust * b);
     Ok(Some(bias).filter(|bias| bias.iter().all(|b| b.is_finite())))
 }
 
-/// b and the standard errors A^-1, 0 of parameters at their bounds. `None`: the information is singular.
+/// b of the free parameters, and the root L of their information, A = L L'. `None`: it is singular.
 fn first_order(
     likelihood: Likelihood<'_>,
     maximum: &Maximum,
     control: &Control,
 ) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
     let (theta, free) = (&maximum.theta, &maximum.free);
-    let (p, q) = (theta.len(), free.len());
+    let q = free.len();
     let mut factor = square(&likelihood.evaluate(theta, control)?.hessian, free);
     factor.iter_mut().for_each(|h| *h = -*h);
     if factor.iter().any(|x| !x.is_finite()) || !cholesky(&mut factor, q) {
@@ -132,7 +139,6 @@ fn first_order(
         Ok(sum)
     })?;
     let mut sum = added(parts.into_iter().collect::<Result<_>>()?);
-    let mut squares = vec![0.0; q];
     for direction in 0..q {
         // Column of L^-T.
         let mut v = vec![0.0; q];
@@ -140,7 +146,6 @@ fn first_order(
             let known: f64 = (i + 1..=direction).map(|j| factor[j * q + i] * v[j]).sum();
             v[i] = (f64::from(u8::from(i == direction)) - known) / factor[i * q + i];
         }
-        squares.iter_mut().zip(&v).for_each(|(sum, v)| *sum += v * v);
         for step in [STEP, -STEP] {
             let mut moved = theta.clone();
             free.iter().zip(&v).for_each(|(&j, v)| moved[j] += step * v);
@@ -149,9 +154,5 @@ fn first_order(
         }
     }
     cholesky_solve(&factor, q, &mut sum);
-    let (mut bias, mut std) = (vec![0.0; p], vec![0.0; p]);
-    for ((&j, b), square) in free.iter().zip(sum).zip(squares) {
-        (bias[j], std[j]) = (b, square.sqrt());
-    }
-    Ok(Some((bias, std)))
+    Ok(Some((sum, factor)))
 }

@@ -17,6 +17,7 @@ use crate::deconvolution::{Mixture, Observed, log_sum};
 use crate::error::Result;
 use crate::linalg::{Eigh, add_outer};
 use crate::parallel::added;
+use crate::simd::dot;
 use crate::{memory, parallel};
 
 /// Rows of which predictions keep all.
@@ -143,9 +144,14 @@ impl<'a> Truths<'a> {
         Ok(Truths::points(self.n, self.d, means))
     }
 
-    /// Exact rows instead of these: of every component m +- sqrt(d) times the columns of P^(1/2), which have its mean and
-    /// covariance, with their rows and the logarithms of their shares w / (2 d).
-    pub(in crate::model) fn points_within(&self, rows: &[usize]) -> Result<(Truths<'static>, Vec<(usize, f64)>)> {
+    /// Exact rows instead of these: of every component m +- sqrt(d) times the columns of P^(1/2) Q, which have its mean and
+    /// covariance, with their rows and the logarithms of their shares w / (2 d). The first column of the orthogonal Q is along
+    /// P^(1/2) `direction`, so that what depends on that direction alone is the same in other axes.
+    pub(in crate::model) fn points_within(
+        &self,
+        rows: &[usize],
+        direction: &[f64],
+    ) -> Result<(Truths<'static>, Vec<(usize, f64)>)> {
         let d = self.d;
         let (mut means, mut owners) = (vec![], vec![]);
         let (mut eigh, mut reader) = (Eigh::new(d), self.reader());
@@ -160,10 +166,22 @@ impl<'a> Truths<'a> {
                 };
                 eigh.packed(covariance)?;
                 let root = eigh.function(|value| (d as f64 * value.max(0.0)).sqrt());
-                for (column, sign) in (0..d).flat_map(|column| [(column, 1.0), (column, -1.0)]) {
-                    let along = |i: usize| root[packed_index(i.max(column), i.min(column))];
-                    means.extend(mean.iter().enumerate().map(|(i, m)| m + sign * along(i)));
-                    owners.push((row, log - (2.0 * d as f64).ln()));
+                let times = |by: &[f64]| -> Vec<f64> {
+                    let element = |i: usize, j: usize| root[packed_index(i.max(j), i.min(j))];
+                    (0..d).map(|i| by.iter().enumerate().map(|(j, by)| element(i, j) * by).sum()).collect()
+                };
+                // A reflection that takes the first axis there.
+                let mut normal = times(direction);
+                normal[0] += dot(&normal, &normal).sqrt().copysign(normal[0]);
+                let size = dot(&normal, &normal);
+                for column in 0..d {
+                    let by = if size > 0.0 { 2.0 * normal[column] / size } else { 0.0 };
+                    let axis: Vec<f64> = (0..d).map(|i| f64::from(u8::from(i == column)) - by * normal[i]).collect();
+                    let along = times(&axis);
+                    for sign in [1.0, -1.0] {
+                        means.extend(mean.iter().zip(&along).map(|(m, along)| m + sign * along));
+                        owners.push((row, log - (2.0 * d as f64).ln()));
+                    }
                 }
             }
         }
