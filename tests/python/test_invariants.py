@@ -241,8 +241,6 @@ def test_a_row_twice_is_weight_two(subject: Subject) -> None:
     X, Q = rows(3), question()
     expected = subject.answers(subject.fitted(X[twice], y[twice]), Q)
     found = subject.answers(subject.fitted(X, y, sample_weight=weights), Q)
-    if subject.kind.__name__ == "GaussianMixtureRegressor":
-        pytest.xfail("the degrees of freedom of a line are those of Kish's effective number of rows")
     agree(found, expected, tolerance(subject, 1e-6))
 
 

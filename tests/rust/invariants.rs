@@ -304,9 +304,6 @@ fn a_row_twice_is_weight_two() {
     let twice: Vec<usize> = (0..N).flat_map(|i| vec![i; weights[i] as usize]).collect();
     let mut weighted = 0;
     for subject in every(&[BY_FOLDS, TURNED]) {
-        if subject.kind == "mixture-regression" {
-            continue; // whose degrees of freedom are those of Kish's effective number of rows
-        }
         let of: Vec<usize> = (0..N).collect();
         let Ok(one) = subject.fit(&x.array().unwrap(), &of, Some(&weights)) else {
             panic!("{subject:?} takes no weights")

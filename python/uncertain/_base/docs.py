@@ -39,6 +39,10 @@ targets = y : array-like of shape (n,)
     Targets.
 sample_weight : array-like of shape (n,), default=None
     Weights >= 0; rows of weight 0 are ignored.
+law_weights = sample_weight : array-like of shape (n,), default=None
+    Weights >= 0; a common factor changes nothing, and rows of weight 0 are ignored. Whole multiples of the
+    smallest count repeated rows. Others count degrees of freedom of (sum w)^2 / sum w^2 rows (a functional
+    curve: of the rows that there are), and standard errors are by the sandwich formula.
 groups : array-like of shape (n,), default=None
     Object of each row, such as its name. Folds of ``probability`` and of an "auto" penalty never split one.
 groups_of_path = groups : array-like of shape (n,), default=None

@@ -92,7 +92,7 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
         theta, standard errors (``coef_std_``), and names.
     covariance_ : ndarray of shape (p, p)
         Covariance of ``params_``, the uncertainty of the density of z included; with ``groups``, or weights
-        that differ, the sandwich. 0 where fixed, NaN where a bound holds.
+        that count no rows, the sandwich (structural). 0 where fixed, NaN where a bound holds.
     scatter_, scatter_std_ : float, or ndarray of shape (m,)
         sigma (``intrinsic_scatter_``), without errors sigma^2 = RSS / (n - p), and its standard error; 0 and
         NaN if error bars explain all of the scatter.
@@ -166,7 +166,7 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
             functional fit equal and unknown (then x must be exact).
         xy_cov : array-like of shape (n, d) or (n, d, m), default=None
             Covariances of each feature's error with the target's.
-        {sample_weight}
+        {law_weights}
         y_cov : array-like of shape (m, m) or (n, m, m), default=None
             Covariance matrices of the targets' errors, in place of ``y_std``.
         modes : array-like of shape (n, k), default=None

@@ -95,8 +95,9 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
     coef_, intercept_ : ndarray of shape (d,), float
         beta, logarithms of ratios of odds, means or times, and b; 0 for "ordinal", which has thresholds.
     coef_std_, intercept_std_ : ndarray of shape (d,), float
-        Standard errors, the uncertainty of the density of z included; with ``sample_weight`` or ``groups`` by
-        the sandwich formula. ``std_`` is another name of ``coef_std_``; NaN for the intercept of "ordinal".
+        Standard errors, the uncertainty of the density of z included; with ``groups``, or weights that count
+        no rows, by the sandwich formula. ``std_`` is another name of ``coef_std_``; NaN for the intercept of
+        "ordinal".
     extra_, extra_std_ : dicts of ndarrays
         "dispersion", "scale" or "thresholds" of the family, and standard errors; NaN for a dispersion at 0.
     covariance_ : ndarray of shape (p, p)
@@ -165,7 +166,7 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
         {Parameters: readings}
         y : array-like of shape (n,)
             Labels ("binomial", "ordinal"), counts, or numbers > 0.
-        {sample_weight}
+        {law_weights}
         offset : array-like of shape (n,), default=None
             Added to the linear predictor.
         exposure : array-like of shape (n,), default=None

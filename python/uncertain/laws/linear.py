@@ -76,8 +76,8 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
     coef_, intercept_ : ndarray of shape (d,), float
         beta and alpha; only with one component, as ``covariance_`` of both (intercept first).
     coef_std_, intercept_std_, covariance_ : ndarray of shape (d,), float, ndarray of shape (1 + d, 1 + d)
-        Standard errors (``std_``), the uncertainty of the density of z included; with ``sample_weight`` or
-        ``groups`` by the sandwich formula.
+        Standard errors (``std_``), the uncertainty of the density of z included; with ``groups``, or
+        weights that count no rows, by the sandwich formula.
     intrinsic_scatter_, intrinsic_scatter_std_ : float
         s >= 0 (``scatter_``), the scatter that no error bar explains, which counts d + 1 degrees of freedom,
         and its standard error; 0 and NaN if error bars explain all of it.
@@ -142,7 +142,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
             part of the intrinsic scatter.
         xy_cov : array-like of shape (n, d), or (n,) for one feature, default=None
             Covariances of each feature's error with the target's; ignored where a feature is missing.
-        {sample_weight}
+        {law_weights}
         y_limit : array-like of shape (n,), default=None
             -1 where the reading of the target is below `y` (an upper limit, such as y < 3.2), +1 where it is
             above, 0 where it is `y`. With ``y_std`` 0 the limit applies to the true target. Such rows

@@ -135,8 +135,8 @@ class GaussianImputer(
     the likelihood is multiplied by (det T)^((d + 1) / 2) [1]_: maximum likelihood overlooks that mu and T are
     estimates, and the error bars would be too small, most of all where noisy readings leave T nearly
     singular. Standardised errors then have variance 1 on average over data sets; in one data set they are as
-    good as its T. n is Kish's effective number of rows, (sum of weights)^2 over the sum of squares; the
-    correction uses at most half of the rows in which the rarest feature is present.
+    good as its T. Weights that are whole multiples of the smallest count rows, of others n is (sum w)^2 /
+    sum w^2; the correction uses at most half of the rows in which the rarest feature is present.
 
     Parameters
     ----------

@@ -86,6 +86,34 @@ impl Weights {
     }
 }
 
+/// Multiples of the smallest weight are whole numbers to this.
+const WHOLE: f64 = 1e-4;
+
+/// Rows that weights stand for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Worth {
+    /// n.
+    pub rows: f64,
+    /// The weight of a row, where weights count repeated rows.
+    pub unit: Option<f64>,
+}
+
+impl Worth {
+    /// Of weights that are whole multiples of the smallest positive one, the sum of these multiples: weights 1 and 2 are a row
+    /// and a row twice, and so are 3 and 6. Of others (sum w)^2 / sum w^2 (Kish).
+    pub(crate) fn of(weights: impl Iterator<Item = f64> + Clone) -> Self {
+        let unit = weights.clone().filter(|w| *w > 0.0).fold(f64::INFINITY, f64::min);
+        let counted = weights.clone().all(|w| (w / unit - (w / unit).round()).abs() <= WHOLE);
+        let (sum, squares) = weights.fold((0.0, 0.0), |(sum, all), w| (sum + w / unit, all + (w / unit).powi(2)));
+        Self { rows: if counted { f64::round(sum) } else { sum * sum / squares }, unit: counted.then_some(unit) }
+    }
+
+    /// What the weights of `n` rows of this sum are multiplied by: for a sum of `rows` where they count, else of n.
+    pub(crate) fn share(&self, n: usize, total: f64) -> f64 {
+        self.unit.map_or(n as f64 / total, |unit| 1.0 / unit)
+    }
+}
+
 impl Deref for Weights {
     type Target = [f64];
 

@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use crate::control::Control;
+use crate::data::weights::Worth;
 use crate::data::{Incomplete, Weights};
 use crate::deconvolution::climb::{Climb, Passes, Shape};
 use crate::deconvolution::prepare::plain;
@@ -111,9 +112,11 @@ impl<'a> RemoteEm<'a> {
         self.presence(group)[1]
     }
 
-    /// Their sum of squared weights.
-    pub(crate) fn squares(&self, group: usize) -> f64 {
-        self.presence(group)[2]
+    /// The rows that their weights stand for: counts where those of the sample are.
+    pub(crate) fn worth(&self, group: usize) -> Worth {
+        let unit = self.weights.map_or(Some(1.0), |weights| Worth::of(weights.iter().copied()).unit);
+        let kish = self.weight(group).powi(2) / self.presence(group)[2];
+        Worth { rows: unit.map_or(kish, |unit| self.weight(group) / unit), unit }
     }
 
     /// The weight of those that have each feature.
@@ -152,13 +155,13 @@ pub(crate) fn fit_remote(
     let d = scales.scale.len();
     let spent = |group: usize| {
         let rarest = rows.present(group).iter().copied().fold(f64::INFINITY, f64::min);
-        if unbiased && k == 1 { spent_by(d, rows.squares(group), rows.weight(group), rarest) } else { 0.0 }
+        if unbiased && k == 1 { spent_by(d, rows.weight(group) / rows.worth(group).rows, rarest) } else { 0.0 }
     };
     let shape = Shape {
         groups: ranges,
         tied,
         total: (0..rows.groups.len()).map(|group| rows.weight(group)).sum(),
-        rows: (0..rows.groups.len()).map(|group| rows.weight(group).powi(2) / rows.squares(group)).collect(),
+        rows: (0..rows.groups.len()).map(|group| rows.worth(group).rows).collect(),
         spent: (0..rows.groups.len()).flat_map(|group| vec![spent(group); k]).collect(),
         smooth: true,
         exact: false,

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::data::weights::Worth;
 use crate::deconvolution::start::Sample;
 use crate::deconvolution::{Mixture, Observed};
 use crate::error::{Error, Result};
@@ -83,21 +84,16 @@ impl Task<'_> {
         self.rows(group).map(|i| self.observed.weight(i)).sum()
     }
 
-    /// The sum of the squares of the rows' weights; parts of a row count together.
-    fn squares(&self, group: &Group) -> f64 {
+    /// Rows that the weights stand for; parts of a row count together.
+    pub(super) fn effective_rows(&self, group: &Group) -> f64 {
         let rows: Vec<usize> = self.rows(group).collect();
         let together = |a: &usize, b: &usize| self.observed.parts.is_some_and(|parts| parts[*a] == parts[*b]);
-        rows.chunk_by(together).map(|own| own.iter().map(|&i| self.observed.weight(i)).sum::<f64>().powi(2)).sum()
-    }
-
-    /// Kish's effective number of rows, which does not depend on the unit of weights.
-    pub(super) fn effective_rows(&self, group: &Group) -> f64 {
-        self.weight(group).powi(2) / self.squares(group)
+        Worth::of(rows.chunk_by(together).map(|own| own.iter().map(|&i| self.observed.weight(i)).sum())).rows
     }
 
     /// Per component the weight c that its scatter is short of: T is the sum of squares over n - c.
     ///
-    /// d + 1 rows of average weight (that of Kish's effective number of rows), but at most half the rows that have the
+    /// d + 1 of the rows that the weights stand for, but at most half the rows that have the
     /// rarest feature: beyond all of them the penalised likelihood would rise with that feature's variance for ever. Zero
     /// where a group has several components, one of which could leave the rows and grow.
     pub(super) fn spent(&self) -> Vec<f64> {
@@ -106,19 +102,18 @@ impl Task<'_> {
             if !self.unbiased || group.components.len() > 1 {
                 return 0.0;
             }
-            let squares = self.squares(group);
             let seen = |j: usize| -> f64 {
                 let rows = self.rows(group).filter(|&i| !self.observed.is_missing(i, j));
                 rows.map(|i| self.observed.weight(i)).sum()
             };
             let rarest = (0..d).map(seen).fold(f64::INFINITY, f64::min);
-            if rarest > 0.0 { spent_by(d, squares, self.weight(group), rarest) } else { 0.0 }
+            if rarest > 0.0 { spent_by(d, self.weight(group) / self.effective_rows(group), rarest) } else { 0.0 }
         };
         self.groups.iter().flat_map(|group| vec![of_group(group); group.components.len()]).collect()
     }
 }
 
-/// d + 1 rows of average weight, at most half of `rarest`; of rows whose weights have these sums, of squares and alone.
-pub(super) fn spent_by(d: usize, squares: f64, total: f64, rarest: f64) -> f64 {
-    ((d + 1) as f64 * squares / total).min(rarest / 2.0)
+/// d + 1 rows of this weight, at most half of `rarest`.
+pub(super) fn spent_by(d: usize, each: f64, rarest: f64) -> f64 {
+    ((d + 1) as f64 * each).min(rarest / 2.0)
 }

@@ -30,6 +30,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::control::Control;
 use crate::data::covariance::{packed_index, packed_len};
+use crate::data::weights::Worth;
 use crate::deconvolution::{FittedMixture, Mixture, Observed, Params};
 use crate::error::{Error, Result};
 use crate::linalg::inverse_lower;
@@ -81,9 +82,7 @@ pub(super) fn fit_few(
 ) -> Result<Option<(FactorAnalysis, FittedMixture)>> {
     let data = observed.data;
     let diagonal = observed.noise() == Noise::Diagonal && observed.limits.is_none() && observed.parts.is_none();
-    // Kish's effective number.
-    let weights = || (0..data.n_rows()).map(|i| observed.weight(i));
-    let rows = weights().sum::<f64>().powi(2) / weights().map(|w| w * w).sum::<f64>();
+    let rows = Worth::of((0..data.n_rows()).map(|i| observed.weight(i))).rows;
     let r = directions(data.n_rows(), rows, data.n_features()).filter(|_| diagonal);
     let Some(r) = r else { return Ok(None) };
     if data.n_rows() <= MOST_ROWS {

@@ -1,5 +1,6 @@
 //! Fits by least squares: functional ones, and the naive one from which a structural fit starts.
 
+use crate::data::weights::Worth;
 use crate::error::{Error, Result};
 use crate::model::law::errors::RowScores;
 use crate::model::noise::Noise;
@@ -51,9 +52,13 @@ pub(super) fn fit_functional(
     let (objective, minimum) = least_squares(params, evaluator, start, readings, &variances)?;
     let (free, p) = (&objective.free, start.values.len());
     let (_, lower, upper) = start.restricted();
+    let total: f64 = readings.iter().map(|reading| reading.weight).sum();
+    let worth = Worth::of(readings.iter().map(|reading| reading.weight));
+    // Weights are relative: of sum n, or of the repeated rows that they count.
+    let share = worth.share(readings.len(), total);
+    let degrees = ((share * total).round() as usize * q).saturating_sub(free.len());
     let squares = 2.0 * minimum.value;
-    let degrees = readings.len() * q - free.len();
-    let residual_variance = if degrees > 0 { squares / degrees as f64 } else { f64::NAN };
+    let residual_variance = if degrees > 0 { share * squares / degrees as f64 } else { f64::NAN };
     let some = movable(&minimum.at, &minimum.derivatives.gradient, &lower, &upper);
     let bread = errors::inverse(&objective.information(), &some, &start.free_names(), SINGULAR[0])?;
     let minimal = objective.is_minimum(&minimum, &some, &bread, (&lower, &upper))?;
@@ -65,10 +70,10 @@ pub(super) fn fit_functional(
         RowScores { p: free.len(), weights: &ones, second: &gradients, stage: None, robust: true, groups, draws: 0..0 }
             .covariance(&bread)?
     } else {
-        bread.iter().map(|c| c * if known { 1.0 } else { residual_variance }).collect()
+        bread.iter().map(|c| c / share * if known { 1.0 } else { residual_variance }).collect()
     };
     let log_roots: f64 = objective.white.iter().zip(readings).map(|(w, r)| r.weight * w.log_root).sum();
-    let total: f64 = readings.iter().map(|reading| reading.weight).sum::<f64>() * q as f64;
+    let total = total * q as f64;
     // Without y_std the variance of y is the one that is most likely.
     let scale = squares / total;
     let loglikelihood = if known { -minimum.value - log_roots } else { -log_roots - 0.5 * total * (scale.ln() + 1.0) };

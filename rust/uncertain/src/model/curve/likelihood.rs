@@ -1,6 +1,7 @@
 //! Fits by the likelihood, integrated over true values: from a naive start to estimates with their errors.
 
 use crate::data::Incomplete;
+use crate::data::weights::Worth;
 use crate::error::{Error, Result};
 use crate::linalg::cholesky;
 use crate::model::error_scale::{ErrorScale, fit_features};
@@ -66,7 +67,9 @@ pub(super) fn fit_structural(
     };
     let free = start.free();
     let total: f64 = readings.iter().map(|reading| reading.weight).sum();
-    let weights: Vec<f64> = readings.iter().map(|reading| reading.weight * n as f64 / total).collect();
+    let worth = Worth::of(readings.iter().map(|reading| reading.weight));
+    let share = worth.share(n, total);
+    let weights: Vec<f64> = readings.iter().map(|reading| reading.weight * share).collect();
     let noise = Noise::new(params.outliers, params.degrees_of_freedom)?;
     let k = outputs.modes.k;
     // Without a distribution, errors that rows share may not be determined.
@@ -77,8 +80,9 @@ pub(super) fn fit_structural(
     let (mut at, mut lower, mut upper) = fixed_start.restricted();
     if params.scatter {
         for o in 0..q {
-            let mean = (0..n).map(|i| weights[i] * readings[i].y[o]).sum::<f64>() / n as f64;
-            let variance = (0..n).map(|i| weights[i] * (readings[i].y[o] - mean).powi(2)).sum::<f64>() / n as f64;
+            let mean = (0..n).map(|i| weights[i] * readings[i].y[o]).sum::<f64>() / (share * total);
+            let squares = (0..n).map(|i| weights[i] * (readings[i].y[o] - mean).powi(2)).sum::<f64>();
+            let variance = squares / (share * total);
             let range = readings.iter().map(|reading| (reading.y[o] - mean).abs()).fold(0.0, f64::max);
             let least = |reading: &Reading| match reading.rest[o * q + o] {
                 known if known > 0.0 => 0.0,
@@ -193,7 +197,6 @@ pub(super) fn fit_structural(
         Err(_) if noise.n() > 0 => errors::inverse(&information, &without, &names, SINGULAR[1])?,
         other => other?,
     };
-    let unequal = readings.iter().any(|reading| reading.weight != readings[0].weight);
     let stage = match &mixture {
         Some(mixture) => {
             let scores = DensityScores::new(&objective, mixture, feature_error_scale.len(), &at)?;
@@ -206,7 +209,7 @@ pub(super) fn fit_structural(
         weights: &weights,
         second: &minimum.state.scores,
         stage: stage.as_ref().map(|stage| (stage.m, &stage.before[..], &stage.given[..])),
-        robust: outputs.groups.is_some() || unequal,
+        robust: outputs.groups.is_some() || worth.unit.is_none(),
         groups: readings::groups(readings),
         draws: objective.places_of_modes(),
     };

@@ -16,6 +16,7 @@
 //! Degrees of freedom are counted ([`Degrees`]), with V the variance of y about the curve as far as x tells it.
 
 use crate::data::covariance::packed_len;
+use crate::data::weights::Worth;
 use crate::error::{Error, Result};
 use crate::linalg::{Eigh, add_outer, dot};
 use crate::model::degrees::{Degrees, Precisions};
@@ -54,7 +55,7 @@ pub(super) struct Structural<'a> {
     pub scatter: bool,
     /// Is the factor of the errors of y fitted? Its square stands behind the scatters.
     pub scaled: bool,
-    /// Weights of sum n.
+    /// Weights of sum n, or of the repeated rows that they count.
     pub weights: &'a [f64],
     /// n x q: the variances that errors of x leave in y.
     pub spread: Vec<f64>,
@@ -293,16 +294,16 @@ impl Structural<'_> {
     /// What is added to minus the log-likelihood for the degrees of freedom of the curve, with its gradient and Hessian by the
     /// squared scatters and kappa, as far as they are fitted.
     pub(super) fn degrees(&self, at: &[f64]) -> (f64, Vec<f64>, Vec<f64>) {
-        let (q, n, kappa) = (self.evaluator.q, self.readings.len(), self.kappa(at));
+        let (q, kappa) = (self.evaluator.q, self.kappa(at));
         let (scatters, m) = (self.scatters().len(), self.first_of_noise() - self.free.len());
         let (mut value, mut gradient, mut hessian) = (0.0, vec![0.0; m], vec![0.0; m * m]);
         if m == 0 {
             return (value, gradient, hessian);
         }
         let variances = self.split(at).1;
-        let squares: f64 = self.weights.iter().map(|c| c * c).sum();
-        let taken = ((self.free.len() - self.modes) as f64 + self.degrees_of_modes) * squares / (n * q) as f64;
-        let taken = taken.min(n as f64 - 1.0);
+        let (total, worth) = (self.weights.iter().sum::<f64>(), Worth::of(self.weights.iter().copied()));
+        let taken = ((self.free.len() - self.modes) as f64 + self.degrees_of_modes) * total / (worth.rows * q as f64);
+        let taken = taken.min(total - 1.0);
         for o in 0..q {
             let mut sums = Precisions::default();
             for ((reading, weight), spread) in

@@ -16,6 +16,7 @@
 
 use crate::control::Control;
 use crate::data::covariance::{packed_index, packed_len};
+use crate::data::weights::Worth;
 use crate::deconvolution::Mixture;
 use crate::error::Result;
 use crate::linalg::{Eigh, add_outer, cholesky, cholesky_solve};
@@ -62,7 +63,7 @@ pub(in crate::model) fn covariance(
     let stage = |mixture| Stage::new(sums(mixture)?, p, dimension(likelihood, mixture));
     let stage = density.map(stage).transpose()?;
     let weighted = match problem.remote {
-        None => likelihood.weights.iter().any(|c| *c != likelihood.weights[0]),
+        None => Worth::of(likelihood.weights.iter().copied()).unit.is_none(),
         Some(remote) => remote.is_weighted(),
     };
     let middle = if weighted || groups.is_some() {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::control::Control;
+use crate::data::weights::Worth;
 use crate::data::{Incomplete, Modes, Weights};
 use crate::error::{Error, Result};
 use crate::linalg::cholesky;
@@ -176,8 +177,9 @@ impl ValidParams {
         let mut truths = Truths::new(read, &fitted.mixture, control)?;
         let mut naive = truths.naive(problem.rows)?;
         let mut rows: Vec<Weighted> = (0..truths.n).map(|i| problem.row(i)).collect();
-        // Weights are relative: standard errors are those of so many rows.
-        let share = rows.len() as f64 / rows.iter().map(|row| row.weight).sum::<f64>();
+        // Weights are relative: standard errors are those of so many rows, or of the repeated rows that weights count.
+        let worth = Worth::of(rows.iter().map(|row| row.weight));
+        let share = worth.share(rows.len(), rows.iter().map(|row| row.weight).sum());
         rows.iter_mut().for_each(|row| row.weight *= share);
         let coordinates =
             Coordinates::new(&truths, |i| rows[i].weight, self.0.alpha > 0.0, "leave out a feature, or set alpha > 0")?;

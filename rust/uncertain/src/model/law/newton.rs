@@ -57,7 +57,7 @@ pub(in crate::model) trait Elsewhere {
 
     fn n(&self) -> usize;
 
-    /// Do their weights differ?
+    /// Are their weights no numbers of repeated rows?
     fn is_weighted(&self) -> bool;
 }
 

@@ -1,6 +1,7 @@
 //! Rows held by other processes, as terms of the likelihood of a line.
 
 use crate::control::Control;
+use crate::data::weights::Worth;
 use crate::deconvolution::Mixture;
 use crate::error::Result;
 use crate::model::law::likelihood::Evaluation;
@@ -11,11 +12,11 @@ use crate::sums::{LineRequest, LineSums, Request, RowSums};
 pub(super) struct RemoteLine<'a> {
     pub rows: &'a dyn RowSums,
     pub density: &'a Mixture,
-    /// How many there are, and what their weights are times for a sum of as many.
+    /// How many there are, what their weights are times ([`Worth::share`]), and their sum then.
     pub n: usize,
     pub share: f64,
-    /// Sum of their squares then.
-    pub squares: f64,
+    pub weight: f64,
+    pub worth: Worth,
     pub control: &'a Control,
 }
 
@@ -60,6 +61,6 @@ impl Elsewhere for Asked<'_> {
     }
 
     fn is_weighted(&self) -> bool {
-        (self.rows.squares / self.rows.n as f64 - 1.0).abs() > 1e-12
+        self.rows.worth.unit.is_none()
     }
 }

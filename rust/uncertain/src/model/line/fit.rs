@@ -127,7 +127,6 @@ pub(super) fn fit(
     let parts = Units { law: &start.law, unit }.parts(rows, asked.noise, asked.scaled);
     let (response, base) = (&parts.response, &parts.base);
     let likelihood = parts.likelihood(rows, None);
-    let all = elsewhere.map_or(n, |rows| rows.n);
     let first = likelihood.first_psi();
     let mut at = vec![0.0; first];
     let (mut lower, mut upper) = (vec![f64::NEG_INFINITY; first], vec![f64::INFINITY; first]);
@@ -153,11 +152,13 @@ pub(super) fn fit(
     }
     asked.noise.start(start.typical, start.bad).into_iter().for_each(|(value, low, high)| add(value, low, high));
     let ridges: Vec<f64> = [vec![if asked.open { RIDGE } else { 0.0 }; d], vec![1.0; k]].concat();
-    // Weights of sum n are worth n^2 / sum c^2 rows.
-    let squares = elsewhere.map_or_else(|| rows.weights.iter().map(|c| c * c).sum(), |rows| rows.squares);
-    let p = (d as f64 + 1.0) * squares / all as f64;
-    let read = rows.limits.as_ref().map_or(all, |limits| limits.iter().filter(|limit| **limit == 0).count());
-    let taken = p.min(read as f64 - 1.0);
+    // Degrees of freedom are those of the rows that the weights stand for.
+    let weight = elsewhere.map_or_else(|| rows.weights.iter().sum(), |rows| rows.weight);
+    let p = (d as f64 + 1.0) * weight / elsewhere.map_or(rows.worth.rows, |rows| rows.worth.rows);
+    let read = rows.limits.as_ref().map_or(weight, |limits| {
+        rows.weights.iter().zip(limits).filter(|(_, limit)| **limit == 0).map(|(c, _)| c).sum()
+    });
+    let taken = p.min(read - 1.0);
     let (mut before, mut shares, mut n_iter, mut round) = (base.clone(), vec![1.0; n], 0, 0);
     let mut told: Vec<f64> = rows.limits.iter().flatten().map(|limit| f64::from(u8::from(*limit == 0))).collect();
     let (maximum, covariance, profile) = loop {
@@ -191,7 +192,7 @@ pub(super) fn fit(
     let outlying = outlying(&likelihood, response, &maximum.theta);
     let unlimited = |i: &usize| rows.limits.as_ref().is_none_or(|limits| limits[*i] == 0);
     let counted: f64 = (0..n).filter(unlimited).map(|i| rows.weights[i]).sum();
-    let density = unit.ln() * elsewhere.map_or(counted, |rows| rows.n as f64);
+    let density = unit.ln() * elsewhere.map_or(counted, |rows| rows.weight);
     let share = elsewhere.map_or(rows.share, |rows| rows.share);
     let prior: f64 = maximum.theta[likelihood.modes()].iter().map(|a| 0.5 * a * a).sum();
     let log_likelihood = (maximum.at.log - density) / share - prior - maximum.at.log_root;

@@ -66,9 +66,10 @@ pub(in crate::model) fn fit_remote(
     let fitted = deconvolution::fit_remote(&params.em, &rows, false, false, control)?;
     let density = refined_remotely(&fitted.mixture, remote.rows, control)?;
     let (n, total) = (rows.n_rows(0), rows.weight(0));
-    let share = n as f64 / total;
-    let squares = rows.squares(0) * share * share;
-    let elsewhere = RemoteLine { rows: remote.rows, density: &density, n, share, squares, control };
+    let worth = rows.worth(0);
+    let share = worth.share(n, total);
+    let elsewhere =
+        RemoteLine { rows: remote.rows, density: &density, n, share, weight: share * total, worth, control };
     let counted = Counted::new(sample, targets)?;
     let mut prepared = LineRows::new(&counted, targets, &SharedErrors::default(), &density, control)?;
     let coordinates = coordinates(&density);

@@ -1,6 +1,7 @@
 //! [`LineRows`]: what is known of every row that counts, in the form in which the likelihood sees it.
 
 use crate::control::Control;
+use crate::data::weights::Worth;
 use crate::data::{Incomplete, MarkedRows, Modes, Targets};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
@@ -41,9 +42,10 @@ pub(super) struct LineRows<'a> {
     pub known: Vec<f64>,
     /// -1 and +1 where the value lies below and above y.
     pub limits: Option<Vec<i8>>,
-    /// Weights of sum n, and what those of the caller are divided by for it.
+    /// Weights of sum n, or of the repeated rows that they count, and what those of the caller are multiplied by for it.
     pub weights: Vec<f64>,
     pub share: f64,
+    pub worth: Worth,
     pub groups: Option<Vec<u32>>,
     /// n x k.
     pub modes: Vec<f64>,
@@ -64,7 +66,8 @@ impl<'a> LineRows<'a> {
     ) -> Result<Self> {
         let (counted, kept, d) = (rows.rows(), rows.numbers.clone(), mixture.n_features());
         let total: f64 = kept.iter().map(|&i| targets.weight(i)).sum();
-        let share = kept.len() as f64 / total;
+        let worth = Worth::of(kept.iter().map(|&i| targets.weight(i)));
+        let share = worth.share(kept.len(), total);
         let groups: Option<Vec<u32>> = shared.groups.as_ref().map(|g| kept.iter().map(|&i| g[i]).collect());
         clusters::check(groups.as_deref())?;
         let pick = |values: &[f64]| -> Vec<f64> { kept.iter().map(|&i| values[i]).collect() };
@@ -91,6 +94,7 @@ impl<'a> LineRows<'a> {
             limits,
             weights: kept.iter().map(|&i| targets.weight(i) * share).collect(),
             share,
+            worth,
             groups,
             modes,
             k,
