@@ -258,6 +258,16 @@ def test_null_targets_are_unlabelled_rows(make: Any) -> None:
     assert isinstance(last, AdaptiveHuberRegressor)
     assert last.n_labels_ == N_FIT - N_FIT // 5
     assert last.removed_.tolist() == [10]
+    weighted = uncertain.fit(
+        table,
+        "y",
+        method="huber",
+        alpha=1e-3,
+        delta=2.0,
+        max_refinements=1,
+        sample_weight=1.0 * (np.arange(N_FIT) % 4 != 1),
+    )  # rows keep their numbers in the table
+    assert weighted.pipeline_[-1].removed_.tolist() == [10]
     predicted = model.predict(table)
     assert isinstance(predicted, {pl.DataFrame: pl.Series, pa.table: pa.ChunkedArray}.get(make, pd.Series))
     truth = np.sin(np.array(columns()["x"]))

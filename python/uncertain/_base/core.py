@@ -27,7 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from .._data.options import refuse_if
-from .._data.typing import Array, Floats, Header, Json, Keywords
+from .._data.typing import Array, Floats, Header, Ints, Json, Keywords
 from .._data.validation import seed_from
 from .._data.warn import warn
 from .._uncertain import Fitted, check_parameters, fit, parameter_names
@@ -167,6 +167,9 @@ class Core:
     def _facts(self) -> list[tuple[str, str]]:
         """Return titles and texts of lines about the fit, for `Model.summary`."""
         return []
+
+    def _number_rows(self, numbers: Ints) -> None:
+        """Name rows in answers by these numbers of theirs in a table; there are none by default."""
 
     def _steps(self) -> list[Fitted]:
         """The fitted objects for a model file."""

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
+from .._base.core import Core
 from .._base.run import Deadline, shown
 from .._choice.logarithms import Transform
 from .._data.choices import Arms, Effort, HandleUnknown, Meaning, MethodName, OnMissing, Task
@@ -227,6 +228,8 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
         some = rows.remembered()
         plan = plan.in_units_of(some)
         pipeline, board, held_out = plan.fit(rows, reader, deadline)
+        if reader.numbers is not None and isinstance(pipeline[-1], Core):
+            pipeline[-1]._number_rows(reader.numbers)
         doubts = [*reader.doubts, *doubts, *reader.warn_of_columns(), *warn_of_doubts(reader, plan, some)]
         reading = [] if reader.reading is None else [("gaussians", reader.reading)]
         whole = Pipeline([*reading, *pipeline.steps])

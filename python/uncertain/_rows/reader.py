@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from .._data.choices import Arms
+from .._data.typing import Ints
 from .._data.warn import warn
 from .._tables.columns import OF_LAWS, OF_ROWS, Columns
 from .._tables.find import Types
@@ -75,6 +76,8 @@ class RowReader(ABC):
 
     n_left_out: int = 0
     """Rows without a target, which are left out."""
+    numbers: Ints | None = None
+    """The numbers of the rows that are read, in the table; None for all of them."""
     doubts: Sequence[str] = ()
     """Sentences of warnings on the roles of columns."""
     types: Types | None = None

@@ -50,7 +50,7 @@ class TableReader(RowReader):
     in_parts: bool
     budget: Budget | None = None
     reading: AsGaussians | None = field(default=None, init=False)
-    _at: Ints | None = field(default=None, init=False)
+    numbers: Ints | None = field(default=None, init=False)
     """The rows with a target, where others are left out."""
     _n_sized: int = field(default=0, init=False)
     """Error bars of the target that are from a model of sizes."""
@@ -125,7 +125,7 @@ class TableReader(RowReader):
         n_rows = self.source.n_rows
         self.per_row = {role: _taken(role, values, at, n_rows) for role, values in self.per_row.items()}
         self.source = self.source.take(at, names)
-        self._at = at if self._at is None else self._at[at]
+        self.numbers = at if self.numbers is None else self.numbers[at]
 
     def _drop_weightless(self) -> set[Label]:
         """Drop rows of weight 0, whatever stands in them; the labels of what was dropped."""
@@ -146,7 +146,7 @@ class TableReader(RowReader):
 
     def _numbered(self) -> AbstractContextManager[None]:
         """Errors name rows of the table."""
-        return nullcontext() if self._at is None else numbered(0, self._at)
+        return nullcontext() if self.numbers is None else numbered(0, self.numbers)
 
     def read(self, uses: Uses) -> Rows:
         with self._numbered():
@@ -160,7 +160,8 @@ class TableReader(RowReader):
             self.source = self._features  # without what was read beside them
             place = Place() if self.budget is None else Files(self.budget)
             parts = read_in_parts(
-                self.reading, self._features, self.columns, place, at=self._at, part_bytes=self._part_bytes,
+                self.reading, self._features, self.columns, place,
+                at=self.numbers, part_bytes=self._part_bytes,
             )  # fmt: skip
             self.reading.count_target(self.columns.target, self._n_sized)
             return Rows(parts, known, place)

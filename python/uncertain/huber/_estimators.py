@@ -164,7 +164,22 @@ class AdaptiveHuber(RunParameters, Core, BaseEstimator):
 
         graph = self.graph
         params["graph"] = [name(g) for g in graph] if isinstance(graph, (list, tuple)) else name(graph)
-        return params
+        numbered = getattr(self, "_numbered", [])
+        return params | ({"removed": numbered} if numbered else {})
+
+    def _set_saved(self, parameters: Keywords) -> None:
+        self._numbered: list[list[int]] = parameters.pop("removed", [])
+        if self._numbered:
+            removed = [np.array(rows, np.int64) for rows in self._numbered]
+            self.__dict__["removed_"] = removed if isinstance(self.__dict__["removed_"], list) else removed[0]
+        super()._set_saved(parameters)
+
+    def _number_rows(self, numbers: Array) -> None:
+        rows: Any = self.__dict__["removed_"]
+        several = isinstance(rows, list)
+        removed = [numbers[own] for own in (rows if several else [rows])]
+        self.__dict__["removed_"] = removed if several else removed[0]
+        self._numbered = [own.tolist() for own in removed]
 
     def _fit(
         self, rows: Gaussians, targets: Floats, n_classes: int, weights: Floats | None, groups: Codes | None
@@ -174,6 +189,7 @@ class AdaptiveHuber(RunParameters, Core, BaseEstimator):
         forgotten = any(isinstance(graph, str) and graph == FORGOTTEN for graph in graphs)
         refuse_if(forgotten, "graph: a model file holds no matrix of a graph; set graph= to fit again")
         arguments = {"outputs": targets, "n_classes": n_classes, "weights": weights, "groups": groups}
+        self._numbered = []
         views = self._views()
         graphs = [view.matrix for view in views]
         self._keep(self._fitted(self._parameters(), rows, graphs=graphs, **arguments))
