@@ -53,6 +53,7 @@ def test_a_chosen_model_is_calibrated_by_the_folds_of_the_choice() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*repeat the readings of others")
+@pytest.mark.filterwarnings("ignore:.*no plane is better")
 def test_a_report_keeps_equal_rows_together() -> None:
     """A machine with a narrow kernel knows its rows by heart, and so the labels of their copies."""
     labels = np.random.default_rng(6).integers(0, 2, 40)

@@ -78,8 +78,8 @@ def kinds() -> dict[str, GaussianArray]:
 
 
 def test_a_piece_is_the_same_on_every_machine() -> None:
-    codes = rows()[1]
     for kind, gaussians in kinds().items():
+        codes = (gaussians.means[:, 0] > 0.0).astype(np.uint32)
         here = Piece.from_rows(gaussians, codes=codes)
         there = travelled(here)
         assert there.part.checksum == here.part.checksum, kind

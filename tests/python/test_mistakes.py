@@ -131,6 +131,7 @@ def impossible_covariances() -> dict[str, Any]:
     return columns | {"kind": KIND}
 
 
+@pytest.mark.filterwarnings("ignore:.*no plane is better")  # labels are noise
 def test_covariances_that_error_bars_do_not_allow_are_made_as_large_as_they_can_be() -> None:
     table = impossible_covariances()
     with pytest.warns(

@@ -38,6 +38,7 @@ sys.path.insert(0, str(ROOT / "papers"))
         ("gsu_tv", "tv_news_commercials_bbc_ndtv.parquet"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.*no plane is better")  # for some of the penalties that are tried
 @pytest.mark.usefixtures("few_trees")
 def test_quick(script: str, data: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if data and not (DATA / data).exists():

@@ -294,6 +294,7 @@ def test_law_with_its_readings(rng: np.random.Generator) -> None:
     assert abs(plain.grid[np.argmin(plain.law_std)] - X.means[:, 0].mean()) < 0.3
 
 
+@pytest.mark.filterwarnings("ignore:.*no plane is better")  # labels are noise
 def test_wrong_calls() -> None:
     table = catalogue(60)
     model = uncertain.fit(table, target="kind", method="gsu")

@@ -257,6 +257,7 @@ def test_far_rows_are_not_on_the_wrong_side(method: str) -> None:
 @pytest.mark.parametrize(
     "method", [name for name in METHODS if name not in ("discriminant", "mixture", "law", "remeasured")]
 )
+@pytest.mark.filterwarnings("ignore:.*no plane is better")
 def test_a_class_that_cannot_be_held_out_is_named(method: str) -> None:
     X, _ = extreme_rows(2)
     y = np.array(["star"] * 89 + ["quasar"])

@@ -41,7 +41,7 @@ class LinearClassifier(Core, ScoreClassifier, BaseEstimator):
         self.classes_ = classes
         self._keep(model)
         warn_unless_converged(self, self._advice)
-        if not self.coef_.any():
+        if not self.coef_.any() and "max_iter" not in np.atleast_1d(self.status_):
             self._warn_of_majority()
 
     def _warn_of_majority(self) -> None:
@@ -53,9 +53,11 @@ class LinearClassifier(Core, ScoreClassifier, BaseEstimator):
             advice = "GaussianDiscriminant compares all classes at once"
         elif getattr(self, "class_weight", None) == "balanced":
             advice = "Raise C or lower alpha"
+        told = getattr(self, "probability", False)
+        shares = ", probabilities are the shares of the classes" if told else ""
         warn(
-            f"{type(self).__name__}: no plane is better than to call every row {heaviest!r}: w = 0, "
-            f"probabilities are the shares of the classes. {advice}",
+            f"{type(self).__name__}: no plane is better than to call every row {heaviest!r}: "
+            f"w = 0{shares}. {advice}",
             UncertainWarning,
         )
 

@@ -101,7 +101,7 @@ pub(crate) struct Worth {
 impl Worth {
     /// Of weights that are whole multiples of the smallest positive one, the sum of these multiples: weights 1 and 2 are a row
     /// and a row twice, and so are 3 and 6. Of others (sum w)^2 / sum w^2 (Kish).
-    pub(crate) fn of(weights: impl Iterator<Item = f64> + Clone) -> Self {
+    pub(crate) fn from_weights(weights: impl Iterator<Item = f64> + Clone) -> Self {
         let unit = weights.clone().filter(|w| *w > 0.0).fold(f64::INFINITY, f64::min);
         let counted = weights.clone().all(|w| (w / unit - (w / unit).round()).abs() <= WHOLE);
         let (sum, squares) = weights.fold((0.0, 0.0), |(sum, all), w| (sum + w / unit, all + (w / unit).powi(2)));

@@ -114,7 +114,7 @@ impl<'a> RemoteEm<'a> {
 
     /// The rows that their weights stand for: counts where those of the sample are.
     pub(crate) fn worth(&self, group: usize) -> Worth {
-        let unit = self.weights.map_or(Some(1.0), |weights| Worth::of(weights.iter().copied()).unit);
+        let unit = self.weights.map_or(Some(1.0), |weights| Worth::from_weights(weights.iter().copied()).unit);
         let kish = self.weight(group).powi(2) / self.presence(group)[2];
         Worth { rows: unit.map_or(kish, |unit| self.weight(group) / unit), unit }
     }

@@ -88,7 +88,7 @@ impl Task<'_> {
     pub(super) fn effective_rows(&self, group: &Group) -> f64 {
         let rows: Vec<usize> = self.rows(group).collect();
         let together = |a: &usize, b: &usize| self.observed.parts.is_some_and(|parts| parts[*a] == parts[*b]);
-        Worth::of(rows.chunk_by(together).map(|own| own.iter().map(|&i| self.observed.weight(i)).sum())).rows
+        Worth::from_weights(rows.chunk_by(together).map(|own| own.iter().map(|&i| self.observed.weight(i)).sum())).rows
     }
 
     /// Per component the weight c that its scatter is short of: T is the sum of squares over n - c.

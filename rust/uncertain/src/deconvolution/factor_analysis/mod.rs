@@ -82,7 +82,7 @@ pub(super) fn fit_few(
 ) -> Result<Option<(FactorAnalysis, FittedMixture)>> {
     let data = observed.data;
     let diagonal = observed.noise() == Noise::Diagonal && observed.limits.is_none() && observed.parts.is_none();
-    let rows = Worth::of((0..data.n_rows()).map(|i| observed.weight(i))).rows;
+    let rows = Worth::from_weights((0..data.n_rows()).map(|i| observed.weight(i))).rows;
     let r = directions(data.n_rows(), rows, data.n_features()).filter(|_| diagonal);
     let Some(r) = r else { return Ok(None) };
     if data.n_rows() <= MOST_ROWS {

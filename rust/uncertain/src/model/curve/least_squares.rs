@@ -53,7 +53,7 @@ pub(super) fn fit_functional(
     let (free, p) = (&objective.free, start.values.len());
     let (_, lower, upper) = start.restricted();
     let total: f64 = readings.iter().map(|reading| reading.weight).sum();
-    let worth = Worth::of(readings.iter().map(|reading| reading.weight));
+    let worth = Worth::from_weights(readings.iter().map(|reading| reading.weight));
     // Weights are relative: of sum n, or of the repeated rows that they count.
     let share = worth.share(readings.len(), total);
     let degrees = ((share * total).round() as usize * q).saturating_sub(free.len());

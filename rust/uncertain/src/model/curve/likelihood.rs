@@ -67,7 +67,7 @@ pub(super) fn fit_structural(
     };
     let free = start.free();
     let total: f64 = readings.iter().map(|reading| reading.weight).sum();
-    let worth = Worth::of(readings.iter().map(|reading| reading.weight));
+    let worth = Worth::from_weights(readings.iter().map(|reading| reading.weight));
     let share = worth.share(n, total);
     let weights: Vec<f64> = readings.iter().map(|reading| reading.weight * share).collect();
     let noise = Noise::new(params.outliers, params.degrees_of_freedom)?;

@@ -301,7 +301,7 @@ impl Structural<'_> {
             return (value, gradient, hessian);
         }
         let variances = self.split(at).1;
-        let (total, worth) = (self.weights.iter().sum::<f64>(), Worth::of(self.weights.iter().copied()));
+        let (total, worth) = (self.weights.iter().sum::<f64>(), Worth::from_weights(self.weights.iter().copied()));
         let taken = ((self.free.len() - self.modes) as f64 + self.degrees_of_modes) * total / (worth.rows * q as f64);
         let taken = taken.min(total - 1.0);
         for o in 0..q {

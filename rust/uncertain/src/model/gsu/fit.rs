@@ -74,7 +74,7 @@ impl ValidParams {
     /// When a hyperplane is no better than w = 0; of steps of SGD nobody knows.
     fn at_zero(&self, data: &GaussianArray, alpha: f64) -> Option<AtZero> {
         let (p, exact) = (&self.0, data.covariances().kind() == Kind::Zero);
-        let rule = AtZero::of(RemoteLoss::Kind(p.loss), alpha, p.fit_intercept, p.options.tol, exact);
+        let rule = AtZero::for_loss(RemoteLoss::Kind(p.loss), alpha, p.fit_intercept, p.options.tol, exact);
         rule.filter(|_| p.solver != SolverKind::Sgd)
     }
 

@@ -63,7 +63,7 @@ pub(in crate::model) fn covariance(
     let stage = |mixture| Stage::new(sums(mixture)?, p, dimension(likelihood, mixture));
     let stage = density.map(stage).transpose()?;
     let weighted = match problem.remote {
-        None => Worth::of(likelihood.weights.iter().copied()).unit.is_none(),
+        None => Worth::from_weights(likelihood.weights.iter().copied()).unit.is_none(),
         Some(remote) => remote.is_weighted(),
     };
     let middle = if weighted || groups.is_some() {

@@ -178,7 +178,7 @@ impl ValidParams {
         let mut naive = truths.naive(problem.rows)?;
         let mut rows: Vec<Weighted> = (0..truths.n).map(|i| problem.row(i)).collect();
         // Weights are relative: standard errors are those of so many rows, or of the repeated rows that weights count.
-        let worth = Worth::of(rows.iter().map(|row| row.weight));
+        let worth = Worth::from_weights(rows.iter().map(|row| row.weight));
         let share = worth.share(rows.len(), rows.iter().map(|row| row.weight).sum());
         rows.iter_mut().for_each(|row| row.weight *= share);
         let coordinates =

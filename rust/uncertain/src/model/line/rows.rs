@@ -66,7 +66,7 @@ impl<'a> LineRows<'a> {
     ) -> Result<Self> {
         let (counted, kept, d) = (rows.rows(), rows.numbers.clone(), mixture.n_features());
         let total: f64 = kept.iter().map(|&i| targets.weight(i)).sum();
-        let worth = Worth::of(kept.iter().map(|&i| targets.weight(i)));
+        let worth = Worth::from_weights(kept.iter().map(|&i| targets.weight(i)));
         let share = worth.share(kept.len(), total);
         let groups: Option<Vec<u32>> = shared.groups.as_ref().map(|g| kept.iter().map(|&i| g[i]).collect());
         clusters::check(groups.as_deref())?;

@@ -15,7 +15,7 @@ use crate::data::Weights;
 use crate::error::Result;
 use crate::loss::LossKind;
 use crate::objective::Problem;
-use crate::solver::{Options, Solution, SolverKind, fit_linear};
+use crate::solver::{Options, Solution, SolverKind, Status, fit_linear};
 use crate::sums::RemoteLoss;
 
 /// By how much a class of all rows is nearer to its plane than one of none, where all planes are w = 0.
@@ -37,7 +37,7 @@ pub(in crate::model) struct AtZero {
 
 impl AtZero {
     /// Of a mean of this loss; `None` for one that has no kink, or none that w = 0 reaches.
-    pub(in crate::model) fn of(
+    pub(in crate::model) fn for_loss(
         loss: RemoteLoss,
         alpha: f64,
         fit_intercept: bool,
@@ -77,7 +77,8 @@ impl AtZero {
     /// Put w = 0 where that is as good, for a class of this share of a weight, unless `keeps`: is it as good?
     pub(super) fn settle_to(self, found: &mut Solution, share: f64, weight: f64, keeps: bool) -> bool {
         let zero = 2.0 * share.min(1.0 - share) * self.cost.map_or(1.0, |c| c * weight);
-        let there = zero > 0.0 && found.objective >= zero * (1.0 - self.tol);
+        let ended = found.status != Status::MaxIterations;
+        let there = ended && zero > 0.0 && found.objective >= zero * (1.0 - self.tol);
         if there && !keeps {
             found.w.fill(0.0);
             found.b = if share > 0.5 { 1.0 } else { -1.0 } + NEARER * share;

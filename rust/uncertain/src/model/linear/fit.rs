@@ -15,10 +15,10 @@
 use std::cell::OnceCell;
 
 use super::at_zero::AtZero;
-use super::{LinearClassifier, scores};
+use super::{LinearClassifier, TwoClasses, positive_classes, scores};
 use crate::control::Control;
 use crate::data::weights::Present;
-use crate::data::{GaussianArray, Labels, RowTargets, Weights};
+use crate::data::{GaussianArray, Labels, Weights};
 use crate::error::Result;
 use crate::model::Calibration;
 use crate::model::folds::Folds;
@@ -26,16 +26,6 @@ use crate::model::platt::Sigmoid;
 use crate::objective::dense_parts;
 use crate::parallel;
 use crate::solver::{FewRows, Solution};
-
-/// Rows of two classes.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::model) struct TwoClasses<'a> {
-    pub data: &'a GaussianArray,
-    /// -1 or +1 per row.
-    pub targets: RowTargets<'a>,
-    /// `None` weighs all alike.
-    pub weights: Option<&'a Weights>,
-}
 
 /// Start of a fold.
 #[derive(Debug)]
@@ -53,11 +43,6 @@ impl NearFold<'_> {
         }
         Ok(self.few.get().and_then(Option::as_ref))
     }
-}
-
-/// The classes on the positive side of a hyperplane: for two classes only the second.
-pub(in crate::model) fn positive_classes(n_classes: usize) -> std::ops::Range<usize> {
-    if n_classes == 2 { 1..2 } else { 0..n_classes }
 }
 
 /// A classifier from `fit`, which separates two classes, and what else it returns for each hyperplane.

@@ -7,8 +7,7 @@
 
 use ndarray::Array2;
 
-use super::fit::positive_classes;
-use super::{AtZero, TwoClasses, scores};
+use super::{AtZero, TwoClasses, positive_classes, scores};
 use crate::control::Control;
 use crate::data::weights::Present;
 use crate::data::{GaussianArray, Labels};

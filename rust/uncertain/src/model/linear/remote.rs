@@ -5,9 +5,7 @@
 //!
 //! Nothing waits for an answer on a thread of a pool: whoever answers may need the pool.
 
-use super::LinearClassifier;
-use super::at_zero::AtZero;
-use super::fit::positive_classes;
+use super::{AtZero, LinearClassifier, positive_classes};
 use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, RowTargets, Weights};
 use crate::error::{Error, Result};
@@ -219,7 +217,7 @@ pub(in crate::model) fn classify(
     let wanted = counts.folds;
     let classes: Vec<usize> = positive_classes(n_classes).collect();
     let total = counts.total(None);
-    let rule = AtZero::of(plan.loss, alpha(total), plan.fit_intercept, plan.options.tol, counts.exact);
+    let rule = AtZero::for_loss(plan.loss, alpha(total), plan.fit_intercept, plan.options.tol, counts.exact);
     let (mut solutions, mut sigmoids) = (vec![], vec![]);
     let each = (TOGETHER / (folds.len() + 1)).max(1);
     for some in classes.chunks(each) {
