@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -69,34 +70,38 @@ def board_of(
     knots = np.array([0.0, 2.0, 3.0]) if len(W) > 1 else np.zeros(3)
     shares = dict(zip(kept, (stacking.hats(knots, len(W)) @ W).T.tolist(), strict=True))
 
-    def entry(name: str, loss: Floats, seconds: float, weights: Sequence[float] = (0.0, 0.0, 0.0)) -> Entry:
+    def entry(name: str, loss: Floats, weights: Sequence[float] = (NAN, NAN, NAN)) -> Entry:
         fourth = NAN if x4 is None or len(loss) <= x4 else held.mean(loss[x4]).value
-        first, weight_x4, weight_x8 = weights
-        family, mean = families.get(name, ""), held.mean(loss[0]).value
-        return Entry(name, family, mean, fourth, first, weight_x4, weight_x8, seconds)
+        return Entry(name, families.get(name, ""), held.mean(loss[0]).value, fourth, *weights)
 
-    entries = [
-        entry(name, loss, held.seconds[name], shares.get(name, (0.0, 0.0, 0.0)))
-        for name, loss in losses.items()
-    ]
-    entries.sort(key=lambda one: one.loss)
+    entries = [entry(name, loss, shares.get(name, (0.0, 0.0, 0.0))) for name, loss in losses.items()]
     own = losses[kept[0]] if len(kept) == 1 else stacked.losses_of("model", metric)
     if len(kept) > 1:
-        entries.append(entry(STACK, own, NAN, (NAN, NAN, NAN)))
+        entries.append(entry(STACK, own))
     if beside is not None and beside.answers:
-        loss = beside.losses_of(SIZES_ONLY, metric)[:1]
-        entries.append(entry(SIZES_ONLY, loss, beside.seconds[SIZES_ONLY], (NAN,) * 3))
-    means = [one for one in entries if one.family.endswith("on means")]
-    gain, means_se = Mean(NAN, NAN), NAN
-    if means:
-        blind = losses[means[0].model][0]
-        gain, means_se = held.mean(blind - own[0]), held.mean(blind).se
-    right = NAN if held.classes is None else 1.0 - held.mean(stacked.losses_of("model", "error")[0]).value
-    return Leaderboard(
+        entries.append(entry(SIZES_ONLY, beside.losses_of(SIZES_ONLY, metric)[:1]))
+    entries.sort(key=lambda one: one.loss)
+    board = Leaderboard(
         tuple(entries), metric, request.effort, request.noise, left_out=tuple(left_out),
-        n_rows=len(np.unique(held.at)), folds=len(held.folds), loss_se=held.mean(own[0]).se,
-        accuracy=float(right), means_se=means_se, gain=gain.value, gain_se=gain.se, no_model=_no_model(held),
+        n_rows=len(np.unique(held.at)), folds=len(held.folds), score=_score(stacked, "model"),
+        loss=held.mean(own[0]), no_model=_no_model(held),
     )  # fmt: skip
+    means = next((one.model for one in entries if one.family.endswith("on means")), None)
+    if means is None:
+        return board
+    blind = losses[means][0]
+    gain = held.paired(blind, own[0])
+    return replace(board, means_score=_score(held, means), means_loss=held.mean(blind), gain=gain)
+
+
+def _score(held: HeldOut, name: str) -> Mean:
+    """The accuracy for classes, and the root mean square error for numbers."""
+    if held.classes is not None:
+        wrong = held.mean(held.losses_of(name, "error")[0])
+        return Mean(1.0 - wrong.value, wrong.se)
+    square = held.mean(held.losses_of(name, "square")[0])
+    root = max(square.value, 1e-300) ** 0.5
+    return Mean(root, square.se / (2.0 * root))
 
 
 def _no_model(held: HeldOut) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -30,12 +29,10 @@ class Boosted:
     name: str
     """Of the step."""
     learners: Sequence[BaseEstimator]
-    seconds: float
 
     @classmethod
     def fit(cls, member: Member, training: TrainingRows, folds: Sequence[Fold]) -> Boosted:
         """The member's learners; UncertainError if it cannot be fitted."""
-        start = time.perf_counter()
         assert member.pipeline is not None
         pipeline, some = for_known_features(clone(member.pipeline), training)
         front = None if len(pipeline.steps) == 1 else some.fitted(Pipeline(pipeline.steps[:-1]))
@@ -46,7 +43,7 @@ class Boosted:
             last, some.rows, some.y, folds, n_trees=None if trees is None else trees // SWIFT,
             **some.step_arguments(last),
         )  # fmt: skip
-        return cls(front, last, pipeline.steps[-1][0], learners, time.perf_counter() - start)
+        return cls(front, last, pipeline.steps[-1][0], learners)
 
     @property
     def n_trees(self) -> int:

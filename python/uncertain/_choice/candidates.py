@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
@@ -71,6 +72,8 @@ FAMILIES = {
 }  # fmt: skip
 
 
+CONSTANT = {False: "the shares of the classes", True: "the mean"}
+"""Boosting that no tree helps."""
 MEANS_ONLY = "means only"
 """The meaning of error bars for a candidate that drops them."""
 
@@ -106,6 +109,8 @@ class Member:
         """Method, meaning where it is not the method's only one, and parameters, for people."""
         if self.name:
             return self.name
+        if self.is_constant:
+            return f"{CONSTANT[is_regressor(self.pipeline)]} for every row: no feature helps"
         given = [f"{name}={_short(value)}" for name, value in self.parameters.items() if name != "tol"]
         own = METHODS[self.method].measurement and self.meaning != MEANS_ONLY
         meaning = [] if own else [self.meaning]
@@ -115,6 +120,8 @@ class Member:
     @property
     def family(self) -> str:
         """Of which kind it is, for people."""
+        if self.is_constant:
+            return CONSTANT[is_regressor(self.pipeline)]
         learner = self.parameters.get("estimator")
         family = FAMILIES[self.method] if learner is None else type(learner).__name__
         return f"{family} on means" if self.meaning == MEANS_ONLY else family
@@ -123,6 +130,11 @@ class Member:
     def is_boosting(self) -> bool:
         """Does it end with the default learner of re-measured rows?"""
         return self.method == "remeasured" and "estimator" not in self.parameters
+
+    @property
+    def is_constant(self) -> bool:
+        """Has it no tree, and answers alike for all rows?"""
+        return self.parameters.get("n_trees") == 0
 
     def with_parameters(self, **changes: object) -> Member:
         """The same with other parameters of its estimator."""

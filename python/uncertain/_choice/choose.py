@@ -13,9 +13,8 @@ comparison (`beside`).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -29,14 +28,14 @@ from .._base.folds import Fold
 from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import GaussianRows, filled_gaussians, like, missing_mask
 from .._data.typing import Floats, Ints
-from .._held_out.engine import NO_TIME, Answer, Candidate, HeldOut, cross_predict, measured
+from .._held_out.engine import NO_TIME, Answer, Candidate, HeldOut, cross_predict, measured, quiet
 from .._held_out.equal import equal_rows
 from .._held_out.fits import for_known_features
 from .._held_out.pace import Pace
 from .._held_out.widths import feature_widths
 from .._rows.training import TrainingRows
 from .._uncertain import effective_n_jobs
-from ..exceptions import ConvergenceWarning, UncertainError, UncertainWarning
+from ..exceptions import UncertainError
 from ..preprocessing import GaussianLogScaler
 from . import weights as stacking
 from .beside import SIZES_TREES, board_of, sizes_alone, without_errors
@@ -188,6 +187,7 @@ class _Choosing:
     ) -> tuple[HeldOut, dict[str, Member]]:
         """Answers about rows held out, and members by name; boosting of copies has one number of trees."""
         names, ready, refused = dict[str, Member](), dict[str, Sequence[Pipeline]](), dict[str, str]()
+        together = _every_fold_has(training, self.ask.keywords["folds"])
         for member in members:
             if not member.is_boosting:
                 names[member.text] = member
@@ -198,7 +198,7 @@ class _Choosing:
                 member = member.with_parameters(n_trees=member.parameters.get("n_trees", self.trees))
                 if not member.parameters["n_trees"]:  # the same constant again
                     continue
-            if not _every_fold_has(training, self.ask.keywords["folds"]):
+            if not together:
                 names[member.text] = member  # whose folds have features of their own
                 continue
             try:
@@ -212,6 +212,8 @@ class _Choosing:
             if counted:
                 self.trees = boosted.n_trees if self.trees is None else self.trees
                 member = member.with_parameters(n_trees=boosted.n_trees)
+                if blind and member.is_constant:
+                    continue
             names[member.text], self.boosted[member.text] = member, boosted
             ready[member.text] = boosted.models
         shared = training.rows is self.ask.keywords["rows"].rows
@@ -221,8 +223,6 @@ class _Choosing:
         }  # fmt: skip
         held = self.ask(asked, ready=ready)
         held.refused.update(refused)
-        for name in ready.keys() & held.seconds.keys():
-            held.seconds[name] += self.boosted[name].seconds
         return held, names
 
     def _with_penalty(self, member: Member, training: TrainingRows) -> Member:
@@ -303,7 +303,7 @@ class _Choosing:
                 refused.append(error)
                 return None
 
-        with _quiet(), ThreadPoolExecutor(self.threads) as pool:
+        with quiet(), ThreadPoolExecutor(self.threads) as pool:
             fitted = list(
                 pool.map(fit, range(len(members))) if self.threads > 1 else map(fit, range(len(members)))
             )
@@ -362,7 +362,7 @@ class _Choosing:
         for member in ordered:
             assert member.pipeline is not None
             try:
-                with _quiet():
+                with quiet():
                     fitted = self.training.fitted(member.pipeline)
             except UncertainError as error:
                 refused.append(error)
@@ -372,15 +372,6 @@ class _Choosing:
             board = Leaderboard((line,), metric, self.request.effort, self.request.noise, why)
             return Choice(self._behind_log(fitted.steps), board, None)
         raise refused[0]
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without warnings of members, whose coefficients nobody reads."""
-    with warnings.catch_warnings():
-        for kind in (ConvergenceWarning, UncertainWarning):
-            warnings.simplefilter("ignore", kind)
-        yield
 
 
 def _rows(law: NormalMixtures, at: Ints) -> NormalMixtures:

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import numpy as np
 
+from .._held_out.means import Mean
+
 if TYPE_CHECKING:
     import polars
 
 STACK, SIZES_ONLY = "stack", "error sizes alone"
-LABELS = {"log_loss": "log loss", "crps": "CRPS"}
+LABELS = {"log_loss": ("accuracy", "log loss"), "crps": ("RMSE", "CRPS")}
+"""What people know, and the loss that models are chosen by."""
 NAN = float("nan")
 
 
@@ -31,8 +34,6 @@ class Entry:
     """Its share in the model for rows as precise as those of the fit."""
     weight_x4: float = NAN
     weight_x8: float = NAN
-    seconds: float = NAN
-    """Of its fits for the choice."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +54,14 @@ class Leaderboard:
     n_groups: int | None = None
     n_together: int = 0
     """Rows that were held out together with rows that equal them."""
-    loss_se: float = NAN
-    accuracy: float = NAN
-    """Of classes, the share of held-out rows whose class was predicted."""
-    means_se: float = NAN
-    """Of the loss of the best candidate without error bars."""
-    gain: float = NAN
-    """By how much the model beats the best candidate without error bars, in loss."""
-    gain_se: float = NAN
+    score: Mean | None = None
+    """Accuracy of the model for held-out rows, or the root mean square of its errors."""
+    loss: Mean | None = None
+    means_score: Mean | None = None
+    """The same of the best candidate without error bars."""
+    means_loss: Mean | None = None
+    gain: Mean | None = None
+    """By how much the model's loss is below it."""
     no_model: float = NAN
     """The loss of the classes' shares, or of one normal law, for every row."""
 
@@ -68,7 +69,7 @@ class Leaderboard:
         """A row for each candidate, the smallest loss first; null for what does not exist."""
         import polars
 
-        names = ("loss", "loss_x4", "weight", "weight_x4", "seconds")
+        names = ("loss", "loss_x4", "weight", "weight_x4")
         columns: dict[str, list[object]] = {"model": [entry.model for entry in self.entries]}
         for name in names:
             values = [getattr(entry, name) for entry in self.entries]
@@ -81,14 +82,13 @@ class Leaderboard:
         """Return labels and texts of lines for `print(model)`."""
         if self.rule:
             return [("model", f"{self.entries[0].model}, {self.rule}")]
-        label, score = LABELS[self.measure], self._of(STACK) or self._members[0]
-        right = "" if np.isnan(self.accuracy) else f"accuracy {self.accuracy:.2f}, "
-        equal = f", {self.n_together:,} with others that equal them" if self.n_together else ""
-        folds = f"{self.n_rows:,} rows{equal}, {self.folds} fold{'s' * (self.folds > 1)}"
+        label, loss = LABELS[self.measure]
+        how = f"{self.folds} folds" if self.folds > 1 else f"{self.n_rows:,} rows"
+        equal = f"; {self.n_together:,} rows with others that equal them" if self.n_together else ""
         lines = [
-            ("model", self.shares()),
-            ("held out", f"{right}{label} {pm(score.loss, self.loss_se)} ({folds})"),
+            (label, f"{_both(self.score, loss, self.loss)} (held out, {how}{equal})"),
             ("without errors", self._without()),
+            ("model", self.shares()),
             ("", self.warning()),
         ]
         if self.left_out:
@@ -103,16 +103,17 @@ class Leaderboard:
             return self._members[0].model
         precise, noisy = self._families(lambda e: e.weight), self._families(lambda e: e.weight_x8)
         if precise == noisy:
-            return f"a stack: {precise}"
-        return f"a stack: for rows as precise as those of the fit {precise}; errors 8 times as large {noisy}"
+            return f"average: {precise}"
+        return f"average: {precise} for rows as precise as these; {noisy} with errors 8 times as large"
 
     def warning(self) -> str:
         """Return the sentence on errors that tell the target without any value; "" if they do not."""
-        sizes, score = self._of(SIZES_ONLY), self._of(STACK) or self._members[0]
-        if sizes is None or not self.no_model - sizes.loss > 0.5 * (self.no_model - score.loss) > 0.0:
+        sizes = next((entry for entry in self.entries if entry.model == SIZES_ONLY), None)
+        known = 0.0 if self.loss is None else self.no_model - self.loss.value
+        if sizes is None or not self.no_model - sizes.loss > 0.5 * known > 0.0:
             return ""
         return (
-            f"error sizes and gaps alone, without any value, have a {LABELS[self.measure]} of "
+            f"error sizes and gaps alone, without any value, have a {LABELS[self.measure][1]} of "
             f"{sizes.loss:.3g} (no model: {self.no_model:.3g}): they may tell the target by themselves"
         )
 
@@ -121,31 +122,35 @@ class Leaderboard:
         """Those that have a share in the model."""
         return [e for e in self.entries if max(e.weight, e.weight_x8) > 0.0] or self.entries[:1]
 
-    def _of(self, model: str) -> Entry | None:
-        return next((entry for entry in self.entries if entry.model == model), None)
-
     def _families(self, weight: Callable[[Entry], float]) -> str:
         sums: dict[str, float] = {}
         for entry in self._members:
             sums[entry.family] = sums.get(entry.family, 0.0) + weight(entry)
         order = sorted((item for item in sums.items() if item[1] >= 0.005), key=lambda item: -item[1])
-        return ", ".join(f"{family} {100 * share:.0f} %" for family, share in order)
+        if len(order) == 1:
+            return f"{order[0][0]} alone"
+        return ", ".join(f"{share:.2f} {family}" for family, share in order)
 
     def _without(self) -> str:
         """Return what error bars gain."""
-        means = next((entry for entry in self.entries if entry.family.endswith("on means")), None)
-        if means is None or np.isnan(self.gain):
+        if self.gain is None:
             return ""
         if all(entry.family.endswith("on means") for entry in self._members):
             return "this model: candidates with error bars are not better"
-        verb = "gain" if self.gain >= 0 else "cost"
-        loss, gain = pm(means.loss, self.means_se), pm(abs(self.gain), self.gain_se)
-        return f"{LABELS[self.measure]} {loss}: error bars {verb} {gain}"
+        verb, loss = "gain" if self.gain.value >= 0 else "cost", LABELS[self.measure][1]
+        gain = pm(abs(self.gain.value), self.gain.se)
+        return f"{_both(self.means_score, loss, self.means_loss)}: error bars {verb} {gain}"
 
 
-def pm(value: float, se: float, sign: str = "") -> str:
-    """A value and its standard error, to two digits of the latter; "-" for no value."""
+def _both(score: Mean | None, label: str, loss: Mean | None) -> str:
+    """The score that people know, and the loss."""
+    assert score is not None and loss is not None
+    return f"{pm(*score, digits=1)}    {label} {pm(*loss)}"
+
+
+def pm(value: float, se: float, sign: str = "", digits: int = 2) -> str:
+    """A value and its standard error, to so many digits of the latter; "-" for no value."""
     if not se > 0:
         return "-" if np.isnan(value) else f"{value:{sign}.4g}"
-    places = min(max(1 - int(np.floor(np.log10(se))), 0), 6)
+    places = min(max(digits - 1 - int(np.floor(np.log10(se))), 0), 6)
     return f"{value:{sign}.{places}f} ± {se:.{places}f}"

@@ -8,10 +8,10 @@ they answered about the same rows.
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -91,7 +91,6 @@ class HeldOut:
     answers: dict[str, list[Answer]] = field(default_factory=dict)
     """By candidate, for every size of errors."""
     models: dict[str, list[Pipeline]] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     """Why candidates have no answers."""
 
@@ -180,9 +179,9 @@ class HeldOut:
         """The mean over rows held out and its standard error, by weights and groups."""
         return weighted_mean(self._of_rows(losses), self.training.counts, self.training.groups)
 
-    def paired(self, a: str, b: str, metric: str, size: int = 0) -> Mean:
-        """By how much the loss of `a` exceeds that of `b` on the same rows."""
-        return self.mean(self.losses_of(a, metric)[size] - self.losses_of(b, metric)[size])
+    def paired(self, a: Floats, b: Floats) -> Mean:
+        """By how much losses `a` exceed losses `b` of the same rows."""
+        return self.mean(a - b)
 
     def _of_rows(self, losses: Floats) -> Floats:
         """Means over repeats, (n,); NaN for rows that were never held out."""
@@ -194,7 +193,6 @@ class HeldOut:
         """Add candidates that answered for the same readings."""
         self.answers.update(others.answers)
         self.models.update(others.models)
-        self.seconds.update(others.seconds)
 
     def only(self, name: str, answers: list[Answer] | None = None) -> HeldOut:
         """Held-out predictions of one candidate, "model"; `answers`: that combine those of several."""
@@ -249,26 +247,25 @@ def cross_predict(
     held = HeldOut(rows, folds, tuple(factors), at, [one[at] for one in readings], classes)
     jobs = [(name, k) for name in candidates for k in range(len(folds))]
 
-    def run(job: tuple[str, int]) -> tuple[Pipeline, list[Answer], float] | str:
+    def run(job: tuple[str, int]) -> tuple[Pipeline, list[Answer]] | str:
         name, k = job
         if name in held.refused or deadline.left(share) == 0.0:
             return NO_TIME
-        start, candidate = time.perf_counter(), candidates[name]
+        candidate = candidates[name]
         own = candidate.training or rows
         try:
             with deadline.stops(share):
                 made = (ready or {}).get(name, ())
                 model = made[k] if k < len(made) else fit_fold(candidate.pipeline, own, folds[k])
                 seen = readings if candidate.training is None else [own.rows] * len(readings)
-                beside = own.take(tests[k])
+                alone = own.offset is None and own.modes is None
+                beside = None if alone else own.take(tests[k])
                 answers = [ask(model, each[tests[k]], classes, own.rows, beside) for each in seen]
         except UncertainError as error:
             return str(error)
-        return model, answers, time.perf_counter() - start
+        return model, answers
 
-    with warnings.catch_warnings(), ThreadPoolExecutor(threads) as pool:
-        for kind in (ConvergenceWarning, UncertainWarning):
-            warnings.simplefilter("ignore", kind)
+    with quiet(), ThreadPoolExecutor(threads) as pool:
         try:
             results = pool.map(run, jobs) if threads > 1 else map(run, jobs)
             done: dict[str, list[Any]] = {}
@@ -283,11 +280,19 @@ def cross_predict(
             raise
     for name, parts in done.items():
         if name not in held.refused:
-            held.models[name] = [model for model, _, _ in parts]
-            by_fold = [answers for _, answers, _ in parts]
+            held.models[name] = [model for model, _ in parts]
+            by_fold = [answers for _, answers in parts]
             held.answers[name] = [_joined(each) for each in zip(*by_fold, strict=True)]
-            held.seconds[name] = sum(seconds for _, _, seconds in parts)
     return held
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without warnings of candidates, whose coefficients nobody reads."""
+    with warnings.catch_warnings():
+        for kind in (ConvergenceWarning, UncertainWarning):
+            warnings.simplefilter("ignore", kind)
+        yield
 
 
 def labelled(training: TrainingRows) -> Booleans:
@@ -301,10 +306,11 @@ def labelled(training: TrainingRows) -> Booleans:
 
 
 def ask(
-    model: Pipeline, rows: GaussianRows, classes: Labels | None, of_fit: GaussianRows, beside: TrainingRows
-) -> Answer:
-    """Predictions of a fitted pipeline; `of_fit`: rows that say how far features spread; `beside`: offsets
-    and modes of the rows."""
+    model: Pipeline, rows: GaussianRows, classes: Labels | None, of_fit: GaussianRows,
+    beside: TrainingRows | None,
+) -> Answer:  # fmt: skip
+    """Predictions of a fitted pipeline; `of_fit`: rows that say how far features spread; `beside`: the rows
+    with offsets or modes, where they have some."""
     if classes is not None:
         shares = class_shares(model, rows, classes)
         predicted = shares.argmax(axis=1)
@@ -314,8 +320,7 @@ def ask(
             predicted = np.where(classes[codes] == labels, codes, predicted)
         return Answer(predicted, shares)
     found = left_open(model, rows, feature_widths(model, of_fit))
-    alone = beside.offset is None and beside.modes is None
-    mean = found.mean if alone else predict_beside(model, rows, beside)
+    mean = found.mean if beside is None else predict_beside(model, rows, beside)
     if not np.isfinite(mean).all():
         raise UncertainError("its predictions are not finite")
     law, parts = density_of_rows(model, rows) if has_density(model) else None, found.parts
@@ -350,20 +355,13 @@ def _joined(answers: Sequence[Answer]) -> Answer:
         None if values[0] is None else np.concatenate(values)
         for values in zip(*(answer[:3] for answer in answers), strict=True)
     ]
-    law = None
-    if laws:
-        most = max(law.weights.shape[1] for law in laws)
-        law = NormalMixtures(
-            *(
-                np.concatenate([_filled(law[place], most, fill) for law in laws])
-                for place, fill in enumerate((0.0, 0.0, 1.0))
-            )
-        )
+    most = max((law.weights.shape[1] for law in laws), default=0)
+    parts = [
+        [np.pad(each, ((0, 0), (0, most - each.shape[1])), constant_values=fill) for each in values]
+        for values, fill in zip(zip(*laws, strict=True), (0.0, 0.0, 1.0), strict=bool(laws))
+    ]
+    law = NormalMixtures(*map(np.concatenate, parts)) if laws else None
     return Answer(*arrays, law)  # type: ignore[arg-type, call-arg]
-
-
-def _filled(values: Floats, most: int, fill: float) -> Floats:
-    return np.pad(values, ((0, 0), (0, most - values.shape[1])), constant_values=fill)
 
 
 def read_again(

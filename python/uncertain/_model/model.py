@@ -711,9 +711,8 @@ class Model:
 
         Columns: ``model``, the method with its meaning and parameters; ``loss``, the mean log loss (of
         regressions the CRPS) of held-out rows as they are, and ``loss_x4`` with errors four times as large;
-        ``weight``, the share in the model for rows as precise as those of the fit, and ``weight_x4``;
-        ``seconds`` of all fits. The last rows are the stack itself, the best candidate without error bars,
-        and the sizes of errors without any value.
+        ``weight``, the share in the model for rows as precise as those of the fit, and ``weight_x4``. The
+        stack itself, and the sizes of errors without any value, have no weight.
         """
         return None if self._leaderboard is None else self._leaderboard.frame()
 

@@ -20,8 +20,7 @@ from .._choice.candidates import Member, Request
 from .._choice.choose import choose
 from .._choice.leaderboard import Leaderboard
 from .._choice.logarithms import Transform, check_transform, softening_for
-from .._choice.methods import AUTO, METHODS, make_estimator
-from .._choice.settings import checked_noise, re_measured_in, settings_of_choice, to_seed
+from .._choice.methods import AUTO, METHODS, checked_noise, factors_of, make_estimator, seed_of, settings_of
 from .._choice.steps import Softening, steps_with, takes_gaps, takes_limits, takes_shapes
 from .._data.choices import OPTIONS, Arms, Effort, HandleUnknown, Meaning, OnMissing, Task
 from .._data.options import check_options, refuse_if
@@ -103,7 +102,7 @@ class Plan:
             raise ParameterError(f"scale={self.scale!r}: must be True or False")
         if self.is_choice:
             noise = None if self.noise is None else checked_noise(self.noise)
-            return replace(self, noise=noise, params=settings_of_choice(self.params))
+            return replace(self, noise=noise, params=settings_of(self.params))
         family = self.params.get("family")
         if self.method == "law" and self.task == "auto" and (family is not None or "curve" in self.params):
             task: Task = "classification" if family in OF_CLASSES else "regression"
@@ -120,7 +119,7 @@ class Plan:
             f'noise={self.noise!r}: method="{self.method}" learns from the errors as they are; only '
             '"remeasured" is fitted to a range of errors, and "auto" chooses by one',
         )
-        return replace(self, noise=noise, params=re_measured_in(noise, self.params))
+        return replace(self, noise=noise, params=factors_of(noise, self.params))
 
     def settled(self, *, regression: bool) -> Self:
         """The plan for targets that are numbers, or classes."""
@@ -244,7 +243,7 @@ class Plan:
             rows=some.rows, y=some.y, regression=self.regression, meaning=self.meaning, usual=self.usual,
             softening=softening, n_rows=len(rows),
             effort=self.effort, scale=self.scale, impute=self._imputes(rows), noise=self.noise,
-            random_state=to_seed(self.random_state), settings=self.params, target_scale=self.target_scale,
+            random_state=seed_of(self.random_state), settings=self.params, target_scale=self.target_scale,
             limits=bool(reader.columns.flags),
             target_limits=some.y_limit is not None, able=None if whole else able,
         )  # fmt: skip

@@ -156,10 +156,9 @@ def _ask(
     pace.begin(len(folds), len(main) + len(others))
     ask, ready = partial(cross_predict, rows=training, heard=pace.step), dict[str, list[Pipeline]]()
     if design.max_seconds is not None:
-        first = ask(main, folds=folds[:1])
+        first = ask(main, folds=folds[:1], heard=lambda task, fold: None)
         ready = first.models
-        of_fold = max(sum(first.seconds.values()), 1e-9)
-        folds = folds[: 1 + int((deadline.left() or 0.0) / of_fold)]
+        folds = folds[: 1 + int((deadline.left() or 0.0) / max(pace.seconds, 1e-9))]
     held = ask(main, folds=folds, ready=ready)
     for name, reason in held.refused.items():
         raise UncertainError(f"{name}: {reason}")
@@ -190,9 +189,9 @@ class _Tables:
         return measured(held.laws(name, held.spread(name))[0], held.target_std)
 
     def scores(self) -> pl.DataFrame:
-        mean = self.held.mean
+        mean, paired = self.held.mean, self.held.paired
         rows = [
-            (name, measure, *mean(values), *mean(values - self.values[MODEL, measure]))
+            (name, measure, *mean(values), *paired(values, self.values[MODEL, measure]))
             for (name, measure), values in self.values.items()
         ]
         return _frame(rows, "candidate measure", "score score_se difference difference_se")
@@ -202,7 +201,7 @@ class _Tables:
         for names in ({meaning: MODEL}, {each: f"{LINEAR}{each}" for each in MEANINGS}):
             pair = [self.values.get((names.get(each, each), scoring.name)) for each in MEANINGS]
             if pair[0] is not None and pair[1] is not None:
-                return self.held.mean(scoring.sign * (pair[0] - pair[1]))
+                return self.held.paired(scoring.sign * pair[0], scoring.sign * pair[1])
         return None
 
     def by_error_size(self, measure: Measure) -> pl.DataFrame:
