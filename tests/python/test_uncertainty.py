@@ -46,10 +46,10 @@ def test_moved_images_have_the_covariance(move: str) -> None:
         X = uncertainty.translation(blob(1.0, -0.5)[None], (0.3, 0.15))
     elif move == "rotation":
         draws = [blob(0.0, 0.0, turn=0.4 + 0.08 * a) for a, _ in t]
-        X = uncertainty.rotation(blob(0.0, 0.0, turn=0.4)[None], 0.08)
+        X = uncertainty.translation(blob(0.0, 0.0, turn=0.4)[None], 0.0, rotation=0.08)
     else:
         draws = [blob(0.0, 0.0, width=5.0 * (1 + 0.05 * a)) for a, _ in t]
-        X = uncertainty.scaling(blob(0.0, 0.0)[None], 0.05)
+        X = uncertainty.translation(blob(0.0, 0.0)[None], 0.0, scaling=0.05)
     expected = sample_covariance(np.array(draws).reshape(len(t), -1))
     got = X.covariances()[0]
     # First order and central differences: a few percent at these widths.
@@ -59,15 +59,15 @@ def test_moved_images_have_the_covariance(move: str) -> None:
 
 def test_moves_add_up_and_flat_images_are_the_same() -> None:
     images = np.random.default_rng(1).normal(size=(3, 5, 4))
-    together = uncertainty.image_moves(images, translation=0.5, rotation=0.1, scaling=0.2)
+    together = uncertainty.translation(images, 0.5, rotation=0.1, scaling=0.2)
     parts = [
         uncertainty.translation(images, 0.5),
-        uncertainty.rotation(images, 0.1),
-        uncertainty.scaling(images, 0.2),
+        uncertainty.translation(images, 0.0, rotation=0.1),
+        uncertainty.translation(images, 0.0, scaling=0.2),
     ]
     np.testing.assert_allclose(together.covariances(), sum(p.covariances() for p in parts), atol=1e-14)
     assert uncertainty.translation(images.reshape(3, 20), 0.5, shape=(5, 4)) == parts[0]
-    assert uncertainty.image_moves(images).kind == "zero"
+    assert uncertainty.translation(images, 0.0).kind == "zero"
 
 
 # -- linear maps, correlations

@@ -7,7 +7,7 @@ reading lies from the unknown true value (standard error of a mean, error bars o
 
 from ._arrow import from_arrow, register_arrow_types
 from ._draws import from_draws, from_pdf, from_quantiles
-from ._images import image_moves, rotation, scaling, translation
+from ._images import translation
 from ._intervals import from_bounds, from_standard_errors
 from ._linear import from_correlations, from_uncertainties, propagate
 from ._replicates import from_replicates
@@ -23,11 +23,8 @@ __all__ = [
     "from_replicates",
     "from_standard_errors",
     "from_uncertainties",
-    "image_moves",
     "propagate",
     "register_arrow_types",
-    "rotation",
-    "scaling",
     "translation",
     "welch",
 ]

@@ -22,29 +22,39 @@ from ..exceptions import ShapeError
 
 
 def translation(
-    images: ArrayLike, sigma: float | Sequence[float] = 1.0, *, shape: tuple[int, int] | None = None
+    images: ArrayLike,
+    sigma: float | Sequence[float] = 1.0,
+    *,
+    rotation: float = 0.0,
+    scaling: float = 0.0,
+    shape: tuple[int, int] | None = None,
 ) -> GaussianArray:
-    """Images that may be shifted by N(0, sigma^2) pixels; rank 2.
+    """Images that may be shifted by N(0, sigma^2) pixels, turned and scaled a little.
 
     .. code-block:: text
 
-        S = F F',    F = [sigma_row dx/drow, sigma_col dx/dcol]
+        S = F F',    F = [sigma_row dx/drow, sigma_col dx/dcol,
+                          rotation (c dx/drow - r dx/dcol), scaling (r dx/drow + c dx/dcol)]
 
-    A first-order expansion: good while sigma is below the scale on which the image changes (blur sharp images
-    first, or expect an S that is too narrow where edges move by whole pixels). The covariance is spread.
+    with r, c the distances from the centre in pixels. A first-order expansion: good while sigma is below the
+    scale on which the image changes (blur sharp images first, or expect an S that is too narrow where edges
+    move by whole pixels). The covariance is spread.
 
     Parameters
     ----------
     images : array-like of shape (n, height, width), or (n, height * width) with `shape`
     sigma : float or (row, column)
         Standard deviation of the shift, in pixels, >= 0.
+    rotation, scaling : float
+        Standard deviations of a turn about the centre, in radians, and of the relative change of the size.
     shape : (height, width), optional
         For flat images.
 
     Returns
     -------
     GaussianArray
-        n rows of height * width features, row-major, low-rank covariances.
+        n rows of height * width features, row-major, low-rank covariances (rank <= 4: a column of F for each
+        standard deviation > 0; exact points if all are 0).
 
     Raises
     ------
@@ -63,76 +73,9 @@ def translation(
     >>> translation(ramp, 0.5).trace()  # 12 pixels, each of variance 0.5^2
     array([3.])
     """
-    return image_moves(images, translation=sigma, shape=shape)
-
-
-def rotation(images: ArrayLike, sigma: float, *, shape: tuple[int, int] | None = None) -> GaussianArray:
-    """Return images turned about their centre by N(0, sigma^2) radians; rank 1.
-
-    ``F = sigma (c dx/drow - r dx/dcol)`` with r, c the distances from the centre in pixels. See `translation`
-    for the arguments and limits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uncertain.uncertainty import rotation
-    >>> ramp = np.tile(np.arange(3.0), (1, 3, 1))  # brighter by 1 per column
-    >>> turned = rotation(ramp, 0.1).covariances()[0].diagonal()
-    >>> turned.reshape(3, 3).round(3)  # the middle row does not change
-    array([[0.01, 0.01, 0.01],
-           [0.  , 0.  , 0.  ],
-           [0.01, 0.01, 0.01]])
-    """
-    return image_moves(images, rotation=sigma, shape=shape)
-
-
-def scaling(images: ArrayLike, sigma: float, *, shape: tuple[int, int] | None = None) -> GaussianArray:
-    """Return images scaled about their centre by 1 + N(0, sigma^2); rank 1.
-
-    ``F = sigma (r dx/drow + c dx/dcol)`` with r, c the distances from the centre in pixels. See `translation`
-    for the arguments and limits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uncertain.uncertainty import scaling
-    >>> ramp = np.tile(np.arange(3.0), (1, 3, 1))  # brighter by 1 per column
-    >>> scaling(ramp, 0.1).covariances()[0].diagonal()[:3].round(3)  # the middle column does not change
-    array([0.01, 0.  , 0.01])
-    """
-    return image_moves(images, scaling=sigma, shape=shape)
-
-
-def image_moves(
-    images: ArrayLike,
-    *,
-    translation: float | Sequence[float] = 0.0,
-    rotation: float = 0.0,
-    scaling: float = 0.0,
-    shape: tuple[int, int] | None = None,
-) -> GaussianArray:
-    """Return images under independent small shifts, turns and zooms.
-
-    Parameters
-    ----------
-    images : array-like of shape (n, height, width), or (n, height * width) with `shape`
-    translation : float or (row, column)
-        Standard deviation in pixels, as in :func:`translation`.
-    rotation : float
-        Standard deviation in radians, as in :func:`rotation`.
-    scaling : float
-        Standard deviation of the relative change, as in :func:`scaling`.
-    shape : (height, width), optional
-        For flat images.
-
-    Returns
-    -------
-    GaussianArray
-        Low-rank covariances of rank <= 4; exact points if every standard deviation is 0.
-    """
     pixels = _pixels(images, shape)
     n, height, width = pixels.shape
-    row_sigma, col_sigma = _pair(translation, "translation")
+    row_sigma, col_sigma = _pair(sigma, "sigma")
     turn, zoom = _spread(rotation, "rotation"), _spread(scaling, "scaling")
     along_row, along_col = np.gradient(pixels, axis=(1, 2))
     r = (np.arange(height) - (height - 1) / 2)[:, None]
