@@ -14,21 +14,8 @@ from conftest import random_covariances
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, multiple, rule
-from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import (
-    GridSearchCV,
-    KFold,
-    StratifiedKFold,
-    cross_val_predict,
-    cross_val_score,
-    train_test_split,
-)
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import resample, shuffle
 
 from uncertain import GaussianArray
 
@@ -132,15 +119,6 @@ def test_other_layouts_are_converted_once(convert: Callable[..., object], rng: n
     assert_array_equal(GaussianArray(convert(x)).means, wanted)  # type: ignore[arg-type]
 
 
-def test_collapse(case: tuple[GaussianArray, np.ndarray]) -> None:
-    g, dense = case
-    eye = np.eye(D)
-    assert not g.collapse("zero").covariances().any()
-    assert_allclose(g.collapse("diagonal").covariances(), dense * eye, rtol=1e-10, atol=1e-12)
-    isotropic = np.trace(dense, axis1=1, axis2=2)[:, None, None] / D * eye
-    assert_allclose(g.collapse("isotropic").covariances(), isotropic, rtol=1e-10, atol=1e-12)
-
-
 def test_samples_have_the_right_moments(rng: np.random.Generator) -> None:
     for kind in KINDS:
         g, dense = make(kind, rng)
@@ -185,21 +163,6 @@ def test_pickles_and_copies_are_equal(case: tuple[GaussianArray, np.ndarray], pr
     assert g != g[::-1] and g != g[1:] and g != "g"
 
 
-def test_arrow_round_trip(case: tuple[GaussianArray, np.ndarray]) -> None:
-    import polars as pl
-
-    g, dense = case
-    pieces = GaussianArray.concat([g[:2], g[5:]])  # several chunks
-    for array, cov in ((g, dense), (pieces, np.concatenate([dense[:2], dense[5:]]))):
-        frame = pl.DataFrame(array)
-        assert frame.columns == array.to_arrow().column_names
-        assert_array_equal(frame["mean"].to_numpy(), array.means)
-        roles = {name: frame[name].to_numpy() for name in frame.columns if name != "mean"}
-        roles = {k: v[:, 0] if k in ("std", "var") and v.shape[1:] == (1,) else v for k, v in roles.items()}
-        assert_allclose(GaussianArray(array.means, **roles).covariances(), cov, rtol=1e-10, atol=1e-12)
-    assert pl.DataFrame(g[:0]).height == 0
-
-
 def test_arrow_export_points_into_numpy_memory(rng: np.random.Generator) -> None:
     x = rng.normal(size=(N, D))
     table = GaussianArray(x, std=np.abs(x)).to_arrow()
@@ -217,49 +180,6 @@ def test_error_bars_are_not_dropped_silently(rng: np.random.Generator) -> None:
         hash(g)
     with pytest.raises(AttributeError, match="cannot be changed"):
         g.means = 1  # type: ignore[misc]
-
-
-class Nearest(ClassifierMixin, BaseEstimator):
-    """A toy that insists on a GaussianArray whose covariances still belong to their rows."""
-
-    def __init__(self, shrink: float = 0.0) -> None:
-        self.shrink = shrink
-
-    def fit(self, X: GaussianArray, y: np.ndarray) -> Nearest:
-        self._check(X)
-        self.classes_ = np.unique(y)
-        self.centres_ = np.array([X.means[y == c].mean(axis=0) for c in self.classes_]) * (1 - self.shrink)
-        return self
-
-    def predict(self, X: GaussianArray) -> np.ndarray:
-        self._check(X)
-        distance = np.linalg.norm(X.means[:, None] - self.centres_, axis=2)
-        return self.classes_[distance.argmin(axis=1)]
-
-    def _check(self, X: GaussianArray) -> None:
-        assert isinstance(X, GaussianArray)
-        assert_allclose(X.trace(), X.means[:, 0] ** 2, rtol=1e-12)
-
-
-def test_scikit_learn_cuts_it_without_metadata_routing(rng: np.random.Generator) -> None:
-    n = 60
-    y = np.repeat(["a", "b"], n // 2)
-    x = rng.normal(size=(n, 2)) + 3.0 * (y == "b")[:, None]
-    std = np.zeros((n, 2))
-    std[:, 1] = np.abs(x[:, 0])  # trace = x_0^2: lets the toy see rows and covariances part ways
-    g = GaussianArray(x, std=std)
-    assert cross_val_score(Nearest(), g, y, cv=5).mean() > 0.9
-    assert cross_val_predict(Nearest(), g, y, cv=KFold(3, shuffle=True, random_state=0)).shape == (n,)
-    with parallel_config("threading"):  # what goes to processes is pickled, as above
-        search = GridSearchCV(Nearest(), {"shrink": [0.0, 0.5]}, cv=StratifiedKFold(3), n_jobs=2).fit(g, y)
-    assert search.best_score_ > 0.9
-    pipeline = make_pipeline(FunctionTransformer(), Nearest())
-    assert cross_val_score(pipeline, g, y).mean() > 0.9
-    train, test, _, _ = train_test_split(g, y, test_size=0.25, stratify=y, random_state=0)
-    assert len(train) == 45 and len(test) == 15
-    assert_allclose(train.trace(), train.means[:, 0] ** 2)
-    assert len(shuffle(g, random_state=0)) == n
-    assert len(resample(g, n_samples=10, random_state=0)) == 10
 
 
 STATES = ("zero", "isotropic", "diagonal", "full", "shared", "low-rank", "low-rank+diagonal")

@@ -195,21 +195,6 @@ def test_refused() -> None:
         few.predict_distribution(numbers)
 
 
-@pytest.mark.parametrize("method", ["gsu", "kernel", "huber"])
-def test_in_model_files(method: Any, tmp_path: Path) -> None:
-    path = tmp_path / "model.safetensors"
-    for classes in (False, True):
-        table = linear(500, 0, classes=classes)
-        model = uncertain.fit(table, target="y", method=method)
-        model.save(path)
-        loaded = uncertain.load(path)
-        if classes:
-            assert loaded.predict_set(table).to_list() == model.predict_set(table).to_list()
-        else:
-            assert_allclose(loaded.predict_interval(table), model.predict_interval(table), rtol=1e-12)
-            assert_allclose(loaded.predict_distribution(table), model.predict_distribution(table))
-
-
 SIGMA = 0.4
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from catalogues import KINDS, of_kind
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import log_likelihood
 from scipy.special import ndtr
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 
@@ -46,25 +45,6 @@ def test_without_noise_it_is_qda_with_maximum_likelihood(truth: np.ndarray, labe
     assert_allclose(ours.predict_proba(truth), theirs.predict_proba(truth), atol=0.03)
 
 
-@pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize("components", [1, 2])
-def test_probabilities_are_those_of_the_model(
-    truth: np.ndarray, labels: np.ndarray, rng: np.random.Generator, shared: bool, components: int
-) -> None:
-    std = rng.uniform(0.1, 3, size=(N, D))
-    X = GaussianArray(truth + std * rng.normal(size=(N, D)), std=std)
-    model = GaussianDiscriminant(shared, components, priors=[1, 2, 1], tol=1e-4, random_state=0).fit(
-        X, labels
-    )
-    laws = zip(model.weights_, model.means_, model.covariances_, strict=True)
-    joint = model.priors_ * np.exp(np.stack([log_likelihood(X[:40], *law) for law in laws], axis=1))
-    assert_allclose(model.priors_, [0.25, 0.5, 0.25])
-    assert_allclose(model.predict_proba(X[:40]), joint / joint.sum(axis=1, keepdims=True), atol=1e-10)
-    assert_array_equal(model.predict(X[:40]), model.classes_[joint.argmax(axis=1)])
-    assert np.all(np.diff(model.log_likelihoods_) >= 0)
-    assert_allclose(model.decision_function(X), model.predict_log_proba(X))
-
-
 def simulated(n: int, by_class: float, seed: int) -> tuple[GaussianArray, np.ndarray]:
     """Two classes 0.8 apart in 4 features; class 1 has noise `by_class` times as large."""
     rng = np.random.default_rng(seed)
@@ -72,16 +52,6 @@ def simulated(n: int, by_class: float, seed: int) -> tuple[GaussianArray, np.nda
     std = np.where(y[:, None] == 1, by_class, 1.0) * np.exp(0.7 * rng.normal(size=(n, 4)))
     z = rng.normal(size=(n, 4)) + 0.8 * y[:, None]
     return GaussianArray(z + std * rng.normal(size=(n, 4)), std=std), y
-
-
-def test_probabilities_are_calibrated() -> None:
-    """Of the rows given p, a share p is of class 1, whatever their noise."""
-    (X, y), (new, truth) = simulated(2000, 1.0, 1), simulated(8000, 1.0, 2)
-    probabilities = GaussianDiscriminant().fit(X, y).predict_proba(new)[:, 1]
-    for low, high in ((0.0, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 1.0)):
-        inside = (probabilities >= low) & (probabilities < high)
-        share, error = truth[inside].mean(), 0.5 / np.sqrt(inside.sum())
-        assert abs(share - probabilities[inside].mean()) < 3 * error + 0.02
 
 
 def test_finds_the_true_values_where_the_noise_depends_on_the_class() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import pickle
 import runpy
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -120,16 +121,16 @@ def test_a_gap_is_infinite_noise(kind: str, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("k", [1, 2])
-def test_em_with_gaps_is_numpys(k: int) -> None:
+@pytest.mark.parametrize(("kind", "k"), [(GaussianDenoiser, 1), (GaussianDenoiser, 2), (GaussianImputer, 1)])
+def test_em_with_gaps_is_numpys(kind: Any, k: int) -> None:
     """Eight steps from where the second one is; a single T is divided by n - d - 1."""
     step = runpy.run_path(str(FOLDER / "gaps.py"))["step"]
     rows = golden_rows()
     x = np.where(rows.missing, np.nan, rows.gaussians.means)
     s = rows.gaussians.covariances()
 
-    def fit(steps: int) -> GaussianDenoiser:
-        return GaussianDenoiser(k, tol=0, max_iter=steps, acceleration=None, random_state=1).fit(rows)
+    def fit(steps: int) -> Any:
+        return kind(k, tol=0, max_iter=steps, acceleration=None, random_state=1).fit(rows)
 
     first, last = fit(2), fit(10)
     expected = (first.weights_, first.means_, first.covariances_)
@@ -344,12 +345,14 @@ def test_denoised_gaps_are_honest_where_the_chain_counts_the_prior_twice() -> No
     assert np.mean((z - Z.means)[gappy] ** 2) < np.mean((z - fitted.means)[gappy] ** 2)
 
 
-def test_denoised_gaps_are_honest_on_average_with_few_rows() -> None:
-    """Where noise hides a nearly singular T, as for the imputer: as good as under the true distribution."""
+@pytest.mark.parametrize("kind", [GaussianDenoiser, GaussianImputer])
+def test_error_bars_of_gaps_are_honest_on_average_with_few_rows(kind: Any) -> None:
+    """Where noise hides a nearly singular T, of which maximum likelihood alone would be too sure: as good as
+    under the true distribution."""
     learned, known = [], []
     for seed in range(40):
         z, truth, rows = hidden_truth(seed)
-        model = GaussianDenoiser().fit(rows)
+        model = kind().fit(rows)
         for spreads in (learned, known):
             Z = model.transform(rows)
             variances = np.diagonal(Z.covariances(), axis1=1, axis2=2)
@@ -359,8 +362,8 @@ def test_denoised_gaps_are_honest_on_average_with_few_rows() -> None:
     assert abs(np.mean(learned) - np.mean(known)) < 0.05
 
 
-def test_probabilities_of_rows_with_gaps_are_calibrated() -> None:
-    """Of the rows with gaps given p, a share p is of class 1."""
+def test_probabilities_are_calibrated() -> None:
+    """Of the rows given p, with gaps or without, a share p is of class 1."""
 
     def draw(n: int, seed: int) -> tuple[Incomplete, np.ndarray]:
         _, rows = simulated(n, seed)
@@ -371,8 +374,9 @@ def test_probabilities_of_rows_with_gaps_are_calibrated() -> None:
     (X, y), (new, truth) = draw(2000, 1), draw(8000, 2)
     gappy = new.missing.any(axis=1)
     probabilities = GaussianDiscriminant().fit(X, y).predict_proba(new)[:, 1]
-    for low, high in ((0.0, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 1.0)):
-        inside = gappy & (probabilities >= low) & (probabilities < high)
+    ranges = ((0.0, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 1.0))
+    for rows, (low, high) in product((gappy, ~gappy), ranges):
+        inside = rows & (probabilities >= low) & (probabilities < high)
         share, error = truth[inside].mean(), 0.5 / np.sqrt(inside.sum())
         assert abs(share - probabilities[inside].mean()) < 3 * error + 0.02
 

@@ -99,6 +99,11 @@ def test_minimum_and_certificate(kind: str, solver: Any, fit_intercept: bool) ->
     check_bound(model.objective_, model.optimality_gap_, best)
     assert model.coef_.shape == (1, 4) and model.intercept_.shape == (1,)
     assert fit_intercept or model.intercept_[0] == 0.0
+    mean, std = model.decision_distribution(X)
+    np.testing.assert_array_equal(model.decision_function(X), mean)
+    np.testing.assert_allclose(mean, X.means @ model.coef_[0] + model.intercept_[0], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(std, np.sqrt((X.covariances() @ model.coef_[0]) @ model.coef_[0]), rtol=1e-10)
+    assert not model.decision_distribution(np.asarray(X.means))[1].any()
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -157,13 +162,16 @@ def test_sgd_comes_near_the_minimum() -> None:
     assert not np.array_equal(model.coef_, other.coef_)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_exact_answers_do_not_depend_on_the_seed(kernel: Any) -> None:
-    rng = np.random.default_rng(0)  # enough rows for the start on a sample of them
-    y = np.arange(20_000 if kernel == "linear" else 2_000) % 2
-    means = rng.normal(size=(len(y), 4)) + y[:, None]
-    X = GaussianArray(means, std=rng.uniform(0.1, 1.0, means.shape))
-    for estimator, target in ((GSUClassifier, y), (GSURegressor, means @ [1.0, 0.5, 0.0, -1.0])):
+@pytest.mark.parametrize(
+    ("kernel", "n", "d"), [("linear", 20_000, 4), ("rbf", 2_000, 4), ("linear", 200, 90)]
+)
+def test_exact_answers_do_not_depend_on_the_seed(kernel: Any, n: int, d: int) -> None:
+    """Enough rows for the start on a sample of them; few rows without error bars."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 2
+    means = rng.normal(size=(n, d)) + y[:, None]
+    X = GaussianArray(means, std=rng.uniform(0.1, 1.0, means.shape) if d < 90 else None)
+    for estimator, target in ((GSUClassifier, y), (GSURegressor, means[:, :4] @ [1.0, 0.5, 0.0, -1.0])):
         fits = [
             estimator(1e-3, kernel=kernel, random_state=seed).fit(X, target) for seed in (None, None, 0, 7)
         ]
@@ -227,31 +235,13 @@ def test_a_few_rows_without_spread_at_the_optimum(alpha: float) -> None:
     assert model.objective_ <= best * (1 + 1.1e-6)
 
 
-def test_decision_and_its_distribution() -> None:
-    for kind in KINDS:
-        X, y = problem(kind)
-        model = GSUClassifier(ALPHA).fit(X, y)
-        w, b = model.coef_[0], model.intercept_[0]
-        mean, std = model.decision_distribution(X)
-        np.testing.assert_allclose(mean, X.means @ w + b, rtol=1e-10, atol=1e-12)
-        np.testing.assert_allclose(std, np.sqrt((X.covariances() @ w) @ w), rtol=1e-10)
-        np.testing.assert_array_equal(model.decision_function(X), mean)
-        np.testing.assert_array_equal(model.predict(X), np.where(mean > 0, 1, -1))
-        mean, std = model.decision_distribution(np.asarray(X.means))
-        np.testing.assert_array_equal(std, 0.0)
-        np.testing.assert_array_equal(model.decision_function(X), mean)
-
-
-def test_losses_of_exact_rows_are_liblinears() -> None:
+def test_the_squared_hinge_of_exact_rows_is_liblinears() -> None:
     X, y = problem("isotropic")
     points = np.asarray(X.means)
-    for loss in ["hinge", "squared_hinge"]:
-        C = 1 / (ALPHA * len(y))
-        liblinear = LinearSVC(loss=loss, C=C, fit_intercept=False, tol=1e-10, max_iter=1_000_000)
-        if loss == "squared_hinge":
-            liblinear.set_params(dual=False)
-        model = GSUClassifier(ALPHA, loss=loss, fit_intercept=False, tol=1e-9).fit(points, y)
-        np.testing.assert_allclose(model.coef_, liblinear.fit(points, y).coef_, rtol=1e-4, atol=1e-5)
+    C = 1 / (ALPHA * len(y))
+    theirs = LinearSVC(loss="squared_hinge", C=C, fit_intercept=False, tol=1e-10, dual=False).fit(points, y)
+    model = GSUClassifier(ALPHA, loss="squared_hinge", fit_intercept=False, tol=1e-9).fit(points, y)
+    np.testing.assert_allclose(model.coef_, theirs.coef_, rtol=1e-4, atol=1e-5)
 
 
 def test_the_hinge_ignores_error_bars() -> None:
@@ -261,16 +251,6 @@ def test_the_hinge_ignores_error_bars() -> None:
     without = GSUClassifier(ALPHA).fit(np.asarray(X.means), y)
     assert with_bars.objective_ == pytest.approx(without.objective_, rel=2e-6)
     assert abs(with_bars.objective_ / GSUClassifier(ALPHA).fit(X, y).objective_ - 1) > 0.01
-
-
-def test_losses_are_classes_losses() -> None:
-    X, y = problem("diagonal")
-    with pytest.raises(ParameterError, match=r"loss = .*expected_hinge, hinge, squared_hinge"):
-        GSUClassifier(loss="huber").fit(X, y)  # type: ignore[arg-type]
-    three = np.where(X.means[:, 0] > 1.0, 2, y)
-    model = GSUClassifier(ALPHA, loss="squared_hinge", solver="sgd", random_state=0).fit(X, three)
-    again = GSUClassifier(ALPHA, loss="squared_hinge").fit(X, three)
-    assert np.all(model.objective_ < again.objective_ * 1.05)
 
 
 def test_probabilities_of_the_plain_hinge_know_error_bars() -> None:
@@ -445,14 +425,6 @@ def test_batches_go_on_after_a_pickle() -> None:
     np.testing.assert_array_equal(thawed.partial_fit(X, y).coef_, batches.partial_fit(X, y).coef_)
 
 
-def test_frames_of_numbers() -> None:
-    X, y = rows()
-    for frame in (pd.DataFrame, pl.DataFrame):
-        model = GSUClassifier().fit(frame({name: X.means[:, j] for j, name in enumerate("abc")}), y)
-        assert model.feature_names_in_.tolist() == ["a", "b", "c"]
-        np.testing.assert_array_equal(model.coef_, GSUClassifier().fit(X.collapse("zero"), y).coef_)
-
-
 # ---- telling
 
 
@@ -489,12 +461,6 @@ def test_data_that_cannot_be_fitted() -> None:
             GSUClassifier().fit(X, y, sample_weight=weights)
     with pytest.raises(ValueError, match=r"y contains NaN in row \d+; leave out"):
         GSUClassifier().fit(X, np.where(y > 0, np.nan, 1.0))
-    with pytest.raises(ValueError, match="continuous"):
-        GSUClassifier().fit(X, y + 0.5 * np.random.default_rng(0).random(len(y)))
-    with pytest.raises(ValueError, match="X contains NaN"):
-        GSUClassifier().fit(np.full((150, 3), np.nan), y)
-    with pytest.raises(ValueError, match=r"2 features.*expecting 3"):
-        GSUClassifier().fit(X, y).predict(GaussianArray(np.zeros((4, 2)), std=1.0))
 
 
 def test_tables_of_lists_are_shown_the_way() -> None:

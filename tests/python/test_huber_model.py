@@ -4,7 +4,6 @@ files, reports."""
 from __future__ import annotations
 
 import json
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -50,43 +49,6 @@ def attributes(estimator: Any) -> dict[str, Any]:
         return value.tolist() if isinstance(value, np.ndarray) else value
 
     return {k: plain(v) for k, v in vars(estimator).items() if k.endswith("_") and not k.startswith("_")}
-
-
-CASES: dict[str, tuple[str, dict[str, Any]]] = {
-    "regression": ("y", {}),
-    "polynomial": ("y", {"kernel": "linear", "graph": None, "threshold": 0.5, "max_refinements": 0}),
-    "two classes": ("two", {"coupling": "independent", "fit_intercept": True}),
-    "three classes": ("three", {"graph": "rbf", "laplacian": "unnormalized", "graph_gamma": 0.5}),
-    "no probabilities": ("two", {"probability": False}),
-    "views": ("three", {
-        "views": [slice(0, 1), range(1, 2)], "kernel": ["rbf", "linear"], "gamma": [0.7, None],
-        "graph": ["knn", None], "view_weights": [0.6, 0.4], "between_alpha": 1e-3,
-    }),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_round_trip(case: str, tmp_path: Path) -> None:
-    target, params = CASES[case]
-    own, model = fitted(target, **params)
-    last = model.pipeline_[-1]
-    model.save(tmp_path / "m")
-    for again in (uncertain.load(tmp_path / "m"), pickle.loads(pickle.dumps(model))):
-        other = again.pipeline_[-1]
-        assert type(other) is type(last)
-        assert attributes(other) == attributes(last)
-        assert again.predict(own).equals(model.predict(own))
-        if target != "y" and params.get("probability", True):
-            assert again.predict_proba(own).equals(model.predict_proba(own))
-        expected = last.get_params()
-        if case == "views":
-            expected["views"] = [[0], [1]]
-        assert other.get_params() == expected
-        assert again.columns_ == model.columns_
-        again.save(tmp_path / "again")
-        assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
-        # What was read can be fitted again.
-        assert again.pipeline_.fit(own, model.pipeline_[0].transform(own).means[:, 0] > 0) is not None
 
 
 def test_a_matrix_of_a_graph_stays_behind(tmp_path: Path) -> None:
@@ -295,16 +257,6 @@ def test_classes_with_nulls() -> None:
     assert plain.predict(table).equals(model.predict(table))
     with pytest.raises(UncertainError, match="probability=True"):
         plain.predict_proba(table)
-
-
-def test_the_task_is_chosen_by_the_target() -> None:
-    x = np.arange(40.0)[:, None]
-    assert uncertain.fit(x, list(range(40)), method="huber").classes_ is None
-    assert uncertain.fit(x, [0, 1] * 20, method="huber").classes_.tolist() == [0, 1]
-    numbers = [0.0, 1.0] * 20
-    assert uncertain.fit(x, numbers, method="huber").classes_ is None
-    assert uncertain.fit(x, numbers, method="huber", task="classification").classes_.tolist() == [0, 1]
-    assert uncertain.fit(x, [0, 1] * 20, method="huber", task="regression").classes_ is None
 
 
 def test_what_cannot_be_used_is_refused() -> None:

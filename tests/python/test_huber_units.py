@@ -83,16 +83,12 @@ def test_views_have_units_of_their_own(tmp_path: Path) -> None:
     )
 
 
-def test_constant_features_and_rows_twice() -> None:
+def test_constant_features() -> None:
     y = TRUTHS["linear"](Z)
     X = np.column_stack([1e6 * Z, np.full(len(Z), 3e6), np.zeros(len(Z))])
     model = made("linear", graph=None).fit(X, y + 2.0)
     np.testing.assert_allclose(model.scales_[0][3:], [3e6, 1.0])
     assert r2_score(y + 2.0, model.predict(X)) > 0.99
-    weights = np.where(np.arange(len(Z)) < 30, 2.0, 1.0)
-    twice = np.concatenate([np.arange(len(Z)), np.arange(30)])
-    found = made("linear", graph=None).fit(X[twice], y[twice]).predict(X)
-    np.testing.assert_allclose(made("linear", graph=None).fit(X, y, weights).predict(X), found, atol=1e-8)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 from everything import SUBJECTS, D, N, Subject, agree, moved, rows
-from sklearn.base import is_classifier
 from sklearn.utils.validation import has_fit_parameter
 from test_sklearn import OF_TABLES
 from test_trust import check_answers
@@ -244,13 +243,6 @@ def test_a_row_twice_is_weight_two(subject: Subject) -> None:
     agree(found, expected, tolerance(subject, 1e-6))
 
 
-@every(among=[s for s in SUBJECTS if has_fit_parameter(s.kind(**s.parameters), "sample_weight")])
-def test_weights_of_one_are_no_weights(subject: Subject) -> None:
-    X, Q = rows(), question()
-    expected = subject.answers(subject.fitted(X), Q)
-    agree(subject.answers(subject.fitted(X, sample_weight=np.ones(N)), Q), expected, 1e-6)
-
-
 @every()
 def test_single_precision_is_read_as_it_is(subject: Subject) -> None:
     """float32 rows are used as they are stored, and give the bits of the same numbers in float64."""
@@ -279,19 +271,6 @@ def test_small_errors_are_nearly_none(subject: Subject) -> None:
     if plain is None:
         plain = subject.made().fit(X.means.copy(), subject.targets())
     agree(subject.answers(plain, GaussianArray(Q.means)), expected, 0.0)
-
-
-@every(among=[s for s in SUBJECTS if is_classifier(s.kind(**s.parameters))])
-@pytest.mark.parametrize("k", [2, 3])
-def test_probabilities_sum_to_one_anywhere(subject: Subject, k: int) -> None:
-    probable = {"probability": True} if "probability" in subject.made().get_params() else {}
-    model = subject.fitted(rows(k), subject.targets(k), changed={"tol": 1e-4} | probable)
-    for size in 10.0 ** np.array([0, 2, 8, 16, 40, 60]):
-        for spread in (0.0, 1.0, size):
-            for direction in ([1.0, 1.0, 1.0], [-1.0, 0.0, 1.0], [0.0, 0.0, -1.0]):
-                p = model.predict_proba(GaussianArray([size * np.array(direction)], std=spread))
-                assert p.shape == (1, len(model.classes_)) and np.all((p >= 0) & (p <= 1))
-                np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=0, atol=1e-12)
 
 
 def test_no_exception_is_left_over() -> None:

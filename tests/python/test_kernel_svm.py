@@ -7,23 +7,19 @@ import pickle
 import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import children
 import numpy as np
 import pytest
-from catalogues import as_model, clusters
+from catalogues import clusters
 from conftest import random_covariances
 from oracles import expected_rbf, roots
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, SVR
 
-import uncertain
 from uncertain import (
     GaussianArray,
-    GaussianScaler,
     ProbabilisticKernelFeatures,
     ProbabilisticKernelSVC,
     ProbabilisticKernelSVR,
@@ -210,21 +206,6 @@ def test_fits_repeat_and_pickle_and_leave_nothing_behind() -> None:
     assert model.frequencies_.shape == (20, 2) and not hasattr(model, "dual_coef_")
 
 
-def test_model_files(tmp_path: Path) -> None:
-    X, y = clusters(150, 3)
-    pipeline = make_pipeline(
-        GaussianScaler(),
-        ProbabilisticKernelSVC(n_components=25, probability=True, random_state=0, C=3.0),
-    ).fit(X, y)
-    as_model(pipeline).save(tmp_path / "model")
-    again = uncertain.load(tmp_path / "model").pipeline_
-    np.testing.assert_array_equal(again.predict_proba(X), pipeline.predict_proba(X))
-    assert again[-1].get_params()["n_components"] == 25
-    assert again[-1].C == 3.0
-    as_model(again).save(tmp_path / "again")
-    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
-
-
 MEMORY = """
 import resource, numpy as np
 from uncertain import GaussianArray, ProbabilisticKernelSVC
@@ -283,14 +264,6 @@ def test_every_pair_of_kinds(rng: np.random.Generator, coupling: Coupling) -> No
             found = kernels.probabilistic_rbf(x, z, sigma=0.8, coupling=coupling)
             expected = expected_rbf(x, z, 0.8, coupling)
             np.testing.assert_allclose(found, expected, atol=1e-12, rtol=0, err_msg=f"{name}, {other}")
-
-
-def test_exact_points_give_the_rbf_kernel(rng: np.random.Generator) -> None:
-    x, z = rng.normal(size=(20, 3)), rng.normal(size=(5, 3))
-    expected = np.exp(-0.5 * np.sum((x[:, None] - z[None]) ** 2, axis=-1) / 0.7**2)
-    np.testing.assert_allclose(kernels.probabilistic_rbf(x, z, sigma=0.7), expected, atol=1e-13, rtol=0)
-    blurred = GaussianArray(x, cov=np.zeros((20, 3, 3)))
-    np.testing.assert_allclose(kernels.probabilistic_rbf(blurred, z, sigma=0.7), expected, atol=1e-13, rtol=0)
 
 
 @pytest.mark.parametrize("coupling", COUPLINGS)

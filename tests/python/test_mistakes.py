@@ -246,18 +246,6 @@ def test_columns_of_two_numbers_are_arms_in_tables_of_astropy() -> None:
     assert len(model.predict(table)) == N
 
 
-def test_the_first_column_that_cannot_be_read_is_named() -> None:
-    values: list[object] = FLUX.tolist()
-    values[7] = "n/a"
-    negative = {"mag": FLUX, "mag_err": np.where(np.arange(N) == 5, -0.1, STD)}
-    for wrong, on_missing, message in (
-        ({"flux": values}, "auto", "^flux: row 7 is 'n/a'"),
-        (negative, "error", "^mag_err: row 5 is -0.1"),
-    ):
-        with pytest.raises(UncertainError, match=message):
-            uncertain.fit(TABLE | wrong, target="kind", method="gsu", on_missing=on_missing)
-
-
 def test_ambiguous_error_columns_are_one_question_and_its_answer_can_be_typed() -> None:
     table = TABLE | {"flux_se": STD, "mag": FLUX, "mag_err": STD, "e_mag": STD, "size": FLUX, "size_err": STD}
     with pytest.raises(

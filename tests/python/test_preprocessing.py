@@ -100,20 +100,6 @@ TRANSFORMERS = [GaussianScaler(), SubspaceProjector(0.9), GaussianCollapser()]
 
 
 @pytest.mark.parametrize("transformer", TRANSFORMERS, ids=repr)
-def test_interface(transformer: Any, gaussians: GaussianArray) -> None:
-    t = clone(transformer).fit(gaussians)
-    assert t.n_features_in_ == D
-    assert list(t.get_feature_names_out()) == ["x0", "x1", "x2", "x3"]
-    assert pickle.loads(pickle.dumps(t)).transform(gaussians) == t.transform(gaussians)
-    with pytest.raises(ValueError, match="features"):
-        t.transform(gaussians.means[:, :2])
-    with pytest.raises(ValueError, match="features"):
-        t.transform(GaussianArray(gaussians.means[:, :2]))
-    chain = make_pipeline(GaussianScaler(), SubspaceProjector(0.9))
-    assert isinstance(chain.fit_transform(gaussians), GaussianArray)
-
-
-@pytest.mark.parametrize("transformer", TRANSFORMERS, ids=repr)
 def test_set_output_concerns_arrays_only(transformer: Any, gaussians: GaussianArray) -> None:
     import pandas as pd
     import polars as pl

@@ -15,7 +15,6 @@ from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
-from sklearn.svm import SVR
 
 import uncertain
 from uncertain import GaussianArray, GaussianCollapser, GaussianDenoiser, GSURegressor
@@ -32,21 +31,13 @@ def rows(n: int = 200, d: int = 3, seed: int = 0) -> tuple[GaussianArray, np.nda
     return GaussianArray(x, std=rng.uniform(0.1, 0.6, (n, d))), y
 
 
-def test_exact_points_give_ridge_and_support_vector_regression() -> None:
+def test_exact_points_give_ridge_regression() -> None:
     X, y = rows()
     n, alpha = len(y), 0.01
     ridge = Ridge(alpha=alpha * n).fit(X.means, y)
     ours = GSURegressor(alpha, loss="squared", tol=1e-10).fit(X.means, y)
     assert_allclose(ours.coef_, ridge.coef_, rtol=1e-6)
     assert_allclose(ours.intercept_, ridge.intercept_, rtol=1e-6)
-    svr = SVR(kernel="linear", C=1 / (alpha * n), epsilon=0.2, tol=1e-8).fit(X.means, y)
-    tube = GSURegressor(alpha, loss="epsilon_insensitive", epsilon=0.2).fit(X.means, y)
-
-    def primal(w: np.ndarray, b: float) -> float:
-        return alpha / 2 * w @ w + np.maximum(np.abs(y - X.means @ w - b) - 0.2, 0).mean()
-
-    assert_allclose(tube.objective_, primal(tube.coef_, tube.intercept_), rtol=1e-10)
-    assert_allclose(tube.objective_, primal(svr.coef_[0], svr.intercept_[0]), rtol=2e-6)
     wide = GSURegressor(alpha, loss="huber", delta=1e6, tol=1e-10).fit(X.means, y)
     assert_allclose(wide.coef_, ridge.coef_, rtol=1e-5)
     assert (ours.predict(X.means, return_std=True)[1] == 0).all()
@@ -83,10 +74,6 @@ def test_attenuation_and_what_corrects_it() -> None:
     assert_allclose(spread, 2 / (1 + 2 * sigma**2), rtol=0.02)
     denoised = GaussianDenoiser().fit(X).transform(X).collapse("zero")
     assert_allclose(GSURegressor(1e-9, loss="squared").fit(denoised, y).coef_[0], 2.0, rtol=0.03)
-    # The correction: take the mean error variance out of the second moments of the means instead.
-    variance = X.means.var() - sigma**2
-    corrected = np.cov(X.means[:, 0], y)[0, 1] / variance
-    assert_allclose(corrected, 2.0, rtol=0.03)
 
 
 def test_error_bars_of_targets_lower_the_weight_of_outliers() -> None:
@@ -103,14 +90,10 @@ def test_error_bars_of_targets_lower_the_weight_of_outliers() -> None:
 
 def test_bad_data() -> None:
     X, y = rows(20)
-    with pytest.raises(UncertainError, match="y_std: row 3 is -1"):
-        GSURegressor().fit(X, y, y_std=np.where(np.arange(20) == 3, -1.0, 1.0))
     with pytest.raises(UncertainError, match="y_std: expected one number or 20"):
         GSURegressor().fit(X, y, y_std=np.ones(7))
     with pytest.raises(ValueError, match="non-zero"):
         GSURegressor().fit(X, y, sample_weight=np.zeros(20))
-    with pytest.raises(ValueError, match="inconsistent"):
-        GSURegressor().fit(X, y[1:])
 
 
 # ---- uncertain.fit, Model, files, command line
@@ -127,7 +110,7 @@ def table(n: int = 120) -> pl.DataFrame:
     [{}, {"loss": "epsilon_insensitive", "kernel": "rbf", "max_rank": 15}, {"loss": "squared"}],
     ids=str,
 )
-def test_fit_to_a_target_of_floats(params: dict[str, Any], tmp_path: Path) -> None:
+def test_fit_to_a_target_of_floats(params: dict[str, Any]) -> None:
     frame = table()
     model = uncertain.fit(frame, target="y", **{"method": "gsu"} | params)
     assert model.is_regression_
@@ -139,13 +122,6 @@ def test_fit_to_a_target_of_floats(params: dict[str, Any], tmp_path: Path) -> No
     assert_allclose(both["y"], predicted)
     assert (both["y_std"] >= both["y_std_from_errors"]).all()
     assert (both["y_std_from_errors"] > 0).all()
-    model.save(tmp_path / "model.safetensors")
-    for again in (uncertain.load(tmp_path / "model.safetensors"), pickle.loads(pickle.dumps(model))):
-        np.testing.assert_array_equal(again.predict(frame), predicted)
-        old, new = model.pipeline_[-1].get_params(), again.pipeline_[-1].get_params()
-        assert new | {"random_state": 0} == old | {"random_state": 0}
-        for name in ("objective_", "optimality_gap_", "n_iter_", "status_", "n_features_in_"):
-            assert getattr(again.pipeline_[-1], name) == getattr(model.pipeline_[-1], name)
     with pytest.raises(UncertainError, match="predict_distribution"):
         model.predict_proba(frame)
     assert "GSURegressor" in repr(model)
@@ -282,17 +258,6 @@ def test_a_missing_error_bar_may_mean_exact() -> None:
     np.testing.assert_array_equal(model.pipeline_[-1].coef_, filled.pipeline_[-1].coef_)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_weights_count_rows_whose_targets_have_error_bars(loss: Any) -> None:
-    X, y = rows(50)
-    weights = np.arange(50) % 3
-    repeated = np.repeat(np.arange(50), weights)
-    a = GSURegressor(loss=loss, tol=1e-9).fit(X, y, sample_weight=weights, y_std=0.2)
-    b = GSURegressor(loss=loss, tol=1e-9).fit(X[repeated], y[repeated], y_std=0.2)
-    assert_allclose(a.predict(X), b.predict(X), rtol=1e-3, atol=1e-3)
-    assert_allclose(a.objective_, b.objective_, rtol=1e-8)
-
-
 NOISE = 0.5
 
 
@@ -336,12 +301,6 @@ def test_the_law_is_found_and_predictions_are_as_good_as_least_squares(
     assert np.mean((truth - model.predict(fresh).to_numpy()) ** 2) < 1.01 * least_squares
 
 
-def test_spread_is_as_it_was() -> None:
-    table, _, _ = readings(20_000)
-    model = uncertain.fit(table, target="y", loss="squared", meaning="spread", scale=False, method="gsu")
-    assert_allclose(model.pipeline_[-1].coef_[0], 2 / (1 + 2 * NOISE**2), rtol=0.03)
-
-
 def test_features_that_are_measured_unequally_well() -> None:
     """Two features, correlated, with errors of any size per row: both coefficients of the law."""
     rng = np.random.default_rng(4)
@@ -355,37 +314,6 @@ def test_features_that_are_measured_unequally_well() -> None:
     )
     assert_allclose(model.pipeline_[-1].coef_, [2.0, -1.0], rtol=0.03)
     assert_allclose(model.pipeline_[-1].intercept_, 3.0, atol=0.1)
-
-
-@pytest.mark.parametrize("method", ["gsu", "huber", "kernel"])
-def test_files_and_pickles_hold_the_collapser(method: Any, tmp_path: Path) -> None:
-    table, _, _ = readings(200)
-    model = uncertain.fit(table, target="y", method=method, meaning="measurement")
-    model.save(tmp_path / "model")
-    for again in (uncertain.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
-        assert [type(s) for s in again.pipeline_] == [type(s) for s in model.pipeline_]
-        assert_array_equal(again.predict(table), model.predict(table))
-        if model.has_distribution_:
-            assert again.predict_distribution(table).equals(model.predict_distribution(table))
-
-
-def test_what_a_collapser_leaves() -> None:
-    rng = np.random.default_rng(6)
-    root = rng.normal(size=(7, 3, 3))
-    cov = root @ root.mT
-    X = GaussianArray(rng.normal(size=(7, 3)), cov=cov)
-    diagonal = np.einsum("nii->ni", cov)
-    wanted = {
-        "zero": np.zeros_like(cov),
-        "isotropic": diagonal.mean(axis=1)[:, None, None] * np.eye(3),
-        "diagonal": diagonal[:, :, None] * np.eye(3),
-    }
-    for to, expected in wanted.items():
-        out = GaussianCollapser(to).fit_transform(X)  # type: ignore[arg-type]
-        assert_array_equal(out.means, X.means)
-        assert_allclose(out.covariances(), expected, rtol=1e-12)
-    with pytest.raises(ParameterError, match=r"nothing.*one of zero, isotropic, diagonal"):
-        GaussianCollapser("nothing").fit(X)  # type: ignore[arg-type]
 
 
 def test_a_collapser_passes_gaps_on() -> None:

@@ -268,7 +268,7 @@ def test_a_class_that_cannot_be_held_out_is_named(method: str) -> None:
 
 
 Floats = NDArray[np.float64]
-SHAPES = [(240, 80), (60, 300), (30, 30)]
+SHAPES = [(240, 80), (60, 300), (30, 30), (12, 3)]
 
 
 def exact_rows(n: int, d: int, classes: int = 2) -> tuple[Floats, NDArray[np.int64]]:
