@@ -47,7 +47,6 @@ ESTIMATORS = {
     "huber": AdaptiveHuberRegressor(delta=0.2),
     "mixture": GaussianMixtureRegressor(tol=1e-10),
 }
-"""Draws of batches and features depend on the number of rows; graphs join rows given twice."""
 
 
 def problem(estimator: Any, n: int = 90, d: int = 2) -> tuple[GaussianArray, np.ndarray]:
@@ -76,6 +75,12 @@ def test_threads_change_no_bit_and_pickles_answer_alike(name: str) -> None:
     np.testing.assert_array_equal(answers(again, X), expected)
     other = clone(model).set_params(n_jobs=3).fit(X, y)
     np.testing.assert_array_equal(answers(other, X), expected)
+
+
+def test_a_row_without_weight_has_no_radius() -> None:
+    X, y = problem(RobustSVC())
+    weights = np.arange(len(y)) % 3
+    assert np.array_equal(np.isnan(RobustSVC().fit(X, y, sample_weight=weights).radii_[0]), weights == 0)
 
 
 @pytest.mark.parametrize("name", [n for n, e in ESTIMATORS.items() if "probability" in e.get_params()])

@@ -107,18 +107,13 @@ def spreads(X: GaussianArray) -> Any:
     return np.sqrt(np.diagonal(X.covariances(), axis1=1, axis2=2))
 
 
-def tolerance(subject: Subject, usual: float) -> float:
-    """What answers of two fits agree to: the root of the gap at which they stopped, or less."""
-    return usual
-
-
 @every(RANDOM_BY_ROW)
 def test_the_order_of_rows(subject: Subject) -> None:
     order = np.random.default_rng(1).permutation(N)
     y = subject.targets(3)
     X, Q = rows(3), question()
     expected = subject.answers(subject.fitted(X, y), Q)
-    agree(subject.answers(subject.fitted(X[order], y[order]), Q), expected, tolerance(subject, 1e-6))
+    agree(subject.answers(subject.fitted(X[order], y[order]), Q), expected, 1e-6)
 
 
 @every(RANDOM_BY_FEATURE, NOT_OF_FEATURES)
@@ -132,7 +127,7 @@ def test_the_order_of_features(subject: Subject) -> None:
         expected = [expected[0][:, order], *(cov[:, order][:, :, order] for cov in expected[1:])]
     if subject.kind is KernelMap:  # whose axes are its pivots: inner products are what counts
         expected, found = [expected[0] @ expected[0].T], [found[0] @ found[0].T]
-    agree(found, expected, tolerance(subject, 1e-5))
+    agree(found, expected, 1e-5)
 
 
 @pytest.mark.parametrize("kind", [GaussianDenoiser, GaussianDiscriminant])
@@ -186,7 +181,7 @@ def test_another_unit(subject: Subject, c: float) -> None:
         scales = [c**2, c**4]
     if subject.kind is ErrorColumns:
         found[0][:, :D] /= c
-    agree([a / s for a, s in zip(found, scales, strict=False)], expected, tolerance(subject, 1e-5))
+    agree([a / s for a, s in zip(found, scales, strict=False)], expected, 1e-5)
 
 
 def in_units(subject: Subject, c: float) -> dict[str, Any]:
@@ -212,7 +207,7 @@ def test_units_behind_a_scaler(subject: Subject) -> None:
         for columns in ([k % D], range(D)):
             scale = np.where(np.isin(np.arange(D), columns), 10.0**k, 1.0)
             model = subject.fitted(moved(X, scale), before=GaussianScaler())
-            agree(subject.answers(model, moved(Q, scale)), expected, tolerance(subject, 1e-6))
+            agree(subject.answers(model, moved(Q, scale)), expected, 1e-6)
 
 
 @every()
@@ -240,7 +235,7 @@ def test_a_row_twice_is_weight_two(subject: Subject) -> None:
     X, Q = rows(3), question()
     expected = subject.answers(subject.fitted(X[twice], y[twice]), Q)
     found = subject.answers(subject.fitted(X, y, sample_weight=weights), Q)
-    agree(found, expected, tolerance(subject, 1e-6))
+    agree(found, expected, 1e-6)
 
 
 @every()
