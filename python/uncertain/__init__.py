@@ -33,15 +33,9 @@ if TYPE_CHECKING:
     from ._data.array import GaussianArray as GaussianArray
     from ._data.incomplete import Incomplete as Incomplete
     from ._data.mixture_array import MixtureArray as MixtureArray
-    from ._errors.check import (
-        ErrorCheck as ErrorCheck,
-        check_errors as check_errors,
-    )
+    from ._errors.check import ErrorCheck as ErrorCheck, check_errors as check_errors
     from ._estimators.discriminant import GaussianDiscriminant as GaussianDiscriminant
-    from ._estimators.gsu import (
-        GSUClassifier as GSUClassifier,
-        GSURegressor as GSURegressor,
-    )
+    from ._estimators.gsu import GSUClassifier as GSUClassifier, GSURegressor as GSURegressor
     from ._estimators.kernel_features import ProbabilisticKernelFeatures as ProbabilisticKernelFeatures
     from ._estimators.kernel_svm import (
         ProbabilisticKernelSVC as ProbabilisticKernelSVC,
@@ -56,10 +50,7 @@ if TYPE_CHECKING:
         RobustSVC as RobustSVC,
     )
     from ._model.fit import fit as fit
-    from ._model.model import (
-        Model as Model,
-        load as load,
-    )
+    from ._model.model import Model as Model, load as load
     from ._report.report import Report as Report
     from .exceptions import UncertainError as UncertainError
     from .huber import (
@@ -67,19 +58,7 @@ if TYPE_CHECKING:
         AdaptiveHuberRegressor as AdaptiveHuberRegressor,
     )
     from .laws.linear import GaussianMixtureRegressor as GaussianMixtureRegressor
-    from .preprocessing import (
-        AsGaussians as AsGaussians,
-        ErrorColumns as ErrorColumns,
-        GaussianCollapser as GaussianCollapser,
-        GaussianColumnTransformer as GaussianColumnTransformer,
-        GaussianDenoiser as GaussianDenoiser,
-        GaussianImputer as GaussianImputer,
-        GaussianLogScaler as GaussianLogScaler,
-        GaussianScaler as GaussianScaler,
-        KernelMap as KernelMap,
-        LinearMap as LinearMap,
-        SubspaceProjector as SubspaceProjector,
-    )
+    from .preprocessing import *  # noqa: F403
 
     __version__: str
 
