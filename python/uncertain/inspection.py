@@ -78,10 +78,10 @@ class Importances:
     def __repr__(self) -> str:
         width = max(map(len, self.names))
         lines = [
-            f"Drop of the {self.scoring} ({self.score:.4g}) when a feature is permuted (+- standard error)"
+            f"Drop of the {self.scoring} ({self.score:.4g}) when a feature is permuted (± standard error)"
         ]
         for name, mean, se in zip(*self.to_dict().values(), strict=True):
-            lines.append(f"  {name:<{width}}  {mean:+.4g}" + ("" if np.isnan(se) else f" +- {se:.2g}"))
+            lines.append(f"  {name:<{width}}  {mean:+.4g}" + ("" if np.isnan(se) else f" ± {se:.2g}"))
         return "\n".join(lines)
 
 
