@@ -12,7 +12,7 @@ from .._base.folds import Fold, split
 from .._data.array import value_sizes
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, filled_gaussians
-from .._data.mixing import mixed
+from .._data.numbers import mixed
 from .._data.typing import Floats, Ints, Labels
 from .._held_out.engine import allows_readings
 from .._rows.training import TrainingRows

@@ -31,9 +31,8 @@ from .features import (
     prefixed_names,
     rows_and_columns,
 )
-from .numbers import float_array, one_kind, row_numbers
+from .numbers import float_array, gaussians_from, linear_map, one_kind, row_numbers
 from .options import check_option, refuse_if
-from .shapes import gaussians_from, linear_map
 from .typing import ArrowStream, Booleans, Floats, RandomState
 from .units import bare, errors_in, find_unit
 from .warn import warn

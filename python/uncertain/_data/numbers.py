@@ -1,16 +1,22 @@
-"""Arguments of users as arrays of one type: numbers, row numbers, kinds of uncertainty."""
+"""Arguments of users as arrays of one type and of the shapes that they may have: numbers, row numbers, rows
+of Gaussians, linear maps. And numbers that look random and are the same in every process: draws by them
+(samples, folds, marks of equal rows) depend on neither batches, threads nor workers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from .._uncertain import Fitted, Gaussians, Rows
 from ..exceptions import NotFiniteError, NullError, RaggedError, ShapeError, UncertainError
 from .options import refuse_if
-from .typing import Array, Booleans, Floats, Ints
+from .typing import Array, Booleans, Floats, Ints, Keywords
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 divided by the golden ratio: the step of splitmix64."""
 
 
 def float_array(values: object, what: str, *, narrow: bool = False) -> Floats:
@@ -140,3 +146,71 @@ def refuse_where(
 def refuse_not_finite(values: Floats, what: str, *axes: str, advice: str = "fill or drop it first") -> None:
     """Refuse NaN and infinity, with their place."""
     refuse_where(~np.isfinite(values), values, what, advice, axes=axes, error=NotFiniteError)
+
+
+def gaussians_from(means: Floats, errors: Mapping[str, Floats]) -> Gaussians:
+    """The Gaussians of these means, (n, d), with error bars by their kind; of ``std`` to ``factor``."""
+    n, d = means.shape
+    values: Keywords = {}
+    shared = False
+    for name, a in errors.items():
+        if name in ("std", "var"):
+            values[name] = _per_row(a, name, n, d, full="factor" in errors)
+        elif name == "factor":
+            wrong = a.ndim != 3 or a.shape[:2] != (n, d) or a.shape[2] == 0
+            expected = f"expected shape (n, d, r) = ({n}, {d}, r) with r > 0"
+            refuse_if(wrong, f"factor: {expected}, got {a.shape}", ShapeError)
+            values[name] = Rows.from_numpy(a, n, d * a.shape[2])
+        elif a.shape == (n, d, d):
+            values[name] = Rows.from_numpy(a, n, d * d)
+        elif a.shape == (d, d):
+            values[name], shared = Rows.from_numpy(a, 1, d * d), True
+        else:
+            raise ShapeError(
+                f"{name}: expected shape (n, d, d) = ({n}, {d}, {d}), or ({d}, {d}) for one matrix "
+                f"shared by all rows, got {a.shape}"
+            )
+    return Gaussians(Rows.from_numpy(means, n, d), shared=shared, **values)
+
+
+def _per_row(a: Floats, what: str, n: int, d: int, *, full: bool) -> Rows:
+    """std or var as rows of 1 (isotropic) or d values; always d if `full`."""
+    if a.shape == (n, d):
+        return Rows.from_numpy(a, n, d)
+    if a.ndim == 0 or a.shape == (n,):
+        column = np.broadcast_to(a.reshape(-1, 1), (n, d if full else 1))
+        return Rows.from_numpy(np.require(column, a.dtype, ["C", "A"]), n, column.shape[1])
+    hint = f"; for one value per feature pass np.broadcast_to({what}, (n, d))" if a.shape == (d,) else ""
+    expected = f"expected a scalar, shape (n,) = ({n},) or (n, d) = ({n}, {d})"
+    raise ShapeError(f"{what}: {expected}, got {a.shape}{hint}")
+
+
+def linear_map(matrix: Floats, d: int | None, what: str, name: str) -> Fitted:
+    """The core's map x -> x A; `d`: the features that it must have, if that is known."""
+    shape, hint = (
+        matrix.shape,
+        f"; for one new feature pass {name}.reshape(-1, 1)" if matrix.ndim == 1 else "",
+    )
+    refuse_if(matrix.ndim != 2, f"{what}: expected {name} of shape (d, k), got {shape}{hint}", ShapeError)
+    refuse_if(0 in shape, f"{what}: {name} of shape {shape} has no elements", ShapeError)
+    sizes = f"X has {d} features, but {name} has {len(matrix)} rows; it must have one per feature"
+    refuse_if(d is not None and len(matrix) != d, f"{what}: {sizes}", ShapeError)
+    refuse_not_finite(matrix, name, "row", "column", advice="every element must be a finite number")
+    return Fitted.from_arrays("linear-map", "{}", "null", {"matrix": matrix})
+
+
+def finalised(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The bits of each number spread over all 64: the finaliser of splitmix64."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Numbers of splitmix64 at these places."""
+    return finalised((keys + np.uint64(1)) * GOLDEN)
+
+
+def uniform(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Numbers in [0, 1)."""
+    return (mixed(keys) >> np.uint64(11)).astype(np.float64) / 2.0**53

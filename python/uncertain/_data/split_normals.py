@@ -3,7 +3,7 @@
 The split normal distribution of arms a and b depends on their ratio alone, up to shift and scale. So a
 mixture is fitted once per ratio (share a / (a + b), in steps of 1/200) by the core's fit to a density on a
 grid, and every cell is a shifted and scaled copy. The remaining error is a total variation of at most a few
-percent (`left_over`).
+percent (`left_over`). And the one Gaussian of the same moments, which loses the skewness.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from functools import cache
 import numpy as np
 
 from .array import GaussianArray
-from .asymmetric import split_normal
 from .draws import Lists, fitted_mixtures
 from .mixture_array import MixtureArray
 from .typing import Booleans, Floats
@@ -21,12 +20,42 @@ from .typing import Booleans, Floats
 STEPS = 200
 POINTS = 1_001
 """Of the density that is fitted; with four times as many, moments differ by 1e-5 of the sum of the arms."""
-SYMMETRIC = 0.1
-"""Cells whose arms differ by no more than this part of their sum are Gaussians (as in `what_is_lost`)."""
+ASYMMETRIC = 0.1
+"""Cells whose arms differ by more than this part of their sum count as asymmetric."""
 MOST_SPLIT = 6
 """Features of a row that may have two components each, which makes 2^6 of the row."""
 FEW = 3
 """Up to so many features have three components each, which makes 27 of the row."""
+
+
+def split_normal(value: Floats, below: Floats, above: Floats) -> tuple[Floats, Floats]:
+    """(mean, variance) of the split normal distribution with its peak at `value` and arms a and b.
+
+    a is `below`, b is `above`:
+
+    mean = value + sqrt(2/pi) (b - a), var = (1 - 2/pi) (b - a)^2 + a b.
+    """
+    shift = above - below
+    return value + np.sqrt(2 / np.pi) * shift, (1 - 2 / np.pi) * shift**2 + below * above
+
+
+def what_is_lost(
+    below: Floats,
+    above: Floats,
+    kept: str = "mean and variance",
+    *,
+    instead: str,
+    what: str = "the error bars",
+) -> str | None:
+    """A sentence that says for how much of the data a Gaussian loses skewness, and which option keeps it; NaN
+    does not count."""
+    skewed = np.abs(above - below) > ASYMMETRIC * (above + below)
+    if not skewed.any():
+        return None
+    return (
+        f"{100 * skewed.mean():.0f} % of {what} are asymmetric by more than {ASYMMETRIC:.0%}: a Gaussian "
+        f"keeps their {kept} only. Take a logarithm, or keep the skewness by {instead}"
+    )
 
 
 @cache  # tables have arms of every ratio
@@ -58,7 +87,7 @@ def split_density(x: Floats, a: float, b: float) -> Floats:
 def left_over(a: float, b: float, n_components: int) -> float:
     """The total variation between the split normal distribution of these arms and its components."""
     step = round(STEPS * a / (a + b))
-    return 0.0 if abs(a - b) <= SYMMETRIC * (a + b) else fitted(step, n_components)[3]
+    return 0.0 if abs(a - b) <= ASYMMETRIC * (a + b) else fitted(step, n_components)[3]
 
 
 def shaped(value: Floats, below: Floats, above: Floats) -> MixtureArray:
@@ -83,7 +112,7 @@ def n_components(n_features: int) -> int:
 def split_cells(below: Floats, above: Floats) -> Booleans:
     """The cells that become several components: of a row at most six, the most skewed ones."""
     total = below + above
-    skewed = np.asarray(np.abs(above - below) > SYMMETRIC * total)
+    skewed = np.asarray(np.abs(above - below) > ASYMMETRIC * total)
     if below.shape[1] > MOST_SPLIT:
         skew = np.where(skewed, np.abs(above - below) / np.where(total > 0, total, 1), 0.0)
         least = -np.partition(-skew, MOST_SPLIT - 1, axis=1)[:, MOST_SPLIT - 1 : MOST_SPLIT]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
-from .._data.mixing import mixed
+from .._data.numbers import mixed
 from .._data.typing import Booleans, Ints
 
 LARGEST_PART = 1 / 20

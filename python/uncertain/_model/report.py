@@ -20,7 +20,7 @@ from .._data.array import GaussianArray
 from .._data.column import as_values
 from .._data.groups import groups_from
 from .._data.incomplete import GaussianRows, Incomplete
-from .._data.mixing import uniform
+from .._data.numbers import uniform
 from .._data.options import check_counts
 from .._data.typing import ColumnOrValues, Floats, Ints, Keywords, NativeTable, Values
 from .._data.validation import TableLike

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from .._data.array import GaussianArray
 from .._data.column import Column, read_column, rows_with_value
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, vstack
-from .._data.mixing import GOLDEN, finalised
 from .._data.mixture_array import MixtureArray
+from .._data.numbers import GOLDEN, finalised
 from .._data.targets import places, weights_from
 from .._data.typing import Array, Codes, Estimator, Floats, Ints, Keywords, Label, NativeColumn, NativeTable
 from .._tables.columns import Columns

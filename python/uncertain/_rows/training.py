@@ -16,7 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._data.column import Coded, encoded
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
-from .._data.mixing import uniform
+from .._data.numbers import uniform
 from .._data.typing import Array, Codes, Floats, Ints, Labels, Limits
 from .._uncertain import Part
 

@@ -32,7 +32,7 @@ from typing import Self
 
 import numpy as np
 
-from .._data.mixing import mixed
+from .._data.numbers import mixed
 from .._data.typing import Booleans, Floats, Ints
 from ..exceptions import NullError
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._data.mixing import mixed
+from .._data.numbers import mixed
 from .._data.typing import Floats
 from .cleaning import Cleaning
 from .columns import Columns, listing

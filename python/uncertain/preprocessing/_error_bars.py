@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._data.asymmetric import ASYMMETRIC, split_normal, what_is_lost
+from .._data.split_normals import ASYMMETRIC, split_normal, what_is_lost
 from .._data.typing import Booleans, Floats, Ints, Limits
 from .._data.units import POWERS
 from .._data.warn import warn

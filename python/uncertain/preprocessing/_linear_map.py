@@ -15,8 +15,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from .._base.core import Core, TakesGaps
 from .._base.docs import documented
 from .._data.features import checked_names
-from .._data.numbers import float_array
-from .._data.shapes import linear_map
+from .._data.numbers import float_array, linear_map
 from .._data.typing import Array, Floats, Header, Keywords
 from .._data.validation import RowsLike, check_gaussians, check_rows
 from .._uncertain import Fitted

@@ -13,12 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.asymmetric import split_normal
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, hstack
 from .._data.mixture_array import MixtureArray
 from .._data.numbers import refuse_where
 from .._data.options import refuse_if
-from .._data.split_normals import shaped
+from .._data.split_normals import shaped, split_normal
 from .._data.typing import Booleans, Floats, Keywords
 from .._data.units import POWERS
 from .._tables.columns import Columns, listing

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
-from .._data.asymmetric import split_normal, what_is_lost
 from .._data.numbers import first_place, float_array, pair_of_arrays, refuse_not_finite, refuse_where
 from .._data.options import check_option, refuse_if
-from .._data.split_normals import shaped
+from .._data.split_normals import shaped, split_normal, what_is_lost
 from .._data.typing import Floats
 from .._data.warn import warn
 from ..exceptions import NegativeVarianceError, ParameterError, ShapeError, UncertainError, UncertainWarning
