@@ -48,15 +48,15 @@ def law(x: Array, s: Array, y: Array, t: Array, **options: Any) -> CurveRegresso
 def bias(sets: int) -> None:
     methods: dict[str, Callable[..., Array]] = {
         "least squares": lambda x, s, y, t: curve_fit(lambda x, a, b: a * np.exp(b * x), x, y, [1.0, 0.5])[0],
-        "scipy.odr": theirs,
-        "functional": lambda *row: law(*row, truth="functional").params_,
-        "structural": lambda *row: law(*row).params_,
-        "structural, 2 components": lambda *row: law(*row, n_components=2).params_,
+        "`scipy.odr`": theirs,
+        '`truth="functional"`': lambda *row: law(*row, truth="functional").params_,
+        '`truth="structural"`': lambda *row: law(*row).params_,
     }
+    print("| fit | mean of b (truth 0.7) |\n|---|---:|")
     for name, method in methods.items():
         rng = np.random.default_rng(0)
         b = np.array([method(*readings(rng, 300))[1] for _ in range(sets)])
-        print(f"{name:26} b = {b.mean():.4f} +- {b.std(ddof=1) / np.sqrt(sets):.4f} (truth 0.7)")
+        print(f"| {name} | {b.mean():.3f} ± {b.std(ddof=1) / np.sqrt(sets):.3f} |", flush=True)
 
 
 if __name__ == "__main__":

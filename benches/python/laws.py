@@ -50,32 +50,27 @@ def features(rng: np.random.Generator, n: int) -> tuple[Array, GaussianArray]:
 
 
 def corrected(families: list[str], repeats: int, by: str, n: int = 300) -> None:
+    print("| family | law | without `bias_correction` | fit to the true features | covered |")
+    print("|---|---:|---:|---:|---:|")
     for family in families:
-        found, covered, left_out = [], [], 0
+        found, covered = [], []
         for seed in range(repeats):
             rng = np.random.default_rng((n, seed))
             z, X = features(rng, n)
             y, known = drawn(family, z @ BETA, rng)
             try:
                 law = GeneralizedLinearLaw(family, bias_correction=by, n_jobs=1).fit(X, y, **known)
-            except UncertainError:  # no end without some tenth of the rows
-                left_out += 1
+            except UncertainError:  # no estimate without some tenth of the rows
                 continue
             plain = GeneralizedLinearLaw(family, bias_correction=None, n_jobs=1)
             laws = [clone(plain).fit(rows, y, **known) for rows in (X, z)]
             found.append([100 * (of.coef_ / BETA - 1) for of in (laws[0], law, laws[1])])
             ends = law.conf_int()
             covered.append((ends[:, 0] < BETA) & (ends[:, 1] > BETA))
-        plain, own, exact = np.array(found).transpose(1, 0, 2)
-        further = own - exact
-        named = (("law", plain), ("corrected", own), ("true z", exact))
-        texts = [f"{name} {of.mean(0).round(1)}" for name, of in named]
-        error = further.std(axis=0) / np.sqrt(len(further))
-        print(
-            f"{family:>18} {n}  {', '.join(texts)}; beyond {further.mean(0).round(1)} +- {error.round(1)}; "
-            f"covered {np.mean(covered, axis=0).round(3)}; {left_out} left out",
-            flush=True,
-        )
+        plain, law_, exact = np.mean(found, axis=0)
+        biases = [", ".join(f"{bias:+.1f}" for bias in of) for of in (law_, plain, exact)]
+        shares = ", ".join(f"{share:.3f}" for share in np.mean(covered, axis=0))
+        print(f"| {family} | {' | '.join(biases)} | {shares} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,13 @@ from uncertain.laws import LinearLaw
 KINDS = (None, "mixture", "student")
 
 
+def pair(numbers: np.ndarray, form: str) -> str:
+    """Both numbers of a cell."""
+    return ", ".join(format(number, form) for number in numbers)
+
+
 def contamination(sets: int, n: int = 200) -> None:
+    cells = {kind: [] for kind in KINDS}
     for share in (0.0, 0.1):
         slopes = {kind: [] for kind in KINDS}
         stds = {kind: [] for kind in KINDS}
@@ -38,17 +44,18 @@ def contamination(sets: int, n: int = 200) -> None:
         for kind in KINDS:
             found, std = np.array(slopes[kind]), np.array(stds[kind])
             mean = 100 * (found.mean(axis=0) / [1, 2] - 1)
-            error = 100 * found.std(axis=0) / [1, 2] / np.sqrt(sets)
             covered = (np.abs(found - [1, 2]) < 1.96 * std).mean(axis=0)
-            print(
-                f"share {share:.1f} {kind!s:8} bias {mean.round(2)} +- {error.round(2)} %, "
-                f"scatter {found.std(axis=0).round(4)}, covered {covered.round(3)}",
-                flush=True,
-            )
+            cells[kind] += [pair(mean, "+.1f"), pair(found.std(axis=0), ".3f"), pair(covered, ".2f")]
+    print("| `outliers` | clean: bias | scatter | covered | 10 % outliers: bias | scatter | covered |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    for kind in KINDS:
+        print(f"| `{kind!r}` | {' | '.join(cells[kind])} |".replace("'", '"'))
 
 
 def features(sets: int, n: int = 300) -> None:
     truth = np.array([1.0, -1.5])
+    print("| surveys | `modes=` | mean slopes | mean standard error | 95 % intervals that cover |")
+    print("|---:|---|---:|---:|---:|")
     for k in (3, 10):
         found = {"given": [], "left out": []}
         for seed in range(sets):
@@ -65,8 +72,8 @@ def features(sets: int, n: int = 300) -> None:
                 found[name].append([law.coef_, law.coef_std_, (low < truth) & (high > truth)])
         for name, of_sets in found.items():
             coef, std, covered = np.array(of_sets, dtype=float).transpose(1, 0, 2)
-            texts = (coef.mean(0).round(3), coef.std(0).round(3), std.mean(0).round(3), covered.mean(0))
-            print(f"{k:2} surveys, modes {name:9}", *texts, flush=True)
+            texts = pair(coef.mean(0), ".3f"), pair(std.mean(0), ".3f"), pair(covered.mean(0), ".2f")
+            print(f"| {k if name == 'given' else ''} | {name} | {' | '.join(texts)} |", flush=True)
 
 
 if __name__ == "__main__":
