@@ -45,8 +45,6 @@ from .leaderboard import Entry, Leaderboard
 from .splits import by_content, folds_of, renumbered, sample, sizes_of_errors
 from .stack import StackedClassifier, StackedRegressor, mixed
 
-GATED_ROWS = 1_000
-"""Below it weights do not depend on the noise of a row."""
 MOST_ROWS = 20_000
 """Rows that a choice is made on."""
 MOST_JUDGED = 2_000
@@ -253,7 +251,7 @@ class _Choosing:
         c = counted[:, None] * counts
         means = [float((c * losses[name]).sum()) for name in names]
         sizes = stacking.typical_sizes(held.training.rows)
-        gated = len(held.training) >= GATED_ROWS and len(held.factors) > 1 and sizes.any()
+        gated = len(held.factors) > 1 and sizes.any()
         at: Ints = np.arange(len(held.at))
         if held.classes is None:
             at = at[:: max(1, -(-len(at) // MOST_JUDGED))]
