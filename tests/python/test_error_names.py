@@ -47,7 +47,8 @@ ONE = {
     "Flux": "flux_err", "flux [mJy]": "flux err [mJy]", "a": "a_std", "b": "b_se", "c": "c_sigma",
     "d": "d_unc", "mean": "mean_se", "cell_length": "cell_length_su", "logmass": "dellogmass", "TE": "seTE",
     "Peak_flux": "E_Peak_flux", "NEE_REF": "NEE_REF_RANDUNC",
-    "T [K]": "T Unsicherheit [K]", "Ladder score": "Standard error of ladder score",
+    "T [K]": "T Unsicherheit [K]", "Ladder score": "Standard error of ladder score", "P [bar]": "u(P) [bar]",
+    "débit": "écart-type débit", "Dichte": "Messunsicherheit Dichte", "yi": "sei",
 }  # fmt: skip
 TWO = {
     "mass": ("mass_error_max", "mass_error_min"), "R": ("euR", "edR"), "koi": ("koi_err1", "koi_err2"),
@@ -59,7 +60,8 @@ TWO = {
 }  # fmt: skip
 LIMITS = {
     "x": ("x_lo", "x_hi"), "y": ("y_16", "y_84"), "z_50": ("z_16", "z_84"), "w": ("w_p16", "w_p84"),
-    "v_median": ("v_16", "v_84"), "u": ("u_lower", "u_upper"),
+    "v_median": ("v_16", "v_84"), "u": ("u_lower", "u_upper"), "ux": ("b_ux", "B_ux"),
+    "m_med": ("m_5th", "m_95th"), "g": ("g_lb90", "g_ub90"),
 }  # fmt: skip
 
 
@@ -90,7 +92,7 @@ def test_limits_and_quantiles(value: str) -> None:
     table = columns(value, low, high)
     limits = {low: pl.col(value) - pl.col(low), high: pl.col(value) + pl.col(high)}
     table = table.with_columns(**limits)
-    said = "no name tells the level .* as one standard deviation" if value in "xu" else None
+    said = "no name tells the level .* as one standard deviation" if value in ("x", "u", "ux") else None
     with pytest.warns(UncertainWarning, match=said) if said else nullcontext():  # type: ignore[attr-defined]
         own = found(table)
     assert own.features == (value,) and own.ignored == () and own.bounds == {value: (low, high)}
@@ -112,7 +114,8 @@ COVERAGE = {
     ("x", "x lower limit (2.5%)", "x upper limit (97.5%)"): 1.95996, ("Ratio", "2SE(prop)"): 2.0,
     ("OR", "OR_95L", "OR_95U"): 1.95996, ("z", "l68", "u68"): 1.0, ("z", "l95", "u95"): 1.95996,
     ("p", "p_q05", "p_q95"): 1.64485, ("len", "len_uncert_k2"): 2.0, ("co2_ppm", "co2_1s_ppm"): 1.0,
-    ("beta", "hdi_3%", "hdi_97%"): 1.88079, ("m_p50", "m_p2.5", "m_p97.5"): 1.95996,
+    ("beta", "hdi_3%", "hdi_97%"): 1.88079, ("theta", "theta_hdi_3%", "theta_hdi_97%"): 1.88079,
+    ("T [degC]", "dT [mK]"): 1000.0, ("m_p50", "m_p2.5", "m_p97.5"): 1.95996,
 }  # fmt: skip
 SHARES = {
     ("Ca (ppm)", "Ca RSD%"): 0.01,
@@ -121,6 +124,7 @@ SHARES = {
     ("x", "x err (%)"): 0.01,
     ("x", "rel_err_x"): 1.0,
     ("TOT_EMP", "EMP_PRSE"): 0.01,
+    ("Zn_mg_kg", "Zn_RSD_pct"): 0.01,
     ("HbA1c (%)", "HbA1c err (%)"): None,
 }
 
@@ -174,6 +178,9 @@ FEATURES = {
     ("gPSFMag", "gPSFMagErr", "gPSFMagStd"): {"gPSFMag": "gPSFMagErr"},
     ("beta", "hdi_3%", "hdi_97%", "sd"): {"beta": "sd"},  # an end of an interval has no error bar
     ("width", "width_tol", "flux", "flux_err"): {"flux": "flux_err"},
+    ("E.vel", "N.vel", "E.sig", "N.sig"): {"E.vel": "E.sig", "N.vel": "N.sig"},  # values, then error bars
+    ("Ve", "Vn", "Se", "Sn"): {"Ve": "Se", "Vn": "Sn"},
+    ("flux", "flux_err", "m", "m_stat", "m_syst"): {"flux": "flux_err"},
 }
 
 
@@ -232,6 +239,14 @@ def test_ordinary_names(names: tuple[str, ...]) -> None:
     assert uncertain.fit(table, exact=plain, method="gsu").columns_.exact == plain
 
 
+@pytest.mark.parametrize("names", [("m", "m_plus", "m_minus"), ("g_5", "g_lb", "g_ub"), ("w", "w_invvar")])
+def test_what_looks_like_an_error_bar_is_not_proposed_as_exact(names: tuple[str, ...]) -> None:
+    table = columns("v", *names).with_columns(pl.col("v").alias(names[0])).drop("v")
+    with pytest.raises(ColumnError) as refused:
+        uncertain.fit(table.rename({names[0]: "other"}), method="gsu")
+    assert not re.search(rf"exact=.*'(?:{'|'.join(names[1:])})'", str(refused.value))
+
+
 def test_text_is_no_error_bar() -> None:
     with pytest.warns(UncertainWarning, match=r"left out: X \(no error column; exact=\['X'\]"):
         model = uncertain.fit(beside("X", "X_e").with_columns(pl.lit("a").alias("X_e")), method="gsu")
@@ -284,6 +299,20 @@ def test_what_stands_beside_a_mean_is_its_error_or_a_spread(bar: str, meaning: s
     assert meaning in str(uncertain.fit(columns("x_mean", bar), method="gsu"))
 
 
+def test_all_error_bars_that_count_as_one_standard_deviation_are_printed() -> None:
+    names = [f"{element} Error" for element in "abcdefghijkl"]
+    table = columns("z", *names).with_columns(pl.col("z").alias(name[0]) for name in names).drop("z")
+    assert all(name in str(uncertain.fit(table, method="gsu")).split("errors  ")[1] for name in names)
+
+
+def test_numbers_with_error_bars_in_text_are_read_from_files(tmp_path: Any) -> None:
+    table = columns("z", "z_err").select(pl.format("{} ± {}", "z", "z_err").alias("z"), "label")
+    table.write_csv(tmp_path / "z.csv")
+    for memory in (None, "1GB"):
+        model = uncertain.fit(tmp_path / "z.csv", target="label", method="gsu", memory=memory)
+        assert model.columns_.std == {"z": "z_err"}
+
+
 OTHER_FORMS = {
     (
         "FLUX_G",
@@ -331,6 +360,7 @@ def test_error_bars_in_another_form_are_named(names: tuple[str, ...]) -> None:
 TYPED = (
     ("val", "upper", "lower"), ("V", "VLow", "VHigh"), ("Q", "Q_p10", "Q_p90"), ("pct", "pct moe"),
     ("Data", "Low Confidence Limit", "High Confidence Limit"), ("a_size", "a_size_tol"), ("x", "x_95CI"),
+    ("logFC", "CI.L", "CI.R"),
 )  # fmt: skip
 
 
@@ -338,7 +368,7 @@ TYPED = (
 @pytest.mark.filterwarnings("ignore::uncertain.exceptions.UncertainWarning")
 def test_lines_to_type_work_on_their_table(names: tuple[str, ...]) -> None:
     plain, others = columns(*names), columns("u", "u_err").drop("label")
-    signs = {name: -0.1 if re.search("(?i)low|p10", name) else 0.1 for name in names[1:]}
+    signs = {name: -0.1 if re.search("(?i)low|p10|L$", name) else 0.1 for name in names[1:]}
     ends = [(pl.col(names[0]) + sign).alias(name) for name, sign in signs.items()]
     plain = plain.with_columns(ends if len(names) == 3 else [])
     if names[0] == "a_size":  # two names of a kind make one likely

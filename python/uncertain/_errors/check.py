@@ -23,6 +23,7 @@ from .._tables.columns import ROLES, ColumnRoles, Columns, ColumnsLike
 from .._tables.contents import Look
 from .._tables.flags import with_flags
 from .._tables.reading import read_loaded
+from .._tables.unread import deviations_of_readings
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from .estimate import Found, by_model, by_replicates
@@ -244,6 +245,8 @@ def _read(source: Source, asked: Columns, on_missing: str) -> tuple[GaussianRows
     with source.named():
         columns = read_loaded(asked, source.table)
         columns = with_flags(columns, Look(source.table)) if asked.limits is None else columns
+    for doubt in deviations_of_readings(columns):
+        warn(doubt, UncertainWarning)
     reading = AsGaussians(columns=columns, on_missing=on_missing)
     rows = reading.fit_transform(source.rows)
     return rows, [str(name) for name in reading.get_feature_names_out()]

@@ -91,10 +91,15 @@ def _with_limits(columns: Columns, table: Table, look: Look, uses: Uses) -> tupl
     if uses.limits and rest.keys() - {target}:
         columns = columns.changed(limits={value: rest.pop(value) for value in [*rest] if value != target})
     if rest:
-        questions.append(
-            f"{listing(rest.values())} looks like flags of limits, which are read as values. Pass "
-            f'method="law", limits={rest!r}, with rows in one memory'
-        )
+        instead = f'Pass method="law", limits={rest!r}, with rows in one memory'
+        text = [value for value, name in rest.items() if name == value]
+        if text:
+            limit = look.any_text(text[0], "[<>]")
+            raise ColumnError(
+                f"{text[0]} has limits such as {limit!r}, which this fit does not read. {instead}."
+            )
+        flags_text = f"{listing(rest.values())} looks like flags of limits, which are read as values"
+        questions.append(f"{flags_text}. {instead}")
     taken = [f"{v} ({n})" for v, n in flags.items() if n in (*columns.flags.values(), columns.target_limit)]
     if taken:
         questions.append(f"taken as limits: {listing(taken)}")
@@ -138,10 +143,15 @@ def open_dask_rows(
     head = table.partitions[:1].map_partitions(lambda part: part.head(LOOKED_AT)).to_delayed()
     [first] = cluster.results(cluster.compute(head), "reading the first rows")
     assert empty.table is not None
-    look = Look(Source.from_input(first).table)
+    rows = Source.from_input(first).table
+    assert rows is not None
+    look, apart = Look(rows), [name for name in rows.names if name not in empty.names]
     with kept_warnings() as doubts:
         columns = read_roles(asked, empty.table, look)
         columns, doubted = _with_limits(columns, empty.table, look, Uses())
+        if apart:
+            text = "error bars inside of other columns are not read on a cluster"
+            warn(f"{text}: {listing(apart)}. Write them as columns of numbers.", UncertainWarning)
     plan = replace(plan, usual="measurement" if _are_readings(empty, columns) else "spread")
     plan = _of_quantity(plan, empty, columns)
     reader = DaskReader(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from .._choice.leaderboard import Leaderboard
 from .._tables.columns import Columns, listing, visible
@@ -18,8 +19,8 @@ ERROR_BARS = {
     "std": "one standard deviation each", "var": "variances", "cov": "covariances", "precision": "precisions",
     "factor": "factors of covariances",
 }  # fmt: skip
-NAMED = 8
-"""Error columns of one kind that are named beside what they are."""
+NAMED = 40
+"""Error bars of one kind that are named beside what they are."""
 SCATTER = "(standard deviation of held-out residuals, error bars subtracted)"
 DENSITY = "estimated per row, may have several peaks"
 BESIDE = {"sample_weight": "weights"} | {name: name for name in ("offset", "event", "modes", "limits")}
@@ -110,10 +111,13 @@ def _meanings(columns: Columns) -> list[str]:
     groups: dict[str, list[str]] = {}
     for bar in columns.error_bars.values():
         text = texts.get(bar.kind, "one standard deviation each")
-        groups.setdefault(text if bar.is_plain else bar.conversion, []).extend(bar.columns)
-    if len(groups) == 1 and not (text := next(iter(groups))).startswith(" ") and len(groups[text]) > NAMED:
-        return [text]  # the line of the features names the columns
-    return [f"({listing(n)}){t}" if t[0] == " " else f"{t} ({listing(n)})" for t, n in groups.items()]
+        first, *rest = bar.columns
+        for other in rest:
+            both = zip(bar.columns[0], other, strict=False)
+            first += "/" + other[len([*takewhile(lambda letters: letters[0] == letters[1], both)]) :]
+        groups.setdefault(text if bar.is_plain else bar.conversion, []).append(first)
+    names = {text: listing(own, NAMED) for text, own in groups.items()}
+    return [f"({own}){text}" if text[0] == " " else f"{text} ({own})" for text, own in names.items()]
 
 
 def _errors(reader: Reader) -> str:

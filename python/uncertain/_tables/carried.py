@@ -81,6 +81,11 @@ def expand(frame: Frame) -> Frame:
         for name, origin in origins.items()
         if origin in found
     }
+
+    def head(names: Sequence[str]) -> list[pl.Series]:
+        assert frame.head is not None
+        return apart(frame.head(sources(names)), names)
+
     units = {name: found[origin].unit for name, origin in origins.items() if origin in found}
     features = [name for name, carried in vectors.items() if f"{name}[0]" in carried.parts]
     note = f"lists of numbers with error bars ({listing(features, 4)}) were read as columns x[0], x[1], ..."
@@ -91,6 +96,7 @@ def expand(frame: Frame) -> Frame:
         schema=lambda: [schema.get(name, pl.Series(name, [], pl.Float64)) for name in origins],
         loaded=[column for column in frame.loaded if origins.get(column.name) not in found],
         stream=stream if frame.stream else None,
+        head=head if frame.head else None,
         units=lambda: {**frame.units(), **{name: unit for name, unit in units.items() if unit}},
         types={**frame.types, **types},
         notes=(*frame.notes, note) if features else frame.notes,

@@ -39,8 +39,11 @@ class Look:
         column = self._column(name) if self._table.types.get(name) == "number" else None
         return None if column is None else column.cast(float).fill_nan(None)
 
-    def contradiction(self, value: str, column: str, *, sure: bool) -> str:
-        """Return why a column is no error bar of a value, by letters (`sure`: by words); "" if it may be."""
+    def contradiction(self, value: str, column: str, *, sure: bool, factor: float = 1.0) -> str:
+        """Return why a column is no error bar of a value, by letters (`sure`: by words); "" if it may be.
+
+        `factor`: from the unit of the column to that of the value.
+        """
         share = told(column).share
         if sure and not share:
             return ""
@@ -51,7 +54,7 @@ class Look:
             return "it has negative numbers"
         if share and not (middle < 1.0 if share == 1.0 else "%" in column or middle > 0.2):
             return f"its numbers are no {'per cent' if share < 1 else 'shares'} of the value"
-        if not sure and values is not None and not _is_smaller(middle, values):
+        if not (sure or share) and values is not None and not _is_smaller(factor * middle, values):
             return f"its numbers are as large as those of {value}"
         return ""
 

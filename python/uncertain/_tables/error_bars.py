@@ -92,6 +92,9 @@ class Doubt(NamedTuple):
     """Is it an error bar for all that is known?"""
 
 
+ONE_SOURCE = "one source of error; a column of the root sum of squares of all is read"
+
+
 def another(bar: ErrorBar, value: str, read: ErrorBar) -> Doubt:
     """Return the doubt of an error bar of a value beside that which is read."""
     return Doubt(bar, (value,), f"{read} {'is' if len(read.columns) == 1 else 'are'} read")
@@ -115,6 +118,9 @@ def read_bar(feature: str, kind: Kind, columns: Sequence[str], level: float | No
     return ErrorBar(kind, tuple(columns), sigmas=sigmas or 1.0, share=share, unit=factor or 1.0)
 
 
+_CELSIUS = re.compile(r"(?i)^(?:°|deg(?:rees?)?[_ ]?)c(?:elsius)?$|^celsius$")
+
+
 def _quantiles(low: str, high: str) -> tuple[float, float] | None:
     """Return the quantiles that two columns are called after, as far from 0 as from 100 per cent."""
     ends = quantile_of(low), quantile_of(high)
@@ -128,6 +134,7 @@ def unit_factor(unit: str | None, wanted: str | None) -> float | None:
     """Return what leads from a unit in brackets to another; 1 where one is not told, None where none does."""
     if unit is None or wanted is None or unit.replace(" ", "") == wanted.replace(" ", ""):
         return 1.0
+    unit, wanted = (_CELSIUS.sub("K", text) for text in (unit, wanted))  # a difference has no zero point
     try:
         from astropy import units
 
@@ -153,6 +160,7 @@ _LETTERS = (
     (re.compile(r"^del_?(?=.)"), ""), (re.compile(r"^s[ed](?=[A-Z])|(?<=[a-z])S[ED]$"), ""),
     (re.compile(r"(?<=_\d\d\d)M$"), "E"),  # margins of the American Community Survey
     (re.compile(r"sig"), ""),  # WISE's w1sigmpro of w1mpro
+    (re.compile(r"^(?:se|v)(?=i$)"), "y"),  # yi, sei and vi of analyses of several studies
 )  # fmt: skip
 """Marks of one to three letters, and what stands in their place in the name of the value."""
 _ABBREVIATED = re.compile(
@@ -178,7 +186,7 @@ _PARTS = re.compile(r"(?i)^(?:stat|sys|syst|lumi|model|theo|scale|pdf|total|unco
 """Sources of error and a side, as HEPData writes them beside the one measured column."""
 _LONE = re.compile(rf"(?i)^(?:u )?(?:{WORD})(?: err)*$")
 _LONE_ARM = re.compile(rf"(?i)^(?:{WORD})[_. -]?(?P<side>{SIDE})$|^(?P<side2>plus|minus)$")
-_LONE_END = re.compile(rf"(?i)^(?P<side>{LONG_SIDE}|[ul])(?P<limit>{LIMIT})$")
+_LONE_END = re.compile(rf"(?i)^(?P<side>{LONG_SIDE}|[ulr])(?P<limit>{LIMIT})$")
 
 
 @dataclass
@@ -253,7 +261,7 @@ class ErrorNames:
                 if any(map(self.look.is_empty, bar.columns)):
                     self.empty[value] = bar.columns
                     continue
-                refused = self.look.contradiction(value, column, sure=bar.sure)
+                refused = self.look.contradiction(value, column, sure=bar.sure, factor=factor or 1.0)
                 if refused and len(bar.columns) == 1:
                     self.refused[column] = refused
                     continue
@@ -293,8 +301,7 @@ class ErrorNames:
                 value = column
         for (owner, _), pair in parts.items():
             if len(pair) == 2:
-                why = "one source of error; all together are their root sum of squares"
-                self.doubts.append(Doubt(_pair("arms", pair), (owner,) if owner else (), why))
+                self.doubts.append(Doubt(_pair("arms", pair), (owner,) if owner else (), ONE_SOURCE))
 
     def _by_place(
         self, names: Sequence[str], values: Collection[str], errors: Collection[str]
@@ -302,12 +309,17 @@ class ErrorNames:
         """Return the error bars that stand right of their value, under its abbreviation or no name at all."""
         if self.numeric is None:
             return []
-        group: list[str] = []  # columns of numbers without an error bar since the last error column
+        # Columns of numbers without an error bar since the last error column: its value, or a block of values
+        # with a block of their error bars behind it.
+        group: list[str] = []
+        is_behind = False
         sides: dict[tuple[str, str], dict[bool, str]] = {}
         found: list[tuple[str, ErrorBar]] = []
         last = ""
         for column in names:
             lone = _lone_mark(column)
+            is_error = lone or column in errors or column in self.suspects
+            group, is_behind = [] if is_behind and not is_error else group, is_behind and bool(is_error)
             if (column in values or column in errors) and not lone:
                 group, last = [], column if column in values else last
             elif column not in self.numeric:
@@ -315,21 +327,22 @@ class ErrorNames:
             elif column in self.refused:
                 group.append(column)
             elif lone is not None and (group or last):
-                last = group[-1] if group else last
+                last = group[-1] if group and not is_behind else last
                 if isinstance(lone, tuple):
                     sides.setdefault((last, lone[0]), {})[lone[1]] = column
                 else:
                     found.append((last, ErrorBar("std", (column,), sure=False)))
                 group = []
             elif (rest := _abbreviation(column)) is not None:
-                owners = [value for value in group if _abbreviates(rest, value, adjacent=value == group[-1])]
+                nearest = "" if is_behind or not group else group[-1]
+                owners = [value for value in group if _abbreviates(rest, value, adjacent=value == nearest)]
                 bar = ErrorBar("std", (column,), sure=False, share=told(column).share)
                 if len(owners) == 1 or bar.share:  # a share of the value may be that of several
                     found += [(owner, bar) for owner in owners]
                 elif owners:
                     why = f"it may belong to {' or '.join(owners)}"
                     self.doubts.append(Doubt(bar, tuple(owners), why, None, True))
-                group = []
+                group, is_behind = [value for value in group if value not in owners], True
             elif column not in self.suspects:
                 group.append(column)
         for (value, form), pair in sides.items():
@@ -361,7 +374,9 @@ class ErrorNames:
             known = told(column)
             text, bar = folded(without_unit(known.text)), ErrorBar("std", (column,))
             parts = [text[:k] for k in range(len(text), 1, -1)] + [text[k:] for k in range(1, len(text) - 1)]
-            parts.append(re.split(r"[_.\- ]", column)[0].lower())
+            tokens = re.split(r"[_.\- ]", known.text)
+            parts += ["".join((*tokens[:k], *tokens[k + 1 :])).lower() for k in range(1, len(tokens))]
+            parts.append(tokens[0].lower())
             part = next((part for part in parts if values.get(part, column) != column), "")
             owner = values.get(part, "")
             if column in suspects and owner:
@@ -380,6 +395,7 @@ class ErrorNames:
                 yield Doubt(bar, (left,), f"an error bar of {left}?")
             elif owner and owner not in read and self.look is not None and self.look.is_small(column, owner):
                 why = f"an error bar of {owner}? It is called like it, and smaller"
+                why = ONE_SOURCE if {*map(str.lower, tokens)} & {*PARTIAL} else why
                 others.setdefault(text.replace(part, ""), []).append(Doubt(bar, (owner,), why))
         for doubts in others.values():
             yield from (doubt._replace(is_likely=len(doubts) > 1) for doubt in doubts)
@@ -415,7 +431,20 @@ class ErrorNames:
         suspects = {
             name for name in self.names if looks_like_error(name) or _PARTS.match(name) or _lone_mark(name)
         }
-        return suspects.union(self.flags.values(), *(pair.values() for pair in self._ends.values()))
+        sides: dict[tuple[str, Kind, object], dict[bool, str]] = {}
+        for name in self.names:
+            pairs = [
+                r
+                for r in readings(told(name).text, wide=told(name).is_interval)
+                if r.place is not None and r.rest
+            ]
+            for r in pairs:
+                sides.setdefault((folded(r.rest), r.kind, r.place), {})[r.upper] = name
+            if (quantile := quantile_of(name)) is not None:
+                place = min(quantile[1], 100.0 - quantile[1])
+                sides.setdefault((folded(quantile[0]), "limits", place), {})[quantile[1] > 50.0] = name
+        ends = [pair for pair in (*self._ends.values(), *sides.values()) if len(pair) == 2]
+        return suspects.union(self.flags.values(), *(pair.values() for pair in ends))
 
     @cached_property
     def _ends(self) -> dict[str, dict[bool, str]]:
@@ -485,7 +514,7 @@ class _Values:
                 re.sub(r"[_.\- ]", "", plain),
             }:
                 self.alike.setdefault(key, []).append(name)
-            rest = re.sub(rf"(?i)^(?:{words})[_.\- ]|[_.\- ](?:(?:{words})|[pq]?_?50 ?%?)$", "", plain)
+            rest = re.sub(rf"(?i)^(?:{words})[_.\- ]|[_.\- ](?:(?:{words})|[pq]?_?50 ?(?:%|th)?)$", "", plain)
             if rest != plain:
                 self.means.setdefault(folded(rest), []).append(name)
 
@@ -526,6 +555,12 @@ class _Values:
             found.append((value, Reading("", "arms", -1, column[0] == "E")))
             if column[0] == "e" and "E" + column[1:] not in self.names:
                 found.append((value, Reading("", "std")))
+        if column[:2] in ("b_", "B_") and {"b" + column[1:], "B" + column[1:]} <= self.names:  # of VizieR
+            found += (
+                [(value, Reading("", "limits", -2, column[0] == "B"))]
+                if (value := self.one(column[2:]))
+                else []
+            )
         known = told(column)
         texts = {phrased(column): False, known.text: known.is_interval or known.sigmas is not None}
         for text, wide in texts.items():
@@ -546,14 +581,20 @@ class _Values:
         for r in own:
             is_band = not coverage and re.search(r"(?i)[_. -]u[_. -]?$", r.rest)
             value = self.mean(r.rest) or (None if is_band else self.part(r.rest))
-            if value is not None and value != column and (r.kind != "limits" or coverage or r.place is None):
+            is_middle = value is not None and re.search(
+                r"(?i)(?:med(?:ian)?|best|est(?:imate)?|val(?:ue)?)$", value
+            )
+            is_told = is_middle or coverage or r.kind != "limits" or r.place is None
+            if value is not None and value != column and is_told:
                 return [(value, r)]
         return []
 
     def _of_quantile(self, rest: str, letter: str) -> str | None:
         """Return the median beside a quantile, or the value."""
         bare = rest.rstrip(SEPARATORS)
-        options = (f"{rest}{letter}50", *(f"{bare}_{word}" for word in ("50", "med", "median", "mean")), bare)
+        bare = re.sub(r"(?i)[_.\- ](?:hdi|eti|cri?|ci)$", "", bare)
+        words = ("50", "50th", "med", "median", "mean")
+        options = (f"{rest}{letter}50", *(f"{bare}_{word}" for word in words), bare)
         found = next((value for option in options if bare and (value := self.one(option))), None)
         return found or (self.mean(bare) if bare else None)
 
@@ -620,9 +661,23 @@ def _by_letters(names: Sequence[str], known: _Values, *_: Collection[str]) -> It
             value = known.one(pattern.sub(instead, column, count=1)) if pattern.search(column) else None
             is_component = column[-2:] in ("_u", "_U") and not families[column[:-1]] <= {*"efqnu"}
             if value is not None and value != column and not is_component:
-                yield value, ErrorBar("std", (column,), sure=False)
+                yield value, ErrorBar("var" if column == "vi" else "std", (column,), sure=False)
                 break
+    yield from _by_initials(names)
     yield from ((base, _pair("arms", pair, sure=False)) for base, pair in pairs.items() if len(pair) == 2)
+
+
+def _by_initials(names: Sequence[str]) -> Iterator[tuple[str, ErrorBar]]:
+    """Yield (column, error bar) of names that differ by their first letter alone: Ve and Vn, Se and Sn."""
+    families: dict[str, set[str]] = {}
+    for name in names:
+        if re.fullmatch(r"[A-Za-z][a-z]{1,2}", name):
+            families.setdefault(name[0], set()).add(name[1:])
+    for mark in "SsUu":
+        ends = families.get(mark, set())
+        alike = [letter for letter, own in families.items() if ends <= own and letter.lower() != mark.lower()]
+        if len(ends) > 1 and len(alike) == 1:
+            yield from ((alike[0] + end, ErrorBar("std", (mark + end,), sure=False)) for end in sorted(ends))
 
 
 def _lone_mark(column: str) -> tuple[str, bool] | str | None:
@@ -640,7 +695,7 @@ def _lone_mark(column: str) -> tuple[str, bool] | str | None:
     match = _LONE_END.match(text) or _LONE_END.match(bare)
     if match is not None and (len(match["side"]) > 1 or known.is_interval or known.sigmas is not None):
         is_told = known.is_interval or known.sigmas is not None or match["limit"]
-        return (f"limits {known.sigmas}" if is_told else "ends"), match["side"].lower() in UPPER
+        return (f"limits {known.sigmas}" if is_told else "ends"), match["side"].lower() in (*UPPER, "r")
     return None
 
 

@@ -35,10 +35,10 @@ WORDS = (
     *("incertidumbre", "incerteza", "incertezza", "esd", "sem", "se", "sd"),
 )
 """Words for an error bar; those of two letters only between separators, where they are no part of others."""
-UPPER = ("upper", "plus", "pos", "high", "up", "hi", "max", "1", "p", "u")
-LOWER = ("lower", "minus", "neg", "low", "down", "lo", "min", "2", "m", "l")
+UPPER = ("upper", "plus", "pos", "high", "up", "hi", "max", "ub", "1", "p", "u")
+LOWER = ("lower", "minus", "neg", "low", "down", "lo", "min", "lb", "2", "m", "l")
 """Which arm of an asymmetric error bar, place by place the opposite of the list above."""
-PLACES = {side: k for k, pair in enumerate(zip(UPPER, LOWER, strict=True)) for side in pair} | {"d": 9}
+PLACES = {side: k for k, pair in enumerate(zip(UPPER, LOWER, strict=True)) for side in pair} | {"d": 10}
 VALUE_WORDS = ("mean", "avg", "average", "value", "val", "estimate", "est", "best", "median", "med")
 """Words of a value beside its error bar, where the quantity itself is no column: x_mean and x_se."""
 BEST, PARTIAL, OTHERS = (
@@ -64,11 +64,22 @@ _AS_WORDS = (
     (re.compile(r"(?i:\bst(?:andard|d|\.)?[_. -]*dev(?:iation|\.)?(?![a-z0-9]))"), "std"),
     (re.compile(r"(?i:\bst(?:andard|d|\.)[_. -]*err(?:or|\.)?(?![a-z0-9]))"), "stderr"),
     (re.compile(r"(?i:(?<![a-z])s\. ?(e|d)\.(?![a-z]))"), r"s\1"),
+    (
+        re.compile(
+            r"(?i:[ée]cart[_ -]?type|standardabweichung|desviaci[oó]n[_ ](?:est[aá]ndar|t[ií]pica)"
+            r"|deviazione[_ ]standard)"
+        ),
+        "std",
+    ),
+    (re.compile(r"(?i:mess(?:unsicherheit|fehler))"), "err"),
     (re.compile(rf"(?i:(?<![a-z])(rand|joint|tot)(?=(?:{WORD})(?![a-z])))"), r"\1_"),
     (re.compile(r"(?<![0-9.])(?:1[_ -]?(?:σ|(?i:sigma))|σ)"), "std"),
     (re.compile(r"\s*(?:±|\+/-|\+-)\s*"), " err "),
     # u(x) of the Guide to the Expression of Uncertainty in Measurement.
-    (re.compile(rf"^(?i:u|{WORD})\s*[(\[](?P<base>.+)[)\]]$"), r"std \g<base>"),
+    (
+        re.compile(rf"^(?i:u|{WORD})\s*[(\[](?P<base>.+?)[)\]](?P<unit>\s+[(\[].+[)\]])?$"),
+        r"std \g<base>\g<unit>",
+    ),
     (re.compile(rf"[_ ]?[(\[]\s*(?P<word>(?i:{WORD}))\s*[)\]]"), r" \g<word>"),
     (re.compile(rf"\b(?P<word>(?i:{WORD}))[_ ](?i:of|in|on)[_ ]"), r"\g<word> "),
 )
@@ -113,7 +124,8 @@ _COVERAGE = tuple(
     )
 )
 _SHARES = (
-    (re.compile(r"(?i)%?\s*(?<![a-z])(?:p?rs[de]|cv)(?![a-z])\s*[(\[]?\s*%?\s*[)\]]?"), " err ", 0.01),
+    (re.compile(r"(?i)%?\s*(?<![a-z])(?:p?rs[de]|cv)(?![a-z])[_.\s]*[(\[]?\s*(?:%|pct|perc(?:ent)?)?\s*[)\]]?"),
+     " err ", 0.01),
     (re.compile(rf"(?i)({WORD})[_. -]?[(\[]? ?(?:pct|percent|perc|%) ?[)\]]?(?![a-z])"), r"\1", 0.01),
     (re.compile(rf"(?i)(?:(?<![a-z])(?:pct|percent|perc)|%)[_. -]?({WORD})(?![a-z])"), r"\1", 0.01),
     (re.compile(rf"(?i)({WORD})[_. -](?:rel|relative|frac|fractional)(?![a-z])"), r"\1", 1.0),
@@ -188,9 +200,12 @@ def without_unit(name: str) -> str:
     return (_UNIT.sub("", name) if is_value or unit_of(name) is not None else "") or name
 
 
+INVERSE = re.compile(r"(?i)(?:^|(?<=[_.\- ]))(?:ivar|inv(?:erse)?[_ ]?var(?:iance)?)(?=$|[_.\- ])")
+"""Words for inverse variances."""
 _QUANTILE = re.compile(
     r"^(?P<rest>(?:.*?[_. -])??)(?P<letter>(?:[pq]|perc|quantile)[_ ]?)?"
-    r"(?P<number>0?[._]?\d{1,2}(?:[._]\d)?|0\.\d+|025|975) ?(?P<sign>%?)$",
+    r"(?P<number>0?[._]?\d{1,2}(?:[._]\d)?|0\.\d+|025|975) ?"
+    r"(?P<sign>%|(?:st|nd|rd|th)(?:[_ ]?p(?:c|erc)\w*)?|)$",
     re.IGNORECASE,
 )
 
@@ -234,7 +249,7 @@ _LIMITS = (
     re.compile(r"(?<=[a-zA-Z0-9])(?P<side>Upper|Lower|UPPER|LOWER)(?![a-z0-9])"),
     re.compile(r"(?<![a-z0-9])(?P<side>l|u)(?:cl|ci|b|lim|bound)(?![a-z0-9])", re.IGNORECASE),
 )
-_WIDE_LIMITS = re.compile(rf"(?P<side>{LONG_SIDE}|(?<![a-z0-9])[ul]){LIMIT}(?![a-z0-9])", re.IGNORECASE)
+_WIDE_LIMITS = re.compile(rf"(?P<side>{LONG_SIDE}|(?<![a-z0-9])[ulr]){LIMIT}(?![a-z0-9])", re.IGNORECASE)
 """Of what is called an interval."""
 
 
@@ -267,7 +282,7 @@ def readings(text: str, *, wide: bool = False) -> Iterator[Reading]:
 
 
 def _sided(rest: str, kind: Kind, side: str) -> Reading:
-    side = side.lower()
+    side = {"r": "u"}.get(side.lower(), side.lower())  # the left and the right end of an interval
     return Reading(rest, kind, PLACES[side], side in UPPER)
 
 
@@ -297,6 +312,7 @@ def looks_like_error(name: str) -> bool:
             re.search(r"[a-z0-9](?:Err|ERR|Error|Sigma|Std|Unc)(?![a-z])|[A-Z](?:ERR|UNC)$|^e_", name)
             or re.search(r"[a-z]S[ED]$|^s[ed](?=[A-Z])", name)
             or re.search(r"(?:err|error|sigma)[12pm]?$", name)
-            or re.search(r"(?i)(?:^|[_.\- ])ivar(?=$|[_.\- ])", name)
+            or re.search(r"(?:^|[_.\- ])(?i:sig)$|^sig[_.\- ]", name)
+            or INVERSE.search(name)
         )
     )

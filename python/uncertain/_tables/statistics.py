@@ -6,7 +6,8 @@ statistics of parts of a table (batches of a file, partitions of a cluster) merg
 A code is the smallest or largest value of a column, occurs more than once, and is far outside the rest: by
 more than five times the range of all other values, or by half of it for a number of nines. An error bar of
 zero is unknown beside a value that is not zero, where fewer than one in twenty are zero and the others
-positive: archives round small ones to zero or have nothing else to write. Negative error bars are unknown.
+positive, in lists and matrices where any other is: archives round small ones to zero or have nothing else to
+write. Negative error bars are unknown.
 """
 
 from __future__ import annotations
@@ -268,8 +269,15 @@ class Statistics:
                     yield name, self._ends[name]
 
     def _rare_zeros(self) -> dict[str, int]:
-        """Return the number of zeros of each error column in which they are unknown."""
-        return {name: own.n_zeros for name, own in self._sizes() if 0 < own.n_zeros < RARE * own.n}
+        """Return the number of zeros of each error column in which they are unknown: rare ones of scalars,
+        and of lists and matrices those beside others."""
+        listed = {*self._bars} - {*self.columns.error_bars}
+        of_lists = {name for value in listed for name in self._bars[value].columns}
+        return {
+            name: own.n_zeros
+            for name, own in self._sizes()
+            if 0 < own.n_zeros < RARE * own.n or (name in of_lists and own.n_zeros and own.high.value < 0.0)
+        }
 
     def _negative(self) -> Iterator[tuple[str, int]]:
         """Yield the columns of deviations and variances with a negative one."""

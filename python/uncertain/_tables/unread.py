@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .columns import ROLES, Columns, listing, roles_of_bars
-from .error_bars import Doubt, ErrorBar, is_level_unsaid
-from .error_names import without_unit
+from .error_bars import ONE_SOURCE, Doubt, ErrorBar, is_level_unsaid
+from .error_names import INVERSE, looks_like_error, without_unit
 
 if TYPE_CHECKING:
     from .._data.typing import ColumnType, Keywords
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 LONGEST = 300
 """Letters of arguments that a message shows; longer ones are the code of `Columns.find`."""
 NO_ERROR = "no error column"
+IN_TEXT = "text; columns of numbers of this name are read as error bars"
 _IDENTIFIER = re.compile(
-    r"(?i)(?:^|[_. -])(?:id|ident|identifier|no|nr|idx|uuid)$|(?-i:[a-z]ID$)|objid|^idx?_"
+    r"(?i)(?:^|[_. -])(?:id|ident|identifier|no|nr|idx|uuid|fips|geoid)$|(?-i:[a-z]ID$)|objid|^idx?_"
 )
 _QUALITY = re.compile(
     r"(?i)(?:^|[_. -])(?:q|qc|qa|qf|flags?|quality|qual|warning|status|mask|bitmask)(?:$|[_. -])|"
     r"(?:flag|warning|quality|bitmask|(?-i:[a-z]QC))s?$"
 )
-_INVERSE = re.compile(r"(?i)(?:^|(?<=[_.\- ]))ivar(?=$|[_.\- ])")
 _DEVIATION = re.compile(
     r"(?i)(?:^|[_.\- (])(?:sd|std|stdev|stddev|standard dev(?:iation|\.)?)(?:[_.\- )]|$)"
     r"|(?-i:[a-z](?:Std|SD)$)"
@@ -71,12 +71,14 @@ def reasons(
             known[name] = (f"flags of limits of {flags[name]}, which are read as values", taken)
         elif name in empty:
             known[name] = ("no number in any row", "")
-        elif _INVERSE.search(name) and types[name] == "number":
+        elif INVERSE.search(name) and types[name] == "number":
             known[name] = (_of_inverse(name), "")
         elif name in doubted:
             known[name] = doubted[name]
         elif name in found.of_target:
             known[name] = (f"error bar of the target {columns.target}", "")
+        elif types[name] == "other" and looks_like_error(name) and name not in found.of_target:
+            known[name] = (IN_TEXT, "")
         elif name in found.suspects:
             known[name] = ("error bar, limit or flag of no column that is read", "")
         else:
@@ -85,7 +87,7 @@ def reasons(
 
 
 def _of_inverse(name: str) -> str:
-    return f"inverse variance; a column {_INVERSE.sub('err', name)} = 1 / sqrt of it is read"
+    return f"inverse variance; a column {INVERSE.sub('err', name)} = 1 / sqrt of it is read"
 
 
 def _of_content(name: str, kind: ColumnType, look: Look | None) -> tuple[str, str]:
@@ -137,6 +139,7 @@ def left_out(columns: Columns, types: Mapping[str, ColumnType]) -> str | None:
     usable = {*columns.scalars, columns.target}
     flags = {flag for value, flag in columns.found.flags.items() if value in usable}
     names = [n for n in columns.ignored if (n not in unread and types.get(n) == "number") or n in flags]
+    names += [n for n in columns.ignored if columns.found.reasons.get(n, ("",))[0] == IN_TEXT]
     if not names:
         return None
     return f"left out: {reasons_text(columns, names)}. exact=[] leaves them out without a word."
@@ -155,7 +158,7 @@ def roles_with(columns: Columns, doubts: Iterable[Doubt]) -> Keywords:
     bars, levels, roles = dict(columns.error_bars), dict[str, float](), dict[str, Any]()
     known = {*bars, target} if has_std else {*bars}
     for doubt in doubts:
-        if not doubt.of or doubt.of[0] in known:
+        if not doubt.of or doubt.of[0] in known or doubt.why == ONE_SOURCE:
             continue
         value, names = doubt.of[0], doubt.bar.columns
         known.add(value)
@@ -188,20 +191,22 @@ def arguments(columns: Columns, doubts: Iterable[Doubt]) -> str:
 def refusal(columns: Columns, candidates: Sequence[str], numbers: Collection[str]) -> str:
     """Return why a table without error bars is refused, and what takes it."""
     doubts = columns.found.doubts
-    likely = [d for d in doubts if d.is_likely and not _INVERSE.search(d.bar.columns[0])]
+    likely = [d for d in doubts if d.is_likely and not INVERSE.search(d.bar.columns[0])]
     named = {c for doubt in doubts for c in (*doubt.bar.columns, *doubt.of[: doubt.is_likely])}
     plain = [n for n in candidates if n in numbers and n not in named | columns.found.suspects]
     plain = [name for name in plain if not _IDENTIFIER.search(name)]
-    texts = [doubt_text(doubt) for doubt in doubts[:5] if not _INVERSE.search(doubt.bar.columns[0])]
+    texts = [doubt_text(doubt) for doubt in doubts[:5] if not INVERSE.search(doubt.bar.columns[0])]
     texts += [f"{', '.join(n)} of {v} (no number in any row)" for v, n in columns.found.empty.items()]
-    texts += [f"{name} ({_of_inverse(name)})" for name in candidates if _INVERSE.search(name)]
+    texts += [f"{name} ({_of_inverse(name)})" for name in candidates if INVERSE.search(name)]
     advice = [f"{typed} takes them"] if (typed := arguments(columns, likely)) else []
     if plain:
         advice.append(f"exact={plain[:8]!r} takes numbers as exact")
         if not typed:
             advice.append("columns={feature: error column} names error columns")
     why = f"{'; '.join(texts)}. " if texts else ""
-    return f"no error bars found among the columns {listing(candidates)}: {why}{'; '.join(advice)}"
+    return f"no error bars found among the columns {listing(candidates)}: {why}{'; '.join(advice)}".rstrip(
+        " :"
+    )
 
 
 # -- levels, and deviations of readings
@@ -232,13 +237,14 @@ def deviations_of_readings(columns: Columns) -> Iterator[str]:
     if columns.target is not None and isinstance(columns.target_std, str):
         bars[columns.target] = columns.target_std
     counts = [name for name in columns.ignored if is_count(name)]
-    for value, std in bars.items():
-        if not counts or not _DEVIATION.search(std):
-            continue
+    stds = {value: std for value, std in bars.items() if counts and _DEVIATION.search(std)}
+    if stds:
+        value, std = next(iter(stds.items()))
         base = _MEAN.sub("", value)
         count = next((name for name in counts if base in name), counts[0])
+        others = [other for other in stds.values() if other != std]
         yield (
-            f"{std} looks like the scatter of the {count} readings behind each {value}. Unless rows are "
-            f"populations, pass a column of {std} / sqrt({count})"
+            f"{std} looks like the scatter of the {count} readings behind each {value}"
+            f"{f' (so does {listing(others, 20)})' if others else ''}. Unless rows are populations, pass a "
+            f"column of {std} / sqrt({count})"
         )
-        return
