@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
-from oracles import positive_part, score, squared_positive_part
+from sklearn.base import clone, is_regressor
 
 from uncertain import (
     ErrorColumns,
@@ -150,53 +151,24 @@ def test_rows_from_lists_and_of_equal_length() -> None:
 # -- losses, scores and kernels are sums over components
 
 
-@pytest.mark.parametrize("loss", ["hinge", "expected_hinge", "squared_hinge"])
-def test_objectives_are_sums_over_components(loss: str) -> None:
-    X, alpha = mixtures(full=True), 0.01
-    y = labels(X)
+MACHINES = [
+    *(GSUClassifier(0.01, loss=loss, tol=1e-10) for loss in ("hinge", "expected_hinge", "squared_hinge")),
+    *(GSURegressor(0.1, loss=loss, tol=1e-10) for loss in ("huber", "epsilon_insensitive", "squared")),
+    *(RobustSVC(0.5, method=method, radius=1.5) for method in ("usvc", "tsvc", "ausvc", "psvm")),
+]
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=str)
+def test_fits_are_those_to_components_with_their_shares_as_weights(machine: Any) -> None:
+    """Whose objectives test_recomputed.py computes again."""
+    X = mixtures(full=True)
+    y, of_row = np.sin(X.means[:, 0]) if is_regressor(machine) else labels(X), rows_of(X)
     weights = np.random.default_rng(1).uniform(0.5, 2, len(X))
-    model = GSUClassifier(alpha=alpha, loss=loss, tol=1e-10).fit(X, y, sample_weight=weights)
-    w, b = model.coef_.ravel(), model.intercept_[0]
-    mean, s = score(w, b, X.components)
-    d = 1 - np.where(y == 1, 1.0, -1.0)[rows_of(X)] * mean
-    of = {"hinge": lambda d, _: np.maximum(d, 0), "expected_hinge": positive_part}
-    each = of.get(loss, squared_positive_part)(d, s)
-    expected = alpha / 2 * w @ w + np.average(fold(X, each), weights=weights)
-    np.testing.assert_allclose(model.objective_, expected, rtol=1e-12)
-    # No other mixture of the same rows is needed: it is the fit to components with weights.
-    other = GSUClassifier(alpha=alpha, loss=loss, tol=1e-10)
-    other.fit(X.components, y[rows_of(X)], sample_weight=weights[rows_of(X)] * X.weights)
-    np.testing.assert_allclose(w, other.coef_.ravel(), rtol=1e-12)
-
-
-@pytest.mark.parametrize("loss", ["huber", "epsilon_insensitive", "squared"])
-def test_objectives_of_regressions_are_sums_over_components(loss: str) -> None:
-    X, alpha, delta, epsilon, t = mixtures(full=True), 0.1, 0.5, 0.2, 0.3
-    y = np.sin(X.means[:, 0])
-    model = GSURegressor(alpha, loss=loss, delta=delta, epsilon=epsilon, tol=1e-10).fit(X, y, y_std=t)
-    mean, std = score(model.coef_, model.intercept_, X.components)
-    r, s = y[rows_of(X)] - mean, np.hypot(std, t)
-    half = (r**2 + s**2) / 2
-    each = {
-        "squared": half,
-        "epsilon_insensitive": positive_part(r - epsilon, s) + positive_part(-r - epsilon, s),
-        "huber": half - (squared_positive_part(r - delta, s) + squared_positive_part(-r - delta, s)) / 2,
-    }[loss]
-    expected = alpha / 2 * model.coef_ @ model.coef_ + fold(X, each).mean()
-    np.testing.assert_allclose(model.objective_, expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("method", ["usvc", "tsvc", "ausvc"])
-def test_objectives_of_robust_machines_have_a_constraint_per_component(method: str) -> None:
-    X, C = mixtures(full=True), 0.5
-    y = labels(X)
-    model = RobustSVC(C, method=method, radius=1.5).fit(X, y)
-    w = model.coef_[0]
-    mean, std = score(w, model.intercept_[0], X.components)
-    reach = model.radii_ * (-1 if method == "tsvc" else 1)
-    assert len(model.radii_) == len(X.components)
-    slack = np.maximum(0.0, 1 - np.where(y == 1, 1.0, -1.0)[rows_of(X)] * mean + reach * std)
-    np.testing.assert_allclose(model.objective_, w @ w / 2 + C * fold(X, slack).sum(), rtol=1e-11)
+    model = clone(machine).fit(X, y, sample_weight=weights)
+    other = clone(machine).fit(X.components, y[of_row], sample_weight=weights[of_row] * X.weights)
+    np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-10)
+    np.testing.assert_allclose(model.objective_, other.objective_, rtol=1e-10)
+    assert not isinstance(machine, RobustSVC) or len(model.radii_) == len(X.components)
 
 
 def check_folded(model: GSUClassifier, X: MixtureArray) -> None:
@@ -340,13 +312,3 @@ def test_minimax_and_error_columns_see_moments() -> None:
     mixed, plain = (MinimaxProbabilityClassifier().fit(rows, labels(X)) for rows in (X, moments))
     np.testing.assert_array_equal(mixed.coef_, plain.coef_)
     np.testing.assert_allclose(ErrorColumns().fit_transform(X), ErrorColumns().fit_transform(moments))
-
-
-@pytest.mark.parametrize("method", ["usvc", "tsvc", "ausvc", "psvm"])
-def test_robust_machines_see_every_component(method: str) -> None:
-    X = mixtures()
-    y = labels(X)
-    mixed = RobustSVC(method=method).fit(X, y)
-    plain = RobustSVC(method=method).fit(X.components, y[rows_of(X)], sample_weight=X.weights)
-    np.testing.assert_allclose(mixed.coef_, plain.coef_, rtol=1e-10)
-    np.testing.assert_allclose(mixed.objective_, plain.objective_, rtol=1e-10)

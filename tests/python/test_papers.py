@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import kernel_problems as problems
 import numpy as np
 import polars as pl
 import pytest
@@ -22,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"
 
 sys.path.insert(0, str(ROOT / "papers"))
+import kernel_problems as problems  # noqa: E402
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,6 @@ def test_kepler_rows_are_what_the_catalogue_says() -> None:
     part = importlib.import_module("kepler_models").some_stars(rows, 500, 0)
     assert 400 < len(part) < 600
     assert len(part) == np.isin(rows.star, part.star).sum()
-
-
-sys.path.insert(0, str(ROOT / "papers"))
 
 
 def test_paired() -> None:
@@ -193,7 +190,7 @@ def test_methods_see_the_covariances_they_say() -> None:
         np.testing.assert_allclose(methods.decision(found, data), expected.decision_function(data.means))
 
 
-PAPERS = Path(__file__).resolve().parents[2] / "papers"
+PAPERS = ROOT / "papers"
 
 NUMBERED = {
     "GSU": {"equation": 18, "algorithm": 1, "theorem": 1, "figure": 6, "table": 6},
@@ -254,8 +251,6 @@ def test_every_row_says_where_it_is_or_why_it_is_not(paper: str) -> None:
         for page in re.findall(r"\]\((\S+?\.md)\)", where + reason):
             assert (PAPERS / page).is_file(), (paper, number, page)
 
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "papers"))
 
 SEEDS = range(4)
 
