@@ -54,7 +54,7 @@ def read_loaded(asked: Columns, table: Table) -> Columns:
 
 
 def find(table: Any, target: str | None = None) -> Columns:
-    """Return the roles of a table's columns, with one line on each; see `Columns.find`."""
+    """Return the roles of a table's columns, with a line on each: `Columns.find`."""
     from .files import open_files  # which imports Polars
 
     asked = Columns(target)

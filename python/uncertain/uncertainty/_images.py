@@ -29,7 +29,7 @@ def translation(
     scaling: float = 0.0,
     shape: tuple[int, int] | None = None,
 ) -> GaussianArray:
-    """Images that may be shifted by N(0, sigma^2) pixels, turned and scaled a little.
+    """Images that may be shifted by N(0, sigma^2) pixels, turned and scaled.
 
     .. code-block:: text
 
