@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
 use uncertain::data::covariance::Layout;
-use uncertain::kernel::probabilistic_rbf::{Coupling, RbfOptions, gram, gram_into};
+use uncertain::kernel::probabilistic_rbf::{Coupling, RbfOptions, gram};
 use uncertain::{Control, Kind, parallel};
 
 use crate::data::data;
@@ -37,15 +37,5 @@ pub(crate) fn bench(criterion: &mut Criterion) {
             });
         }
     }
-    // The same pairs as full-2, into memory that is there.
-    let (n, d) = (2000, 2);
-    let x = data(Kind::Full, Layout::Packed, n, d).rows;
-    let (options, mut out) = (RbfOptions::new((d as f64).sqrt()), vec![0.0; n * n]);
-    group.throughput(Throughput::Elements((n * n) as u64));
-    group.bench_function("full-2/Shared, memory kept", |b| {
-        b.iter(|| {
-            parallel::install(Some(1), || gram_into(black_box(&x), Some(&x), &options, &Control::new(), &mut out))
-        });
-    });
     group.finish();
 }

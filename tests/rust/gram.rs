@@ -8,7 +8,7 @@ use cases::{Case, Numbers, cases, chunked, gram as product};
 use ndarray::Array2;
 use proptest::prelude::*;
 use uncertain::data::{Covariances, Names, Rows};
-use uncertain::kernel::probabilistic_rbf::{Coupling, RbfOptions, gram, gram_into};
+use uncertain::kernel::probabilistic_rbf::{Coupling, RbfOptions, gram};
 use uncertain::{Control, Error, GaussianArray, parallel};
 
 const SIGMA: f64 = 1.3;
@@ -339,21 +339,4 @@ fn many_rows_are_those_of_few() {
             }
         }
     }
-}
-
-#[test]
-fn into_memory_of_the_caller() {
-    let mut numbers = Numbers(5);
-    let (x, z) = (full(270, 2, &mut numbers), full(13, 2, &mut numbers));
-    let options = options(Coupling::Shared);
-    for z in [None, Some(&z)] {
-        let expected = gram(&x, z, &options, &Control::new()).unwrap();
-        let mut out = vec![f64::NAN; expected.len()];
-        gram_into(&x, z, &options, &Control::new(), &mut out).unwrap();
-        assert_eq!(expected.as_slice().unwrap(), out);
-    }
-    let mut short = vec![7.0; 269];
-    let error = gram_into(&x, Some(&z), &options, &Control::new(), &mut short).unwrap_err().to_string();
-    assert!(error.contains("270 x 13") && error.contains("269"), "{error}");
-    assert!(short.iter().all(|v| *v == 7.0));
 }

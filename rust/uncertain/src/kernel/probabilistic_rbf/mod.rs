@@ -103,28 +103,6 @@ pub fn gram(
     Array2::from_shape_vec((n, m), values).map_err(|e| Error::Internal(format!("Gram matrix: {e}")))
 }
 
-/// [`gram`] into n x m numbers of the caller, row after row, whatever they were. New memory takes about a
-/// nanosecond per number, as long as pairs in two dimensions; a caller who needs one matrix after the other
-/// can keep theirs.
-///
-/// # Errors
-/// Those of [`gram`], and for `out` of another length. After an error `out` may be written in part.
-pub fn gram_into(
-    x: &GaussianArray,
-    z: Option<&GaussianArray>,
-    options: &RbfOptions,
-    control: &Control,
-    out: &mut [f64],
-) -> Result<()> {
-    check(x, z, options)?;
-    let form = form::Form::cheapest(x, z, options.coupling);
-    let (n, m) = (x.n_rows(), z.unwrap_or(x).n_rows());
-    if n.checked_mul(m) != Some(out.len()) {
-        return Err(Error::shape("out", format!("{n} x {m} numbers"), out.len()));
-    }
-    fill(x, z, &form, options, out, control)
-}
-
 fn fill(
     x: &GaussianArray,
     z: Option<&GaussianArray>,

@@ -33,13 +33,6 @@ pub struct SvcExpansion {
 }
 
 impl SvcExpansion {
-    /// (a, b) of the sigmoids, one row per pair.
-    #[must_use]
-    pub fn sigmoids(&self) -> Option<Array2<f64>> {
-        let platt = self.platt.as_ref()?;
-        Some(Array2::from_shape_fn((platt.len(), 2), |(k, i)| if i == 0 { platt[k].a } else { platt[k].b }))
-    }
-
     /// Number of classes.
     #[must_use]
     pub fn n_classes(&self) -> usize {
