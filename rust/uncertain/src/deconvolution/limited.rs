@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::parallel;
 
 /// Moments of one row under a component, with limits or without.
-pub(crate) struct Expected {
+struct Expected {
     row: Whitened,
     /// Cov eps of the limits.
     open: Vec<f64>,

@@ -67,7 +67,6 @@ pub use crate::mixture::Mixture;
 pub(crate) use crate::mixture::log_sum;
 pub(crate) use classes::PerClass;
 pub(crate) use factor_analysis::FactorAnalysis;
-pub(crate) use limited::Expected;
 pub(crate) use observed::Observed;
 pub(crate) use remote::{RemoteEm, fit_remote, sums_of_partition};
 use task::{Group, Task};

@@ -45,7 +45,7 @@ use crate::solver::Status;
 pub use super::error_scale::ErrorScale;
 pub use family::FamilyKind;
 pub use fit::Observations;
-pub(super) use predict::predictors;
+pub(super) use predict::{predictors, variance_along};
 
 /// What may be taken off the bias of maximum likelihood in few rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]

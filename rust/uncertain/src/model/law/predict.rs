@@ -10,7 +10,7 @@ use crate::linalg::dot;
 use crate::model::error_scale::read_with;
 use crate::model::law::family::{Family, Observation};
 use crate::model::law::integral::integral;
-use crate::model::law::truths::Truths;
+use crate::model::law::truths::{Truth, Truths};
 use crate::model::law::{FamilyKind, Model};
 use crate::parallel;
 
@@ -27,7 +27,7 @@ pub(in crate::model) fn predictors(
     coef: &[f64],
     variance: f64,
 ) -> Result<Densities> {
-    let (k, d) = (truths.most(), truths.d);
+    let k = truths.most();
     let values = parallel::new_rows_with(
         truths.n,
         k * NUMBERS,
@@ -40,12 +40,8 @@ pub(in crate::model) fn predictors(
                     continue;
                 }
                 let m = intercept + dot(truth.mean_under(c), coef);
-                let v = truth.covariance_under(c).map_or(0.0, |p| {
-                    let at = |a: usize, b: usize| p[a * (a + 1) / 2 + b];
-                    let one = |a: usize| (0..a).map(|b| at(a, b) * coef[b]).sum::<f64>();
-                    (0..d).map(|a| coef[a] * (at(a, a) * coef[a] + 2.0 * one(a))).sum::<f64>()
-                });
-                out.copy_from_slice(&[truth.logs()[c].exp(), m, (v.max(0.0) + variance).sqrt()]);
+                let v = variance_along(truth, c, coef);
+                out.copy_from_slice(&[truth.logs()[c].exp(), m, (v + variance).sqrt()]);
                 if out.iter().any(|x| !x.is_finite()) {
                     return Err(Error::Data(format!("row {i}: its linear predictor is more than a number can hold")));
                 }
@@ -54,6 +50,16 @@ pub(in crate::model) fn predictors(
         },
     )?;
     Ok(Densities::new(k, values))
+}
+
+/// b'P b under a component of a row.
+pub(in crate::model) fn variance_along(truth: Truth<'_>, component: usize, b: &[f64]) -> f64 {
+    let square = |p: &[f64]| {
+        let at = |i: usize, j: usize| p[i * (i + 1) / 2 + j];
+        let below = |i: usize| (0..i).map(|j| at(i, j) * b[j]).sum::<f64>();
+        (0..b.len()).map(|i| b[i] * (at(i, i) * b[i] + 2.0 * below(i))).sum::<f64>()
+    };
+    truth.covariance_under(component).map_or(0.0, square).max(0.0)
 }
 
 impl Model {

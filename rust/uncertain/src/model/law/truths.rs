@@ -20,8 +20,9 @@ use crate::parallel::added;
 use crate::simd::dot;
 use crate::{memory, parallel};
 
-/// Rows of which predictions keep all.
+/// Rows of which predictions keep all, and numbers.
 const FEW: usize = 8192;
+const FEW_NUMBERS: usize = 1 << 23;
 /// Rows that are computed at once.
 const BLOCK: usize = 128;
 
@@ -91,7 +92,8 @@ impl<'a> Truths<'a> {
 
     /// Truths for one pass.
     pub(in crate::model) fn passing(rows: Incomplete<'a>, mixture: &Mixture, control: &Control) -> Result<Self> {
-        Self::keeping(rows.n_rows() <= FEW, rows, mixture, control)
+        let numbers = mixture.n_components() * packed_len(mixture.n_features() + 1);
+        Self::keeping(rows.n_rows() <= FEW.min(FEW_NUMBERS / numbers), rows, mixture, control)
     }
 
     fn keeping(keep: bool, rows: Incomplete<'a>, mixture: &Mixture, control: &Control) -> Result<Self> {

@@ -1,24 +1,24 @@
 //! The density of a row's true target: a mixture with one Gaussian per component.
 //!
-//! With o the features that a row has, V_k = T_k,oo + S_oo and r = x_o - mu_k,o:
+//! Under a component k, y is a line in the true features, y = mu_y + b'(z - mu) + N(0, s^2) ([`Law`]), and these are N(m, P) given
+//! the reading ([`Truths`]):
 //! ```text
-//! weight    pi_k N(x_o; mu_k,o, V_k), normalised
-//! mean      mu_k,y + T_k,yo V_k^{-1} r
-//! variance  T_k,yy - T_k,yo V_k^{-1} T_k,oy
+//! weight    pi_k N(x_o; mu_k,o, T_k,oo + S_oo), normalised     (o: the features that a row has)
+//! mean      mu_k,y + b_k'(m_k - mu_k)
+//! variance  s_k^2 + b_k'P_k b_k
 //! ```
-//! All three are in one Cholesky factor L L' = [[V_k, T_oy], [T_yo, T_yy]], the target last: with z = L_oo^{-1} r and l the
-//! last row of L without its last element, they are -|z|^2 / 2 - sum log L_jj, mu_y + l'z and L_yy^2.
-//!
-//! With limits among the features a component's target is not Gaussian: it is given the mean and variance that it has,
-//! mu_y + T_yx a and T_yy + T_yx (E[a a'] - V^{-1} - a a') T_xy ([`Expected`]).
 
 use crate::control::Control;
 use crate::data::Incomplete;
-use crate::data::covariance::{packed_index, packed_len};
-use crate::deconvolution::{Expected, Mixture};
+use crate::data::covariance::packed_len;
+use crate::deconvolution::{Mixture, Observed};
 use crate::density::{Densities, NUMBERS, normalise};
 use crate::error::{Error, Result};
+use crate::model::law::truths::Truths;
+use crate::model::law::variance_along;
 use crate::parallel;
+
+use super::law::Law;
 
 /// Of every row, under the mixture of features and target.
 pub(super) fn densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control) -> Result<Densities> {
@@ -37,30 +37,32 @@ fn parts(
     control: &Control,
     finish: impl Fn(&mut [f64]) -> Option<()> + Sync,
 ) -> Result<Densities> {
-    let (d, components) = (joint.n_features() - 1, joint.n_components());
-    let data = rows.gaussians();
-    data.check_features(d)?;
-    let features = feature_marginal(joint)?;
-    let row = || ConditionalRow { noise: vec![0.0; packed_len(d)], known: vec![], l: vec![], z: vec![] };
-    let workspace = || (row(), Expected::new(d));
-    let values = parallel::new_rows_with(data.n_rows(), components * NUMBERS, workspace, |(row, expected), i, out| {
-        control.check()?;
-        if rows.is_limited(i) {
-            for (k, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
-                expected.update(&features, k, rows, i)?;
-                out.copy_from_slice(&given(expected, joint, k));
+    let (features, k) = (feature_marginal(joint)?, joint.n_components());
+    let truths = Truths::passing(rows, &features, control)?;
+    let logs = Observed::from_rows(rows, None).log_densities(None, &features, control)?;
+    let laws = (0..k).map(|component| Law::from_joint(joint, component)).collect::<Result<Vec<Law>>>()?;
+    let values = parallel::new_rows_with(
+        truths.n,
+        k * NUMBERS,
+        || truths.reader(),
+        |reader, i, out| {
+            control.check()?;
+            let truth = reader.at(i);
+            for (component, (law, out)) in laws.iter().zip(out.chunks_exact_mut(NUMBERS)).enumerate() {
+                // Exact rows are the same point under all of them.
+                let own = if truths.is_noisy() { component } else { 0 };
+                let (mean, m) = (joint.mean(component), truth.mean_under(own));
+                let moved: f64 = law.coef.iter().zip(m).zip(mean).map(|((b, m), mean)| b * (m - mean)).sum();
+                let variance = variance_along(truth, own, &law.coef) + law.scatter.powi(2);
+                out.copy_from_slice(&[logs[i * k + component], mean[truths.d] + moved, variance.sqrt()]);
             }
-            return finish(out).ok_or_else(|| unusable(i));
-        }
-        row.known.clear();
-        row.known.extend((0..d).filter(|&j| !rows.is_missing(i, j)));
-        data.covariances().triangle(i, d, &mut row.noise);
-        for (k, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
-            out.copy_from_slice(&row.under(joint, k, &data.means().row(i)).ok_or_else(|| unusable(i))?);
-        }
-        finish(out).ok_or_else(|| unusable(i))
-    })?;
-    Ok(Densities::new(components, values))
+            let usable =
+                out.chunks_exact(NUMBERS).all(|part| part[1].is_finite() && part[2] > 0.0 && part[2].is_finite());
+            let why = || "the density of its target cannot be computed; scale the features, or raise reg_covar".into();
+            finish(out).filter(|()| usable).ok_or_else(|| Error::Row { row: i, why: why() })
+        },
+    )?;
+    Ok(Densities::new(k, values))
 }
 
 /// The distribution of the features alone.
@@ -70,64 +72,4 @@ pub(super) fn feature_marginal(joint: &Mixture) -> Result<Mixture> {
     let means = components.clone().flat_map(|k| &joint.mean(k)[..d]).copied().collect();
     let covariances = components.flat_map(|k| &joint.covariance(k)[..packed_len(d)]).copied().collect();
     Mixture::from_packed(joint.weights().to_vec(), means, covariances, d)
-}
-
-/// Log weight, mean and standard deviation under component `k` of the target of a row with limits.
-fn given(expected: &Expected, joint: &Mixture, k: usize) -> [f64; NUMBERS] {
-    let (d, t, a) = (joint.n_features() - 1, joint.covariance(k), &expected.a);
-    let crossed = &t[packed_len(d)..packed_len(d) + d];
-    let along: f64 = crossed.iter().zip(a).map(|(t, a)| t * a).sum();
-    let inner = |i: usize, j: usize| expected.g[packed_index(i, j)] - a[i] * a[j];
-    let square: f64 = (0..d * d).map(|p| crossed[p / d] * inner(p / d, p % d) * crossed[p % d]).sum();
-    let variance = (t[packed_index(d, d)] + square).max(0.0);
-    [joint.weights()[k].ln() + expected.log_density, joint.mean(k)[d] + along, variance.sqrt()]
-}
-
-/// One row on its way, with memory.
-struct ConditionalRow {
-    /// Packed triangle of S.
-    noise: Vec<f64>,
-    /// The features that are there.
-    known: Vec<usize>,
-    l: Vec<f64>,
-    z: Vec<f64>,
-}
-
-impl ConditionalRow {
-    /// Log weight, mean and standard deviation under component `k`.
-    fn under(&mut self, joint: &Mixture, k: usize, x: &[f64]) -> Option<[f64; NUMBERS]> {
-        let (t, mean, y, o) = (joint.covariance(k), joint.mean(k), joint.n_features() - 1, &self.known);
-        let m = o.len() + 1;
-        self.l.resize(m * m, 0.0);
-        self.z.resize(m, 0.0);
-        let at = |i: usize| o.get(i).copied().unwrap_or(y);
-        let (mut log, mut centre, mut std) = (joint.weights()[k].ln(), mean[y], 0.0);
-        // ConditionalRow by row of the factor; the row of z goes with it.
-        for i in 0..m {
-            for j in 0..=i {
-                let place = packed_index(at(i), at(j));
-                let value = t[place] + if i < o.len() { self.noise[place] } else { 0.0 };
-                let (a, b) = (&self.l[i * m..i * m + j], &self.l[j * m..j * m + j]);
-                let rest = value - a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-                if i == j && !(rest > 0.0 && rest.is_finite()) {
-                    return None;
-                }
-                self.l[i * m + j] = if i == j { rest.sqrt() } else { rest / self.l[j * m + j] };
-            }
-            let (line, pivot) = (&self.l[i * m..i * m + i], self.l[i * m + i]);
-            let along: f64 = line.iter().zip(&self.z).map(|(l, z)| l * z).sum();
-            if i < o.len() {
-                self.z[i] = (x[o[i]] - mean[o[i]] - along) / pivot;
-                log -= 0.5 * self.z[i].powi(2) + pivot.ln();
-            } else {
-                (centre, std) = (centre + along, pivot);
-            }
-        }
-        Some([log, centre, std])
-    }
-}
-
-fn unusable(row: usize) -> Error {
-    let why = "the density of its target cannot be computed; scale the features, or raise reg_covar".into();
-    Error::Row { row, why }
 }

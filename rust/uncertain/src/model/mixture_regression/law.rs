@@ -51,9 +51,9 @@ impl Law {
         Self { coef: fit.law[1..].to_vec(), intercept: fit.law[0], scatter: fit.scatter, errors }
     }
 
-    /// Of the first component, without errors.
-    pub(super) fn from_joint(joint: &Mixture) -> Result<Self> {
-        let (d, t, mean) = (joint.n_features() - 1, joint.covariance(0), joint.mean(0));
+    /// Of one component, without errors.
+    pub(super) fn from_joint(joint: &Mixture, component: usize) -> Result<Self> {
+        let (d, t, mean) = (joint.n_features() - 1, joint.covariance(component), joint.mean(component));
         let mut l = vec![0.0; d * d];
         for i in 0..d {
             for j in 0..=i {

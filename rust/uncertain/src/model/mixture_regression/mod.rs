@@ -140,7 +140,7 @@ impl Model {
                 mixture.n_features(),
             ));
         }
-        let law = if mixture.n_components() == 1 { Some(Law::from_joint(&mixture)?) } else { None };
+        let law = if mixture.n_components() == 1 { Some(Law::from_joint(&mixture, 0)?) } else { None };
         Ok(Self { mixture, law, beside: None, profile: None, undetermined: None, report: None })
     }
 
