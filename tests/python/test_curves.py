@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,18 +149,6 @@ def test_functional_fits_are_those_of_the_package_odrpack() -> None:
     np.testing.assert_allclose(law.covariance_, theirs.cov_beta, rtol=1e-4)
 
 
-@pytest.mark.parametrize("n", [200, 5000])
-@pytest.mark.parametrize(
-    "jac", [None, slopes_of_growth, lambda x, p: slopes_of_growth(x, p)[0]], ids=["none", "both", "params"]
-)
-def test_functional_fits_take_the_steps_of_newton(n: int, jac: Function | None) -> None:
-    """11 steps without the mixed derivatives, and 23 where `jac` hides f''."""
-    X, y, y_std = readings(growth, [1.0, 0.7], n, 3)
-    law = CurveRegressor(growth, [1.0, 0.5], jac=jac, truth="functional").fit(X, y, y_std)
-    assert law.status_ == "converged"
-    assert law.n_iter_ <= 9
-
-
 def test_functional_fit_with_correlated_errors_by_brute_force() -> None:
     rng = np.random.default_rng(5)
     n = 12
@@ -212,7 +201,7 @@ def test_functional_fit_of_rows_with_and_without_errors_by_brute_force() -> None
     assert fixed.loglikelihood_ == pytest.approx(law.loglikelihood_, abs=1e-10)
 
 
-def test_steps_do_not_depend_on_an_offset_that_hides_second_derivatives() -> None:
+def test_a_functional_fit_does_not_depend_on_an_offset() -> None:
     X, y, y_std = readings(growth, [1.0, 0.7], 60, 3)
     plain = CurveRegressor(growth, [1.0, 0.5], truth="functional").fit(X, y, y_std)
 
@@ -233,15 +222,23 @@ def rounded(x: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("f", "p0", "x_std"), [(flat, [400.0], 0.0), (flat, [400.0], 0.05), (rounded, [1.0, -1e16], 0.0)]
+    ("truth", "f", "p0", "x_std", "scatter"),
+    [
+        ("functional", flat, [400.0], 0.0, True),
+        ("functional", flat, [400.0], 0.05, True),
+        ("functional", rounded, [1.0, -1e16], 0.0, True),
+        ("structural", flat, [400.0], 0.0, True),
+        ("structural", flat, [400.0], 0.0, False),
+        ("structural", rounded, [1.0, -1e16], 0.0, False),
+    ],
 )
-def test_where_nothing_moves_a_functional_fit_has_not_converged(
-    f: Function, p0: list[float], x_std: float
+def test_where_nothing_moves_or_derivatives_are_rounding_a_fit_has_not_converged(
+    truth: Any, f: Function, p0: list[float], x_std: float, scatter: bool
 ) -> None:
     x = np.linspace(0.1, 3.0, 40)
     X, y = GaussianArray(x[:, None], std=x_std), 2 * x + 1 + 0.1 * np.sin(9 * x)
     with pytest.warns(ConvergenceWarning, match="no_progress"):
-        CurveRegressor(f, p0, truth="functional").fit(X, y, 0.1)
+        CurveRegressor(f, p0, truth=truth, scatter=scatter).fit(X, y, 0.1)
 
 
 def test_what_interrupts_a_functional_fit_is_raised_as_it_came() -> None:

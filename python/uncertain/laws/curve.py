@@ -49,10 +49,6 @@ CORE_PARAMETERS = (
     "reg_covar",
     "max_iter",
 )
-MOST_FITS = 30
-"""Fits for one end of a profile interval."""
-CLOSE = 1e-3
-"""Tolerance of an end, in units of the quantile."""
 
 
 @documented
@@ -355,39 +351,11 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
         return self._naive
 
     def _profile(self, level: float) -> Floats:
-        start, *_ = self._problem
-        quantile = self._estimates().quantile(level)
-        ends = np.full((len(self.params_), 2), np.nan)
-        for j in np.flatnonzero(self.std_ > 0):
-            for side, bounds in enumerate((start.lower, start.upper)):
-                distance, sign = self._distance(int(j)), 2.0 * side - 1.0
-                ends[j, side] = _profile_end(
-                    distance, self.params_[j], self.std_[j], sign, quantile, bounds[j]
-                )
+        start, *rest = self._problem
+        parameters = self._parameters(profile=self._estimates().quantile(level))
+        best = start._replace(values=self.params_.tolist())
+        ends: Floats = self._answer(best, parameters, *rest)["profile"]
         return ends
-
-    def _distance(self, j: int) -> Callable[[float], float]:
-        """Root of the deviance with parameter j fixed at a number and the others fitted again."""
-        start, rows, targets, known = self._problem
-        parameters = self._parameters()
-        fixed = [is_fixed or k == j for k, is_fixed in enumerate(start.fixed)]
-
-        def distance(c: float) -> float:
-            values = self.params_.tolist()
-            values[j] = c
-            try:
-                fit = self._answer(
-                    start._replace(values=values, fixed=fixed), parameters, rows, targets, known
-                )
-            except UncertainError:
-                return np.inf
-            if self._degrees is None:
-                return float(np.sqrt(max(2 * (self.loglikelihood_ - fit["loglikelihood"]), 0.0)))
-            squares = fit["residual_variance"] * (targets.size - fixed.count(False))
-            least = self.residual_variance_ * self._degrees
-            return float(np.sqrt(max(squares - least, 0.0) / self.residual_variance_))
-
-        return distance
 
     def __getstate__(self) -> Keywords:
         if self._problem is not None:
@@ -598,40 +566,3 @@ def _flat(values: object, name: str, x: Floats, params: Floats, n_outputs: int, 
     if numbers.shape not in shapes:
         raise UncertainError(f"{name}: returned the shape {numbers.shape} {points}; expected {shapes[0]}")
     return np.ascontiguousarray(numbers).ravel()
-
-
-def _profile_end(
-    distance: Callable[[float], float], best: float, std: float, sign: float, quantile: float, bound: float
-) -> float:
-    """c beyond `best` where `distance(c)` is the quantile; infinite where there is none up to the bound.
-
-    `distance` is the root of twice the fall of the log-likelihood: nearly |c - best| / std, so that secants
-    find the end in a few fits.
-    """
-    low, high = 0.0, np.inf
-    step, last = quantile * std, (0.0, 0.0)
-    room = abs(bound - best)
-    for _ in range(MOST_FITS):
-        if step >= room:
-            if distance(bound) < quantile:
-                return bound
-            high = min(high, room)
-            step = (low + high) / 2
-        reached = distance(best + sign * step)
-        if not np.isfinite(reached):
-            high = step
-            step = (low + high) / 2
-            continue
-        if abs(reached - quantile) < CLOSE * quantile:
-            return best + sign * step
-        if reached < quantile:
-            low = step
-        else:
-            high = step
-        slope = (reached - last[1]) / (step - last[0]) if step != last[0] else 0.0
-        last = (step, reached)
-        ahead = step + (quantile - reached) / slope if slope > 0 else np.inf
-        step = ahead if low < ahead < high else (2 * step if np.isinf(high) else (low + high) / 2)
-        if step > 1e3 * quantile * std:
-            return sign * np.inf
-    return best + sign * step

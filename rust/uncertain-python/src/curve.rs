@@ -160,6 +160,7 @@ pub(crate) fn fit_curve<'py>(
     let (p, k) = (fit.parameters.len(), fit.modes.len());
     found.set_item("params", fit.parameters.into_pyarray(py))?;
     found.set_item("covariance", fit.covariance.into_pyarray(py).reshape([p, p])?)?;
+    found.set_item("profile", fit.profile.into_pyarray(py))?;
     found.set_item("scatter", fit.scatter.into_pyarray(py))?;
     found.set_item("scatter_std", fit.scatter_std.into_pyarray(py))?;
     found.set_item("loglikelihood", fit.loglikelihood)?;

@@ -2,15 +2,21 @@
 
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
+use crate::model::law::profile::end;
 use crate::solver::levenberg::Expansion;
 
 use super::structural::Structural;
+use super::{CurveFit, InitialParameters};
 
 /// Directions of less information, in units of each parameter, are not determined: where that is a sum of products, and
 /// where it has second derivatives.
 pub(super) const SINGULAR: [f64; 2] = [1e-14, 1e-7];
 /// Steps of differences of the gradient, in standard errors.
 const STEP: f64 = 5e-3;
+
+/// A step in standard errors, and the part of the rise that second derivatives promise which a minimum has.
+const SMALL: f64 = 0.1;
+const LEAST_RISE: f64 = 0.1;
 
 /// The inverse of some rows and columns of H (p x p), 0 elsewhere.
 ///
@@ -55,6 +61,28 @@ pub(super) fn inverse(h: &[f64], some: &[usize], names: &[String], singular: f64
         out[some[a] * p + some[b]] = element / unit[a] / unit[b];
     }
     Ok(out)
+}
+
+/// Does the objective `rise` as its second derivatives promise, a small step along each of these parameters? It does not where it
+/// is flat, nor where derivatives are rounding. The others follow by `inverse`, that of the information (p x p), in whose units
+/// the objective is a number of `unit`s.
+pub(super) fn is_minimum(
+    (minimum, some): (&[f64], &[usize]),
+    inverse: &[f64],
+    unit: f64,
+    (lower, upper): (&[f64], &[f64]),
+    mut rise: impl FnMut(&[f64]) -> Result<f64>,
+) -> Result<bool> {
+    let p = minimum.len();
+    for (&j, sign) in some.iter().flat_map(|j| [(j, -1.0), (j, 1.0)]) {
+        let step = sign * SMALL * (unit / inverse[j * p + j]).sqrt();
+        let at: Vec<f64> = (0..p).map(|k| minimum[k] + step * inverse[k * p + j]).collect();
+        let inside = (0..p).all(|k| (lower[k]..=upper[k]).contains(&at[k]));
+        if inside && rise(&at)? < LEAST_RISE * 0.5 * SMALL * SMALL * unit {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The covariance of all parameters from that of the free ones: 0 where fixed, NaN where a bound holds.
@@ -105,4 +133,45 @@ pub(super) fn by_differences(
         some.iter().for_each(|&a| h[a * p + j] = column[a]);
     }
     Ok(Some((0..p * p).map(|at| 0.5 * (h[at] + h[at % p * p + at / p])).collect()))
+}
+
+/// Ends of the parameters' intervals, p x 2: where twice the fall of the log-likelihood, with a parameter fixed and the others
+/// `fitted` again, is z^2; a bound where that comes first. Where the errors of y were estimated: the rise of the sum of squares.
+pub(super) fn profile(
+    best: &CurveFit,
+    start: &InitialParameters,
+    z: f64,
+    fitted: impl Fn(&InitialParameters) -> Result<CurveFit>,
+) -> Result<Vec<f64>> {
+    let p = best.parameters.len();
+    let squares = |fit: &CurveFit| Some(fit.residual_variance? * fit.degrees? as f64);
+    let mut ends = vec![f64::NAN; 2 * p];
+    for (at, end_of) in ends.iter_mut().enumerate() {
+        let (j, sign) = (at / 2, if at % 2 == 0 { -1.0 } else { 1.0 });
+        let (value, std) = (best.parameters[j], best.covariance[j * p + j].sqrt());
+        if !(std > 0.0) {
+            continue;
+        }
+        let root = |to: f64| -> Result<f64> {
+            let mut fixed = InitialParameters { values: best.parameters.clone(), ..start.clone() };
+            (fixed.values[j], fixed.fixed[j]) = (to, true);
+            let fit = match fitted(&fixed) {
+                Err(Error::Data(_)) => return Ok(f64::INFINITY),
+                other => other?,
+            };
+            let fallen = match (squares(&fit), squares(best)) {
+                (Some(there), Some(least)) => (there - least) * best.degrees.unwrap_or(1) as f64 / least,
+                _ => 2.0 * (best.loglikelihood - fit.loglikelihood),
+            };
+            Ok(fallen.max(0.0).sqrt())
+        };
+        let bound = if sign < 0.0 { start.lower[j] } else { start.upper[j] };
+        *end_of = if bound.is_finite() && root(bound)? < z {
+            bound
+        } else {
+            let inside = |by: f64| if by.abs() < (bound - value).abs() { root(value + by) } else { Ok(f64::INFINITY) };
+            value + end(z, sign * std, inside)?
+        };
+    }
+    Ok(ends)
 }

@@ -86,53 +86,12 @@ impl Evaluator<'_> {
         if let Some(all) = self.own_by_parameters(x, parameters)? {
             return Ok(all.chunks_exact(p).flat_map(|row| free.iter().map(|&j| row[j])).collect());
         }
-        Ok(self.differences(x, parameters, values, free, None)?.0)
-    }
-
-    /// The same, and by how much these derivatives differ at points beyond some of them, (number of these) x q x (number of
-    /// `free`): from one side only, which is enough for second derivatives.
-    pub(super) fn by_parameters_and_beyond(
-        &self,
-        x: &[f64],
-        parameters: &[f64],
-        values: &[f64],
-        free: &[usize],
-        beyond: &Beyond<'_>,
-    ) -> Result<(Vec<f64>, Vec<f64>)> {
-        let p = parameters.len();
-        if x.is_empty() || free.is_empty() {
-            return Ok((vec![], vec![]));
-        }
-        // All points beyond: where derivatives by x were asked for, those by the parameters are known.
-        let Some(all) = self.own_by_parameters(&[x, beyond.of_all].concat(), parameters)? else {
-            return self.differences(x, parameters, values, free, Some(beyond));
-        };
-        let (here, far) = all.split_at(values.len() * p);
-        let out: Vec<f64> = here.chunks_exact(p).flat_map(|row| free.iter().map(|&j| row[j])).collect();
-        let outputs = beyond.rows.iter().flat_map(|&row| row * self.q..(row + 1) * self.q);
-        let change = |at: usize| free.iter().map(move |&j| far[at * p + j] - here[at * p + j]);
-        let changes: Vec<f64> = outputs.flat_map(change).collect();
-        Ok((out, changes))
-    }
-
-    fn differences(
-        &self,
-        x: &[f64],
-        parameters: &[f64],
-        values: &[f64],
-        free: &[usize],
-        beyond: Option<&Beyond<'_>>,
-    ) -> Result<(Vec<f64>, Vec<f64>)> {
-        let (p, q, width) = (parameters.len(), self.q, free.len());
-        let (points, n) = (beyond.map_or(&[][..], |beyond| beyond.points), values.len());
-        let mut out = vec![0.0; n * width];
-        let mut changes = vec![0.0; points.len() / self.d * q * width];
-        let both = if points.is_empty() { None } else { Some([x, points].concat()) };
+        let (q, width) = (self.q, free.len());
+        let mut out = vec![0.0; values.len() * width];
         for (column, &j) in free.iter().enumerate() {
             if let Some(mode) = (j + self.modes).checked_sub(p) {
-                // Linear in what no point goes beyond.
                 let feature = self.d - self.modes + mode;
-                (0..n).for_each(|at| out[at * width + column] = x[at / q * self.d + feature]);
+                (0..values.len()).for_each(|at| out[at * width + column] = x[at / q * self.d + feature]);
                 continue;
             }
             let step = STEP * parameters[j].abs().max(self.typical[j]);
@@ -142,20 +101,13 @@ impl Evaluator<'_> {
                 at
             };
             let (above, below) = (end(parameters[j] + step), end(parameters[j] - step));
-            let mut ends = (self.values(both.as_deref().unwrap_or(x), &above)?, self.values(x, &below)?);
-            let far = ends.0.split_off(n);
+            let ends = (self.values(x, &above)?, self.values(x, &below)?);
             let steps = (above[j] - parameters[j], parameters[j] - below[j]);
             for (at, f) in values.iter().enumerate() {
                 out[at * width + column] = difference(*f, (ends.0[at], steps.0), (ends.1[at], steps.1));
             }
-            let Some(beyond) = beyond else { continue };
-            for (at, far) in far.iter().enumerate() {
-                let here = beyond.rows[at / q] * q + at % q;
-                let change = ((far - beyond.values[at]) - (ends.0[here] - values[here])) / steps.0;
-                changes[at * width + column] = if change.is_finite() { change } else { 0.0 };
-            }
         }
-        Ok((out, changes))
+        Ok(out)
     }
 
     /// Sizes below which a parameter counts as small: of those that start at 0, what changes f by a tenth of its spread.
@@ -200,7 +152,7 @@ impl Evaluator<'_> {
             return Ok(out);
         }
         for c in 0..k {
-            let (moved, steps) = self.moved(x, directions, k, c, true);
+            let (moved, steps) = self.moved(x, directions, k, c);
             let ends = self.values(&moved, parameters)?;
             let (above, below) = ends.split_at(values.len());
             for (at, f) in values.iter().enumerate() {
@@ -209,36 +161,6 @@ impl Evaluator<'_> {
             }
         }
         Ok(out)
-    }
-
-    /// First and second derivatives along one direction of each point (`directions`: m x d), and f a step further.
-    pub(super) fn along_twice(&self, x: &[f64], directions: &[f64], parameters: &[f64], values: &[f64]) -> Result<Ray> {
-        let (d, q) = (self.d, self.q);
-        let (mut points, steps) = self.moved(x, directions, 1, 0, false);
-        if let Some(own) = self.by_x(&[x, &points].concat(), parameters)? {
-            let mut both = vec![0.0; 2 * values.len()];
-            self.project(&own, &[directions, directions].concat(), 1, &mut both);
-            let beyond = both.split_off(values.len());
-            let step = |at: usize| steps[at / q];
-            let second = (0..both.len()).map(|at| (beyond[at] - both[at]) / step(at)).collect();
-            let values = values.iter().enumerate().map(|(at, f)| f + step(at) * both[at]).collect();
-            return Ok(Ray { slopes: both, second, points, values, steps });
-        }
-        // Both sides in one call.
-        let n = x.len();
-        points.extend((0..n).map(|at| x[at] - steps[at / d] * directions[at]));
-        let mut above = self.values(&points, parameters)?;
-        let below = above.split_off(values.len());
-        points.truncate(n);
-        let (mut slopes, mut second) = (Vec::with_capacity(values.len()), Vec::with_capacity(values.len()));
-        for (at, f) in values.iter().enumerate() {
-            let step = steps[at / q];
-            slopes.push(difference(*f, (above[at], step), (below[at], step)));
-            let bent = (above[at] - f) - (f - below[at]);
-            // What may be rounding of f counts as straight.
-            second.push(if bent.abs() > 100.0 * f64::EPSILON * f.abs() { bent / (step * step) } else { 0.0 });
-        }
-        Ok(Ray { slopes, second, points, values: above, steps })
     }
 
     /// The derivatives by the parameters that the curve itself knows, m x q x p.
@@ -264,45 +186,19 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The points a step along their c-th direction (and those a step back behind them), and the steps: the longest that no
-    /// feature takes for more than its own.
-    fn moved(&self, x: &[f64], directions: &[f64], k: usize, c: usize, back: bool) -> (Vec<f64>, Vec<f64>) {
+    /// The points a step along their c-th direction, those a step back behind them, and the steps: the longest that no feature
+    /// takes for more than its own.
+    fn moved(&self, x: &[f64], directions: &[f64], k: usize, c: usize) -> (Vec<f64>, Vec<f64>) {
         let d = self.d;
         let fits = |directions: &[f64]| {
             let of_feature = |j: usize| self.scale[j] / directions[j * k + c].abs();
             STEP * (0..d).map(of_feature).fold(1e10, f64::min)
         };
         let steps: Vec<f64> = directions.chunks_exact(d * k).map(fits).collect();
-        let mut moved: Vec<f64> = (0..x.len()).map(|at| x[at] + steps[at / d] * directions[at * k + c]).collect();
-        if back {
-            moved.extend((0..x.len()).map(|at| x[at] - steps[at / d] * directions[at * k + c]));
-        }
-        (moved, steps)
+        let to = |sign: f64| (0..x.len()).map(move |at| (at, sign));
+        let moved = to(1.0).chain(to(-1.0)).map(|(at, sign)| x[at] + sign * steps[at / d] * directions[at * k + c]);
+        (moved.collect(), steps)
     }
-}
-
-/// Points a step beyond those of some rows, and f there.
-pub(super) struct Beyond<'a> {
-    pub rows: &'a [usize],
-    /// Of all rows.
-    pub of_all: &'a [f64],
-    /// Of these.
-    pub points: &'a [f64],
-    pub values: &'a [f64],
-}
-
-/// f along one direction of each of m points.
-pub(super) struct Ray {
-    /// First derivatives, m x q.
-    pub slopes: Vec<f64>,
-    /// Second derivatives, m x q; 0 where rounding hides them.
-    pub second: Vec<f64>,
-    /// The points a step further, m x d, and f there, m x q (where derivatives by x are known, to first order).
-    pub points: Vec<f64>,
-    /// See `points`.
-    pub values: Vec<f64>,
-    /// The steps, m.
-    pub steps: Vec<f64>,
 }
 
 /// (f+ - f-) / (h+ + h-), from one side where the other is not defined.

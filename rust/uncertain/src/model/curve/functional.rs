@@ -8,15 +8,14 @@
 //! theta moves by s, so that what is left for theta has the gradient C'M^{-1} b - J'r and the Gauss-Newton matrix
 //! J'J - C'M^{-1} C = J'(I + K K')^{-1} J (P. T. Boggs, R. H. Byrd, R. B. Schnabel, A stable and efficient algorithm for nonlinear
 //! orthogonal distance regression, SIAM Journal on Scientific and Statistical Computing 8, 1987): one evaluation of the curve per step.
-//! A step that goes up is tried once more with each row's own best v ([`settle`]). Where rows have one noisy direction, the
-//! difference that gives K also gives f'' along it, and one more the change of J: rows that are near their best v then have
-//! Newton's M = 1 - r'Wf'' + K'K and C = K'J - r'W d(df/dtheta)/dv, which is a third as many steps. Exact x: weighted least squares.
+//! A step that goes up is tried once more with each row's own best v ([`settle`]). Exact x: weighted least squares.
 
 use crate::error::Result;
 use crate::linalg::{cholesky, cholesky_solve, dot};
 use crate::solver::levenberg::{Expansion, Minimum, Objective};
 
-use super::evaluate::{Beyond, Evaluator};
+use super::errors;
+use super::evaluate::Evaluator;
 use super::modes::{White, settle};
 use super::readings::Reading;
 use super::terms;
@@ -37,8 +36,6 @@ pub(super) struct Functional<'a> {
     roots: Vec<f64>,
     /// A, n x q x k; empty where all of them are 0.
     crossed: Vec<f64>,
-    /// W of one output.
-    scales: Vec<f64>,
     /// Where the next step starts.
     from: Option<Tangent>,
 }
@@ -66,28 +63,13 @@ struct Tangent {
     slopes: Slopes,
 }
 
-/// First derivatives of all rows, and those of the second order that their steps use.
+/// First derivatives of all rows.
 struct Slopes {
     /// J, n x q x p.
     by_parameters: Vec<f64>,
     /// K, n x q x k.
     by_v: Vec<f64>,
-    /// Of k = 1: -r'Wf'' of every row; its step of v takes it where the row is near its best v.
-    bent: Vec<f64>,
-    /// Of the rows that are near, in this order: -r'W d(df/dtheta)/dv, p each.
-    near: Vec<usize>,
-    twisted: Vec<f64>,
 }
-
-/// Steps of v below the first, in units of its curvature, have second derivatives in theirs where 1 - r'Wf'' is positive by
-/// itself; below the second, where M is: those few rows would otherwise go on by a half each time, and all others wait for them.
-const NEAR: [f64; 2] = [0.1, 0.05];
-/// Where 1 - r'Wf'', and M beside that without f'', is taken for 1 plus rounding, or for another minimum's.
-const BENT: std::ops::Range<f64> = 0.05..20.0;
-
-/// A step in standard errors, and the part of the rise that second derivatives promise which a minimum has.
-const SMALL: f64 = 0.1;
-const LEAST_RISE: f64 = 0.1;
 
 impl Tangent {
     fn at(&self, parameters: &[f64]) -> Vec<f64> {
@@ -122,8 +104,7 @@ impl<'a> Functional<'a> {
             crossed.clear();
         }
         let x = readings.iter().flat_map(|reading| reading.x.iter().copied()).collect();
-        let scales = if evaluator.q == 1 { white.iter().map(|white| white.w[0]).collect() } else { vec![] };
-        Self { evaluator, readings, white, parameters, free, k, x, roots, crossed, scales, from: None }
+        Self { evaluator, readings, white, parameters, free, k, x, roots, crossed, from: None }
     }
 
     pub(super) fn all(&self, free: &[f64]) -> Vec<f64> {
@@ -170,42 +151,14 @@ impl<'a> Functional<'a> {
         self.place(at, v)
     }
 
-    /// J'(I + K K')^{-1} J, the Gauss-Newton matrix of the parameters, at the last place that was kept.
-    pub(super) fn information(&self) -> Vec<f64> {
-        let (q, k, p) = (self.evaluator.q, self.k, self.free.len());
-        let mut sum = vec![0.0; p * p];
-        let Some(from) = &self.from else { return sum };
-        let (mut inner, mut solved) = (vec![0.0; q * q], vec![0.0; q]);
-        for (i, reading) in self.readings.iter().enumerate() {
-            let jacobian = &from.slopes.by_parameters[i * q * p..(i + 1) * q * p];
-            let slope = &from.slopes.by_v[i * q * k..(i + 1) * q * k];
-            for (a, b) in (0..q).flat_map(|a| (0..q).map(move |b| (a, b))) {
-                let product = dot(&slope[a * k..(a + 1) * k], &slope[b * k..(b + 1) * k]);
-                inner[a * q + b] = product + f64::from(u8::from(a == b));
-            }
-            // I + something positive: never singular.
-            let _positive = cholesky(&mut inner, q);
-            for j in 0..p {
-                (0..q).for_each(|o| solved[o] = jacobian[o * p + j]);
-                cholesky_solve(&inner, q, &mut solved);
-                for (o, own) in solved.iter().enumerate() {
-                    add(&mut sum[j * p..(j + 1) * p], reading.weight * own, &jacobian[o * p..(o + 1) * p]);
-                }
-            }
-        }
-        sum
-    }
-
-    /// Does the sum of squares rise as its second derivatives promise, a small step along each of these parameters? It does not
-    /// where it is flat, nor where derivatives are rounding. The others follow by `inverse`, that of the information (p x p).
+    /// Is this a minimum along these parameters ([`errors::is_minimum`])?
     pub(super) fn is_minimum(
         &self,
         minimum: &Minimum<Place>,
         some: &[usize],
         inverse: &[f64],
-        (lower, upper): (&[f64], &[f64]),
+        bounds: (&[f64], &[f64]),
     ) -> Result<bool> {
-        let (p, numbers) = (self.free.len(), minimum.state.residuals.len() as f64);
         let Some(from) = &self.from else { return Ok(true) };
         let mut square = 0.0;
         for (reading, white) in self.readings.iter().zip(&self.white) {
@@ -214,84 +167,29 @@ impl<'a> Functional<'a> {
             square += reading.weight * dot(&y, &y);
         }
         // A residual's square, but above what rounding of y alone makes of the sum.
+        let numbers = minimum.state.residuals.len() as f64;
         let unit = (2.0 * minimum.value / numbers).max(1e6 * f64::EPSILON.powi(2) * square);
-        for (&j, sign) in some.iter().flat_map(|j| [(j, -1.0), (j, 1.0)]) {
-            let step = sign * SMALL * (unit / inverse[j * p + j]).sqrt();
-            let at: Vec<f64> = (0..p).map(|k| minimum.at[k] + step * inverse[k * p + j]).collect();
-            if (0..p).all(|k| (lower[k]..=upper[k]).contains(&at[k])) {
-                // Where the curve does not change, what moves true values is rounding.
-                let moved = if self.k > 0 { self.place(&at, from.at(&at))?.value } else { f64::INFINITY };
-                let rise = self.place(&at, minimum.state.v.clone())?.value.min(moved) - minimum.value;
-                if rise < LEAST_RISE * 0.5 * SMALL * SMALL * unit {
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(true)
+        errors::is_minimum((&minimum.at, some), inverse, unit, bounds, |at| {
+            // Where the curve does not change, what moves true values is rounding.
+            let moved = if self.k > 0 { self.place(at, from.at(at))?.value } else { f64::INFINITY };
+            Ok(self.place(at, minimum.state.v.clone())?.value.min(moved) - minimum.value)
+        })
     }
 
     fn slopes(&self, at: &[f64], place: &Place) -> Result<Slopes> {
-        let (q, k, p, all) = (self.evaluator.q, self.k, self.free.len(), self.all(at));
-        let z = self.true_values(&place.v);
-        if k != 1 {
-            let mut by_parameters = self.evaluator.by_parameters(&z, &all, &place.f, &self.free)?;
-            let by_v = self.evaluator.along(&z, &self.roots, k, &all, &place.f)?;
-            self.whiten(&mut by_parameters, p);
-            let by_v = self.whole_slopes(by_v);
-            return Ok(Slopes { by_parameters, by_v, bent: vec![], near: vec![], twisted: vec![] });
-        }
-        let ray = self.evaluator.along_twice(&z, &self.roots, &all, &place.f)?;
-        let by_v = self.whole_slopes(ray.slopes);
-        let mut second = ray.second;
-        self.whiten(&mut second, 1);
-        let rows = second.chunks_exact(q).zip(place.residuals.chunks_exact(q));
-        let bent: Vec<f64> = rows.map(|(f, r)| -dot(f, r)).collect();
-        let one = |i: usize| {
-            let (own, r) = (&by_v[i * q..(i + 1) * q], &place.residuals[i * q..(i + 1) * q]);
-            is_near(dot(own, r) - place.v[i], 1.0 + dot(own, own), bent[i])
-        };
-        let near: Vec<usize> = (0..bent.len()).filter(|&i| one(i)).collect();
-        // The derivatives of rows that are near also a step further.
-        let d = self.evaluator.d;
-        let (mut points, mut values) = (Vec::with_capacity(near.len() * d), Vec::with_capacity(near.len() * q));
-        for &i in &near {
-            points.extend_from_slice(&ray.points[i * d..(i + 1) * d]);
-            values.extend_from_slice(&ray.values[i * q..(i + 1) * q]);
-        }
-        let beyond = Beyond { rows: &near, of_all: &ray.points, points: &points, values: &values };
-        let (mut by_parameters, mut changes) =
-            self.evaluator.by_parameters_and_beyond(&z, &all, &place.f, &self.free, &beyond)?;
-        let mut twisted = vec![0.0; near.len() * p];
-        let each = (q * p).max(1);
-        for ((&i, change), twisted) in
-            near.iter().zip(changes.chunks_exact_mut(each)).zip(twisted.chunks_exact_mut(p.max(1)))
-        {
-            change.iter_mut().for_each(|c| *c /= ray.steps[i]);
-            self.white[i].apply(change, p);
-            for (r, change) in place.residuals[i * q..(i + 1) * q].iter().zip(change.chunks_exact(p)) {
-                add(twisted, -r, change);
-            }
-        }
-        self.whiten(&mut by_parameters, p);
-        Ok(Slopes { by_parameters, by_v, bent, near, twisted })
+        let (z, all) = (self.true_values(&place.v), self.all(at));
+        let mut by_parameters = self.evaluator.by_parameters(&z, &all, &place.f, &self.free)?;
+        let mut by_v = self.evaluator.along(&z, &self.roots, self.k, &all, &place.f)?;
+        by_v.iter_mut().zip(&self.crossed).for_each(|(f, a)| *f += a);
+        self.whiten(&mut by_parameters, self.free.len());
+        self.whiten(&mut by_v, self.k);
+        Ok(Slopes { by_parameters, by_v })
     }
 
     /// W times the matrices q x `width` of all rows.
     fn whiten(&self, matrices: &mut [f64], width: usize) {
         let each = (self.evaluator.q * width).max(1);
-        if !self.scales.is_empty() {
-            let rows = matrices.chunks_exact_mut(each).zip(&self.scales);
-            rows.for_each(|(own, scale)| own.iter_mut().for_each(|m| *m *= scale));
-            return;
-        }
         self.white.iter().zip(matrices.chunks_exact_mut(each)).for_each(|(white, own)| white.apply(own, width));
-    }
-
-    /// K from the derivatives of f by v.
-    fn whole_slopes(&self, mut by_v: Vec<f64>) -> Vec<f64> {
-        by_v.iter_mut().zip(&self.crossed).for_each(|(f, a)| *f += a);
-        self.whiten(&mut by_v, self.k);
-        by_v
     }
 
     /// The gradient of each row, n x p, at the last place that was kept.
@@ -306,114 +204,51 @@ impl<'a> Functional<'a> {
         (0..self.readings.len()).map(one).collect()
     }
 
-    /// Sums over rows with one noisy direction.
-    fn add_one_direction(
-        &self,
-        place: &Place,
-        slopes: &Slopes,
-        sums: &mut Expansion,
-        ahead: &mut [f64],
-        along: &mut [f64],
-    ) {
-        let (q, p) = (self.evaluator.q, self.free.len());
-        let Expansion { gradient, hessian, diagonal, beside } = sums;
-        let mut crossed = vec![0.0; p];
-        let mut near = slopes.near.iter().enumerate().peekable();
-        for (i, reading) in self.readings.iter().enumerate() {
-            let weight = reading.weight;
-            let (mut plain, mut b) = (1.0, -place.v[i]);
-            crossed.fill(0.0);
-            for o in i * q..(i + 1) * q {
-                let (slope, residual) = (slopes.by_v[o], place.residuals[o]);
-                let row = &slopes.by_parameters[o * p..(o + 1) * p];
-                plain += slope * slope;
-                b += slope * residual;
-                for (j, own) in row.iter().enumerate() {
-                    crossed[j] += slope * own;
-                    gradient[j] -= weight * residual * own;
-                    diagonal[j] += weight * own * own;
-                    add(&mut hessian[j * p..=j * p + j], weight * own, row);
-                }
-            }
-            diagonal.iter_mut().zip(&crossed).for_each(|(d, c)| *d -= weight * c * c / plain);
-            let mut m = plain;
-            if let Some((at, _)) = near.next_if(|(_, row)| **row == i) {
-                m += slopes.bent[i];
-                add(&mut crossed, 1.0, &slopes.twisted[at * p..(at + 1) * p]);
-            }
-            ahead[i] = b / m;
-            *beside += 0.5 * weight * b * ahead[i];
-            let along = &mut along[i * p..(i + 1) * p];
-            for (j, own) in crossed.iter().enumerate() {
-                along[j] = own / m;
-                gradient[j] += weight * ahead[i] * own;
-                add(&mut hessian[j * p..=j * p + j], -weight * own, &along[..=j]);
-            }
-        }
-    }
-
-    /// The same with any number of them.
-    fn add_directions(
-        &self,
-        place: &Place,
-        slopes: &Slopes,
-        sums: &mut Expansion,
-        ahead: &mut [f64],
-        along: &mut [f64],
-    ) {
+    /// Sums over rows.
+    fn add_rows(&self, place: &Place, slopes: &Slopes, sums: &mut Expansion, ahead: &mut [f64], along: &mut [f64]) {
         let (q, k, p) = (self.evaluator.q, self.k, self.free.len());
-        let (mut m, mut crossed, mut column) = (vec![0.0; k * k], vec![0.0; k * p], vec![0.0; k]);
+        let (mut m, mut inner, mut solved, mut b) = (vec![0.0; k * k], vec![0.0; q * q], vec![0.0; q], vec![0.0; k]);
         for (i, reading) in self.readings.iter().enumerate() {
             let jacobian = &slopes.by_parameters[i * q * p..(i + 1) * q * p];
-            let slope = &slopes.by_v[i * q * k..(i + 1) * q * k];
+            let slope = |o: usize, c: usize| slopes.by_v[(i * q + o) * k + c];
             let residuals = &place.residuals[i * q..(i + 1) * q];
             let (ahead, along) = (&mut ahead[i * k..(i + 1) * k], &mut along[i * k * p..(i + 1) * k * p]);
-            let weight = reading.weight;
-            for (r, row) in residuals.iter().zip(jacobian.chunks_exact(p.max(1))) {
-                add(&mut sums.gradient, -weight * r, row);
-                add_outer(&mut sums.hessian, weight, row, row);
-                sums.diagonal.iter_mut().zip(row).for_each(|(d, j)| *d += weight * j * j);
+            let unit = |a: usize, b: usize| f64::from(u8::from(a == b));
+            for (c, l) in (0..k).flat_map(|c| (0..k).map(move |l| (c, l))) {
+                m[c * k + l] = unit(c, l) + (0..q).map(|o| slope(o, c) * slope(o, l)).sum::<f64>();
             }
-            if k == 0 {
-                continue;
+            for (o, r) in (0..q).flat_map(|o| (0..q).map(move |r| (o, r))) {
+                inner[o * q + r] = unit(o, r) + (0..k).map(|c| slope(o, c) * slope(r, c)).sum::<f64>();
             }
-            crossed.fill(0.0);
-            for (slope, row) in slope.chunks_exact(k).zip(jacobian.chunks_exact(p.max(1))) {
-                crossed.chunks_exact_mut(p.max(1)).zip(slope).for_each(|(crossed, s)| add(crossed, *s, row));
-            }
-            (0..k).for_each(|c| ahead[c] = -place.v[i * k + c]);
-            m.fill(0.0);
-            (0..k).for_each(|c| m[c * k + c] = 1.0);
-            for (slope, r) in slope.chunks_exact(k).zip(residuals) {
-                add(ahead, *r, slope);
-                (0..k).for_each(|c| add(&mut m[c * k..(c + 1) * k], slope[c], slope));
-            }
-            if !cholesky(&mut m, k) {
-                // Slopes that are no numbers: the step will be refused.
+            // I + something positive: not singular but for slopes that are no numbers, and such a step is refused.
+            if !((k == 0 || cholesky(&mut m, k)) && cholesky(&mut inner, q)) {
                 m.fill(f64::NAN);
+                inner.fill(f64::NAN);
             }
-            column.copy_from_slice(ahead);
-            cholesky_solve(&m, k, ahead);
-            sums.beside += 0.5 * weight * dot(&column, ahead);
+            (0..k).for_each(|c| b[c] = (0..q).map(|o| slope(o, c) * residuals[o]).sum::<f64>() - place.v[i * k + c]);
+            ahead.copy_from_slice(&b);
+            if k > 0 {
+                cholesky_solve(&m, k, ahead);
+            }
+            sums.beside += 0.5 * reading.weight * dot(&b, ahead);
             for j in 0..p {
-                (0..k).for_each(|c| column[c] = crossed[c * p + j]);
-                cholesky_solve(&m, k, &mut column);
-                (0..k).for_each(|c| along[c * p + j] = column[c]);
-                sums.diagonal[j] -= weight * (0..k).map(|c| crossed[c * p + j] * column[c]).sum::<f64>();
-            }
-            for (c, ahead) in ahead.iter().enumerate() {
-                let crossed = &crossed[c * p..(c + 1) * p];
-                add(&mut sums.gradient, weight * ahead, crossed);
-                add_outer(&mut sums.hessian, -weight, crossed, &along[c * p..(c + 1) * p]);
+                (0..q).for_each(|o| solved[o] = jacobian[o * p + j]);
+                cholesky_solve(&inner, q, &mut solved);
+                let mut gradient = 0.0;
+                for c in 0..k {
+                    along[c * p + j] = (0..q).map(|o| slope(o, c) * solved[o]).sum();
+                    gradient += b[c] * along[c * p + j];
+                }
+                for (o, own) in solved.iter().enumerate() {
+                    let row = &jacobian[o * p..(o + 1) * p];
+                    gradient -= row[j] * residuals[o];
+                    sums.diagonal[j] += reading.weight * own * row[j];
+                    add(&mut sums.hessian[j * p..=j * p + j], reading.weight * own, row);
+                }
+                sums.gradient[j] += reading.weight * gradient;
             }
         }
     }
-}
-
-/// May a row with this b, M without f'' and -r'Wf'' take second derivatives?
-fn is_near(b: f64, plain: f64, bent: f64) -> bool {
-    let (size, whole) = ((b / plain).abs(), 1.0 + bent / plain);
-    (size < NEAR[0] && BENT.contains(&(1.0 + bent))) || (size < NEAR[1] && BENT.contains(&whole))
 }
 
 /// `times` a, added to `to`.
@@ -429,13 +264,6 @@ fn add_products(to: &mut [f64], times: f64, matrices: &[f64], v: &[f64], k: usiz
     let h = to.len() / (v.len() / k).max(1);
     for ((to, matrix), v) in to.chunks_exact_mut(h).zip(matrices.chunks_exact(h * k)).zip(v.chunks_exact(k)) {
         to.iter_mut().zip(matrix.chunks_exact(k)).for_each(|(to, row)| *to += times * dot(row, v));
-    }
-}
-
-/// `times` a b', added to the lower triangle of `to`.
-fn add_outer(to: &mut [f64], times: f64, a: &[f64], b: &[f64]) {
-    for (j, a) in a.iter().enumerate() {
-        add(&mut to[j * b.len()..j * b.len() + j + 1], times * a, b);
     }
 }
 
@@ -460,11 +288,7 @@ impl Objective for Functional<'_> {
         let (gradient, hessian, diagonal) = (vec![0.0; p], vec![0.0; p * p], vec![0.0; p]);
         let mut sums = Expansion { gradient, hessian, diagonal, beside: 0.0 };
         let (mut ahead, mut along) = (vec![0.0; n * k], vec![0.0; n * k * p]);
-        if k == 1 {
-            self.add_one_direction(place, &slopes, &mut sums, &mut ahead, &mut along);
-        } else {
-            self.add_directions(place, &slopes, &mut sums, &mut ahead, &mut along);
-        }
+        self.add_rows(place, &slopes, &mut sums, &mut ahead, &mut along);
         for (a, b) in (0..p).flat_map(|a| (0..a).map(move |b| (a, b))) {
             sums.hessian[b * p + a] = sums.hessian[a * p + b];
         }

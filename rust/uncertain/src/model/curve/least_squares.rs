@@ -60,7 +60,7 @@ pub(super) fn fit_functional(
     let squares = 2.0 * minimum.value;
     let residual_variance = if degrees > 0 { share * squares / degrees as f64 } else { f64::NAN };
     let some = movable(&minimum.at, &minimum.derivatives.gradient, &lower, &upper);
-    let bread = errors::inverse(&objective.information(), &some, &start.free_names(), SINGULAR[0])?;
+    let bread = errors::inverse(&minimum.derivatives.hessian, &some, &start.free_names(), SINGULAR[0])?;
     let minimal = objective.is_minimum(&minimum, &some, &bread, (&lower, &upper))?;
     let unmoved = minimum.status == Status::Converged && !minimal;
     let covariance = if outputs.groups.is_some() {
@@ -83,6 +83,7 @@ pub(super) fn fit_functional(
         scatter: vec![0.0; q],
         scatter_std: vec![f64::NAN; q],
         loglikelihood,
+        profile: vec![],
         residual_variance: Some(residual_variance),
         degrees: (!known && degrees > 0).then_some(degrees),
         mixture: None,

@@ -8,6 +8,7 @@ use crate::model::error_scale::{ErrorScale, fit_features};
 use crate::model::law::density::refined;
 use crate::model::law::errors::RowScores;
 use crate::model::noise::Noise;
+use crate::solver::Status;
 use crate::solver::levenberg::{Objective, minimise, movable};
 
 use super::density_scores::DensityScores;
@@ -197,6 +198,9 @@ pub(super) fn fit_structural(
         Err(_) if noise.n() > 0 => errors::inverse(&information, &without, &names, SINGULAR[1])?,
         other => other?,
     };
+    let of_curve: Vec<usize> = some.iter().copied().filter(|&j| j < free.len() - k).collect();
+    let unmoved = minimum.status == Status::Converged
+        && !objective.is_minimum((&at, &of_curve), &covariance, (&lower, &upper), noisy)?;
     let stage = match &mixture {
         Some(mixture) => {
             let scores = DensityScores::new(&objective, mixture, feature_error_scale.len(), &at)?;
@@ -259,12 +263,13 @@ pub(super) fn fit_structural(
         scatter,
         scatter_std,
         loglikelihood: minimum.state.loglikelihood - log_root(&information, width, objective.places_of_modes()),
+        profile: vec![],
         residual_variance: None,
         degrees: None,
         mixture,
         integration_error: minimum.state.disagreement,
         n_iter,
-        status: minimum.status,
+        status: if unmoved { Status::NoProgress } else { minimum.status },
     })
 }
 

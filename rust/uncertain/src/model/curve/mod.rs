@@ -32,7 +32,7 @@ use crate::model::error_scale::{check_features, check_target, read_with};
 use crate::model::noise::Noise;
 use crate::named::named;
 use crate::number;
-use crate::params::{check_at_least_one, params};
+use crate::params::{check_at_least_one, check_positive, params};
 use crate::solver::Status;
 
 use initial::{check_start, evaluator};
@@ -76,6 +76,9 @@ params! {
         degrees_of_freedom: Option<f64> = None,
         /// Which error bars are right up to a factor only? Only of structural fits.
         error_scale: Option<ErrorScale> = None,
+        /// Half the width of intervals by the profile of the likelihood, in standard errors, > 0; `None`: none.
+        #[serde(with = "number::option")]
+        profile: Option<f64> = None,
         /// Components of the density of true values.
         #[serde(rename = "n_components")]
         components: Components = Components::Fixed(1),
@@ -92,6 +95,7 @@ params! {
 impl Params {
     fn ranges(&self) -> Result<()> {
         check_at_least_one("max_iter", self.max_iter)?;
+        check_positive("profile", self.profile.unwrap_or(1.0))?;
         Noise::new(self.outliers, self.degrees_of_freedom)?;
         if let (Truth::Functional, Some(outliers)) = (self.truth, self.outliers) {
             let why = "None where truth=\"functional\": least squares has no law of the noise that outliers could depart from";
@@ -123,6 +127,8 @@ pub struct CurveFit {
     pub parameters: Vec<f64>,
     /// p x p: 0 where fixed, NaN where a bound holds.
     pub covariance: Vec<f64>,
+    /// Ends of the parameters' intervals by the profile, p x 2, infinite where there is none; empty where not asked for.
+    pub profile: Vec<f64>,
     /// sigma, one per output; of a functional fit 0.
     pub scatter: Vec<f64>,
     /// Its standard error, NaN at 0.
@@ -188,6 +194,22 @@ pub fn fit<'a>(
     control: &Control,
 ) -> Result<CurveFit> {
     let (params, rows) = (params.params(), rows.into());
+    let fitted = |start: &InitialParameters, control: &Control| fit_from(params, curve, start, rows, outputs, control);
+    let mut best = fitted(start, control)?;
+    if let Some(z) = params.profile {
+        best.profile = errors::profile(&best, start, z, |start| fitted(start, &control.quiet()))?;
+    }
+    Ok(best)
+}
+
+fn fit_from(
+    params: &Params,
+    curve: &dyn Curve,
+    start: &InitialParameters,
+    rows: Incomplete<'_>,
+    outputs: &Outputs,
+    control: &Control,
+) -> Result<CurveFit> {
     start.check()?;
     if params.truth == Truth::Functional && rows.mixtures().is_some() {
         return Err(Error::Data(

@@ -22,6 +22,7 @@ use crate::linalg::{Eigh, add_outer, dot};
 use crate::model::degrees::{Degrees, Precisions};
 use crate::model::noise::{Noise, Part};
 
+use super::errors;
 use super::evaluate::Evaluator;
 use super::integral::{Integrals, Integrand};
 use super::modes::White;
@@ -323,6 +324,27 @@ impl Structural<'_> {
             }
         }
         (value, gradient, hessian)
+    }
+
+    /// Is this a minimum along these parameters ([`errors::is_minimum`])? A cheap rule that doubts it is not believed.
+    pub(super) fn is_minimum(
+        &mut self,
+        (at, some): (&[f64], &[usize]),
+        inverse: &[f64],
+        bounds: (&[f64], &[f64]),
+        noisy: bool,
+    ) -> Result<bool> {
+        let mut sound = false;
+        for rough in [true, false].into_iter().skip(usize::from(!noisy)) {
+            self.rough = rough;
+            let own = &*self;
+            let value = |at: &[f64]| -> Result<f64> {
+                Ok(own.point(at)?.map_or(f64::INFINITY, |point| own.degrees(at).0 - point.loglikelihood))
+            };
+            let least = value(at)?;
+            sound = sound || errors::is_minimum((at, some), inverse, 1.0, bounds, |there| Ok(value(there)? - least))?;
+        }
+        Ok(sound)
     }
 
     /// The second derivatives `hessian` with those of f, which the way to the solution does without: differences of its first

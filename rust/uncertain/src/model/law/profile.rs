@@ -70,7 +70,7 @@ pub(in crate::model) fn intervals(
 }
 
 /// The distance from the best at which the root of the deviance is z, by secants inside a bracket; it is about |by| / |std|.
-pub(super) fn end(z: f64, std: f64, root: impl Fn(f64) -> Result<f64>) -> Result<f64> {
+pub(in crate::model) fn end(z: f64, std: f64, root: impl Fn(f64) -> Result<f64>) -> Result<f64> {
     let ((mut low, mut at_low), mut high) = ((0.0, -z), f64::INFINITY);
     let mut by = z;
     for _ in 0..MOST_FITS {
