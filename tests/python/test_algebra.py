@@ -326,13 +326,6 @@ def test_linear_map_of_arrays_and_gaussians(case: tuple[GaussianArray, np.ndarra
     assert LinearMap().fit_transform(g) == g
 
 
-def test_linear_map_gives_frames_when_asked(rng: np.random.Generator) -> None:
-    pandas = pytest.importorskip("pandas")
-    map_ = LinearMap(MATRICES["any"], names=["a", "b"]).set_output(transform="pandas")
-    frame = map_.fit_transform(pandas.DataFrame(rng.normal(size=(4, 3)), columns=NAMES))
-    assert list(frame.columns) == ["a", "b"]
-
-
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [

@@ -204,17 +204,16 @@ N_FIT = 80
 
 
 def columns() -> dict[str, Any]:
-    """A target with nulls and one gross error, a class with nulls."""
+    """A target with nulls and one gross error."""
     rng = np.random.default_rng(0)
     x = rng.uniform(0, 6, N_FIT)
     y = [None if i % 5 == 4 else float(np.sin(x[i])) + 8.0 * (i == 10) for i in range(N_FIT)]
-    kind = [None if i % 5 == 4 else ("up" if np.sin(x[i]) > 0 else "down") for i in range(N_FIT)]
-    return {"x": x.tolist(), "x_err": rng.uniform(0.01, 0.1, N_FIT).tolist(), "y": y, "kind": kind}
+    return {"x": x.tolist(), "x_err": rng.uniform(0.01, 0.1, N_FIT).tolist(), "y": y}
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pa.table, pd.DataFrame])
 def test_null_targets_are_unlabelled_rows(make: Any) -> None:
-    table = make({name: values for name, values in columns().items() if name != "kind"})
+    table = make(columns())
     model = uncertain.fit(table, "y", method="huber", alpha=1e-3, delta=2.0, max_refinements=1)
     last = model.pipeline_[-1]
     assert isinstance(last, AdaptiveHuberRegressor)
@@ -239,24 +238,6 @@ def test_null_targets_are_unlabelled_rows(make: Any) -> None:
     assert model.score(table, truth) > 0.99
     assert "AdaptiveHuberRegressor" in repr(model)
     assert "refinements_done" in repr(model)
-
-
-def test_classes_with_nulls() -> None:
-    table = pl.DataFrame({name: values for name, values in columns().items() if name != "y"})
-    model = uncertain.fit(table, "kind", method="huber", alpha=1e-3)
-    assert isinstance(model.pipeline_[-1], AdaptiveHuberClassifier)
-    assert model.classes_.tolist() == ["down", "up"]
-    known = table.filter(pl.col("kind").is_not_null())
-    assert model.score(known) > 0.95
-    assert "down, up" in repr(model)
-    probabilities = model.predict_proba(table)
-    assert probabilities.columns == ["down", "up"]
-    likely = (probabilities["up"] > 0.5).to_numpy()
-    assert np.mean(likely == (np.sin(np.array(columns()["x"])) > 0)) > 0.95
-    plain = uncertain.fit(table, "kind", method="huber", alpha=1e-3, probability=False)
-    assert plain.predict(table).equals(model.predict(table))
-    with pytest.raises(UncertainError, match="probability=True"):
-        plain.predict_proba(table)
 
 
 def test_what_cannot_be_used_is_refused() -> None:
