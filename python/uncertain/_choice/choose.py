@@ -25,7 +25,6 @@ from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from .._base.folds import Fold
-from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import GaussianRows, filled_gaussians, like, missing_mask
 from .._data.typing import Floats, Ints
 from .._held_out.engine import NO_TIME, Answer, Candidate, HeldOut, cross_predict, measured, quiet
@@ -259,7 +258,7 @@ class _Choosing:
             y, t = held.truth[at], held.target_std[at]
             laws = [held.laws(name, held.spread(name)) for name in names]
             data = np.concatenate([
-                stacking.gram([measured(_rows(law[k], at), t) for law in laws], y)
+                stacking.gram([measured(stacking.some_of(law[k], at), t) for law in laws], y)
                 for k in range(len(held.factors))
             ])  # fmt: skip
             solve: Any = stacking.of_numbers
@@ -302,9 +301,7 @@ class _Choosing:
                 return None
 
         with quiet(), ThreadPoolExecutor(self.threads) as pool:
-            fitted = list(
-                pool.map(fit, range(len(members))) if self.threads > 1 else map(fit, range(len(members)))
-            )
+            fitted = list((pool.map if self.threads > 1 else map)(fit, range(len(members))))
         kept = [k for k, one in enumerate(fitted) if one is not None]
         if not kept:
             raise refused[0]
@@ -315,18 +312,11 @@ class _Choosing:
         names = [members[k].text for k in kept]
         if len(kept) == 1:
             return self._behind_log(pipelines[0].steps), W, names
-        if not self.request.regression:
-            return self._behind_log([("stack", StackedClassifier.from_fitted(pipelines, W, sizes))]), W, names
-        spreads = [held.spread(name) for name in names]
-        spreads = [
-            None if one is None else replace(one, widths=feature_widths(pipe, training.rows))
-            for one, pipe in zip(spreads, pipelines, strict=True)
-        ]
-        return (
-            self._behind_log([("stack", StackedRegressor.from_fitted(pipelines, W, sizes, spreads))]),
-            W,
-            names,
-        )
+        kind, spreads = (StackedRegressor if self.request.regression else StackedClassifier), []
+        if self.request.regression:
+            laws = zip(map(held.spread, names), pipelines, strict=True)
+            spreads = [law and replace(law, widths=feature_widths(pipe, training.rows)) for law, pipe in laws]
+        return self._behind_log([("stack", kind.from_fitted(pipelines, W, sizes, spreads))]), W, names
 
     def _behind_log(self, steps: Sequence[tuple[str, object]]) -> Pipeline:
         return Pipeline([*([] if self.log is None else [("log", self.log)]), *steps])
@@ -370,10 +360,6 @@ class _Choosing:
             board = Leaderboard((line,), metric, self.request.effort, self.request.noise, why)
             return Choice(self._behind_log(fitted.steps), board, None)
         raise refused[0]
-
-
-def _rows(law: NormalMixtures, at: Ints) -> NormalMixtures:
-    return NormalMixtures(*(values[at] for values in law))
 
 
 def _every_fold_has(training: TrainingRows, folds: Sequence[Fold]) -> bool:

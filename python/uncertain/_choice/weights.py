@@ -25,7 +25,7 @@ from scipy.special import ndtr
 from .._base.normal_mixtures import TINY, NormalMixtures
 from .._data.array import value_sizes
 from .._data.incomplete import GaussianRows
-from .._data.typing import Floats
+from .._data.typing import Floats, Ints
 
 KNOTS = 4
 """Of the level of noise: errors x 1, 2, 4 and 8."""
@@ -121,7 +121,7 @@ def gram(laws: Sequence[NormalMixtures], y: Floats) -> Floats:
     width = sum(law.weights.shape[1] for law in laws) * POINTS
     for first in range(0, len(y), max(1, BLOCK // width)):
         part = slice(first, first + max(1, BLOCK // width))
-        some = [NormalMixtures(*(values[part] for values in law)) for law in laws]
+        some = [some_of(law, part) for law in laws]
         grid = np.sort(np.concatenate([_grid(some), y[part, None], y[part, None]], axis=1), axis=1)
         happened = np.arange(grid.shape[1]) > (grid < y[part, None]).sum(axis=1)[:, None]
         off = np.stack([_below(law, grid) for law in some], axis=2) - happened[:, :, None]
@@ -131,6 +131,10 @@ def gram(laws: Sequence[NormalMixtures], y: Floats) -> Floats:
         weight[:, 1:] += gap / 2.0
         found[part] = np.einsum("ntk,ntl->nkl", off * weight[:, :, None], off, optimize=True)
     return found
+
+
+def some_of(law: NormalMixtures, rows: Ints | slice) -> NormalMixtures:
+    return NormalMixtures(*(values[rows] for values in law))
 
 
 def _grid(laws: Sequence[NormalMixtures]) -> Floats:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.numbers import mixed
-from .._data.typing import Booleans, Ints
+from .._data.typing import Ints
 
 LARGEST_PART = 1 / 20
 """A larger part of the rows that are all equal is held out row by row."""
@@ -63,7 +63,8 @@ def _sets(rows: GaussianRows) -> tuple[Ints, Ints]:
         hashes = hashes + hashed(rows.missing.astype(np.float64), seed=1)
         if rows.limits is not None:
             hashes = hashes + hashed(rows.limits.astype(np.float64), seed=2)
-    repeated = _repeated(hashes)
+    _, places, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    repeated = counts[places] > 1
     if repeated.any() and gaussians.kind not in ("zero", "shared"):
         at = np.flatnonzero(repeated)
         parts = gaussians[at]._core.parts()
@@ -71,12 +72,6 @@ def _sets(rows: GaussianRows) -> tuple[Ints, Ints]:
             hashes[at] += hashed(parts[name].reshape(len(at), -1), seed=seed)
     _, sets, counts = np.unique(hashes, return_inverse=True, return_counts=True)
     return sets, counts
-
-
-def _repeated(hashes: NDArray[np.uint64]) -> Booleans:
-    """Rows whose hash another row has, too."""
-    _, places, counts = np.unique(hashes, return_inverse=True, return_counts=True)
-    return np.asarray((counts > 1)[places])
 
 
 def hashed(values: NDArray[np.float64], *, seed: int = 0) -> NDArray[np.uint64]:
