@@ -426,8 +426,8 @@ def test_the_report_compares_with_readings_only() -> None:
 @pytest.mark.parametrize(
     ("limits", "method", "error", "message"),
     [
-        ({"flux": "l_flux"}, "kernel", ParameterError, 'method="mixture" does'),
-        ({"flux": "l_flux"}, "remeasured", ParameterError, 'method="mixture" does'),
+        ({"flux": "l_flux"}, "kernel", ParameterError, 'Pass method="mixture"'),
+        ({"flux": "l_flux"}, "remeasured", ParameterError, 'Pass method="mixture"'),
         ({"y": "l_y"}, "gsu", ParameterError, 'with method="mixture"'),
         ({"flux": "l_flix"}, "mixture", ColumnError, "did you mean 'l_flux'"),
         ({"fluxes": "l_flux"}, "mixture", ColumnError, "neither the target nor a scalar"),
