@@ -365,7 +365,7 @@ def test_lists_and_scalars_may_be_mixed() -> None:
 def test_codes_for_missing_values_are_named() -> None:
     columns = two_classes("airmass")
     columns["flux"][[3, 7, 9]], columns["flux_err"][[3, 7]] = -9999.0, 99.0
-    with pytest.warns(UncertainWarning, match=r"flux is -9999 in 3 rows.*flux_err is 99 in 2 rows.*nulls"):
+    with pytest.warns(UncertainWarning, match=r"flux is -9999 in 3 rows.*flux_err is 99 in 2 rows.*by null"):
         fit(columns, on_missing="error")
     columns = two_classes(z=np.where(np.arange(N) % 20, np.linspace(0.1, 2.5, N), -99.0))
     with pytest.warns(UncertainWarning, match=r"z is -99 in 4 rows"):

@@ -234,7 +234,7 @@ def test_error_bars_of_the_target_never_become_features() -> None:
         ({"y_err": [0.1, None] * 60}, {"on_missing": "error"}, "y_err: row 1 has no error bar"),
         ({"y_err": [0.1, -0.5] * 60}, {"on_missing": "error"}, "y_err: row 1 is -0.5"),
         ({"y_err": ["0.1"] * 120}, {}, "y_err: row 0 is '0.1'"),
-        ({"y_std": [0.1] * 120}, {}, "several error columns"),
+        ({"y_error": [0.1] * 120}, {}, "several error columns"),
         ({}, {"target_std": "y_erg"}, "did you mean 'y_err'"),
         ({}, {"target_std": [0.1] * 3}, "expected 120 standard deviations"),
         ({}, {"target_std": "y_err", "method": "kernel"}, "Regressions that do are"),

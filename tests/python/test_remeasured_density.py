@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import uncertain
 from uncertain import GaussianArray, Incomplete, RemeasuredClassifier, RemeasuredRegressor
-from uncertain.exceptions import ParameterError, UncertainError, UncertainWarning
+from uncertain.exceptions import ParameterError, UncertainError
 
 GRID = np.linspace(-12.0, 12.0, 481)
 PEAK = 0.4
@@ -288,17 +288,6 @@ def test_many_trees_of_large_tables_have_fewer(
         monkeypatch.setattr("uncertain._trees.remeasured.WORK", work)
         fitted_several(X, y)
         assert len(learners) == expected
-
-
-def test_a_scikit_learn_that_is_not_understood_leaves_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = readings(100, 8)
-    expected = fitted_several(X, y, n_learners=1).predict(X)
-    monkeypatch.setattr("uncertain._trees.boosting.KNOWN", ((99, 0), (100, 0)))
-    with pytest.warns(UncertainWarning, match=r"one learner answers instead of the mean of 3.*scikit-learn"):
-        model = fitted_several(X, y, n_learners=3)
-    np.testing.assert_array_equal(model.predict(X), expected)
-    with pytest.raises(UncertainError, match="cannot be saved"):
-        model._steps()
 
 
 def test_a_density_is_around_the_mean() -> None:

@@ -100,7 +100,9 @@ def test_every_name_is_there_and_is_what_type_checkers_see() -> None:
     modules: set[str] = set()
     for node in guarded.body:
         if isinstance(node, ast.ImportFrom) and node.module:
-            origins |= {alias.name: node.module for alias in node.names}
+            every = getattr(import_module(f"uncertain.{node.module}"), "__all__", ())
+            names = [name for alias in node.names for name in (every if alias.name == "*" else [alias.name])]
+            origins |= dict.fromkeys(names, node.module)
         elif isinstance(node, ast.ImportFrom):
             modules |= {alias.name for alias in node.names}
     assert {*origins, *modules, "__version__"} == set(uncertain.__all__)

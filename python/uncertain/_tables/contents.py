@@ -125,7 +125,9 @@ class Look:
         """Return the numbers of rows and of different texts or truth values; zeros where they are unknown."""
         n_rows = self._table.counted()
         column = None if n_rows is None or n_rows > LOOKED_AT else self._column(name)
-        return (0, 0) if column is None else (len(column) - column.null_count(), column.n_unique())
+        if column is None or str(column.dtype) == "Object":
+            return 0, 0
+        return len(column) - column.null_count(), column.n_unique()
 
     def is_whole(self, name: str) -> bool:
         """Are the numbers whole, for all that is known?"""

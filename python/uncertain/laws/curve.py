@@ -357,6 +357,20 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
         ends: Floats = self._answer(best, parameters, *rest)["profile"]
         return ends
 
+    def _deviance(self, j: int, c: float) -> float:
+        """Twice the fall of the log-likelihood where parameter j is fixed at c and the others are fitted."""
+        start, *rest = self._problem
+        values, fixed = self.params_.tolist(), [is_fixed or k == j for k, is_fixed in enumerate(start.fixed)]
+        values[j] = c
+        try:
+            fit = self._answer(start._replace(values=values, fixed=fixed), self._parameters(), *rest)
+        except UncertainError:
+            return np.inf
+        if self._degrees is None:
+            return max(2 * (self.loglikelihood_ - fit["loglikelihood"]), 0.0)
+        squares = fit["residual_variance"] * (self._degrees + 1)
+        return max(squares / self.residual_variance_ - self._degrees, 0.0)
+
     def __getstate__(self) -> Keywords:
         if self._problem is not None:
             self._fit_naively()

@@ -269,7 +269,7 @@ class ProfileDisplay(Display):
         n_points : so many fits, >= 3.
         **options : of `plot`.
         """
-        other = not hasattr(law, "_distance")
+        other = not hasattr(law, "_deviance")
         refuse_if(other, f"law = {type(law).__name__}: profiles are drawn of a CurveRegressor")
         check_is_fitted(law)
         names = list(law.param_names_)
@@ -281,8 +281,8 @@ class ProfileDisplay(Display):
         refuse_if(not std > 0, f"parameter = {names[j]!r}: a fixed or bounded one has no profile")
         reach = 1.5 * float(ndtri((1 + level) / 2))
         steps = np.linspace(-reach, reach, n_points)
-        values, distance = law.params_[j] + std * steps, law._distance(j)
-        deviance = np.array([distance(float(c)) ** 2 for c in values])
+        values = law.params_[j] + std * steps
+        deviance = np.array([law._deviance(j, float(c)) for c in values])
         return cls(values, deviance, steps**2, names[j], level).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, color: str = COLORS[0]) -> Self:

@@ -5,7 +5,6 @@ use crate::linalg::Eigh;
 use crate::model::law::profile::end;
 use crate::solver::levenberg::Expansion;
 
-use super::structural::Structural;
 use super::{CurveFit, InitialParameters};
 
 /// Directions of less information, in units of each parameter, are not determined: where that is a sum of products, and
@@ -98,13 +97,13 @@ pub(super) fn spread_out(covariance: &[f64], free: &[usize], some: &[usize], p: 
     out
 }
 
-/// Minus the second derivatives of the log-likelihood of `some` parameters (0 for others), by differences of the gradient.
+/// Minus the second derivatives of the log-likelihood of `some` parameters (0 for others), by differences of its `gradient`.
 ///
 /// A step is a part of the standard error given all other parameters. The `diagonal` is the information that there would be if
 /// the true x were known: with little scatter it is far larger than what the readings tell, and its steps would see rounding.
 /// The `hessian` lacks second derivatives of f, so its steps may be too long, and are then shortened.
 pub(super) fn by_differences(
-    objective: &Structural<'_>,
+    gradient: impl Fn(&[f64]) -> Result<Option<Vec<f64>>>,
     (at, some): (&[f64], &[usize]),
     Expansion { hessian, diagonal, .. }: &Expansion,
     (lower, upper): (&[f64], &[f64]),
@@ -120,7 +119,7 @@ pub(super) fn by_differences(
             ends[0][j] = (at[j] + step).min(upper[j]);
             ends[1][j] = (at[j] - step).max(lower[j]);
             let width = ends[0][j] - ends[1][j];
-            let both = objective.gradient(&ends[0])?.zip(objective.gradient(&ends[1])?);
+            let both = gradient(&ends[0])?.zip(gradient(&ends[1])?);
             let column: Option<Vec<f64>> = both
                 .map(|(above, below)| above.iter().zip(below).map(|(above, below)| (above - below) / width).collect());
             let own = column.as_ref().map_or(0.0, |column| column[j]);

@@ -187,7 +187,7 @@ pub(super) fn fit_structural(
     let at_floor = |j: &usize| objective.scatters().contains(j) && at[*j] > 0.0 && at[*j] <= lower[*j];
     let information = if noisy && objective.scatters().any(|j| at_floor(&j)) {
         some.retain(|j| !at_floor(j));
-        errors::by_differences(&objective, (&at, &some), &minimum.derivatives, (&lower, &upper))?
+        errors::by_differences(|at| objective.gradient(at), (&at, &some), &minimum.derivatives, (&lower, &upper))?
     } else {
         objective.information(&at, &minimum.derivatives, (&lower, &upper))?
     };
