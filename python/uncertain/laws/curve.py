@@ -366,10 +366,10 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
             fit = self._answer(start._replace(values=values, fixed=fixed), self._parameters(), *rest)
         except UncertainError:
             return np.inf
-        if self._degrees is None:
-            return max(2 * (self.loglikelihood_ - fit["loglikelihood"]), 0.0)
-        squares = fit["residual_variance"] * (self._degrees + 1)
-        return max(squares / self.residual_variance_ - self._degrees, 0.0)
+        fall: float = 2 * (self.loglikelihood_ - fit["loglikelihood"])
+        if self._degrees is not None:
+            fall = fit["residual_variance"] * (self._degrees + 1) / self.residual_variance_ - self._degrees
+        return max(fall, 0.0)
 
     def __getstate__(self) -> Keywords:
         if self._problem is not None:
