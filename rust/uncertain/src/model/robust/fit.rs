@@ -44,7 +44,13 @@ impl ValidParams {
             Ok((solution, (radii, history)))
         };
         let (linear, others) = fit_one_vs_rest(data, labels, &p.calibration, p.options.seed, rule, control, fit)?;
-        let (radii, history): (Vec<Vec<f64>>, _) = others.into_iter().unzip();
+        let (radii, mut history): (Vec<Vec<f64>>, Vec<Vec<f64>>) = others.into_iter().unzip();
+        // A machine at w = 0 ends in the objective there.
+        for ((steps, w), fit) in history.iter_mut().zip(linear.coef.rows()).zip(&linear.fits) {
+            if let Some(last) = steps.last_mut().filter(|_| rule.is_some() && w.iter().all(|w| *w == 0.0)) {
+                *last = fit.objective;
+            }
+        }
         let radii = match labels.weights().and_then(Weights::positive_rows) {
             None => radii,
             Some(kept) => radii.iter().map(|radii| spread_out(radii, &kept, data.n_rows())).collect(),
