@@ -47,8 +47,8 @@ def held(model: uncertain.Model, table: pl.DataFrame) -> tuple[np.ndarray, np.nd
 
 def conformal(n: int, repeats: int) -> None:
     """Print how often intervals and sets at 90 % hold the truth, by noise."""
-    print("| target | method | errors x 1 | the best 30 % of rows | the worst 30 % | errors x 2 | "
-          "mean width or size, x 1, x 2 |")  # fmt: skip
+    print("| target | method | errors as trained | the best 30 % of rows | the worst 30 % | "
+          "errors twice as large | mean width or size, as trained, twice |")  # fmt: skip
     print("|---|---|---|---|---|---|---|")
     for classes, methods in ((False, REGRESSIONS), (True, CLASSIFIERS)):
         for method in methods:

@@ -256,5 +256,5 @@ def test_summary_of_a_line_has_its_scatter(rng: np.random.Generator) -> None:
     table = pl.DataFrame({"x": true + 0.3 * rng.normal(size=N), "x_err": 0.3, "y": y})
     model = uncertain.fit(table, target="y", method="law")
     law, text = model.pipeline_[-1], str(model.summary())
-    assert f"{law.intrinsic_scatter_:.4g} +- {law.intrinsic_scatter_std_:.2g}" in text
+    assert f"{law.intrinsic_scatter_:.4g} ± {law.intrinsic_scatter_std_:.2g}" in text
     assert f"{law.intercept_std_:.4g}" in text

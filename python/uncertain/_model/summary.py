@@ -106,7 +106,7 @@ class Summary:
             intercept += f"{self.intercept_std[k]:>16.4g}"
             has_intercept = not np.isnan(self.intercept_std[k])  # an ordinal law has thresholds
         if self.naive is not None:
-            columns.append(("naive", self.naive[k], "{:.4g}"))
+            columns.append(("without errors", self.naive[k], "{:.4g}"))
         if self.per_std is not None:
             columns.append(("per std", self.per_std[k], "{:.4g}"))
         if self.error_share is not None:

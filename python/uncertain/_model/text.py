@@ -19,11 +19,11 @@ ERROR_BARS = {
     "std": "one standard deviation each", "var": "variances", "cov": "covariances", "precision": "precisions",
     "factor": "factors of covariances",
 }  # fmt: skip
-NAMED = 40
-"""Error bars of one kind that are named beside what they are."""
+NAMED = 40  # error bars of one kind that are named with what they are
 SCATTER = "(standard deviation of held-out residuals, error bars subtracted)"
 DENSITY = "estimated per row, may have several peaks"
-BESIDE = {"sample_weight": "weights"} | {name: name for name in ("offset", "event", "modes", "limits")}
+BESIDE = {name: name for name in ("offset", "event", "limits")}
+BESIDE |= {"sample_weight": "weights", "modes": "shared errors"}
 """Roles of `Columns` with a line of their own, and its label."""
 
 

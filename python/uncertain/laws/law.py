@@ -66,7 +66,7 @@ class Estimates(NamedTuple):
         quantile = self.quantile(level)
         naive = [()] * len(self.values) if self.naive is None else [*zip(*self.naive, strict=True)]
         lines = [["", "estimate", "std", "z", f"{100 * level:g} % from", "to"]]
-        lines[0] += [] if self.naive is None else ["naive", "std"]
+        lines[0] += [] if self.naive is None else ["without errors", "std"]
         estimates = [*zip(self.names, self.values, self.std, strict=True), *self.extras]
         for k, (name, value, std) in enumerate(estimates):
             ratio = value / std if std > 0 else np.nan
@@ -207,7 +207,7 @@ class Law:
         Returns
         -------
         str
-            One line per estimate: value, standard error, z and interval; naive value and standard error.
+            One line per estimate: value, standard error, z, interval; the fit without errors.
         """
         check_is_fitted(self)
         estimates = self._estimates()._replace(naive=self._fit_naively())
@@ -304,7 +304,7 @@ class CoefficientLaw(Law):
         return [
             (name, AT_ZERO)
             if name == "scatter" and value == 0.0
-            else (name, f"{value:.4g}" + ("" if np.isnan(std) else f" +- {std:.2g}"))
+            else (name, f"{value:.4g}" + ("" if np.isnan(std) else f" ± {std:.2g}"))
             for name, value, std in [*pairs, *self._extras()]
         ]
 
