@@ -1,4 +1,4 @@
-"""Supervised learning from data with error bars: every row is a Gaussian, not a point.
+"""Supervised learning from data with error bars: rows are Gaussians.
 
 ``uncertain.fit(table)`` makes a `Model` from a table with error columns; `GSUClassifier` on a `GaussianArray`
 is the same for scikit-learn's pipelines.

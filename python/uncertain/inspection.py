@@ -1,4 +1,4 @@
-"""Permutation importance and partial dependence of fitted models, for values with error bars.
+"""Permutation importance and partial dependence for values with error bars.
 
 scikit-learn's functions of the same names move values in plain arrays, where the error bar of a moved value
 would stay behind in its old row. These functions move both.

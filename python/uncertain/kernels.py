@@ -1,4 +1,4 @@
-"""Kernels between rows that are Gaussians, for methods that see the data only through a Gram matrix."""
+"""Kernels between Gaussian rows, as Gram matrices."""
 
 from __future__ import annotations
 

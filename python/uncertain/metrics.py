@@ -1,4 +1,4 @@
-"""Measures of classifiers on rows that are Gaussians: means, nearest edges, probabilities of error.
+"""Error rates of classifiers: of means, nearest edges, and expected.
 
 All take a fitted classifier of two classes with ``decision_distribution``, and count rows: lower is better.
 With m = y f(x_i) the signed score of a row's mean and s its standard deviation:

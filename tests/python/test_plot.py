@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,13 @@ from uncertain.exceptions import UncertainError
 from uncertain.laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
 
 pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture
@@ -393,6 +401,20 @@ def test_ellipses_have_the_axes_of_the_covariance() -> None:
     assert drawn.get_widths() == pytest.approx([12.0])
     assert drawn.get_heights() == pytest.approx([4.0])
     assert drawn.get_angles() % 180.0 == pytest.approx([30.0])
+
+
+def test_a_leaderboard_is_drawn_in_the_order_of_its_losses() -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    model = uncertain.fit(wdbc()[:120], target="diagnosis", effort="fast")
+    board = pl.DataFrame({"model": ["a", "b", "stack"], "loss": [0.1, 0.3, 0.2], "loss_x4": [0.2, 0.4, 0.3],
+                          "weight": [0.75, 0.0, None]})  # fmt: skip
+    display = plot.LeaderboardDisplay(board).plot()
+    assert pyplot.get_fignums() == [display.figure_.number]  # plt.show() would show it
+    assert [text.get_text() for text in display.ax_.get_yticklabels()] == ["a, weight 0.75", "b", "stack"]
+    assert display.ax_.lines[1].get_xdata().tolist() == [0.2, 0.4, 0.3]
+    assert plot.LeaderboardDisplay.from_estimator(model).board.equals(model.leaderboard_)
+    with pytest.raises(UncertainError, match="without method="):
+        plot.LeaderboardDisplay.from_estimator(uncertain.fit(wdbc(), "diagnosis", method="gsu"))
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,17 +94,9 @@ print(model)
 # %%
 # The leaderboard: log loss of held-out objects, with errors as they are and four times as large.
 
-board = model.leaderboard_.drop_nulls("weight")
-fig, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
-for column, color, marker, label in (
-    ("loss", PLANET, "o", "errors as they are"),
-    ("loss_x4", FALSE, "s", "errors x 4"),
-):
-    ax.plot(board[column], range(board.height), marker, color=color, label=label)
-ax.set_yticks(range(board.height), board["model"].to_list(), fontsize="small")
-ax.invert_yaxis()
-ax.set_xlabel("log loss of held-out objects (less is better)")
-ax.legend()
+from uncertain.plot import LeaderboardDisplay
+
+LeaderboardDisplay.from_estimator(model)
 plt.show()
 
 # %%

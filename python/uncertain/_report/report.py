@@ -124,7 +124,7 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """Whether the error bars helped; a difference counts when it exceeds two standard errors."""
+        """Whether the error bars helped, by more than two standard errors."""
         parts = []
         if SQUARED in self._candidates:
             parts.append(self._effect(SQUARED, "Dropping labels", ("raises", "lowers", "does not change")))
@@ -169,7 +169,7 @@ class Report:
 
     @property
     def warning(self) -> str:
-        """The sentence on error sizes that predict the target without any value; "" if they do not."""
+        """Sentence on error sizes that predict the target by themselves, or ""."""
         sizes, none, model = (self._mean(name, self._loss).value for name in (SIZES_ONLY, NO_MODEL, MODEL))
         if not none - sizes > 0.5 * (none - model) > 0.0:
             return ""

@@ -1,4 +1,4 @@
-"""Real data with error bars, of this package and of scikit-learn: nothing is downloaded."""
+"""Real data with error bars that come with the package, nothing is downloaded."""
 
 from __future__ import annotations
 

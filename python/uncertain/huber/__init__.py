@@ -1,4 +1,4 @@
-"""Adaptive Huber regression: robust, semi-supervised, multi-view, and open about the labels it drops."""
+"""Adaptive Huber regression: robust, semi-supervised, multi-view."""
 
 from ._estimators import AdaptiveHuberClassifier, AdaptiveHuberRegressor, Refinement
 

@@ -1,4 +1,4 @@
-"""Laws between true values: coefficients that the noise of the readings does not flatten, with their errors.
+"""Laws between true values: coefficients with standard errors.
 
 `LinearLaw` is a line with errors in both variables, `GeneralizedLinearLaw` the law of classes, counts, sizes
 and times, `CurveRegressor` any curve. `shared_modes` makes errors that rows share from a covariance matrix.

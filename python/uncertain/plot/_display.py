@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeGuard, cast
 
@@ -31,7 +32,7 @@ Target: TypeAlias = ColumnOrValues | None
 
 
 def new_figure(width: float = 8.0, height: float = 6.0) -> tuple[Figure, Axes]:
-    """Return a figure that needs no display, and its axes."""
+    """Return a figure, of `matplotlib.pyplot` if that is imported, and its axes."""
     try:
         import matplotlib  # noqa: F401
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -40,7 +41,10 @@ def new_figure(width: float = 8.0, height: float = 6.0) -> tuple[Figure, Axes]:
         raise ModuleNotFoundError(
             "pictures need matplotlib: pip install matplotlib (or 'uncertain-learn[plot]')", name="matplotlib"
         ) from error
-    figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
+    size: Any = {"figsize": (width, height), "dpi": 150, "layout": "constrained"}
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+        return pyplot.subplots(**size)  # type: ignore[no-any-return]
+    figure = Figure(**size)
     FigureCanvasAgg(figure)
     return figure, figure.add_subplot()
 

@@ -1,4 +1,4 @@
-"""Transformers in front of an estimator: those that make Gaussians, and those that move them.
+"""Transformers that make Gaussian rows of columns, and that change them.
 
 A transformer that only moves Gaussians answers an array with an array, and a GaussianArray with a
 GaussianArray (see ``_moves.py``).

@@ -1,4 +1,4 @@
-"""Ways to model uncertainty: from what was measured to a `GaussianArray`, or to a `MixtureArray`.
+"""Make Gaussian rows from replicates, intervals, draws, images and signals.
 
 Each function says which of two things its covariances are. *Spread* is where else the row could be (shifted
 copies of an image, windows of a signal, the population behind a mean). *Measurement error* is how far one
