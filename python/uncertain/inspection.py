@@ -329,11 +329,8 @@ class _Inspected:
 
 
 def _replaced(rows: GaussianRows, block: Block, other: GaussianRows) -> GaussianRows:
-    """Rows with the features of `block` from `other`, which has only these.
-
-    Covariances within the block are those of `other`; covariances between the block and the other features
-    are zero, because the two were not measured together.
-    """
+    """Rows with the features of `block` from `other`; covariances between them and other features are
+    zero."""
     rest = [j for j in range(rows.n_features) if j not in block]
     parts = [*([rows[:, rest]] if rest else []), other]
     joined = hstack(parts)[:, np.argsort([*rest, *block])]
@@ -358,11 +355,8 @@ def _set_to(rows: GaussianRows, block: Block, values: Floats, std: float | None)
 
 
 def _shuffled(n: int, groups: Groups | None, rng: np.random.Generator) -> Ints:
-    """A permutation of the rows; with groups one that gives every row a value from another group.
-
-    The rows of the groups, in random order, are shifted by at least the size of the largest group, so that no
-    row meets one of its group.
-    """
+    """A permutation of the rows; with groups, shifted by the largest one, so that no row meets one of its
+    group."""
     if groups is None:
         return rng.permutation(n)
     codes = np.unique(groups.codes, return_inverse=True)[1]

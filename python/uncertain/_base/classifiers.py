@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from .._data.groups import groups_from, groups_of_fit
-from .._data.typing import Floats, Keywords, Labels, RowValues
+from .._data.groups import groups_from, groups_with
+from .._data.typing import Booleans, Codes, Floats, Keywords, Labels, RowValues
 from .._data.validation import RowsLike, check_labels, check_numbers, check_sample_weight, check_weights
 from .._uncertain import Fitted, Gaussians
+from ..exceptions import UncertainError
 from .docs import documented
 from .penalty import FitRows
 
@@ -41,16 +42,38 @@ def predicted(estimator: BaseEstimator, rows: FitRows, return_std: bool) -> Floa
 def class_arguments(
     estimator: BaseEstimator, X: RowsLike, y: ArrayLike, sample_weight: RowValues, groups: RowValues
 ) -> tuple[Labels, Keywords]:
-    """The classes, and the checked arguments of the extension's `fit`: codes, weights and groups.
-
-    The extension leaves out rows of weight 0.
-    """
+    """The classes, and the checked arguments of the extension's `fit`: codes, weights and groups."""
     classes, codes = check_labels(y, X, estimator, sample_weight)
     class_weight = getattr(estimator, "class_weight", None)
     weights = check_weights(sample_weight, class_weight, classes=classes, codes=codes)
     folded = bool(estimator.probability)
     numbers = groups_of_fit(groups, classes=classes, codes=codes, weights=weights, folded=folded)
     return classes, {"codes": codes, "n_classes": len(classes), "weights": weights, "groups": numbers}
+
+
+def groups_of_fit(
+    groups: RowValues, *, classes: Labels, codes: Codes, weights: Floats | None = None, folded: bool
+) -> Codes | None:
+    """The groups of a classifier's rows as numbers, None without; with `folded` every class must have two
+    rows of weight, and in two groups, or calibration could not hold any of them out."""
+    numbers = None if groups is None else groups_from(groups, "groups", len(codes))
+    if not folded:
+        return numbers
+    counted: slice | Booleans = slice(None) if weights is None else weights > 0.0
+
+    places, n_classes = codes[counted], len(classes)
+    faults = [(np.bincount(places, minlength=n_classes), "a single row (of positive weight)", "rows", "")]
+    if numbers is not None:
+        of_class = groups_with(places, numbers[counted], n_classes)
+        faults.append((of_class, "rows in one group only", "groups", " or without groups"))
+    for counts, single, unit, way_out in faults:
+        if (counts == 1).any():
+            label = classes.tolist()[int(np.argmax(counts == 1))]
+            raise UncertainError(
+                f"class {label!r} has {single}, and probabilities are calibrated on {unit} that are held "
+                f"out: add {unit} of this class, or fit with probability=False{way_out}"
+            )
+    return numbers
 
 
 def target_arguments(

@@ -260,10 +260,8 @@ def keep_reports(estimator: BaseEstimator, fits: list[Keywords]) -> None:
 
 
 def warn_unless_converged(estimator: BaseEstimator, advice: str) -> None:
-    """Warn how the worst of its problems ended, with the certified gap where there is one, and what to do.
-
-    Reads the attributes that `keep_reports` sets.
-    """
+    """Warn how the worst of its problems ended (see `keep_reports`), with the certified gap, and what to
+    do."""
     status, gap, n_iter = (
         np.atleast_1d(getattr(estimator, a)) for a in ("status_", "optimality_gap_", "n_iter_")
     )

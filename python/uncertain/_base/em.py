@@ -12,14 +12,10 @@ from typing import Literal, Self, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
 from .._data.typing import Floats, Header, Keywords, RandomState
-from .._data.validation import RowsLike
 from .._data.warn import warn
 from ..exceptions import ConvergenceWarning
 from .core import Core, RunParameters, TakesGaps
-from .penalty import FitRows
 
 Mixture: TypeAlias = tuple[Floats, Floats, Floats]
 """Shares (K,), means (K, d), covariances (K, d, d)."""
@@ -90,13 +86,6 @@ class FittedMixture(EMParameters, TakesGaps, Core):
 
     def _mixture(self) -> Mixture:
         return self.weights_, self.means_, self.covariances_
-
-    def _moved(self, rows: FitRows, X: RowsLike) -> GaussianArray:
-        """The transformed rows, with the names of the fit and the unit of X."""
-        moved = self._model.transform(rows, self.n_jobs)
-        gaussians = X.gaussians if isinstance(X, Incomplete) else X
-        unit = gaussians._unit if isinstance(gaussians, GaussianArray) else None
-        return GaussianArray._from_core(moved, getattr(self, "feature_names_in_", None), unit)
 
     def _set(self, mixture: Mixture) -> Self:
         """Set a known distribution, without a fit."""

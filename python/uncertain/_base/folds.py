@@ -39,10 +39,8 @@ def split(
     groups: Groups | None = None,
     counted: Ints | None = None,
 ) -> list[Fold]:
-    """Every `counted` one of `n` rows is held out once in each of the repeats, rows of one group together.
-
-    There are fewer folds where there are fewer groups, and none where there is nothing to hold out.
-    """
+    """Every `counted` one of `n` rows is held out once in each of the repeats, rows of one group together; in
+    fewer folds where there are fewer groups, in none where there is nothing to hold out."""
     counted = np.arange(n) if counted is None else counted
     codes = None if classes is None else np.unique(classes, return_inverse=True)[1]
     found = []

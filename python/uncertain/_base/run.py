@@ -57,10 +57,8 @@ Report: TypeAlias = Callable[[str, int, float, float], None]
 
 
 def reporter(estimator: BaseEstimator) -> Report | None:
-    """The function that the extension calls once per iteration of a fit; None without one.
-
-    An exception in `callback` ends the fit and reaches the caller of ``fit`` as it is.
-    """
+    """The function that the extension calls once per iteration; what `callback` raises ends the fit as it
+    is."""
     name = type(estimator).__name__
     verbose, callback = getattr(estimator, "verbose", 0), getattr(estimator, "callback", None)
     if not verbose and callback is None:
@@ -94,12 +92,8 @@ _lines: list[Any] = []
 def shown(task: str, wanted: bool | None = None) -> Iterator[bool]:
     """Show `task` and its elapsed time on stderr while the block runs; tasks inside it show nothing.
 
-    A thread updates the line, because fits run in the extension. The block receives whether it is shown.
-
-    Parameters
-    ----------
-    wanted : by default on a terminal and in a notebook, after `DELAY` seconds, and removed at the end. True
-        shows it anywhere, at once; False nowhere.
+    `wanted`: by default on a terminal and in a notebook, after `DELAY` seconds, and removed at the end; True
+    shows it anywhere, at once; False nowhere. The block receives whether it is shown.
     """
     is_screen = sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel.")
     if _lines or not (is_screen if wanted is None else wanted):
@@ -163,11 +157,8 @@ class Deadline:
 
     @contextmanager
     def stops(self, share: float = 1.0) -> Iterator[None]:
-        """Calls of the core in this block, from this thread, raise an UncertainError when it is over.
-
-        Computations of other libraries are not stopped. A block inside another one sets another limit, and
-        its end brings back the first one.
-        """
+        """Calls of the core in this block, from this thread, raise an UncertainError when it is over; the end
+        of a block inside another one brings back the first limit."""
         if self.seconds is None:
             yield
             return

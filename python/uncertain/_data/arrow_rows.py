@@ -77,13 +77,7 @@ def fields_of(column: pl.Series) -> dict[str, pl.Series]:
 
 
 def from_column(column: pl.Series) -> GaussianArray:
-    """The rows of a column of structs.
-
-    Raises
-    ------
-    UncertainError
-        A struct that is no row with error bars, null rows, and what `GaussianArray` refuses.
-    """
+    """The rows of a column of structs; UncertainError for null rows and for structs that are no row."""
     name = column.name or "column"
     wanted = "structs of mean and std, var, cov or factor (and weight, of mixtures)"
     other = struct_type(column.dtype) is None

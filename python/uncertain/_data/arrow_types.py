@@ -64,8 +64,7 @@ class ArrowColumn:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         own = MIXTURE if isinstance(self._core, Mixtures) else GAUSSIAN
         return self._core.arrow_column(
-            self._name,
-            {"ARROW:extension:name": own, "ARROW:extension:metadata": self._metadata.to_json()},
+            self._name, {"ARROW:extension:name": own, "ARROW:extension:metadata": self._metadata.to_json()}
         )
 
 

@@ -178,10 +178,7 @@ def _spread(present: Array, missing: Booleans | None) -> Array:
 
 
 class Coded:
-    """Labels as places among their distinct values, where an array of the labels would be too large.
-
-    Its rows are plain labels: ``coded[rows]`` is an array.
-    """
+    """Labels as places among their distinct values; `coded[rows]` is an array of plain labels."""
 
     def __init__(self, classes: Labels, codes: Codes) -> None:
         self.classes = classes

@@ -130,10 +130,8 @@ def prefixed_names(pieces: Mapping[str, HasFeatures]) -> Names:
 
 
 def refuse_names(kind: str, fitted: Names | None, names: Names | None) -> None:
-    """UncertainError for other names, or another order, than an estimator of this kind was fitted with.
-
-    A warning, where one of them has none.
-    """
+    """UncertainError for other names, or another order, than those of the fit; a warning, where one has
+    none."""
     if fitted is None or names is None:
         has = "has feature names" if fitted is None else "does not have feature names"
         was = "without" if fitted is None else "with"

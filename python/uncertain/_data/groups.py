@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..exceptions import ParameterError, UncertainError
 from .column import as_values, encoded, read_column
-from .typing import Booleans, Codes, Floats, Ints, Labels, RowValues
+from .typing import Codes, Ints, Labels
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Groups:
     def groups_per_class(self, classes: Labels) -> tuple[Labels, Ints]:
         """The distinct classes, and in how many groups each has rows."""
         distinct, codes = encoded(classes)
-        return distinct, _groups_with(codes, self.codes, len(distinct))
+        return distinct, groups_with(codes, self.codes, len(distinct))
 
 
 def too_few_groups(label: object, groups: Groups) -> str:
@@ -57,10 +57,7 @@ def too_few_groups(label: object, groups: Groups) -> str:
 
 
 def groups_from(values: ArrayLike | Sequence[object], what: str, n_rows: int) -> Codes:
-    """Numbers from the groups of the rows, which may be of any type; numbered in order of appearance.
-
-    Raises `NullError` for a row without a group and `ShapeError` unless there is one per row.
-    """
+    """Numbers from the groups of the rows, which may be of any type; numbered in order of appearance."""
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise ParameterError(f"{what}={values!r}: must be the groups of the rows, one value per row")
     column = read_column(as_values(values, what), what, n_rows, "groups")
@@ -84,35 +81,7 @@ def groups_from(values: ArrayLike | Sequence[object], what: str, n_rows: int) ->
     return numbers
 
 
-def groups_of_fit(
-    groups: RowValues, *, classes: Labels, codes: Codes, weights: Floats | None = None, folded: bool
-) -> Codes | None:
-    """The groups of a classifier's rows as numbers, None without.
-
-    `codes` are the places of the labels in `classes`; with `folded` every class must have two rows of weight,
-    and in two groups, or calibration could not hold any of them out.
-    """
-    numbers = None if groups is None else groups_from(groups, "groups", len(codes))
-    if not folded:
-        return numbers
-    counted: slice | Booleans = slice(None) if weights is None else weights > 0.0
-
-    places, n_classes = codes[counted], len(classes)
-    faults = [(np.bincount(places, minlength=n_classes), "a single row (of positive weight)", "rows", "")]
-    if numbers is not None:
-        of_class = _groups_with(places, numbers[counted], n_classes)
-        faults.append((of_class, "rows in one group only", "groups", " or without groups"))
-    for counts, single, unit, way_out in faults:
-        if (counts == 1).any():
-            label = classes.tolist()[int(np.argmax(counts == 1))]
-            raise UncertainError(
-                f"class {label!r} has {single}, and probabilities are calibrated on {unit} that are held "
-                f"out: add {unit} of this class, or fit with probability=False{way_out}"
-            )
-    return numbers
-
-
-def _groups_with(codes: Labels, groups: Codes, n_classes: int) -> Ints:
+def groups_with(codes: Labels, groups: Codes, n_classes: int) -> Ints:
     """The number of groups with rows of each class."""
     base = np.int64(2**32)  # beyond every group's number
     pairs = np.unique(codes.astype(np.int64) * base + groups)

@@ -20,10 +20,8 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def float_array(values: object, what: str, *, narrow: bool = False) -> Floats:
-    """`values` as C-contiguous float64: itself if it is, else converted once; real numbers only.
-
-    `narrow`: float32 stays float32, for the core alone. NumPy would round what it computes from it.
-    """
+    """`values` as C-contiguous float64: itself if it is, else converted once; real numbers only. `narrow`:
+    float32 stays, for the core alone."""
     try:
         a = np.asanyarray(values)
     except ValueError as error:

@@ -19,10 +19,8 @@ ENDING = 40
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """The path of an empty file to write to, which becomes `path` when the block ends without an error.
-
-    A symbolic link stays one: what it names is replaced. Pipes and devices are written to as they are.
-    """
+    """The path of an empty file to write to, which becomes `path` when the block ends without an error; what
+    a symbolic link names is replaced, pipes and devices are written to as they are."""
     final = Path(os.path.realpath(path))
     exists = final.exists()
     if exists and not final.is_file():

@@ -91,10 +91,8 @@ def left_over(a: float, b: float, n_components: int) -> float:
 
 
 def shaped(value: Floats, below: Floats, above: Floats) -> MixtureArray:
-    """Rows of independent features with these arms.
-
-    Of a row at most six features, the most skewed ones, have two components, all others mean and variance.
-    """
+    """Rows of independent features with these arms; the six most skewed features of a row have two
+    components."""
     skewed = split_cells(below, above)
     columns = range(value.shape[1])
     k = n_components(len(columns))

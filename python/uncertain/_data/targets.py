@@ -165,10 +165,7 @@ def plain_labels(column: Column, what: str) -> Any:
 
 
 def places(column: Column, classes: Labels, what: str, *, partial: bool = False) -> Ints:
-    """Return the places of labels among the classes of a model; with `partial` -1 for a row without one.
-
-    Raises `NullError` for a row without a label, `UncertainError` for one that is no class.
-    """
+    """Return the places of labels among the classes of a model; with `partial` -1 for a row without one."""
     if not partial:
         column.refuse_missing(what, NO_LABEL)
     known = {label: place for place, label in enumerate(classes.tolist())}
@@ -207,11 +204,8 @@ def weights_from(values: Values, what: str, n_rows: int, *, some: bool = True) -
 def numbers_from(
     values: Values, what: str, n_rows: int, noun: str = "numbers", *, missing: float | None = None
 ) -> Floats:
-    """Return finite numbers, one per row; `noun` is one of `NUMBERS`.
-
-    `missing` takes the place of a null or NaN; with None that is a `NullError`. With NaN infinite and
-    negative standard deviations are missing, too.
-    """
+    """Return finite numbers, one per row; `noun` is one of `NUMBERS`. `missing` takes the place of a null or
+    NaN, and NaN that of infinite and negative standard deviations."""
     return finite_numbers(read_column(values, what, n_rows, noun), what, noun, missing=missing)
 
 

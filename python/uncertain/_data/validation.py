@@ -61,18 +61,8 @@ NESTED = (list, tuple, np.ndarray)
 
 
 def check_gaussians(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> Gaussians:
-    """X as the core's Gaussians; sets or checks ``n_features_in_`` and ``feature_names_in_`` of `estimator`.
-
-    Raises
-    ------
-    UncertainError
-        If X is a table with list-typed columns: which of them are means and which covariances must be
-        said. If features are missing.
-    ValueError
-        As scikit-learn's ``validate_data``.
-    NotFittedError
-        If the rows are to be compared with those of a fit, and there is none.
-    """
+    """X as the core's Gaussians; sets or checks ``n_features_in_`` and ``feature_names_in_`` of
+    `estimator`."""
     core, missing, limits = _readings(estimator, X, reset=reset, gaps=False)
     _refuse_limits(estimator, limits)
     if missing is not None and missing.any():
@@ -87,11 +77,8 @@ def check_gaussians(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> Ga
 def check_rows(
     estimator: BaseEstimator, X: RowsLike, *, reset: bool, limits: bool = False
 ) -> tuple[Gaussians, Booleans | None]:
-    """As `check_gaussians` for an estimator that takes gaps: NaN in an array, or what
-    ``AsGaussians(on_missing="impute")`` gives; and where they are, None if there are none.
-
-    Limits are refused; with `limits` they count as gaps.
-    """
+    """As `check_gaussians` for an estimator that takes gaps; and where they are, None if there are none.
+    Limits are refused; with `limits` they count as gaps."""
     core, missing, flags = check_readings(estimator, X, reset=reset)
     if not limits:
         _refuse_limits(estimator, flags)
@@ -165,9 +152,11 @@ def check_fitted_names(estimator: BaseEstimator, names: Names | None, *, reset: 
 
 def _require_fit(estimator: BaseEstimator) -> None:
     """The check of a fit by scikit-learn asks every class for its tags first."""
-    unfitted = f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate "
-    advice = "arguments before using this estimator."
-    refuse_if(not hasattr(estimator, "n_features_in_"), unfitted + advice, NotFittedError)
+    if not hasattr(estimator, "n_features_in_"):
+        raise NotFittedError(
+            f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate "
+            "arguments before using this estimator."
+        )
 
 
 def refuse_nested_tables(X: RowsLike) -> None:
@@ -196,10 +185,8 @@ def _columns(X: NativeTable) -> list[tuple[object, bool]]:
 def check_labels(
     y: ArrayLike | Coded | None, X: RowsLike, estimator: BaseEstimator, sample_weight: RowValues = None
 ) -> tuple[Labels, Codes]:
-    """(classes, codes): the sorted distinct labels, and for each row the place of its label among them.
-
-    A label that only rows of weight 0 have is no class; such rows get the code 0.
-    """
+    """(classes, codes): the sorted distinct labels, and for each row the place of its label among them, 0 for
+    a label that only rows of weight 0 have."""
     if isinstance(y, Coded):
         check_consistent_length(X, y)
         return y.classes, y.codes
@@ -308,11 +295,8 @@ def check_stds(values: ArrayLike, name: str, n: int) -> Floats:
 def check_weights(
     sample_weight: RowValues, class_weight: ClassWeight, *, classes: Labels, codes: Codes
 ) -> Floats | None:
-    """The product of sample and class weights, one per row, or None when all are 1.
-
-    ``class_weight="balanced"`` gives class k the weight (sum of all weights) / (K x sum of the weights of
-    class k).
-    """
+    """The product of sample and class weights, one per row, or None when all are 1; "balanced" gives class k
+    the weight (sum of all weights) / (K x sum of the weights of class k)."""
     row_weights = check_sample_weight(sample_weight, len(codes))
     if class_weight is None:
         return row_weights

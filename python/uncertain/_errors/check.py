@@ -205,10 +205,7 @@ def _sentence(found: Sequence[tuple[str, Found]]) -> str:
 def _found(
     rows: GaussianRows, names: Sequence[str], replicates: Groups | None = None, **options: Any
 ) -> list[tuple[str, Found]]:
-    """Factors of the features with error bars; rows of one of `replicates` have the same true value.
-
-    `options` are those of `by_model`.
-    """
+    """Factors of the features with error bars; rows of one of `replicates` have the same true value."""
     noisy = np.flatnonzero(filled_gaussians(rows)._deviations().any(axis=0))
     refuse_if(not noisy.size, "there are no error bars to check: every value is exact", UncertainError)
     rows = rows[:, noisy]

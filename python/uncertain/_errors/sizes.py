@@ -1,9 +1,6 @@
-"""Sizes of the errors of new rows: beside those of the fit, and in place of error bars that rows lack.
+"""Sizes of the errors of a fit, and error bars of that size in place of those that rows lack.
 
-Of every feature the fit keeps the quantiles at 1, 50 and 99 %. New rows are outside if their errors are
-beyond the outer two by a quarter. Some always are; a warning needs a tenth of the rows, and so many that
-chance explains them in one case of a million. A few rows therefore never warn, and held-out rows of the same
-table do not.
+Of every feature the fit keeps the quantiles at 1, 50 and 99 %, which new rows are compared with.
 
 Rows without error bars are never taken as exact in silence. ``errors="typical"`` gives them sizes as rows of
 the fit had them: of a table by the model of sizes, which the reading step learned, and for rows without
@@ -12,13 +9,11 @@ columns the median of the fit. ``errors="zero"`` says that they are exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 
 import msgspec
 import numpy as np
-from scipy.stats import binom
 
 from .._data.array import GaussianArray, value_sizes
 from .._data.incomplete import GaussianRows, Incomplete
@@ -36,11 +31,6 @@ if TYPE_CHECKING:
 QUANTILES = (0.01, 0.5, 0.99)
 MOST_ROWS = 20_000
 """Of more rows so many are looked at."""
-MARGIN = 1.25
-SHARE = 0.1
-CHANCE = 1e-6
-NAMED = 3
-"""Features that a warning names."""
 
 
 @dataclass(frozen=True)
@@ -72,31 +62,6 @@ class ErrorSizes:
             for q in QUANTILES
         )
         return cls(_rounded(lower), _rounded(middle), _rounded(upper), len(some))
-
-    def warning(
-        self, rows: GaussianRows, names: Callable[[], Sequence[str]], times: tuple[float, float]
-    ) -> str | None:
-        """Differences of these rows; None if there are none. Errors may be `times` those of the fit."""
-        std, known = value_sizes(rows)
-        low, high = self.lower * times[0] / MARGIN, self.upper * times[1] * MARGIN
-        outside = known & ((std < low) | (std > high))
-        n, count = known.sum(axis=0), outside.sum(axis=0)
-        share = count / np.maximum(n, 1)
-        unlike = np.flatnonzero(share >= SHARE)
-        if unlike.size:  # the chance takes longer than all the rest of a prediction of one row
-            usual = min(2 * (1 - QUANTILES[2]) + 2 / (self.n_rows + 1), 1.0)
-            unlike = unlike[binom.sf(count[unlike] - 1, n[unlike], usual) < CHANCE]
-        if not unlike.size:
-            return None
-        order = unlike[np.argsort(-share[unlike], kind="stable")]
-        features = names()
-        parts = [
-            f"{features[j]} (median {np.median(std[known[:, j], j]):.3g}, in training {self.middle[j]:.3g}; "
-            f"{100 * share[j]:.0f} % of rows outside {low[j]:.2g} to {high[j]:.2g})"
-            for j in order[:NAMED].tolist()
-        ]
-        more = f" and {len(order) - NAMED} more features" if len(order) > NAMED else ""
-        return f"errors of these rows are unlike in training: {'; '.join(parts)}{more}"
 
 
 def _rounded(values: Floats) -> Floats:

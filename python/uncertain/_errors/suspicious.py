@@ -63,10 +63,7 @@ SUFFIXES = re.compile(r"(code|num|number|label|class|copy|encoded|true|truth|pre
 def doubtful_errors(
     rows: GaussianRows, names: Sequence[str], with_bars: Booleans, *, measured: bool
 ) -> list[str]:
-    """Sentences about error bars that can hardly be meant.
-
-    `with_bars`: has the feature an error column? `measured`: are rows readings of true values?
-    """
+    """Sentences about error bars that can hardly be meant; `measured`: are rows readings of true values?"""
     gaussians, present = filled_gaussians(rows), ~missing_mask(rows)
     x, std = gaussians.means, gaussians._deviations()
     zero, large = [], []
@@ -152,10 +149,8 @@ def _variances(x: Floats, std: Floats, present: Booleans, names: Sequence[str]) 
 
 
 def _log_likelihood(residuals: Floats, errors: Floats, *, free: bool) -> float:
-    """The largest log likelihood of residuals with variance T + a e; a = 1 unless it is `free`.
-
-    Residuals beyond four times their typical size count as that.
-    """
+    """The largest log likelihood of residuals, clipped at four times their typical size, with variance T + a
+    e; a = 1 unless it is `free`."""
     size = 1.4826 * float(np.median(np.abs(residuals))) or float(np.std(residuals)) or 1.0
     r2, e = np.minimum((residuals / size) ** 2, 16.0), errors / size**2
 

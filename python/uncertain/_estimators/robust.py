@@ -104,9 +104,7 @@ class RobustSVC(Kernelized, LinearClassifier):
     def _beyond_sums(self) -> Iterator[BeyondSums]:
         if self.method != "usvc":
             yield BeyondSums(
-                Need.MEMORY,
-                f'method="{self.method}" keeps numbers for every row',
-                'use method="usvc"',
+                Need.MEMORY, f'method="{self.method}" keeps numbers for every row', 'use method="usvc"'
             )
         yield from super()._beyond_sums()
 

@@ -198,14 +198,8 @@ def fit(
 def asked_for(
     columns: ColumnsLike | None, beside: Keywords, options: Mapping[str, Any], of_plan: Keywords
 ) -> tuple[Columns, Keywords, Plan]:
-    """Return the roles that are columns, those that are values, and the checked plan of a call.
-
-    Parameters
-    ----------
-    columns, options : as in `fit`.
-    beside : target, groups and weights.
-    of_plan : arguments of `fit` that are fields of `Plan`.
-    """
+    """Return the roles that are columns, those that are values, and the checked plan; `beside`: target,
+    groups, weights; `of_plan`: arguments of `fit` that are fields of `Plan`."""
     if not options.keys() <= FitOptions.__annotations__.keys():
         refuse_unknown(options, FitOptions.__annotations__, ("columns", "memory", *beside, *of_plan))
     rest = dict(options)

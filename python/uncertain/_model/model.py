@@ -309,12 +309,7 @@ class Model:
         return self._answer(table, ends, names, append=append, errors=errors)
 
     def predict_density(
-        self,
-        table: TableLike,
-        grid: ArrayLike | None = None,
-        *,
-        append: bool = False,
-        errors: Errors = None,
+        self, table: TableLike, grid: ArrayLike | None = None, *, append: bool = False, errors: Errors = None
     ) -> Any:
         """Return the density of every row's target on a grid, with all its peaks.
 

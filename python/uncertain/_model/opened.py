@@ -30,17 +30,10 @@ from .plan import Plan
 
 
 def open_rows(
-    table: TableLike,
-    asked: Columns,
-    values: Keywords,
-    plan: Plan,
-    *,
-    memory: str | int | None,
+    table: TableLike, asked: Columns, values: Keywords, plan: Plan, *, memory: str | int | None
 ) -> tuple[RowReader, Plan]:
-    """Reader of the rows of a table of this process, and the plan for its columns.
-
-    `values`: roles of rows that are not columns, but values.
-    """
+    """Reader of the rows of a table of this process, and the plan for its columns; `values`: roles that are
+    values."""
     budget = None if memory is None else Budget.parse(memory)
     if budget is not None:
         plan.refuse(Files)
@@ -217,10 +210,8 @@ def _are_readings(source: Source, columns: Columns) -> bool:
 
 
 def _is_spread(value: str, column: str) -> bool:
-    """Do the names say that the column holds the spread of a population, not the error of a reading?
-
-    That is x_spread, and x_std or x_variance beside x_mean.
-    """
+    """Do names say that the column is the spread of a population: x_spread, or x_std and x_variance beside
+    x_mean?"""
     if column.endswith(SPREAD):
         return True
     words, of_value = (set(re.split(r"[_.\- ]", name.lower())) for name in (column, value))

@@ -64,10 +64,8 @@ class Hyperplanes(NamedTuple):
 
 
 def hyperplanes(pipeline: Pipeline, first: int = 0) -> Hyperplanes:
-    """Coefficients of the last step, in the units of the rows that come to step number `first`.
-
-    AttributeError, in a sentence, for models that have none.
-    """
+    """Coefficients of the last step, in the units of the rows that come to step number `first`;
+    AttributeError, in a sentence, for models that have none."""
     last = pipeline[-1]
     name = type(last).__name__
     if hasattr(last, "members_"):
@@ -94,10 +92,7 @@ def hyperplanes(pipeline: Pipeline, first: int = 0) -> Hyperplanes:
 
 
 def law_of(pipeline: Pipeline) -> CoefficientLaw:
-    """The last step, a law whose coefficients are in the units of what is read.
-
-    AttributeError, in a sentence, for models that have none.
-    """
+    """The last step, a law in the units of what is read; AttributeError, in a sentence, for others."""
     last = pipeline[-1]
     if not isinstance(last, CoefficientLaw):
         raise AttributeError(
@@ -220,10 +215,8 @@ def advice(pipeline: Pipeline) -> str:
 
 
 def true_values(pipeline: Pipeline) -> Mixture | None:
-    """The distribution of true values, in the units of what is read.
-
-    That of the first step that knows one, behind the reading steps; None if none does.
-    """
+    """The distribution of true values that the first step knows, in the units of what is read; None if none
+    does."""
     scalers: list[GaussianScaler | GaussianLogScaler] = []
     for _, step in pipeline.steps:
         if isinstance(step, (GaussianScaler, GaussianLogScaler)):

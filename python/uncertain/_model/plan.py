@@ -226,13 +226,7 @@ class Plan:
         return self.on_missing == "impute" or (self.on_missing == "auto" and rows.has_gaps)
 
     def _request(
-        self,
-        some: TrainingRows,
-        rows: Rows,
-        reader: RowReader,
-        softening: Softening | None,
-        *,
-        whole: bool,
+        self, some: TrainingRows, rows: Rows, reader: RowReader, softening: Softening | None, *, whole: bool
     ) -> Request:
         """The request for a choice on these rows."""
 
@@ -250,11 +244,7 @@ class Plan:
 
 
 def _without_single_rows(some: TrainingRows) -> TrainingRows | None:
-    """Without rows that are the only one of their class, which a warning names; None if that is no help.
-
-    One row can be learned from or held out, not both, and where no candidate can do without holding out, a
-    catalogue with one strange object would have no model.
-    """
+    """Without rows that are the only one of their class, which a warning names; None if that is no help."""
     classes, codes = np.unique(some.y[:], return_inverse=True)
     counts = np.bincount(codes, minlength=len(classes))
     single = counts == 1

@@ -32,11 +32,8 @@ FIRST_ROWS = 16_384
 
 
 def suits_parts(source: Source, columns: Columns, *, named: bool) -> bool:
-    """Is nothing asked of all rows of a large table at once?
-
-    Error columns that hold nothing need a full scan, unless they were `named`, or the first rows hold
-    something.
-    """
+    """Is nothing asked of all rows of a large table at once? Error columns that hold nothing need a full
+    scan, unless they were `named`, or the first rows hold something."""
     found, table = columns.found, source.table
     if found.target_limit is not None or found.target_pairs.columns or found.flags:
         return False
@@ -48,10 +45,7 @@ def suits_parts(source: Source, columns: Columns, *, named: bool) -> bool:
 
 
 class _Parts:
-    """The rows of a table as `AsGaussians` reads them, part by part, as often as one likes.
-
-    `at`: the numbers of the rows that are read; None for all.
-    """
+    """The rows (`at`: of these numbers) as `AsGaussians` reads them, part by part, as often as one likes."""
 
     def __init__(
         self, reading: AsGaussians, table: Table, columns: Columns, at: Ints | None, part_bytes: int
@@ -143,11 +137,8 @@ def read_in_parts(
     at: Ints | None = None,
     part_bytes: int = PART_BYTES,
 ) -> list[Any]:
-    """The rows of a table, which gives the same whenever it is read, as parts of a place.
-
-    Fits the `reading`: codes for missing values and categories are looked for in all rows. `at`: the numbers
-    of those that count.
-    """
+    """The rows of a table, which gives the same whenever it is read, as parts of a place. Fits the `reading`
+    with codes and categories of all rows; `at`: the numbers of those that count."""
     table = source.table
     assert table is not None
     table.forget()

@@ -89,15 +89,8 @@ class Budget:
 
 
 def mapped(blocks: Iterable[GaussianRows], folder: Path | None = None) -> list[GaussianRows]:
-    """Blocks of rows, their numbers in files of a folder (the system's for temporary files).
-
-    Raises
-    ------
-    UncertainError
-        For rows of several kinds of covariances, and for a full disk.
-    ParameterError
-        For rows of several Gaussians.
-    """
+    """Blocks of rows of one kind of covariances, their numbers in files of a folder (by default of the
+    system)."""
     parts: list[GaussianRows] = []
     first: GaussianArray | None = None
     file = _File(folder)

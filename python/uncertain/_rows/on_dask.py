@@ -61,11 +61,9 @@ FOLDS = 5
 
 
 class OnDask(Place):
-    """Workers, on which parts are futures: partitions of the table, and for a fit groups of Gaussians.
-
-    Every answer carries the number of rows and a checksum of them: a group that was lost and read again must
-    be the same as before.
-    """
+    """Workers, on which parts are futures: partitions of the table, and for a fit groups of Gaussians,
+    whose number of rows and checksum every answer carries: a group that was read again must be the same
+    as before."""
 
     name: ClassVar[str] = "on a cluster"
     gives: ClassVar[frozenset[Need]] = frozenset({Need.COPIES})

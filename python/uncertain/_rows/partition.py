@@ -354,10 +354,8 @@ def sums(piece: Piece, requests: bytes, n_jobs: int | None) -> TimedSums:
 
 
 def answers(asked: Iterable[Any], what: str) -> list[Any]:
-    """Values of lazy objects of Dask, in order: from a cluster within a time, else from this process.
-
-    ClusterError from a cluster that does not answer, named by `what`.
-    """
+    """Values of lazy objects of Dask, in order: from a cluster within a time (else ClusterError that says
+    `what`), or from this process."""
     import dask
 
     lazy = list(asked)

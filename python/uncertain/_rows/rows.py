@@ -93,14 +93,8 @@ class Files(Place):
 
 
 class Rows:
-    """Rows of a fit in parts.
-
-    Parameters
-    ----------
-    parts : list of rows, arrays or futures
-    known : what is known of each row, without the rows; of remote parts of a sample, with its rows.
-    n_rows, has_gaps : of remote parts.
-    """
+    """Rows of a fit in parts (arrays, or futures); `known`: what is known of each row, of remote parts of a
+    sample with its rows; `n_rows` and `has_gaps` are told of remote parts."""
 
     def __init__(
         self,
@@ -133,10 +127,8 @@ class Rows:
         return any(isinstance(part, Incomplete) and bool(part.missing.any()) for part in self.parts)
 
     def sample(self, most: int) -> TrainingRows:
-        """At most so many of the rows, in memory: by a hash of row numbers, or of groups.
-
-        All rows, if there are no more, are not copied; they stay when the rows are transformed.
-        """
+        """At most so many of the rows, in memory, by a hash of row numbers, or of groups; not copied if there
+        are no more."""
         here = self.here
         return here if len(here) <= most else here.sampled(most)
 

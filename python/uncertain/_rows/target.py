@@ -163,13 +163,8 @@ def _used(columns: Columns, names: Collection[str]) -> Columns:
 def covariances(
     source: Source, reading: AsGaussians, rows: GaussianRows, columns: PairsOfTarget, y_std: Floats
 ) -> Floats:
-    """(n, d), zero for features without such a column; `rows` are what the `reading` step made of the source.
-
-    Raises
-    ------
-    UncertainError
-        For a feature that has no error bar; a correlation beyond 1.
-    """
+    """(n, d), zero for features without such a column; `rows` are what the `reading` step made of the
+    source."""
     assert source.table is not None
     rows = filled_gaussians(rows)
     features = list(reading.get_feature_names_out())

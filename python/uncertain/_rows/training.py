@@ -131,11 +131,8 @@ def step_arguments(step: BaseEstimator, known: FitArguments) -> dict[str, ArrayL
 
 
 def sampled(n_rows: int, most: int, groups: Codes | None = None) -> Ints:
-    """The numbers of about `most` of n rows, by a hash of their numbers, or of whole groups; all of no more.
-
-    They are the same whatever the batches, threads or the order of groups: each row, or group, is taken with
-    the chance most / n.
-    """
+    """The numbers of about `most` of n rows, by a hash of their numbers, or of whole groups: the same
+    whatever the batches, threads or the order of groups; all of no more."""
     if n_rows <= most:
         return np.arange(n_rows)
     found = []

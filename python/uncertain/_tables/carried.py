@@ -1,6 +1,7 @@
 """Columns that hold more than a number become columns of numbers beside each other, as their names say.
 
-Text with error bars (`text`) becomes x and x_err; rows of Gaussians with independent features x and x_std (of
+Text with error bars (1.23(4), whose digits in parentheses are in units of the last one of the value, or
+1.23 ± 0.04) becomes x and x_err; rows of Gaussians with independent features x and x_std (of
 several features x_u, x_u_std, x_g, ...); lists of numbers with an error bar each (flux and flux_err of five
 bands) flux[0], flux[0]_err, ... So each may be the target or a feature, and have gaps, as any other column.
 What is more than that (correlated features, mixtures, draws) stays one column, a distribution.
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from .._data.arrow_rows import fields_of, struct_type, width_of
@@ -23,12 +25,20 @@ from ..exceptions import ColumnError
 from .columns import listing
 from .error_bars import error_bars
 from .frame import FIRST, BatchSize, Frame
-from .text import has_error_bars, read_text
 
 LONGEST = 64
 """Numbers of a list that are features of their own."""
 ENDINGS = {"std": ("_err",), "var": ("_var",), "arms": ("_err1", "_err2"), "limits": ("_lower", "_upper")}
 """By kind of error bar, how the columns of an element's end."""
+
+_DIGITS = r"(?:\d+\.?\d*|\.\d+)"
+_POWER = r"(?:[eE]|\s*[x×*·]\s*10\^?)([+-]?\d+)"
+_IN_PARENTHESES = rf"^([+-]?{_DIGITS})\s?\(({_DIGITS})\)(?:{_POWER})?$"
+_ERROR = rf"({_DIGITS}(?:[eE][+-]?\d+)?)"
+_BESIDE = rf"^\(?\s*([+-]?{_DIGITS}(?:[eE][+-]?\d+)?)\s*(?:±|\+/-|\+-|\\pm)\s*{_ERROR}\s*\)?(?:{_POWER})?$"
+_NUMBER = rf"^[+-]?{_DIGITS}(?:[eE][+-]?\d+)?$"
+_MARK = r"[(±]|\+/?[-−]|\\pm"
+_NOTHING = r"(?i)^(?:|-+|nan|n/?a|null|none)$"
 
 Part: TypeAlias = Callable[[pl.Series], pl.Series]
 """Takes one column of numbers out of one that holds more."""
@@ -210,3 +220,56 @@ def _element(place: int, width: int, column: pl.Series) -> pl.Series:
             "lists of one length"
         )
     return column.list.get(place)
+
+
+def has_error_bars(first: pl.Series) -> bool:
+    """Are these first values numbers, some of them with error bars?"""
+    if not first.str.contains(_MARK).any():
+        return False
+    text = _plain(first.drop_nulls())
+    text = text.filter(~text.str.contains(_NOTHING))
+    forms = text.str.contains(_IN_PARENTHESES) | text.str.contains(_BESIDE)
+    return bool(forms.any()) and bool((forms | text.str.contains(_NUMBER)).all())
+
+
+def read_text(text: pl.Series, *, error: bool) -> pl.Series:
+    """Return values, or their standard deviations; of a number alone the error is unknown."""
+    name, text = text.name, _plain(text)
+    frame = pl.DataFrame({"text": text}).with_columns(
+        short=pl.col("text").str.extract_groups(_IN_PARENTHESES),
+        long=pl.col("text").str.extract_groups(_BESIDE),
+    )
+    short, long = (
+        frame[form].struct.rename_fields(["value", "error", "power"]).struct for form in ("short", "long")
+    )
+    is_short, is_number = short.field("value").is_not_null(), text.str.contains(_NUMBER)
+    known = is_short | long.field("value").is_not_null() | is_number
+    wrong = (~known & ~text.str.contains(_NOTHING)).arg_true()
+    if len(wrong):
+        raise ColumnError(
+            f"{name}: row {wrong[0]} is {text[wrong[0]]!r}, which is no number with an error bar, such as "
+            "1.23(4) or 1.23 ± 0.04; a null stands for what is unknown"
+        )
+    power = short.field("power").fill_null(long.field("power")).cast(pl.Float64).fill_null(0.0).to_numpy()
+    if not error:
+        values = (
+            short.field("value")
+            .fill_null(long.field("value"))
+            .fill_null(text.set(~is_number.fill_null(False), None))
+        )
+        return pl.Series(name, _scaled(values.cast(pl.Float64).to_numpy(), power)).fill_nan(None)
+    last = short.field("value").str.extract(r"\.(\d*)$").str.len_chars().fill_null(0)
+    in_units = (
+        is_short.to_numpy() & ~short.field("error").str.contains(".", literal=True).fill_null(True).to_numpy()
+    )
+    errors = short.field("error").fill_null(long.field("error")).cast(pl.Float64).to_numpy()
+    return pl.Series(name, _scaled(errors, power - np.where(in_units, last.to_numpy(), 0))).fill_nan(None)
+
+
+def _plain(text: pl.Series) -> pl.Series:
+    return text.str.replace_all("−", "-").str.strip_chars()
+
+
+def _scaled(numbers: Any, power: Any) -> Any:
+    """Times a power of ten; divided by one where that is exact."""
+    return np.where(power < 0, numbers / 10.0 ** np.abs(power), numbers * 10.0 ** np.abs(power))

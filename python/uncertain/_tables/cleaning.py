@@ -113,8 +113,9 @@ class Cleaning:
         frame = _with_nulls(frame, {n: self._is_unknown(n) for n in pairs if before[n].dtype.is_numeric()})
         limited = {f: read_flags(table, column, f) != 0 for f, column in columns.flags.items() if f in bars}
         frame = self._with_unknown(frame, values, bars, limited, unusable)
-        places = list_places(columns, lambda names: [readable_numbers(frame[name]) for name in names])
-        frame = frame if places is None else _with(frame, self._clean_lists(places, columns))
+        if columns.mean is not None or columns.lists:
+            places = list_places(columns, lambda names: [readable_numbers(frame[name]) for name in names])
+            frame = _with(frame, self._clean_lists(places, columns))
         none = (pl.col(name).fill_null(0.0) if frame[name].null_count() else None for name in pairs)
         frame = _with(frame, none)  # an unknown correlation is none
         lists = [*filter(None, [columns.mean]), *columns.lists.values(), *(columns.draws or ())]

@@ -480,6 +480,14 @@ class Columns:
         bars = self.scalar_bars(features)
         return {f: bars[f] for f in features if f in bars} | bars
 
+    @cached_property
+    def kind_in_place(self) -> str | None:
+        """The kind of all error bars of scalar features, where their numbers are read as they stand."""
+        bars = self.error_bars.values()
+        kinds = {bar.kind for bar in bars}
+        plain = len(kinds) == 1 and kinds <= {"std", "var"} and all(bar.is_plain for bar in bars)
+        return kinds.pop() if plain else None
+
     def bars(self) -> dict[str, ErrorBar]:
         """Return the error bar of every scalar feature."""
         return dict(self.error_bars)

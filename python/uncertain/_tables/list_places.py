@@ -82,18 +82,15 @@ class ListPlaces:
             yield pl.DataFrame({name: np.ascontiguousarray(column) for name, column in columns.items()})
 
 
-def list_places(columns: Columns, read: Callable[[Sequence[str]], Sequence[pl.Series]]) -> ListPlaces | None:
-    """Return the places of the column of lists, or of the scalar features beside one of error bars; None
-    without such a column. `read` gives columns by name."""
-    lists = columns.lists
-    if columns.mean is None and not lists:
-        return None
+def list_places(columns: Columns, read: Callable[[Sequence[str]], Sequence[pl.Series]]) -> ListPlaces:
+    """Return the places of the column of lists, or of the scalar features beside one of error bars; `read`
+    gives columns by name."""
     names = [columns.mean] if columns.mean is not None else [*(columns.features or ())]
     values = Rows.from_arrow([*read(names)], names, "nan").to_numpy()
     if columns.mean is not None:
         names = [f"{columns.mean}[{j}]" for j in range(values.shape[1])]
-    kind, column = next(iter(lists.items()), ("", ""))
-    if not kind or len(lists) > 1:
+    kind, column = next(iter(columns.lists.items()), ("", ""))
+    if not kind or len(columns.lists) > 1:
         return ListPlaces(names, values)
     errors = Rows.from_arrow([*read([column])], [column], "nan").to_numpy()
     return ListPlaces(names, values, kind, column, errors if len(errors) == len(values) else None)

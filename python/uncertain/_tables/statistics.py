@@ -201,21 +201,12 @@ class Statistics:
         series = [column.cast(pl.Float64) for column in table.numbers(names)]
         frame = pl.DataFrame(series)
         self._merge(ends_of(frame, {name: of_bars[name] for name in of_bars if of_bars[name] in names}))
-        places = list_places(columns, table.numbers)
-        if places is not None:
+        if columns.mean is not None or columns.lists:
+            places = list_places(columns, table.numbers)
             self._bars |= places.bars
+            values = {name: value for value, bar in places.bars.items() for name in bar.columns}
             for frame in places.frames(COPIED):
-                self._merge(
-                    ends_of(
-                        frame,
-                        {
-                            name: value
-                            for value, bar in places.bars.items()
-                            for name in bar.columns
-                            if value in frame.columns
-                        },
-                    )
-                )
+                self._merge(ends_of(frame, {n: v for n, v in values.items() if v in frame.columns}))
         return self
 
     def merge(self, other: Statistics) -> None:

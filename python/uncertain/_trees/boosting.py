@@ -65,10 +65,8 @@ class TreeArrays(NamedTuple):
 
 
 def flat_trees(learner: BaseEstimator, first: int = 0) -> TreeArrays:
-    """The arrays of a fitted learner; UncertainError where they cannot be had.
-
-    `first` leaves out the trees of so many iterations, and what they start from.
-    """
+    """The arrays of a fitted learner (UncertainError where they cannot be had), without the trees of the
+    `first` iterations."""
     unsaved, kind = "the model cannot be saved:", type(learner).__name__
     usual = f"The default learner can be saved, and so can any {' or '.join(LEARNERS)}"
     other = f"{unsaved} a {kind} is another library's learner; {WAY_OUT}. {usual}"

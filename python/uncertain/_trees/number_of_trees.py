@@ -195,11 +195,8 @@ def number_of_trees(
     judged: Booleans,
     random: np.random.RandomState,
 ) -> int:
-    """Number of trees to fit to the copies (copies, n, columns) of n rows; 0 for a constant.
-
-    `learner` is unfitted histogram gradient boosting; its `max_iter` is not looked at. `judged` says which of
-    the copies count where rows are held out.
-    """
+    """Number of trees to fit to the copies (copies, n, columns) of n rows; 0 for a constant. `judged`: the
+    copies that count where rows are held out."""
     counts = np.ones(len(y)) if weights is None else weights
     n_objects = len(y) if groups is None else len(np.unique(groups))
     one = len(y) >= FEW and n_objects >= FEW_OBJECTS

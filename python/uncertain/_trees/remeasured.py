@@ -185,10 +185,8 @@ class Remeasured(Core, BaseEstimator):
 
     @contextmanager
     def _quiet(self, table: Floats) -> Iterator[None]:
-        """Limit threads to what the table is worth, and restore filters of warnings.
-
-        Threads in which scikit-learn finds bins restore filters in any order.
-        """
+        """Limit threads to what the table is worth, and restore filters of warnings, which threads may leave
+        changed."""
         with threadpool_limits(self._threads(table), user_api="openmp"), warnings.catch_warnings():
             yield
 

@@ -67,11 +67,8 @@ def table_name(path: Paths) -> str:
 
 
 def read(path: Paths) -> polars.DataFrame:
-    """Read all columns of a table.
-
-    Standard input is written to a file first, so that it is read exactly as that file would be; its format is
-    recognised by its first bytes, otherwise it is text.
-    """
+    """Read all columns of a table. Standard input is written to a file first, whose format its first bytes
+    tell."""
     from .._tables.files import read_table
     from ..exceptions import UncertainError
 
@@ -108,10 +105,7 @@ def write(
     table: Table, answer: Callable[[Table], polars.DataFrame], path: str, kind: str | None
 ) -> tuple[int, int]:
     """Write what `answer` makes of a table, of a large file batch by batch; numbers of rows and columns.
-
-    Formats that are written as a whole (FITS, JSON, and Parquet and Arrow without pyarrow) are collected
-    first.
-    """
+    Formats that are written as a whole are collected first."""
     import polars
 
     from .._tables.paths import file_format

@@ -13,13 +13,12 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._base.classifiers import ScoreClassifier, predicted
+from .._base.classifiers import ScoreClassifier, groups_of_fit, predicted
 from .._base.core import Core, RunParameters
 from .._base.docs import documented
 from .._base.sums import BeyondSums, Need
 from .._data.array import GaussianArray
 from .._data.column import read_column
-from .._data.groups import groups_of_fit
 from .._data.numbers import refuse_where
 from .._data.options import refuse_if
 from .._data.typing import Array, Booleans, Codes, Floats, Header, Keywords, Labels, RandomState, RowValues

@@ -58,10 +58,8 @@ def _ordered(column: str, distinct: set[Label]) -> list[Label]:
 
 
 def one_hot(table: Table, categories: Categories, unknown: str = "error") -> tuple[Floats, list[str]]:
-    """(zeros and ones of shape (n, number of features), their names).
-
-    `unknown`: a value that is none of the categories is refused, or with "ignore" has zeros everywhere.
-    """
+    """(zeros and ones (n, number of features), their names); an `unknown` value is refused, or with "ignore"
+    zeros."""
     blocks, names = [], []
     for name, known in categories.items():
         column = _read(table, name)

@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from .._base.docs import documented
 from .._base.em import FittedMixture, warn_unless_ended
+from .._base.penalty import FitRows
 from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
 from .._data.typing import Floats, Keywords, RowValues
 from .._data.validation import RowsLike, check_labels, check_readings, check_rows, check_sample_weight
 
@@ -99,7 +101,7 @@ class GaussianDenoiser(
         -------
         GaussianArray
         """
-        return self._moved(check_readings(self, X, reset=False), X)
+        return _moved(self, check_readings(self, X, reset=False), X)
 
     def score_samples(self, X: RowsLike) -> Floats:
         """Return the log-likelihood log sum_k pi_k N(x_i; mu_k, T_k + S_i).
@@ -224,4 +226,12 @@ class GaussianImputer(
         -------
         GaussianArray
         """
-        return self._moved(check_rows(self, X, reset=False), X)
+        return _moved(self, check_rows(self, X, reset=False), X)
+
+
+def _moved(model: FittedMixture, rows: FitRows, X: RowsLike) -> GaussianArray:
+    """The transformed rows, with the names of the fit and the unit of X."""
+    moved = model._model.transform(rows, model.n_jobs)
+    gaussians = X.gaussians if isinstance(X, Incomplete) else X
+    unit = gaussians._unit if isinstance(gaussians, GaussianArray) else None
+    return GaussianArray._from_core(moved, getattr(model, "feature_names_in_", None), unit)

@@ -257,10 +257,8 @@ def _votes_for_limits(value: Floats, arms: Floats) -> int:
 
 
 def arm_lengths(value: Floats, arms: Floats, feature: str, bar: ErrorBar) -> tuple[Floats, Floats]:
-    """The lengths of the arms below and above the values, >= 0; NaN stays NaN.
-
-    Arms may have signs (+0.3, -0.2) or none (0.3, 0.2); limits lie on both sides of the value.
-    """
+    """The lengths >= 0 of the arms below and above the values, whatever their signs; limits lie on both
+    sides."""
     wrong = _are_unusable(value, arms, bar)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])

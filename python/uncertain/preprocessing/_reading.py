@@ -60,10 +60,8 @@ def read_gaussians(
     arms: str = "moments",
     sizes: Sizes | None = None,
 ) -> GaussianRows:
-    """Read the Gaussians in the columns, of which nothing is left open.
-
-    `sizes` take the place of missing error bars.
-    """
+    """Read the Gaussians in the columns, of which nothing is left open; `sizes` stand for missing error
+    bars."""
     indicators = one_hot(table, categories, handle_unknown) if categories else None
     parts: list[GaussianRows] = []
     listed = {kind: [column] for kind, column in columns.lists.items()}
@@ -82,14 +80,8 @@ def read_gaussians(
     if features and not bars:
         points, features = features + points, []
     if bars or points or indicators:
-        plain = {bar.kind for bar in bars.values()}
-        in_place = (
-            len(plain) == 1
-            and plain <= {"std", "var"}
-            and all(bar.scale == 1.0 and not bar.share for bar in bars.values())
-        )
-        if in_place and not points and not indicators:
-            own: dict[str, list[str]] = {plain.pop(): [bar.columns[0] for bar in bars.values()]}
+        if columns.kind_in_place is not None and not points and not indicators:
+            own = {columns.kind_in_place: [bar.columns[0] for bar in bars.values()]}
             parts.append(_gaussians(table, list(bars), own, columns, on_missing, impossible, sizes))
         else:
             parts.append(
@@ -320,7 +312,8 @@ def _gaps(means: Rows, errors: dict[str, Rows]) -> tuple[Rows, dict[str, Rows], 
 def _fit_width(kind: str, rows: Rows, n: int, d: int, names: dict[str, list[str]]) -> tuple[str, Rows]:
     """The constructor's argument for rows of this width: a cov of d values is a diagonal, of 1 isotropic."""
     what = ", ".join(names["covariances" if kind != "var" or "diagonal" not in names else "diagonal"])
-    refuse_if(rows.n_rows != n, f"{what}: expected {n} rows, one per mean, got {rows.n_rows}", ShapeError)
+    if rows.n_rows != n:
+        raise ShapeError(f"{what}: expected {n} rows, one per mean, got {rows.n_rows}")
     scalar = rows.width in (1, d)
     if kind in ("std", "var"):
         if not scalar:

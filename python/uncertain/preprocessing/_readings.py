@@ -114,10 +114,8 @@ def drawn_components(rows: MixtureArray, random: Random) -> Ints:
 
 
 class TruthOfClasses:
-    """p(z | x, class): a denoiser for every class of at least 20 rows, and one of all rows for the others.
-
-    A class in which a feature is missing in every row is one of the others.
-    """
+    """p(z | x, class): a denoiser for every class of at least 20 rows that has every feature, and one of all
+    rows."""
 
     def __init__(
         self, rows: Rows, codes: Labels, weights: Floats | None, n_components: int, random: Random
