@@ -140,27 +140,6 @@ def test_images_are_a_s_a(case: tuple[GaussianArray, np.ndarray], name: str) -> 
     assert_array_equal((g[[5, 1]] @ A).covariances(), image.covariances()[[5, 1]])
 
 
-def test_one_feature_and_many(rng: np.random.Generator) -> None:
-    g = GaussianArray([[2.0], [3.0]], std=[[0.5], [1.0]])
-    cov = np.array([[[1, -0.5], [-0.5, 0.25]], [[4, -2], [-2, 1]]])
-    assert_same(g @ [[2.0, -1.0]], g.means @ [[2.0, -1.0]], cov)
-    d, k = 60, 40
-    A, root = rng.normal(size=(d, k)), rng.normal(size=(5, d, d))
-    S = root @ root.transpose(0, 2, 1)
-    x = rng.normal(size=(5, d))
-    expected = A.T @ S @ A
-    for many, cov in ((GaussianArray(x, cov=S), expected), (GaussianArray(x, factor=root), expected)):
-        assert_allclose((many @ A).covariances(), cov, rtol=1e-10, atol=1e-9)
-    assert_allclose((GaussianArray(x, std=x**2) @ A).covariances(), A.T * (x**4)[:, None] @ A, atol=1e-10)
-
-
-def test_an_image_of_one_feature_is_its_pickle(rng: np.random.Generator) -> None:
-    image = GaussianArray(rng.normal(size=(3, 2)), std=np.ones(3)) @ np.ones((2, 1))
-    again = pickle.loads(pickle.dumps(image))
-    assert again == image and image == again
-    assert again != GaussianArray(image.means, std=[1.0, 2.0, 3.0])
-
-
 @pytest.mark.parametrize(
     ("matrix", "words"),
     [

@@ -21,6 +21,8 @@ import uncertain
 from uncertain.exceptions import ColumnError, ParameterError
 
 APPENDED: dict[str, type] = {
+    "lazy": pl.DataFrame,
+    "DuckDB": pa.Table,
     "batch": pa.Table,
     "reader": pa.Table,
     "dataset": pa.Table,

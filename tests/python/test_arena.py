@@ -15,9 +15,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benches"))
 
 from arena import page, results, task
 from arena.__main__ import STORED
-from arena.again import difference, renewed
+from arena.again import renewed
 from arena.answers import Numbers, losses, normal
-from arena.cell import mean, measured
+from arena.cell import measured
 from arena.method import Method, all_methods
 from arena.progress import Progress
 from arena.run import Cell
@@ -143,24 +143,6 @@ def test_a_method_that_ran_again_is_paired_with_all_others() -> None:
     assert merged["about"] == before["about"]
     with pytest.raises(ValueError, match="test rows are others"):
         renewed(before, ran(3, peers=False, splits=1))
-
-
-def test_a_difference_to_losses_that_are_not_kept_is_exact_where_it_can_be() -> None:
-    rng = np.random.default_rng(0)
-    n = np.full(40, 20.0)
-    old = rng.gamma(9.0, size=40)
-    peer, noise = old + rng.normal(size=40), rng.normal(size=40)
-    known = mean(peer, n)[1], list(mean(peer - old, n))
-    for new, tolerance in (
-        (old, 1e-9),
-        (0.6 * old, 1e-9),
-        (0.6 * old + 3.0, 1e-9),
-        (old + 0.1 * noise, 0.05),
-    ):
-        value, se, (low, high) = difference(*known, old, new, n)
-        true, true_se = mean(peer - new, n)
-        assert value == pytest.approx(true) and se == pytest.approx(true_se, rel=tolerance)
-        assert low <= true_se * (1 + 1e-9) and true_se <= high * (1 + 1e-9)
 
 
 def test_the_table_of_the_site_is_that_of_the_stored_result() -> None:

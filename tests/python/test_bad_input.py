@@ -134,13 +134,6 @@ def test_nulls() -> None:
             refuse(table, MissingErrorBarsError, "^inner: row 1, element 1 is", mean="fine", std="inner")
 
 
-def test_ragged_lists() -> None:
-    frame = pl.DataFrame({"x": [[1.0, 2.0], [3.0, 4.0], [5.0]], "y": [[1.0, 2.0]] * 3})
-    for table in (frame, frame.to_arrow(), frame.to_pandas()):
-        refuse(table, RaggedError, "^x: row 2 has 1 elements but row 0 has 2", mean="x")
-        refuse(table, RaggedError, "^x: row 2 has 1 elements but row 0 has 2", mean="y", std="x")
-
-
 def test_columns_that_hold_no_numbers() -> None:
     frame = pl.DataFrame(
         {"name": ["a", "b"], "names": [["a"], ["b"]], "flag": [True, False], "x": [1.0, 2.0]}

@@ -77,12 +77,6 @@ def test_threads_change_no_bit_and_pickles_answer_alike(name: str) -> None:
     np.testing.assert_array_equal(answers(other, X), expected)
 
 
-def test_a_row_without_weight_has_no_radius() -> None:
-    X, y = problem(RobustSVC())
-    weights = np.arange(len(y)) % 3
-    assert np.array_equal(np.isnan(RobustSVC().fit(X, y, sample_weight=weights).radii_[0]), weights == 0)
-
-
 @pytest.mark.parametrize("name", [n for n, e in ESTIMATORS.items() if "probability" in e.get_params()])
 def test_probabilities_of_several_classes_must_be_asked_for(name: str) -> None:
     plain = clone(ESTIMATORS[name])

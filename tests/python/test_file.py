@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 from catalogues import core_steps, description, labelled, redescribed
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from test_fit import N, scalars
 
@@ -166,16 +165,6 @@ def test_a_kernel_model_stores_its_support_rows_only(tmp_path: Path) -> None:
     header, _ = header_and_data((tmp_path / "m").read_bytes())
     assert header["1.means"]["shape"] == [len(support), 2]
     assert uncertain.load(tmp_path / "m").pipeline_[-1].support_rows_ == support
-
-
-def test_models_of_arrays_come_back(tmp_path: Path) -> None:
-    columns = scalars()
-    data = GaussianArray(np.stack([columns["u"], columns["v"]], axis=1), std=0.5)
-    model = uncertain.fit(data, columns["label"], method="gsu")
-    model.save(tmp_path / "m")
-    again = uncertain.load(tmp_path / "m")
-    np.testing.assert_array_equal(again.predict_proba(data), model.predict_proba(data))
-    assert again.report(data, columns["label"], folds=3, repeats=1).n_rows == N
 
 
 def test_a_pickle_holds_the_bytes_of_the_file(tmp_path: Path) -> None:
@@ -469,16 +458,6 @@ def test_models_of_arrays(tmp_path: Path) -> None:
     assert uncertain.load(tmp_path / "rust").pipeline_[-1].classes_.tolist() == [0, 1]
 
 
-def test_another_learner_inside_is_refused_but_pickled(tmp_path: Path) -> None:
-    data = labelled(60)
-    own = Pipeline([("classify", RemeasuredClassifier(LogisticRegression(), n_copies=2, random_state=0))])
-    model = averaged(data, "label", StackedClassifier([classifiers()[1], own], [1, 1]))
-    with pytest.raises(UncertainError, match=r"LogisticRegression.*joblib"):
-        model.save(tmp_path / "m")
-    assert not list(tmp_path.iterdir())
-    assert pickle.loads(pickle.dumps(model)).predict_proba(data).equals(model.predict_proba(data))
-
-
 def test_altered_descriptions_are_refused(tmp_path: Path) -> None:
     data = labelled(60)
     model = averaged(data, "label", StackedClassifier(classifiers()[:2], [1, 1]))
@@ -508,10 +487,7 @@ def test_the_core_refuses_what_does_not_go_together() -> None:
     whole = average(lists, np.array([[0.25, 0.75], [1.0, 0.0]]), [1.0, 0.0])
     members, weights, sizes = members_of(pickle.loads(pickle.dumps(whole)))
     assert weights.tolist() == [[0.25, 0.75], [1.0, 0.0]] and sizes == [1.0, 0.0]
-    assert [[s.kind for s in m] for m in members] == [
-        ["scaler", "gsu"],
-        ["discriminant"],
-    ]
+    assert [[s.kind for s in m] for m in members] == [["scaler", "gsu"], ["discriminant"]]
     with pytest.raises(UncertainError, match="an average itself"):
         average([[whole]], np.ones((1, 1)), [])
     with pytest.raises(UncertainError, match="sum to 1"):

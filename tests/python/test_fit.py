@@ -1,7 +1,8 @@
-"""`uncertain.fit`: choice of columns, kinds of tables and targets, refusals."""
+"""`uncertain.fit` and its model: choice of columns, kinds of tables and targets, refusals, reports."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 import uncertain
 from uncertain import GaussianArray
@@ -69,38 +71,6 @@ def values(column: Any) -> list[Any]:
     return column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
 
 
-def test_every_table_library_gives_the_same_model(make: Callable[[dict[str, Any]], Any]) -> None:
-    columns = scalars()
-    model = uncertain.fit(make(columns), method="gsu")
-    reference = uncertain.fit(polars_table(columns), method="gsu")
-    np.testing.assert_array_equal(model.pipeline_[-1].coef_, reference.pipeline_[-1].coef_)
-    assert model.columns_.features == ("u", "v")
-    assert model.columns_.errors == {"std": {"u": "u_err", "v": "v_err"}}
-    assert model.columns_.ignored == ("id",)
-    assert model.score(make(columns)) > 0.8
-
-
-def test_answers_come_in_the_callers_kind_of_table(make: Callable[[dict[str, Any]], Any]) -> None:
-    table = make(scalars())
-    model = uncertain.fit(table, method="gsu")
-    kinds = {
-        "polars_table": (pl.Series, pl.DataFrame),
-        "lazy_table": (pl.Series, pl.DataFrame),
-        "pandas_table": (pd.Series, pd.DataFrame),
-        "pyarrow_table": (pa.ChunkedArray, pa.Table),
-        "duckdb_table": (pa.ChunkedArray, pa.Table),
-    }[make.__name__]
-    predicted, probabilities = model.predict(make(scalars())), model.predict_proba(make(scalars()))
-    assert isinstance(predicted, kinds[0])
-    assert isinstance(probabilities, kinds[1])
-    expected = model.pipeline_[1:].predict(model.gaussians(make(scalars())))
-    assert values(predicted) == expected.tolist()
-    assert values(probabilities["low"]) == pytest.approx([1 - p for p in values(probabilities["high"])])
-    if make is pandas_table:
-        assert predicted.name == "label"
-        assert predicted.index.tolist() == probabilities.index.tolist() == table.index.tolist()
-
-
 def test_arrays_and_gaussians_need_no_table() -> None:
     columns = scalars()
     means = np.stack([columns["u"], columns["v"]], axis=1)
@@ -136,14 +106,6 @@ def test_list_columns_are_found_by_name(dtype: Any) -> None:
         uncertain.fit(renamed, mean="position", std="s", method="gsu").pipeline_[-1].coef_,
         model.pipeline_[-1].coef_,
     )
-
-
-def test_correlations_make_full_covariances() -> None:
-    columns = scalars() | {"u_v_corr": np.full(N, 0.5)}
-    model = uncertain.fit(pl.DataFrame(columns), features=["u", "v"], corr="{}_{}_corr", method="gsu")
-    cov = model.gaussians(pl.DataFrame(columns)).covariances()
-    np.testing.assert_allclose(cov[:, 0, 1], 0.5 * columns["u_err"] * columns["v_err"])
-    assert model.columns_.ignored == ("id",)
 
 
 TARGETS: dict[str, tuple[Any, list[Any]]] = {
@@ -192,15 +154,6 @@ def test_scaling_is_optional_and_parameters_reach_the_classifier() -> None:
     with pytest.raises(UncertainError, match="no probabilities here; fit with probability=True"):
         model.predict_proba(table)
     assert uncertain.fit(table, method="gsu").pipeline_[-1].probability
-
-
-def test_missing_error_bars_are_exact_only_on_request() -> None:
-    columns = scalars()
-    columns["u_err"] = [None, *columns["u_err"][1:]]
-    with pytest.raises(UncertainError, match=r"u_err.*row 0.*on_missing"):
-        uncertain.fit(pl.DataFrame(columns), on_missing="error", method="gsu")
-    model = uncertain.fit(pl.DataFrame(columns), on_missing="point", method="gsu")
-    assert model.gaussians(pl.DataFrame(columns)).covariances()[0, 0, 0] == 0.0
 
 
 def drop(*names: str) -> dict[str, Any]:
@@ -309,6 +262,135 @@ def test_calls_enter_few_files() -> None:
     tool = Path(__file__).parents[2] / "tools" / "walk.py"
     printed = children.printed("import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')", tool)
     files = {name: int(n) for name, n in re.findall(r"^(\w+): (\d+) files", printed, re.MULTILINE)}
-    most = {"fit": 58, "predict": 21, "load": 14}
+    most = {"fit": 56, "predict": 16, "load": 14}
     assert files.keys() == most.keys()
     assert all(files[name] <= most[name] for name in most), printed
+
+
+@pytest.fixture(scope="module")
+def model() -> uncertain.Model:
+    return uncertain.fit(pl.DataFrame(scalars()), method="gsu")
+
+
+def test_repr_says_what_was_chosen(model: uncertain.Model) -> None:
+    text = repr(model)
+    for piece in (
+        "GSUClassifier",
+        "60 rows",
+        "u (u_err), v (v_err)",
+        "one standard deviation each",
+        "high, low",
+        "converged",
+        "GaussianScaler",
+    ):
+        assert piece in text
+    assert "id" in text.split("left out")[1].splitlines()[0]
+
+
+def test_column_order_and_other_columns_do_not_matter(model: uncertain.Model) -> None:
+    table = pl.DataFrame(scalars())
+    shuffled = table.select("v_err", "u", "v", "u_err").with_columns(more=pl.lit(1))
+    assert model.predict(shuffled).to_list() == model.predict(table).to_list()
+
+
+def test_a_missing_column_is_named(model: uncertain.Model) -> None:
+    with pytest.raises(UncertainError, match="'label'"):
+        model.score(pl.DataFrame(scalars()).drop("label"))
+
+
+def test_unknown_labels_are_named(model: uncertain.Model) -> None:
+    table = pl.DataFrame(scalars() | {"label": ["low"] * 7 + ["medium"] * (N - 7)})
+    with pytest.raises(UncertainError, match=r"row 7 is 'medium'.*'high', 'low'"):
+        model.score(table)
+
+
+def test_score_is_accuracy(model: uncertain.Model) -> None:
+    table = pl.DataFrame(scalars())
+    share = (model.predict(table) == table["label"]).mean()
+    assert model.score(table) == pytest.approx(share)
+    assert model.score(table, y=table["label"]) == pytest.approx(share)
+
+
+def test_labels_given_as_values_are_asked_for_again() -> None:
+    table = pl.DataFrame(scalars())
+    model = uncertain.fit(table.drop("label"), table["label"], method="gsu")
+    assert model.predict(table).name == "prediction"
+    with pytest.raises(UncertainError, match="pass the labels as y"):
+        model.score(table.drop("label"))
+    assert model.score(table.drop("label"), table["label"]) > 0.8
+
+
+@pytest.mark.filterwarnings("ignore::uncertain.exceptions.ErrorSizesWarning")
+def test_larger_error_bars_pull_probabilities_to_the_middle(model: uncertain.Model) -> None:
+    table = pl.DataFrame(scalars())
+    vague = table.with_columns(u_err=pl.lit(30.0), v_err=pl.lit(30.0))
+    sure, unsure = (np.abs(model.predict_proba(t)["low"].to_numpy() - 0.5) for t in (table, vague))
+    assert unsure.max() < sure.mean()
+
+
+def test_doubts_are_printed_and_kept(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=60)
+    table = pl.DataFrame({"u": rng.normal(size=60), "u_err": 0.3, "twice": 2.0 * y, "y": y})
+    with pytest.warns(UncertainWarning, match="twice is in a fixed relation to 'y'"):
+        model = uncertain.fit(table, "y", exact=["twice"], method="gsu")
+    model.save(tmp_path / "m")
+    for each in (model, uncertain.load(tmp_path / "m")):
+        assert "\ndoubts           twice is in a fixed relation to 'y'" in repr(each)
+
+
+def catalogue(n: int, seed: int) -> tuple[pl.DataFrame, np.ndarray]:
+    """Readings of two classes with noise of very different sizes; the true values."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, size=n)
+    z = rng.normal(size=(n, 4)) + np.array([1.2, 1.2, 0, 0]) * y[:, None]
+    std = np.exp(1.2 * rng.normal(size=(n, 4)))
+    x = z + std * rng.normal(size=(n, 4))
+    columns = {f"f{j}": x[:, j] for j in range(4)} | {f"f{j}_err": std[:, j] for j in range(4)}
+    return pl.DataFrame(columns | {"label": y}), z
+
+
+@pytest.fixture(scope="module")
+def table() -> pl.DataFrame:
+    return catalogue(240, 1)[0]
+
+
+def test_pipeline_file_and_pickle(table: pl.DataFrame, tmp_path: Path) -> None:
+    model = uncertain.fit(table, meaning="measurement", method="gsu")
+    assert [name for name, _ in model.pipeline_.steps] == ["gaussians", "denoise", "scale", "classify"]
+    # The classifier sees true values of unit variance, whatever the noise.
+    moved = model.pipeline_[:-1].transform(table)
+    spread = moved.means.var(axis=0) + np.diagonal(moved.covariances(), axis1=1, axis2=2).mean(axis=0)
+    assert_allclose(spread, 1)
+    path = tmp_path / "model.safetensors"
+    model.save(path)
+    again = uncertain.load(path)
+    assert_array_equal(again.predict_proba(table), model.predict_proba(table))
+    assert [name for name, _ in again.pipeline_.steps] == ["gaussians", "denoise", "scale", "classify"]
+    assert_array_equal(again.pipeline_["denoise"].covariances_, model.pipeline_["denoise"].covariances_)
+
+
+@pytest.mark.filterwarnings("ignore::uncertain.exceptions.ErrorSizesWarning")
+def test_measurement_wins_on_clean_rows_where_it_is_the_truth() -> None:
+    train, _ = catalogue(60, 1)
+    _, clean = catalogue(2000, 2)
+    y = catalogue(2000, 2)[0]["label"].to_numpy()
+    columns = {f"f{j}": clean[:, j] for j in range(4)} | {f"f{j}_err": np.zeros(2000) for j in range(4)}
+    points = pl.DataFrame(columns)
+    spread, measured = (
+        uncertain.fit(train, meaning=m, alpha=1e-2, method="gsu") for m in ("spread", "measurement")
+    )
+    score = [float(np.mean(m.predict(points).to_numpy() == y)) for m in (spread, measured)]
+    assert score[1] > score[0] + 0.05, score
+
+
+def test_report_compares_meanings_on_the_same_folds(table: pl.DataFrame) -> None:
+    report = uncertain.fit(table, meaning="measurement", method="gsu").report(table, folds=3, repeats=2)
+    spread = report.scores.filter(candidate="spread", measure="accuracy").row(0, named=True)
+    assert report.lead.value == pytest.approx(report.score - spread["score"])
+    assert report.lead == pytest.approx((-spread["difference"], spread["difference_se"]))
+    assert report.meaning_verdict in str(report)
+    assert json.loads(json.dumps(report.to_dict()))["meaning_verdict"] == report.meaning_verdict
+    # The same comparison from a model of the other meaning.
+    other = uncertain.fit(table, meaning="spread", method="gsu").report(table, folds=3, repeats=2)
+    assert other.lead == pytest.approx(report.lead, abs=0.02)

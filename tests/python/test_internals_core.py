@@ -37,10 +37,8 @@ from uncertain import (
 from uncertain._base import run as running
 from uncertain._base.docs import ENTRIES, PLACE
 from uncertain._base.run import Deadline, Progress
-from uncertain._data.validation import check_labels
 from uncertain._held_out.pace import Pace
 from uncertain._uncertain import effective_n_jobs, group_folds
-from uncertain.exceptions import ParameterError
 
 
 def run(code: str, **environment: str) -> str:
@@ -69,14 +67,6 @@ def test_threadpool_limits() -> None:
     assert effective_n_jobs(None) == before
     with threadpoolctl.threadpool_limits(1, user_api="blas"):
         assert effective_n_jobs(None) == before, "a limit for others is none of ours"
-
-
-def test_n_jobs() -> None:
-    assert effective_n_jobs(3) == 3
-    assert effective_n_jobs(-1) >= 1
-    assert effective_n_jobs(-(10**6)) == 1
-    with pytest.raises(ParameterError, match="n_jobs = 0"):
-        effective_n_jobs(0)
 
 
 def test_environment() -> None:
@@ -330,18 +320,3 @@ def test_the_end_of_a_block_brings_back_the_limit_around_it(rng: np.random.Gener
             uncertain.fit(
                 X, y, method="discriminant", n_components=8, tol=0.0, max_iter=1000, acceleration=None
             )
-
-
-@pytest.mark.parametrize("kind", [bool, np.int8, np.int64, np.float32, float])
-def test_few_classes_of_many_rows_are_those_that_sorting_finds(kind: type) -> None:
-    rng = np.random.default_rng(0)
-    for n, classes in [(5_000, 2), (20_000, 7), (20_001, 12)]:
-        labels = (rng.integers(classes, size=n) - classes // 2).astype(kind)
-        for last in (labels[-1], kind(max(labels) + 1)):  # a class of one row, which no sample has
-            labels[-1] = last
-            found, codes = check_labels(labels, np.zeros((n, 1)), GSUClassifier())
-            assert found.dtype == labels.dtype and codes.dtype == np.uint32
-            np.testing.assert_equal((found, codes), np.unique(labels, return_inverse=True))
-    for values in (rng.normal(size=20_000), np.tile([0.5, 1.0], 10_000)):
-        with pytest.raises(ValueError, match="continuous"):
-            check_labels(values, np.zeros((20_000, 1)), GSUClassifier())

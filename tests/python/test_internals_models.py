@@ -18,9 +18,9 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.pipeline import Pipeline
 from test_check_errors import Floats, readings
 from test_conformal import covered
+from test_held_out import numbers as unread
 from test_remeasured import KINDS, drawn_values, noise_of, read
 from test_trees import CLASSIFIER, REGRESSOR, columns, noisy, target_of
-from test_unread_features import numbers as unread
 
 import uncertain
 from uncertain import (
@@ -41,13 +41,7 @@ from uncertain._data.groups import Groups
 from uncertain._errors.estimate import by_model, by_replicates
 from uncertain._held_out.fits import fit_fold
 from uncertain._held_out.widths import Spread, from_errors, most_likely_scatter
-from uncertain._model.conformal import (
-    Conformal,
-    interval,
-    noise_levels,
-    score_of_classes,
-    score_of_numbers,
-)
+from uncertain._model.conformal import Conformal, interval, noise_levels, score_of_classes, score_of_numbers
 from uncertain._rows.training import TrainingRows
 from uncertain._trees.boosting import TreesClassifier, TreesRegressor, flat_trees, probes
 from uncertain.exceptions import UncertainError

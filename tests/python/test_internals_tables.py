@@ -4,7 +4,6 @@ are replaced as a whole, targets and groups from arrays as from Python objects."
 from __future__ import annotations
 
 import os
-import re
 import stat
 import sys
 from collections.abc import Callable
@@ -25,7 +24,6 @@ from numpy.testing import assert_array_equal
 from uncertain._data.groups import groups_from
 from uncertain._data.replacing import replacing
 from uncertain._data.targets import numbers_from, targets_from, weights_from
-from uncertain._rows.source import Source
 from uncertain._tables.files import open_files
 from uncertain._tables.frame import BatchSize
 from uncertain._tables.statistics import Code, Ends, _is_nines, ends_of
@@ -275,23 +273,6 @@ LIBRARIES["dict"] = {
 LIBRARIES["astropy"] = AstropyTable({"text": WORDS, "int": [1, 2, 1, 2]})
 
 
-@pytest.mark.parametrize("kind", LIBRARIES)
-def test_columns_of_every_library(kind: str) -> None:
-    """A column gives the same as the list of its values."""
-    source = Source.from_input(LIBRARIES[kind])
-    assert source.table is not None
-
-    def read(given: Any) -> list[Any]:
-        tasks = [(task, partial) for task in ("auto", "classification", "regression") for partial in (0, 1)]
-        found = [outcome(lambda t=t, p=p: source.targets(given, t, partial=bool(p))) for t, p in tasks]
-        return [*found, outcome(lambda: source.groups(given).codes)]
-
-    for name in source.names:
-        values = source.table.values(name)
-        expected = re.sub(r"\b(target|groups): ", f"{name}: ", repr(read(values)))
-        assert repr(read(name)) == expected, name
-
-
 def test_the_callers_labels_are_not_written_to() -> None:
     y = np.asarray([True, False, True])
     y.flags.writeable = False
@@ -303,18 +284,6 @@ def test_whole_floats_beyond_64_bits_are_no_labels() -> None:
     for values in ([2.0**63, 1.0], [-(2.0**70), 1.0]):
         with pytest.raises(UncertainError, match="fit into 64 bits"):
             targets_from(values, "y", "classification", 2)
-
-
-def test_the_mask_of_the_process_is_never_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mask = os.umask(0o027)
-    try:
-        monkeypatch.setattr(os, "umask", lambda new: pytest.fail("other threads' files get this mask"))
-        with replacing(tmp_path / "new.csv") as draft:
-            draft.write_bytes(b"1")
-        assert (tmp_path / "new.csv").stat().st_mode & 0o777 == 0o640
-    finally:
-        monkeypatch.undo()
-        os.umask(mask)
 
 
 @pytest.mark.parametrize("name", ["n" * 251 + ".csv", "é" * 120 + ".csv.gz", "n" * 100 + "." + "e" * 150])

@@ -17,12 +17,7 @@ import pytest
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain.exceptions import (
-    ColumnError,
-    NullError,
-    ParameterError,
-    UncertainError,
-)
+from uncertain.exceptions import ColumnError, NullError, ParameterError, UncertainError
 
 pa = pytest.importorskip("pyarrow")
 MEMORY = "128MB"

@@ -118,14 +118,6 @@ def test_mcnemar() -> None:
         significance.mcnemar(a, b[:-1])
 
 
-def test_mcnemar_keeps_its_level() -> None:
-    """Of comparisons without a difference at most 5 % are called significant (it is conservative)."""
-    significance = importlib.import_module("significance")
-    rng = np.random.default_rng(1)
-    p = [significance.mcnemar(*(rng.random((2, 60)) < 0.8)).p for _ in range(400)]
-    assert np.mean(np.array(p) < 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
-
-
 def test_predicted_angle_is_what_sampling_does() -> None:
     toy = importlib.import_module("gsu_toy")
     data, y = toy.flat(3, per_class=10)
@@ -227,12 +219,6 @@ def numbered(cell: str) -> Iterator[tuple[str, int]]:
             last, until = number, False
         else:
             kind = ""
-
-
-def test_ranges_are_read() -> None:
-    assert list(numbered("(16) to (18), appendix B")) == [("equation", n) for n in (16, 17, 18)]
-    assert list(numbered("tables IV, V, figure 2")) == [("table", 4), ("table", 5), ("figure", 2)]
-    assert list(numbered("figures 3 to 5, tables VI to XI"))[-1] == ("table", 11)
 
 
 @pytest.mark.parametrize("paper", list(NUMBERED))

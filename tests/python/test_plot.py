@@ -108,13 +108,6 @@ def test_intervals_of_frequencies_cover_as_often_as_they_say() -> None:
     assert np.mean(inside) == pytest.approx(norm.cdf(1) - norm.cdf(-1), abs=0.06)
 
 
-def test_reliability_of_an_estimator(rows: tuple[GaussianArray, Any]) -> None:
-    X, y = rows
-    model = GSUClassifier(probability=True, random_state=0).fit(X, y)
-    display = plot.ReliabilityDisplay.from_estimator(model, X, y, n_bins=4)
-    assert display.estimator_name == "GSUClassifier" and display.counts.sum() == len(y)
-
-
 @pytest.fixture
 def flipped(rng: np.random.Generator) -> tuple[AdaptiveHuberRegressor, Any]:
     """A line through 60 points, ten of which have the wrong sign, and a model that dropped labels."""

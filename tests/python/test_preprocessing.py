@@ -223,11 +223,7 @@ def test_far_above_the_softening_it_is_the_logarithm_of_a_reading() -> None:
     assert_allclose(np.sqrt(scaled.trace()[0]), np.sqrt(second - mean**2), rtol=5e-3)
 
 
-@given(
-    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5),
-    st.floats(1e-3, 1e3),
-    st.floats(0.0, 1e3),
-)
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5), st.floats(1e-3, 1e3), st.floats(0.0, 1e3))
 def test_both_ways_meet_and_order_is_kept(values: list[float], softening: float, error: float) -> None:
     rows = GaussianArray(np.array(values)[:, None], std=error)
     scaler = GaussianLogScaler(softening=[softening]).fit(rows)

@@ -126,17 +126,6 @@ def test_regression_with_smaller_errors() -> None:
     assert both.score(sharp, expected) > up.score(sharp, expected) + 0.05
 
 
-def test_exact_rows_are_the_learner_itself() -> None:
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(100, 3)), np.arange(100) % 2
-    model = RemeasuredClassifier(LogisticRegression(), random_state=0).fit(x, y)
-    own = LogisticRegression().fit(ErrorColumns().fit_transform(x), y)
-    np.testing.assert_array_equal(
-        model.predict_proba(x), own.predict_proba(ErrorColumns().fit(x).transform(x))
-    )
-    assert model.factors_ == (1.0, 1.0)
-
-
 @pytest.mark.usefixtures("few_trees")
 def test_it_repeats_itself_and_knows_weights() -> None:
     X, y = two_classes(300, 1.0, 0)

@@ -128,15 +128,6 @@ def test_a_file_answers_to_the_last_bit(model: uncertain.Model, tmp_path: Path) 
         np.testing.assert_array_equal(high - low, np.subtract(*model.predict_interval(X)[::-1]))
 
 
-def test_zero_errors_are_exact_points() -> None:
-    X, y, _ = two_peaks(300, 6)
-    points = GaussianArray(X.means, std=np.zeros(X.shape))
-    for own, theirs in zip(
-        fitted(X.means, y).predict_mixture(X.means), fitted(points, y).predict_mixture(points), strict=True
-    ):
-        np.testing.assert_array_equal(own, theirs)
-
-
 def test_rows_without_weight_and_groups() -> None:
     X, y, _ = two_peaks(300, 8)
     strange = np.arange(300) % 3 == 0

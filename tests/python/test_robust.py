@@ -12,13 +12,7 @@ from catalogues import clusters
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
-from uncertain import (
-    GaussianArray,
-    MinimaxProbabilityClassifier,
-    RobustSVC,
-    UncertainError,
-    metrics,
-)
+from uncertain import GaussianArray, MinimaxProbabilityClassifier, RobustSVC, UncertainError, metrics
 
 METHODS = ["usvc", "tsvc", "ausvc", "mpsvc", "psvm"]
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "robust.json").read_text())

@@ -91,10 +91,7 @@ VARIANTS: dict[type, list[dict[str, Any]]] = {
     GeneralizedLinearLaw: [{"alpha": 0.01}, {"alpha": 0.01, "family": "ordinal"}],
     KernelMap: [{}, {"kernel": "quadratic", "max_rank": 2}],
     ProbabilisticKernelFeatures: [{"n_components": 20}],
-    ProbabilisticKernelSVC: [
-        {},
-        {"n_components": 20, "random_state": 0},
-    ],
+    ProbabilisticKernelSVC: [{}, {"n_components": 20, "random_state": 0}],
     # Trees of scikit-learn do not take a weight of 2 for a row given twice; 300 of them are slow to check.
     RemeasuredClassifier: [{"estimator": LogisticRegression()}],
     RemeasuredRegressor: [{"estimator": Ridge()}],

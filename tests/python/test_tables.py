@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from catalogues import values
 from conftest import CONSTRUCTORS, random_covariances
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -174,11 +173,6 @@ def test_errors_of_the_exporter(columns: dict[str, Any], at_once: bool) -> None:
         AsGaussians(mean="mean", cov="cov").fit(broken)
 
 
-def test_readers_are_read_once(columns: dict[str, Any]) -> None:
-    table = CONSTRUCTORS["pyarrow"](columns).select(["mean", "cov"])
-    assert AsGaussians().fit_transform(table.to_reader()).shape == (N, D)
-
-
 def test_without_pyarrow_polars_reads_the_rest(
     columns: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,18 +189,6 @@ def test_without_pyarrow_polars_reads_the_rest(
         AsGaussians(mean="x").fit(mixed)
 
 
-def test_float32_and_integers_are_widened() -> None:
-    frame = pl.DataFrame(
-        {
-            "mean": pl.Series([[1, 2], [3, 4]], dtype=pl.List(pl.Int16)),
-            "std": pl.Series([[0.5, 0.1], [1, 2]], dtype=pl.Array(pl.Float32, 2)),
-        }
-    )
-    g = AsGaussians(mean="mean", std="std").fit_transform(frame)
-    assert_array_equal(g.means, [[1.0, 2.0], [3.0, 4.0]])
-    assert_array_equal(g.trace(), np.square(frame["std"].to_numpy().astype(float)).sum(axis=1))
-
-
 def test_polars_frames_are_neither_rechunked_nor_written(columns: dict[str, Any]) -> None:
     frame = CONSTRUCTORS["polars-chunked"](columns)
     before = frame.clone()
@@ -214,16 +196,6 @@ def test_polars_frames_are_neither_rechunked_nor_written(columns: dict[str, Any]
     g.sample(1, random_state=0), g.collapse("isotropic"), g.covariances()
     assert frame.n_chunks("all") == [2] * frame.width
     assert frame.equals(before)
-
-
-def test_numpy_memory_of_a_pandas_column_is_not_written() -> None:
-    import pandas as pd
-
-    values = np.arange(6.0)
-    frame = pd.DataFrame({"a": values, "a_err": values})
-    AsGaussians(features=["a"], std="{}_err").fit_transform(frame)
-    assert_array_equal(values, np.arange(6.0))
-    assert list(frame.columns) == ["a", "a_err"]
 
 
 @pytest.mark.parametrize("constructor_name", ["polars", "polars-list", "pyarrow", "pandas", "pandas-arrow"])
@@ -263,30 +235,3 @@ def test_scikit_learn_cuts_tables(constructor_name: str, rng: np.random.Generato
     assert search.fit(table, y).best_score_ > 0.9
     train, test = train_test_split(table, test_size=0.25, random_state=0)
     assert len(pipeline.fit(train, y[:45]).predict(test)) == 15
-
-
-def test_labels_of_any_type() -> None:
-    import pandas as pd
-
-    words = ["b", "a", None]
-    series = {
-        "text": pl.Series(words),
-        "bool": pl.Series([True, False, None]),
-        "int": pl.Series([1, 2, None]),
-        "enum": pl.Series(words, dtype=pl.Enum(["a", "b"])),
-        "categorical": pl.Series(words, dtype=pl.Categorical),
-    }
-    frame = pl.DataFrame(series)
-    for table in (
-        frame,
-        frame.to_arrow(),
-        frame.to_pandas(),
-        frame.to_pandas(use_pyarrow_extension_array=True),
-    ):
-        for name in ("text", "enum", "categorical"):
-            assert values(table, name) == words
-        assert values(table, "bool") == [True, False, None]
-        assert values(table, "int")[:2] == [1, 2] and pd.isna(values(table, "int")[2])
-    objects = pd.DataFrame({"text": pd.Categorical(words), "int": pd.array([1, 2, None], dtype="Int64")})
-    assert values(objects, "text") == words
-    assert values(objects, "int") == [1, 2, None]

@@ -1,15 +1,18 @@
-"""Quantities of astropy and masked values in a GaussianArray, and masked arrays in estimators."""
+"""Units and masked values of astropy: in a GaussianArray, in tables, in models and their files."""
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import uncertain
 from uncertain import (
     AsGaussians,
     GaussianArray,
@@ -20,11 +23,12 @@ from uncertain import (
     GSURegressor,
     UncertainError,
 )
-from uncertain.exceptions import NullError, UnitError
+from uncertain.exceptions import ColumnError, NullError, UnitError
 
 u = pytest.importorskip("astropy.units")
 masked = pytest.importorskip("astropy.utils.masked")
 table = pytest.importorskip("astropy.table")
+QTable = table.QTable
 
 ROOM = np.array([[1.0, 0.2], [0.2, 2.0]])
 
@@ -153,3 +157,133 @@ def test_masked_arrays_in_estimators(mask: Callable[..., Any], rng: np.random.Ge
     assert_array_equal(rows.missing, hidden)
     with pytest.raises(NullError, match="row 7"):
         AsGaussians().fit_transform(mask(x, mask=hidden))
+
+
+N = 60
+
+
+@pytest.fixture
+def table_of_table_units(rng: np.random.Generator) -> QTable:
+    g, r = rng.normal(20.0, 1.0, size=N), rng.normal(19.0, 1.0, size=N)
+    return QTable(
+        {
+            "g": g * u.mag,
+            "g_err": rng.uniform(10.0, 300.0, size=N) * u.mmag,
+            "r": r * u.mag,
+            "r_err": rng.uniform(0.01, 0.3, size=N) * u.mag,
+            "dist": (2.0 * g - r + rng.normal(size=N)) * u.kpc,
+            "dist_err": rng.uniform(100.0, 900.0, size=N) * u.pc,
+            "kind": np.where(g > 20.0, "star", "quasar"),
+        }
+    )
+
+
+def plain(table_of_table_units: QTable) -> pl.DataFrame:
+    """The same without units, error bars in the unit of their values."""
+    units = {"g_err": u.mag, "dist_err": u.kpc}
+    columns = {}
+    for name in table_of_table_units.colnames:
+        column = table_of_table_units[name]
+        if hasattr(column, "to_value"):
+            column = column.to_value(units.get(name, column.unit))
+        columns[name] = np.asarray(column)
+    return pl.DataFrame(columns)
+
+
+def in_other_units(table_of_table_units: QTable) -> QTable:
+    """The same in other units."""
+    other = table_of_table_units.copy()
+    units = {"g": u.mmag, "r_err": u.mmag, "dist": u.lyr, "dist_err": u.m}
+    for name in set(units) & set(table_of_table_units.colnames):
+        other[name] = other[name].to(units[name])
+    return other
+
+
+def test_error_bars_in_another_unit(table_of_table_units: QTable) -> None:
+    X = AsGaussians(features=["g", "r"], std="{}_err").fit(table_of_table_units)
+    reference = AsGaussians(features=["g", "r"], std="{}_err").fit_transform(plain(table_of_table_units))
+    assert X.units_ == {"g": "mag", "r": "mag"}
+    for given in (table_of_table_units, plain(table_of_table_units), in_other_units(table_of_table_units)):
+        rows = X.transform(given)
+        assert_allclose(rows.means, reference.means, rtol=1e-14)
+        assert_allclose(rows.covariances(), reference.covariances(), rtol=1e-14)
+
+
+@pytest.mark.parametrize("target", ["kind", "dist"])
+def test_a_table_in_other_units_is_predicted_alike(
+    target: str, table_of_table_units: QTable, tmp_path: Path
+) -> None:
+    rest = {"kind": ["dist", "dist_err"], "dist": ["kind"]}[target]
+    table_of_table_units.remove_columns(rest)
+    frame, other = plain(table_of_table_units), in_other_units(table_of_table_units)
+    model, reference = (
+        uncertain.fit(table_of_table_units, target=target, method="gsu"),
+        uncertain.fit(frame, target=target, method="gsu"),
+    )
+    assert_allclose(model.pipeline_[-1].coef_, reference.pipeline_[-1].coef_, rtol=1e-9)
+    model.save(tmp_path / "m.safetensors")
+    for again in (model, uncertain.load(tmp_path / "m.safetensors"), pickle.loads(pickle.dumps(model))):
+        assert again.pipeline_[0].units_ == {"g": "mag", "r": "mag"}
+        assert again.columns_ == model.columns_
+        expected = reference.predict(frame)
+        for given in (table_of_table_units, frame, other):
+            predicted = np.asarray(again.predict(given))
+            if target == "kind":
+                assert predicted.tolist() == expected.to_list()
+            else:
+                assert_allclose(predicted, expected.to_numpy(), rtol=1e-9)
+            assert again.score(given) == pytest.approx(reference.score(frame), rel=1e-9)
+    assert model.columns_.target_unit == (None if target == "kind" else "kpc")
+    assert ("dist in kpc" in repr(model)) == (target == "dist")
+
+
+def test_files_keep_units_for_the_command_line(table_of_table_units: QTable, tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from uncertain.cli import main
+
+    table_of_table_units.remove_columns(["dist", "dist_err"])
+    table_of_table_units.write(tmp_path / "train.fits")
+    in_other_units(table_of_table_units).write(tmp_path / "new.fits")
+    arguments = [
+        "fit",
+        tmp_path / "train.fits",
+        "--method",
+        "gsu",
+        "-t",
+        "kind",
+        "-o",
+        tmp_path / "m.safetensors",
+    ]
+    assert CliRunner().invoke(main, list(map(str, arguments))).exit_code == 0
+    for name in ("train", "new"):
+        paths = [tmp_path / "m.safetensors", tmp_path / f"{name}.fits", "-o", tmp_path / f"{name}.csv"]
+        arguments = ["predict", *paths]
+        assert CliRunner().invoke(main, list(map(str, arguments))).exit_code == 0
+    train, new = (pl.read_csv(tmp_path / f"{name}.csv") for name in ("train", "new"))
+    assert train["prediction"].equals(new["prediction"])
+    assert_allclose(train["p_star"].to_numpy(), new["p_star"].to_numpy(), rtol=1e-9)
+
+
+def test_units_that_do_not_fit_are_refused(table_of_table_units: QTable) -> None:
+    table_of_table_units["g_err"] = table_of_table_units["g_err"].value * u.s
+    with pytest.raises(ColumnError, match="'g_err' is in s, but is needed in mag"):
+        uncertain.fit(table_of_table_units["g", "g_err", "kind"], target="kind", method="gsu")
+    table_of_table_units["g_err"] = table_of_table_units["g_err"].value * u.mmag
+    model = uncertain.fit(table_of_table_units["g", "g_err", "kind"], target="kind", method="gsu")
+    table_of_table_units["g"] = table_of_table_units["g"].value * u.Jy
+    with pytest.raises(ColumnError, match="'g' is in Jy, but is needed in mag"):
+        model.predict(table_of_table_units)
+    table_of_table_units["dist_err"] = table_of_table_units["dist_err"].value * u.s
+    with pytest.raises(ColumnError, match="'dist_err' is in s, but is needed in kpc"):
+        uncertain.fit(table_of_table_units["r", "r_err", "dist", "dist_err"], target="dist", method="gsu")
+
+
+def test_lists_with_units(rng: np.random.Generator) -> None:
+    x, cov = rng.normal(size=(8, 2)), np.broadcast_to(np.eye(2) * 4.0, (8, 2, 2))
+    table = QTable({"mean": x * u.m, "cov": cov * u.cm**2})
+    X = AsGaussians().fit(table)
+    assert X.units_ == {"mean": "m"}
+    assert_allclose(X.transform(table).covariances(), cov * 1e-4, rtol=1e-14)
+    table["mean"] = table["mean"].to(u.km)
+    assert_allclose(X.transform(table).means, x, rtol=1e-14)

@@ -78,11 +78,6 @@ def test_wrong_weights(weights: Any, error: Any, message: str) -> None:
             )
 
 
-def test_arrays_have_no_columns_of_weights() -> None:
-    with pytest.raises(ParameterError, match="sample_weight= names a column of a table"):
-        uncertain.fit(np.eye(4), target=[0, 1, 0, 1], sample_weight="w", method="gsu")
-
-
 def test_estimators_name_row_and_value() -> None:
     for estimator in (uncertain.GSUClassifier(), uncertain.RobustSVC(), uncertain.GaussianDiscriminant()):
         with pytest.raises(UncertainError, match=r"sample_weight: row 2 is -1\.0; a weight must be"):
