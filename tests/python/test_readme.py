@@ -74,6 +74,9 @@ def test_every_file_that_the_architecture_names_exists() -> None:
     assert len(named) > 40
     roots = [ROOT, ROOT / "rust/uncertain/src", ROOT / "python/uncertain"]
     assert not [path for path in named if not any((root / path).is_file() for root in roots)]
+    folders = {path.name for path in (ROOT / "python/uncertain").glob("_[a-z]*") if path.is_dir()}
+    rooms = text.partition("## The rooms")[2].partition("## The seams")[0]
+    assert {*re.findall(r"`(_\w+)`", rooms)} == folders
 
 
 def anchors(page: Path) -> set[str]:

@@ -114,7 +114,7 @@ class Leaderboard:
             return ""
         return (
             f"error sizes and gaps alone, without any value, have a {LABELS[self.measure][1]} of "
-            f"{sizes.loss:.3g} (no model: {self.no_model:.3g}): they may tell the target by themselves"
+            f"{sizes.loss:.3g} (no model: {self.no_model:.3g}): they may leak the target"
         )
 
     @property

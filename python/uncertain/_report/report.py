@@ -175,7 +175,7 @@ class Report:
             return ""
         return (
             f"Error sizes and gaps alone, without any value, have a {MEASURES[self._loss].label} of "
-            f"{sizes:.3g} (no model: {none:.3g}): they may tell the target by themselves."
+            f"{sizes:.3g} (no model: {none:.3g}): they may leak the target."
         )
 
     def __str__(self) -> str:

@@ -236,7 +236,7 @@ class Columns:
         "Covariances: a column of matrices, a pattern such as cov_{}_{}, or A,B=COLUMN.")
     precision: str | None = _role("error bar", "name",
         "Column with d * d numbers per row, the inverse of a covariance matrix.")
-    factor: str | None = _role("error bar", "name", "Column with d * r numbers per row, a factor of one.")
+    factor: str | None = _role("error bar", "name", "Column with d * r numbers per row: F of cov = F F'.")
     bounds: ErrorColumns | None = _role("error bar", "bars",
         "Limits one standard deviation away: {}_lo,{}_hi, or FEATURE=LOWER,UPPER.")
     exact: Sequence[str] | Literal["all"] | None = _role("values", "names",
