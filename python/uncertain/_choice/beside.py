@@ -15,7 +15,7 @@ from .._held_out.engine import Candidate, HeldOut
 from .._held_out.means import Mean
 from .._rows.training import TrainingRows
 from . import weights as stacking
-from .candidates import Member, Request, means_only
+from .candidates import MEANS_ONLY, Member, Request, means_only
 from .leaderboard import NAN, SIZES_ONLY, STACK, Entry, Leaderboard
 from .methods import make_estimator
 
@@ -31,9 +31,9 @@ def without_errors(
     """The best Gaussians, and the boosting, on means alone."""
     order = sorted(losses, key=lambda name: float(losses[name][0].mean()))
     best = {members[name].method: members[name] for name in reversed(order)}
-    twins = [means_only(request, m) for how, m in best.items() if how not in ("gsu", "kernel")]
-    twins = twins or [means_only(request, members[order[0]])]
-    return [twin for twin in twins if twin.text not in members]
+    there = {m.method for m in members.values() if m.meaning == MEANS_ONLY}
+    twins = [means_only(request, m) for how, m in best.items() if how not in {"gsu", "kernel"} | there]
+    return twins or ([] if there else [means_only(request, members[order[0]])])
 
 
 def sizes_alone(

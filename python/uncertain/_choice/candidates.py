@@ -24,7 +24,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._base.run import Deadline
 from .._data.choices import Effort
-from .._data.incomplete import GaussianRows, filled_gaussians, like
+from .._data.incomplete import GaussianRows, filled_gaussians, like, missing_mask
 from .._data.typing import Keywords, Labels
 from ..preprocessing import GaussianCollapser, GaussianImputer
 from .methods import METHODS, make_estimator
@@ -44,9 +44,9 @@ DISCRIMINANTS = ((True, 1), (True, 2), (False, 1), (True, 4), (False, 2), (False
 """(one covariance for all, Gaussians per class)."""
 MIXTURES = (1, 2, 4, 8, 16, 32, 64)
 """Gaussians of features and target together."""
-ROWS_PER_GAUSSIAN, MANY, ROWS_OF_MANY = 10, 16, 200
-"""Rows that each Gaussian must have at least (with a covariance of its own twice as many as there are
-features, too), and those of each of more than `MANY`."""
+ROWS_PER_GAUSSIAN, MANY, MANY_OF_CLASS, ROWS_OF_MANY = 10, 16, 8, 200
+"""Rows that each Gaussian must have at least (but for one covariance of all, twice as many as there are
+features, too), and those of each where there are more than `MANY`, or `MANY_OF_CLASS` in a class."""
 EM_TOL = 1e-4
 """Where EM ends for several Gaussians: held-out losses as good as those of 1e-6, in a fourth of the time."""
 LARGER = (1.0, 8.0)
@@ -210,12 +210,8 @@ def candidates(asked: Request) -> list[Member]:
         points = replace(asked, rows=like(asked.rows, filled_gaussians(asked.rows).collapse("zero")))
         found += [means_only(asked, next(_boosting(points)))]
     if asked.able is not None:
-        found = [
-            member
-            if member.pipeline is None or asked.able(member)
-            else member.without("needs rows in memory")
-            for member in found
-        ]
+        able = [m.pipeline is None or asked.able(m) for m in found]
+        found = [m if can else m.without("needs rows in memory") for m, can in zip(found, able, strict=True)]
     return sorted(found, key=lambda member: member.seconds)
 
 
@@ -260,7 +256,9 @@ def _gaussians(asked: Request) -> Iterator[Member]:
         if not asked.regression and not shared:
             parameters = {"shared_covariance": False} | parameters
         member = _member(asked, method, "measurement", parameters)
-        least = k * max(ROWS_PER_GAUSSIAN, 0 if shared else 2 * d, ROWS_OF_MANY if k > MANY else 0)
+        of_means = 0 if shared and k == 1 else 2 * d
+        many = k > MANY if asked.regression else k >= MANY_OF_CLASS
+        least = k * max(ROWS_PER_GAUSSIAN, of_means, ROWS_OF_MANY if many else 0)
         if (asked.regression or k > 1 or not shared) and rows < least:
             member = member.without(f"{rows:,} rows, fewer than {least:,}")
         if member.pipeline is not None and shared and len(asked.rows) < d:
@@ -299,6 +297,7 @@ def _kernels(asked: Request) -> Iterator[Member]:
         full = not asked.exact and (
             (member.meaning == "measurement" and not asked.regression)
             or filled_gaussians(asked.rows).kind not in ("diagonal", "isotropic")
+            or (asked.impute and missing_mask(asked.rows).any())  # fillers are correlated
         )
         pair = 1.2e-9 * d**3 if full else 2e-8 * d
         yield replace(member, seconds=member.seconds + pair * float(n) ** 2)

@@ -210,7 +210,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
         folds = split(n, random, folds=min(FOLDS, n), groups=known)
         few = "density=True: there are too few rows or groups to hold any out"
         refuse_if(not folds, few, UncertainError)
-        scaled = self._scaled(weights)
+        scaled = of_mean_one(weights) if self.estimator is None else weights
         predicted = _predicted(self.estimator_, some)
         for fold in folds:
             one = self._for_fewer_copies(clone(learner), len(some), len(table))

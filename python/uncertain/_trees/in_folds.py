@@ -26,8 +26,8 @@ from .remeasured import RATE, Remeasured, of_mean_one
 
 SWIFT = 4
 """Learning rate, in units of the default learner's."""
-MOST = 120
-"""Trees, which stand for `SWIFT` times as many."""
+FIRST, MOST = 28, 120
+"""Trees that are tried at least, and at most, which stand for `SWIFT` times as many."""
 
 
 def learners_of_folds(
@@ -42,8 +42,9 @@ def learners_of_folds(
 ) -> list[BaseEstimator]:
     """Fit the default learner of `model` to the copies of the rows that every fold leaves.
 
-    `n_trees` is how many each has, None for as many as help all rows held out. The model knows its columns,
-    and how many trees learners have (`n_trees_`); what it asks, `estimator_`, is left to be set.
+    `n_trees` is how many each has, None for as many as help the rows held out (of many those of the first
+    fold). The model knows its columns, and how many trees learners have (`n_trees_`); what it asks,
+    `estimator_`, is left to be set.
     """
     model._check()
     rows = model._rows(X, reset=True)
@@ -51,14 +52,16 @@ def learners_of_folds(
     if weights is not None:  # of mean 1 for rows that count
         weights = weights * (weights > 0.0).mean()
     counts = np.ones(len(rows)) if weights is None else weights
-    labels: Labels
     targets: Array
     if is_classifier(model):
-        model.classes_, codes = check_labels(y, X, model, sample_weight)
-        labels, targets = model.classes_[codes], codes
+        model.classes_, targets = check_labels(y, X, model, sample_weight)
+        labels: Labels = model.classes_[targets]
     else:
         labels = targets = check_numbers(y, X, model)
     random, copies = generator_from(model.random_state), model._begin(rows)
+    together = None if groups is None else groups_from(groups, "groups", len(rows))
+    objects = len(rows) if together is None else len(np.unique(together))
+    judges = folds[: 1 if len(rows) >= counting.FEW and objects >= counting.FEW_OBJECTS else None]
     found, curves = list[BaseEstimator](), list[counting.Curve]()
     for fold in folds:
         at = fold.train[counts[fold.train] > 0.0]
@@ -66,21 +69,19 @@ def learners_of_folds(
         truth = model._fit_truth(rows[at], targets[at], some, copies, random)
         table = counting.with_known_columns(model._copied(rows[at], targets[at], truth, copies, random))
         learner = model._boosting(table, random).set_params(learning_rate=SWIFT * RATE)
-        if n_trees is None:
+        with model._quiet(table):
+            if n_trees is not None:
+                model.n_trees_ = n_trees
+                model._set_trees(learner, table)
+                found.append(model._trained(learner, table, labels[at], some))
+                continue
             judged = model._copied(rows[fold.test], targets[fold.test], None, copies, random)
             left, most = Fold(fold.repeat, at, fold.test), min(MOST, counting.MOST)
             curves.append(counting.Curve(learner, table, judged, labels, weights, counts, left, most))
-            continue
-        model.n_trees_ = n_trees
-        model._set_trees(learner, table)
-        with model._quiet(table):
-            found.append(model._trained(learner, table, labels[at], some))
-    if curves:
-        together = None if groups is None else groups_from(groups, "groups", len(rows))
-        with model._quiet(table):
-            least = 0
-            for curve in curves:  # warm starts, where one is shorter than others, cost much
-                least = curve.begin(least)
-            model.n_trees_ = counting.best_number(curves, learner, labels, counts, together, folds)
-            found = [curve.learner(model.n_trees_) for curve in curves]
+            if len(curves) == len(judges):
+                least = FIRST
+                for curve in curves:  # warm starts, where one is shorter than others, cost much
+                    least = curve.begin(least)
+                n_trees = counting.best_number(curves, learner, labels, counts, together, judges)
+                found, model.n_trees_ = [curve.learner(n_trees) for curve in curves], n_trees
     return found

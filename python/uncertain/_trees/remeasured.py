@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
+from functools import cache
 from typing import ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
@@ -22,7 +23,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from .._base.core import NOT_SAVED, Core, decoded
 from .._base.sums import BeyondSums, Need
@@ -77,6 +78,7 @@ MOST_LEARNERS = 1_000
 """More can only be a mistake."""
 BLOCK = 16_384
 """Rows that are re-measured at a time."""
+_pools = cache(ThreadpoolController)  # threads of this process, which take a while to find
 
 
 class Copies(NamedTuple):
@@ -146,7 +148,7 @@ class Remeasured(Core, BaseEstimator):
                 self._set_trees(learner, table)
             else:
                 learner = self._learner(random)
-            scaled = self._scaled(weights)
+            scaled = of_mean_one(weights) if self.estimator is None else weights
             learners = [self._trained(learner, table, y, scaled)]
             if (several := self._how_many(table)) > 1:
                 # Random numbers that do not depend on whether trees were counted.
@@ -187,12 +189,8 @@ class Remeasured(Core, BaseEstimator):
     def _quiet(self, table: Floats) -> Iterator[None]:
         """Limit threads to what the table is worth, and restore filters of warnings, which threads may leave
         changed."""
-        with threadpool_limits(self._threads(table), user_api="openmp"), warnings.catch_warnings():
+        with _pools().limit(limits=self._threads(table), user_api="openmp"), warnings.catch_warnings():
             yield
-
-    def _scaled(self, weights: Floats | None) -> Floats | None:
-        """Weights for the learner: of mean 1 for the default one."""
-        return of_mean_one(weights) if self.estimator is None else weights
 
     def _learn_density(self, learner: BaseEstimator, training: Copies, random: Random) -> None:
         """Learn the density of a regression with ``density=True``."""
@@ -364,7 +362,7 @@ class Remeasured(Core, BaseEstimator):
     def _asked(self, method: str, X: RowsLike) -> Array:
         """Call a method of the learner; few rows take one thread, which does not wait for others."""
         columns = self._columns(X)
-        with threadpool_limits(self._threads(columns), user_api="openmp"):
+        with _pools().limit(limits=self._threads(columns), user_api="openmp"):
             return np.asarray(getattr(self.estimator_, method)(columns))
 
     def _rows(self, X: RowsLike, *, reset: bool) -> GaussianRows:
