@@ -46,6 +46,8 @@ class LeaderboardDisplay(Display):
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw on `ax`, or on a new figure."""
         ax = self._start(ax, 8.0, 1.5 + 0.26 * self.board.height)
+        from matplotlib.ticker import LogLocator
+
         places = np.arange(self.board.height)
         labels = ("errors as they are", "errors four times as large")
         for k, column in enumerate(("loss", "loss_x4")):
@@ -55,5 +57,8 @@ class LeaderboardDisplay(Display):
         ax.set_yticks(places, names, fontsize="small")
         ax.invert_yaxis()
         ax.set(xscale="log", xlabel="held-out loss (less is better)")
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.xaxis.set_minor_formatter("")
         ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
         return self
