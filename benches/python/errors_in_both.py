@@ -31,7 +31,7 @@ from uncertain import (
 )
 
 Array = Any
-Fit = Callable[[Array, Array, Array], tuple[Array, Array | None]]
+Fit = Callable[[Array, Array, Array], tuple[Array, Array]]
 """Rows x, targets y and (n, d + 1, d + 1) covariances to (slopes, intercept, scatter) and standard errors."""
 
 INTERCEPT = 1.0
@@ -177,18 +177,18 @@ def linmix(
 
 PEERS: dict[str, Fit] = {
     "least squares": least_squares,
-    "orthogonal distance": orthogonal,
-    "linmix (3 Gaussians)": linmix,
-    "structural likelihood": structural,
-    "GaussianMixtureRegressor": ours,
+    "orthogonal distance regression": orthogonal,
+    "linmix (Kelly 2007), 3,000 steps": linmix,
+    "the joint likelihood of x and y, maximised by SciPy": structural,
+    "`LinearLaw`": ours,
 }
 
 
 def simulation() -> None:
     """Bias in percent of the truth, and coverage of one and two standard errors."""
-    print(
-        "rows  samples  bias % of slopes, intercept, scatter (+- s.e.)     within 1 s.e.     within 1.96 s.e."
-    )
+    print("| rows | bias of the slopes | of the scatter | 68.3 % intervals, slopes | "
+          "95 % intervals, slopes | scatter |")  # fmt: skip
+    print("|---:|---:|---:|---:|---:|---:|")
     for n, samples in ((50, 10_000), (100, 5_000), (300, 3_000), (1000, 2_000), (5000, 4_000)):
         rng = np.random.default_rng(n)
         found, errors = [], []
@@ -201,9 +201,10 @@ def simulation() -> None:
         off, std = np.array(found) - truth, np.array(errors)
         bias, se = 100 * off.mean(0) / truth, 100 * off.std(0) / np.abs(truth) / np.sqrt(samples)
         z = np.abs(off / std)
-        told = "  ".join(f"{b:+.2f} ({s:.2f})" for b, s in zip(bias, se, strict=True))
-        shares = ["  ".join(f"{p:.3f}" for p in (z < edge).mean(0)) for edge in (1.0, norm.ppf(0.975))]
-        print(f"{n:4}  {samples:7}  {told}   {shares[0]}   {shares[1]}", flush=True)
+        told = [f"{b:+.2f} ± {s:.2f}" for b, s in zip(bias, se, strict=True)]
+        one, two = (100 * (z < edge).mean(0) for edge in (1.0, norm.ppf(0.975)))
+        shares = f"{one[0]:.1f}, {one[1]:.1f} | {two[0]:.1f}, {two[1]:.1f} | {two[3]:.1f}"
+        print(f"| {n} | {told[0]}, {told[1]} | {told[3]} | {shares} |", flush=True)
 
 
 def intervals(samples: int = 2000) -> None:
@@ -254,14 +255,13 @@ def pantheon(path: Path) -> tuple[Array, Array, Array]:
 def supernovae(data: Path) -> None:
     """Slopes of stretch and colour (published 0.15 and 3.1; the sign of stretch is that of the magnitude)."""
     x, y, C = pantheon(data)
-    print(f"{len(x)} supernovae")
+    print(f"{len(x)} supernovae\n\n| | stretch | colour | scatter | seconds |\n|---|---:|---:|---:|---:|")
     for name, fit in PEERS.items():
         start = time.perf_counter()
         law, errors = fit(x, y, C)
         seconds = time.perf_counter() - start
-        errors = np.full(len(law), np.nan) if errors is None else errors
-        told = "  ".join(f"{v:+.4f} +- {s:.4f}" for v, s in zip(law, errors, strict=True))
-        print(f"{name:26} {told}   {seconds:.2f} s", flush=True)
+        told = [f"{v:.3f} ± {s:.3f}" for v, s in zip(law, errors, strict=True)] + [""]
+        print(f"| {name} | {told[0]} | {told[1]} | {told[3]} | {seconds:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ SHOWN = {
     "LinearLaw": "uncertain",
     "linmix": "linmix (Gibbs sampling)",
     "maximised by SciPy": "likelihood, by SciPy",
-    "odrpack": "orthogonal distance\nregression",
+    "orthogonal distance": "orthogonal distance\nregression",
     "least squares | -": "least squares",
 }
 """Words that tell a row of the table, and what the picture calls it."""

@@ -22,10 +22,8 @@ y = 1 + 2 * z + 0.3 * rng.normal(size=n) + y_std * rng.normal(size=n)
 X = GaussianArray(x[:, None], std=x_std[:, None])
 model = GaussianMixtureRegressor().fit(X, y, y_std=y_std)
 least_squares = np.polyfit(x, y, 1)
-print(
-    f"slope {model.coef_[0]:.2f} +- {model.coef_std_[0]:.2f}, least squares {least_squares[0]:.2f}, truth 2"
-)
-print(f"scatter {model.intrinsic_scatter_:.2f} +- {model.intrinsic_scatter_std_:.2f}, truth 0.3")
+print(f"slope {model.coef_[0]:.2f} ± {model.coef_std_[0]:.2f}, least squares {least_squares[0]:.2f}, truth 2")
+print(f"scatter {model.intrinsic_scatter_:.2f} ± {model.intrinsic_scatter_std_:.2f}, truth 0.3")
 
 # %%
 # Grey are the readings with their error bars. Least squares is drawn towards the horizontal, because errors in x spread the
