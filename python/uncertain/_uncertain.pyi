@@ -2,45 +2,22 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "Fitted",
-    "Gaussians",
-    "Mixtures",
-    "Part",
-    "Rows",
-    "average",
-    "check_parameters",
-    "curve_moments",
-    "effective_n_jobs",
-    "expected_hinge",
-    "fit",
-    "fit_curve",
-    "fit_transform",
-    "give_memory_back",
-    "keep_at_most",
-    "group_folds",
-    "instruction_set",
-    "median_pair_distance",
-    "members_of",
-    "merged_sums",
-    "mixtures_from_draws",
-    "model_from_bytes",
-    "model_to_bytes",
-    "parameter_names",
-    "partial_sums",
-    "penalty_path",
-    "probabilistic_rbf",
-    "read_model",
-    "stop_after",
-    "write_model",
-]
+    "Fitted", "Gaussians", "Mixtures", "Part", "Rows", "average", "check_parameters", "curve_moments",
+    "effective_n_jobs", "expected_hinge", "fit", "fit_curve", "fit_transform", "give_memory_back",
+    "keep_at_most", "group_folds", "instruction_set", "median_pair_distance", "members_of", "merged_sums",
+    "mixtures_from_draws", "model_from_bytes", "model_to_bytes", "parameter_names", "partial_sums",
+    "penalty_path", "probabilistic_rbf", "read_model", "stop_after", "write_model",
+]  # fmt: skip
 
 _Floats = NDArray[np.float64]
+_Codes = NDArray[np.uint32]
+_Mask = NDArray[np.bool_]
 _Label = bool | int | float | str
 # Steps, classes, feature names, and JSON about columns.
 _Parts = tuple[list[Fitted], list[_Label], list[str], str]
@@ -63,8 +40,36 @@ class Rows:
     def width(self) -> int: ...
     def to_numpy(self) -> _Floats: ...
 
+class _Distributions:
+    """What `Gaussians` and `Mixtures` have in common."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def means(self) -> _Floats: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def row_bytes(self) -> int: ...
+    def stored_as(self, dtype: str) -> Self: ...
+    def slice(self, start: int, stop: int) -> Self: ...
+    def take(self, rows: NDArray[np.int64]) -> Self: ...
+    def columns(self, columns: NDArray[np.int64]) -> Self: ...
+    def collapse(self, to: str) -> Gaussians: ...
+    def sample(self, n: int, seed: int) -> Gaussians: ...
+    def covariances(self) -> _Floats: ...
+    def trace(self) -> _Floats: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def arrow_column(self, name: str, metadata: Mapping[str, str]) -> object: ...
+
 @final
-class Gaussians:
+class Gaussians(_Distributions):
     """n Gaussians in d dimensions, immutable; `uncertain.GaussianArray` wraps it as `_core`."""
 
     def __new__(
@@ -75,86 +80,34 @@ class Gaussians:
         names: Mapping[str, Sequence[str]] | None = None,
         **spread: Rows,
     ) -> Gaussians: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def n_rows(self) -> int: ...
-    @property
-    def n_features(self) -> int: ...
-    @property
-    def warnings(self) -> list[str]: ...
-    @property
-    def means(self) -> _Floats: ...
-    @property
-    def dtype(self) -> str: ...
-    def stored_as(self, dtype: str) -> Gaussians: ...
-    def slice(self, start: int, stop: int) -> Gaussians: ...
-    def take(self, rows: NDArray[np.int64]) -> Gaussians: ...
-    def columns(self, columns: NDArray[np.int64]) -> Gaussians: ...
     @staticmethod
     def hstack(arrays: Sequence[Gaussians]) -> Gaussians: ...
     @staticmethod
     def concat(arrays: Sequence[Gaussians]) -> Gaussians: ...
-    def collapse(self, to: str) -> Gaussians: ...
-    def sample(self, n: int, seed: int) -> Gaussians: ...
-    def covariances(self) -> _Floats: ...
-    def trace(self) -> _Floats: ...
     def parts(self, *, stored: bool = False) -> dict[str, _Floats]: ...
     def fields(self) -> dict[str, _Floats]: ...
     @staticmethod
     def from_fields(kind: str, means: Rows, fields: Mapping[str, Rows]) -> Gaussians: ...
-    @property
-    def row_bytes(self) -> int: ...
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
-    def arrow_column(self, name: str, metadata: Mapping[str, str]) -> object: ...
 
 @final
-class Mixtures:
+class Mixtures(_Distributions):
     """n mixtures of Gaussians, immutable; `uncertain.MixtureArray` wraps it as `_core`."""
 
     def __new__(cls, components: Gaussians, offsets: NDArray[np.int64], weights: _Floats) -> Mixtures: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def n_rows(self) -> int: ...
-    @property
-    def n_features(self) -> int: ...
-    @property
-    def warnings(self) -> list[str]: ...
     @property
     def components(self) -> Gaussians: ...
     @property
     def offsets(self) -> NDArray[np.int64]: ...
     @property
     def weights(self) -> _Floats: ...
-    @property
-    def means(self) -> _Floats: ...
-    @property
-    def dtype(self) -> str: ...
-    def stored_as(self, dtype: str) -> Mixtures: ...
-    def slice(self, start: int, stop: int) -> Mixtures: ...
-    def take(self, rows: NDArray[np.int64]) -> Mixtures: ...
-    def columns(self, columns: NDArray[np.int64]) -> Mixtures: ...
     @staticmethod
     def hstack(arrays: Sequence[Gaussians | Mixtures]) -> Mixtures: ...
     @staticmethod
     def concat(arrays: Sequence[Gaussians | Mixtures]) -> Mixtures: ...
-    def collapse(self, to: str) -> Gaussians: ...
-    def sample(self, n: int, seed: int) -> Gaussians: ...
-    def covariances(self) -> _Floats: ...
     def skewness(self) -> _Floats: ...
-    def trace(self) -> _Floats: ...
-    @property
-    def row_bytes(self) -> int: ...
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
-    def arrow_column(self, name: str, metadata: Mapping[str, str]) -> object: ...
 
 # Rows, with marks of missing features (n, d) where there are any.
-_Given = (
-    Gaussians
-    | tuple[Gaussians, NDArray[np.bool_] | None]
-    | tuple[Gaussians, NDArray[np.bool_] | None, NDArray[np.int8] | None]
-)
+_Given = Gaussians | tuple[Gaussians, _Mask | None] | tuple[Gaussians, _Mask | None, NDArray[np.int8] | None]
 
 @final
 class Fitted:
@@ -192,123 +145,63 @@ class Part:
     n_rows: int
     checksum: float
     rows: Gaussians
-    missing: NDArray[np.bool_] | None
+    missing: _Mask | None
     def __new__(
-        cls,
-        rows: Gaussians,
-        *,
-        missing: NDArray[np.bool_] | None = None,
-        codes: NDArray[np.uint32] | None = None,
-        targets: _Floats | None = None,
-        variances: _Floats | None = None,
-        weights: _Floats | None = None,
-        folds: NDArray[np.uint32] | None = None,
-    ) -> Part: ...
+        cls, rows: Gaussians, *, missing: _Mask | None = None, codes: _Codes | None = None,
+        targets: _Floats | None = None, variances: _Floats | None = None, weights: _Floats | None = None,
+        folds: _Codes | None = None,
+    ) -> Part: ...  # fmt: skip
     def known(self) -> tuple[Any, ...]: ...
-    def moved(self, rows: Gaussians, missing: NDArray[np.bool_] | None = None) -> Part: ...
+    def moved(self, rows: Gaussians, missing: _Mask | None = None) -> Part: ...
     def with_target(self) -> Part: ...
 
 def fit(
-    kind: str,
-    params: str,
-    rows: _Given,
-    *,
-    codes: NDArray[np.uint32] | None = None,
-    n_classes: int = 0,
-    targets: _Floats | None = None,
-    variances: _Floats | None = None,
-    outputs: _Floats | None = None,
-    crossed: _Floats | None = None,
-    limits: NDArray[np.int8] | None = None,
-    offsets: _Floats | None = None,
-    modes: _Floats | None = None,
-    modes_of_features: _Floats | None = None,
-    weights: _Floats | None = None,
-    groups: NDArray[np.uint32] | None = None,
-    graphs: Sequence[_Matrix | None] | None = None,
-    n_jobs: int | None = None,
-    report: _Report | None = None,
-    online: bool = False,
-    before: Fitted | None = None,
-    answer: Callable[[_Floats], list[_Floats]] | None = None,
-    whole: bool = False,
-) -> Fitted: ...
+    kind: str, params: str, rows: _Given, *, codes: _Codes | None = None, n_classes: int = 0,
+    targets: _Floats | None = None, variances: _Floats | None = None, outputs: _Floats | None = None,
+    crossed: _Floats | None = None, limits: NDArray[np.int8] | None = None, offsets: _Floats | None = None,
+    modes: _Floats | None = None, modes_of_features: _Floats | None = None, weights: _Floats | None = None,
+    groups: _Codes | None = None, graphs: Sequence[_Matrix | None] | None = None, n_jobs: int | None = None,
+    report: _Report | None = None, online: bool = False, before: Fitted | None = None,
+    answer: Callable[[_Floats], list[_Floats]] | None = None, whole: bool = False,
+) -> Fitted: ...  # fmt: skip
 def fit_transform(
     kind: str, params: str, rows: _Given, *, n_jobs: int | None = None, report: _Report | None = None
 ) -> tuple[Fitted, Gaussians]: ...
 def partial_sums(part: Part, requests: bytes, n_jobs: int | None = None) -> _Floats: ...
 def merged_sums(requests: bytes, parts: Sequence[_Floats]) -> _Floats: ...
 def penalty_path(
-    kind: str,
-    params: str,
-    rows: _Given,
-    penalties: Sequence[float],
-    *,
-    codes: NDArray[np.uint32] | None = None,
-    n_classes: int = 0,
-    targets: _Floats | None = None,
-    variances: _Floats | None = None,
-    weights: _Floats | None = None,
-    groups: NDArray[np.uint32] | None = None,
-    n_jobs: int | None = None,
+    kind: str, params: str, rows: _Given, penalties: Sequence[float], *, codes: _Codes | None = None,
+    n_classes: int = 0, targets: _Floats | None = None, variances: _Floats | None = None,
+    weights: _Floats | None = None, groups: _Codes | None = None, n_jobs: int | None = None,
     report: _Report | None = None,
-) -> tuple[_Floats, _Floats, _Floats, int]: ...
+) -> tuple[_Floats, _Floats, _Floats, int]: ...  # fmt: skip
 def parameter_names(kind: str) -> list[str]: ...
 def check_parameters(kind: str, params: str) -> None: ...
-def group_folds(
-    codes: NDArray[np.uint32], n_classes: int, groups: NDArray[np.uint32], folds: int, seed: int
-) -> NDArray[np.uint32]: ...
+def group_folds(codes: _Codes, n_classes: int, groups: _Codes, folds: int, seed: int) -> _Codes: ...
 def fit_curve(
-    params: str,
-    curve: Callable[[_Floats, _Floats], Any],
-    jac: Callable[[_Floats, _Floats], Any] | None,
-    start: Sequence[float],
-    lower: Sequence[float],
-    upper: Sequence[float],
-    fixed: Sequence[bool],
-    names: Sequence[str],
-    rows: Gaussians,
-    targets: _Floats,
-    *,
-    covariances: _Floats | None = None,
-    crossed: _Floats | None = None,
-    weights: _Floats | None = None,
-    groups: NDArray[np.uint32] | None = None,
-    modes: _Floats | None = None,
-    n_jobs: int | None = None,
-    report: _Report | None = None,
-) -> dict[str, Any]: ...
+    params: str, curve: Callable[[_Floats, _Floats], Any], jac: Callable[[_Floats, _Floats], Any] | None,
+    start: Sequence[float], lower: Sequence[float], upper: Sequence[float], fixed: Sequence[bool],
+    names: Sequence[str], rows: Gaussians, targets: _Floats, *, covariances: _Floats | None = None,
+    crossed: _Floats | None = None, weights: _Floats | None = None, groups: _Codes | None = None,
+    modes: _Floats | None = None, n_jobs: int | None = None, report: _Report | None = None,
+) -> dict[str, Any]: ...  # fmt: skip
 def curve_moments(
-    curve: Callable[[_Floats, _Floats], Any],
-    jac: Callable[[_Floats, _Floats], Any] | None,
-    params: Sequence[float],
-    n_outputs: int,
-    rows: Gaussians,
-    density: tuple[list[float], _Floats, _Floats] | None = None,
-    factors: Sequence[float] = ...,
-) -> tuple[_Floats, _Floats]: ...
+    curve: Callable[[_Floats, _Floats], Any], jac: Callable[[_Floats, _Floats], Any] | None,
+    params: Sequence[float], n_outputs: int, rows: Gaussians,
+    density: tuple[list[float], _Floats, _Floats] | None = None, factors: Sequence[float] = ...,
+) -> tuple[_Floats, _Floats]: ...  # fmt: skip
 def give_memory_back() -> None: ...
 def keep_at_most(bytes: int) -> int: ...
 def expected_hinge(d: _Floats, s: _Floats) -> _Floats: ...
 def probabilistic_rbf(
-    x: Gaussians | Mixtures,
-    z: Gaussians | Mixtures | None,
-    *,
-    sigma: float | None,
-    coupling: str,
-    seed: int,
-    max_bytes: int | None,
-    n_jobs: int | None,
-) -> _Floats: ...
+    x: Gaussians | Mixtures, z: Gaussians | Mixtures | None, *, sigma: float | None, coupling: str, seed: int,
+    max_bytes: int | None, n_jobs: int | None,
+) -> _Floats: ...  # fmt: skip
 def median_pair_distance(x: Gaussians | Mixtures, seed: int) -> float: ...
 def mixtures_from_draws(
-    draws: Rows,
-    offsets: NDArray[np.int64],
-    weights: _Floats | None,
-    n_components: int | None,
-    criterion: str,
-    n_jobs: int | None = None,
-) -> tuple[Mixtures, int]: ...
+    draws: Rows, offsets: NDArray[np.int64], weights: _Floats | None, n_components: int | None,
+    criterion: str, n_jobs: int | None = None,
+) -> tuple[Mixtures, int]: ...  # fmt: skip
 def effective_n_jobs(n_jobs: int | None) -> int: ...
 def stop_after(seconds: float | None) -> None: ...
 def instruction_set() -> str: ...
@@ -318,11 +211,8 @@ def model_to_bytes(
     steps: Sequence[Fitted], classes: Sequence[_Label], features: Sequence[str], columns: str
 ) -> bytes: ...
 def write_model(
-    path: str | PathLike[str],
-    steps: Sequence[Fitted],
-    classes: Sequence[_Label],
-    features: Sequence[str],
+    path: str | PathLike[str], steps: Sequence[Fitted], classes: Sequence[_Label], features: Sequence[str],
     columns: str,
-) -> None: ...
+) -> None: ...  # fmt: skip
 def model_from_bytes(bytes: bytes) -> _Parts: ...
 def read_model(path: str | PathLike[str]) -> _Parts: ...

@@ -13,27 +13,11 @@ if TYPE_CHECKING:
     from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
-    "ClusterError",
-    "ColumnError",
-    "ConvergenceWarning",
-    "CovarianceWarning",
-    "ErrorSizesWarning",
-    "MissingErrorBarsError",
-    "ModelFileError",
-    "NegativeVarianceError",
-    "NotFiniteError",
-    "NotPositiveSemiDefiniteError",
-    "NotSymmetricError",
-    "NullError",
-    "OutOfMemoryError",
-    "ParameterError",
-    "RaggedError",
-    "ShapeError",
-    "TableError",
-    "UncertainError",
-    "UncertainWarning",
-    "UnitError",
-]
+    "ClusterError", "ColumnError", "ConvergenceWarning", "CovarianceWarning", "ErrorSizesWarning",
+    "MissingErrorBarsError", "ModelFileError", "NegativeVarianceError", "NotFiniteError",
+    "NotPositiveSemiDefiniteError", "NotSymmetricError", "NullError", "OutOfMemoryError", "ParameterError",
+    "RaggedError", "ShapeError", "TableError", "UncertainError", "UncertainWarning", "UnitError",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

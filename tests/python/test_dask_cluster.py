@@ -35,7 +35,7 @@ import dask  # noqa: E402
 
 from uncertain._rows import cluster as asking  # noqa: E402
 from uncertain._rows import partition as working  # noqa: E402
-from uncertain._rows.on_dask import OnDask  # noqa: E402
+from uncertain._rows.on_dask import OnDask, Settings  # noqa: E402
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -235,7 +235,7 @@ def test_a_lost_worker_changes_no_bit(
 def test_rows_that_change_when_they_are_read_again_are_refused(client: Any) -> None:
     cluster = asking.Cluster(client, timeout=PATIENCE, retries=0)
     beside, reading = working.Beside(uncertain.Columns("two"), "auto"), uncertain.AsGaussians()
-    place = OnDask(cluster, reading, beside, group_bytes=SMALL, seed=0, verbose=False)
+    place = OnDask(cluster, reading, beside, Settings(0, SMALL))
     moments = bytes([2, 1, 1, 0])  # see test_internals_rows.py
     place.sums(cluster.map(_other_rows, [0, 1]), moments)
     with pytest.raises(ClusterError, match=r"partitions 1 changed during the fit .8 rows"):

@@ -154,7 +154,6 @@ class Core:
         return self
 
     def _loaded(self, model: Fitted) -> Self:
-        """`_keep` of a model from a file."""
         return self._keep(model)
 
     def _made(self, arrays: dict[str, Floats], header: Header | None) -> Self:
@@ -181,7 +180,6 @@ class Core:
         return saved
 
     def _set_saved(self, parameters: Keywords) -> None:
-        """Inverse of `_saved_params`."""
         self.set_params(**parameters)  # type: ignore[attr-defined]
 
     def _set_names(self, names: Sequence[str]) -> None:
@@ -236,7 +234,6 @@ def _plain(value: object) -> Json:
 
 
 def decoded(text: str) -> Any:
-    """Inverse of `encoded`."""
     return _restored(json.loads(text))
 
 

@@ -30,7 +30,6 @@ def unpacked(triangles: Floats, d: int) -> Floats:
 
 
 def packed(matrices: Floats) -> Floats:
-    """Inverse of `unpacked`."""
     i, j = np.tril_indices(matrices.shape[1])
     triangles: Floats = np.ascontiguousarray(matrices[:, i, j])
     return triangles
@@ -67,8 +66,6 @@ def last_rise(estimator: BaseEstimator) -> str:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class EMParameters(RunParameters):
-    """Parameters of EM."""
-
     tol: float | None = None
     max_iter: int = 1000
     acceleration: Literal["squarem"] | None = "squarem"

@@ -22,8 +22,6 @@ from .._uncertain import group_folds
 
 
 class Fold(NamedTuple):
-    """One split."""
-
     repeat: int
     train: Ints
     test: Ints

@@ -51,7 +51,6 @@ class Metadata(NamedTuple):
         )
 
     def to_json(self) -> str:
-        """The metadata."""
         return json.dumps({"kind": self.kind, "names": self.names, "unit": self.unit}, ensure_ascii=False)
 
 
@@ -72,7 +71,6 @@ class ArrowColumn:
 
 
 def metadata_of(dtype: Any) -> Metadata:
-    """Metadata of an extension type."""
     return Metadata.from_json(dtype.ext_metadata()) if type_name(dtype) else Metadata()
 
 
@@ -148,5 +146,4 @@ def _types() -> tuple[type, type]:
 
 
 def _rebuilt(name: str, storage: Any, metadata: str) -> Any:
-    """An unpickled type."""
     return next(own for own in _types() if own.name == name)(storage, metadata)  # type: ignore[attr-defined]

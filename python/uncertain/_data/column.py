@@ -40,7 +40,6 @@ class Column(NamedTuple):
 
     @property
     def present(self) -> Column:
-        """The values that are not missing."""
         return self if self.missing is None else self._replace(array=self.array[~self.missing], missing=None)
 
     def refuse_missing(self, what: str, absent: str) -> None:
@@ -200,7 +199,6 @@ class Coded:
         return (len(self.codes),)
 
     def __getitem__(self, rows: slice | Ints | Booleans) -> Labels:
-        """The labels of some rows."""
         labels: Labels = self.classes[self.codes[rows]]
         return labels
 

@@ -31,11 +31,9 @@ class Groups:
 
     @property
     def count(self) -> int:
-        """The number of groups."""
         return len(np.unique(self.codes))
 
     def take(self, rows: Ints) -> Self:
-        """Groups of some rows."""
         return type(self)(self.codes[rows], self.name)
 
     def members(self, rows: Ints) -> Ints:

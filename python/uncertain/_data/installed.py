@@ -16,5 +16,4 @@ def version() -> str:
 
 
 def installed(module: str) -> bool:
-    """Can the module be imported?"""
     return module in sys.modules or importlib.util.find_spec(module) is not None

@@ -111,7 +111,6 @@ def pair_of_arrays(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) 
 
 
 def check_shape(values: Array, shape: tuple[int, ...], what: str, content: str) -> None:
-    """Refuse an array of another shape."""
     expected = f"{what}: expected {content}, shape {shape}, got {values.shape}"
     refuse_if(values.shape != shape, expected, ShapeError)
 

@@ -31,13 +31,11 @@ def did_you_mean(name: object, names: Iterable[str], quoted: str = "{!r}") -> st
 
 
 def check_options(**values: tuple[object, Sequence[str]]) -> None:
-    """Refuse the first value that is none of its options."""
     for name, (value, options) in values.items():
         check_option(name, value, options)
 
 
 def check_option(name: str, value: object, options: Sequence[str]) -> None:
-    """Refuse a value that is none of the options."""
     listed = ", ".join(f'"{option}"' for option in options)
     refuse_if(not (isinstance(value, str) and value in options), f"{name}={value!r}: must be one of {listed}")
 

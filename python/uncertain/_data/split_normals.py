@@ -3,7 +3,7 @@
 The split normal distribution of arms a and b depends on their ratio alone, up to shift and scale. So a
 mixture is fitted once per ratio (share a / (a + b), in steps of 1/200) by the core's fit to a density on a
 grid, and every cell is a shifted and scaled copy. The remaining error is a total variation of at most a few
-percent (`left_over`). And the one Gaussian of the same moments, which loses the skewness.
+percent. And the one Gaussian of the same moments, which loses the skewness.
 """
 
 from __future__ import annotations
@@ -59,35 +59,24 @@ def what_is_lost(
 
 
 @cache  # tables have arms of every ratio
-def fitted(step: int, n_components: int) -> tuple[Floats, Floats, Floats, float]:
-    """Shares, means, standard deviations and total variation for arms step / 200 and 1 - step / 200."""
+def fitted(step: int, n_components: int) -> tuple[Floats, Floats, Floats]:
+    """Shares, means and standard deviations for arms step / 200 and 1 - step / 200."""
     if step > STEPS // 2:
-        shares, means, std, left = fitted(STEPS - step, n_components)
-        return shares, -means, std, left
+        shares, means, std = fitted(STEPS - step, n_components)
+        return shares, -means, std
     a, b = step / STEPS, 1 - step / STEPS
     x = np.linspace(-6 * a - 0.02, 6 * b + 0.02, POINTS)
     density = split_density(x, a, b)
     grid = Lists(x[:, None], np.array([0, len(x)]))
     mixture = fitted_mixtures(grid, density * np.gradient(x), n_components, "shape", None, None)
-    shares, means = mixture.weights, mixture.components.means.ravel()
     std = np.sqrt(mixture.components.covariances().ravel())
-    x = np.linspace(-6 * a - 1, 6 * b + 1, 4001)
-    density = split_density(x, a, b)
-    z = (x[:, None] - means) / std
-    made = (shares / std * np.exp(-z * z / 2)).sum(axis=1) / np.sqrt(2 * np.pi)
-    return shares, means, std, float(np.abs(made - density).sum() * (x[1] - x[0]) / 2)
+    return mixture.weights, mixture.components.means.ravel(), std
 
 
 def split_density(x: Floats, a: float, b: float) -> Floats:
     """The split normal density with mode 0 and arms a below and b above it."""
     arm = np.where(x < 0, max(a, 1e-9), max(b, 1e-9))
     return np.asarray(np.exp(-((x / arm) ** 2) / 2) * np.sqrt(2 / np.pi) / (a + b))
-
-
-def left_over(a: float, b: float, n_components: int) -> float:
-    """The total variation between the split normal distribution of these arms and its components."""
-    step = round(STEPS * a / (a + b))
-    return 0.0 if abs(a - b) <= ASYMMETRIC * (a + b) else fitted(step, n_components)[3]
 
 
 def shaped(value: Floats, below: Floats, above: Floats) -> MixtureArray:
@@ -131,7 +120,7 @@ def _feature(value: Floats, below: Floats, above: Floats, skewed: Booleans, k: i
     steps = np.rint(STEPS * below / np.where(total > 0, total, 1)).astype(int)
     for step in np.unique(steps[skewed]):
         rows = np.flatnonzero(skewed & (steps == step))
-        own_shares, own_means, own_stds, _ = fitted(int(step), k)
+        own_shares, own_means, own_stds = fitted(int(step), k)
         for c in range(k):
             at = first[rows] + c
             shares[at] = own_shares[c]

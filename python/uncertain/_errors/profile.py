@@ -77,12 +77,10 @@ class Conditional(NamedTuple):
         return np.asarray(top + np.log(np.exp(terms - top).sum(axis=0)))
 
     def take(self, rows: Booleans) -> Conditional:
-        """Conditionals of some rows."""
         return Conditional(*(part[..., rows] for part in self))
 
     @staticmethod
     def concat(parts: Sequence[Conditional]) -> Conditional:
-        """Of all rows of all parts."""
         return Conditional(*(np.concatenate(each, axis=-1) for each in zip(*parts, strict=True)))
 
     def moments(self, log_a: float, k: float) -> tuple[Floats, Floats]:

@@ -65,7 +65,6 @@ class Metadata(StepNames, frozen=True, kw_only=True):
 
 
 def to_bytes(pipeline: Pipeline, metadata: Metadata) -> bytes:
-    """Return the bytes of the model file."""
     return model_to_bytes(*_parts(pipeline, metadata))
 
 
@@ -80,7 +79,6 @@ def write(path: str | os.PathLike[str], pipeline: Pipeline, metadata: Metadata) 
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Pipeline, Columns, Metadata]:
-    """Invert `write`."""
     return _assembled(*read_model(path))
 
 
@@ -133,7 +131,6 @@ def _understood(
 
 
 def _reading(columns: Columns, about: Metadata, d: int) -> AsGaussians:
-    """Return the step that reads tables."""
     first = AsGaussians(columns=columns)
     first.unknown_ = about.unknown
     first._keep(columns, about.categories, d, about.units)

@@ -117,7 +117,7 @@ def open_dask_rows(
 ) -> tuple[RowReader, Plan]:
     """Reader of the rows of a Dask DataFrame on its cluster, and the plan for its columns."""
     from .._rows.cluster import Cluster, current  # which import Dask
-    from .._rows.on_dask import GROUP_BYTES, DaskReader, OnDask
+    from .._rows.on_dask import GROUP_BYTES, DaskReader, OnDask, Settings
 
     plan.refuse(OnDask)
     refuse_of_laws(asked.of_kinds("beside") | values)
@@ -147,11 +147,9 @@ def open_dask_rows(
             warn(f"{text}: {listing(apart)}. Write them as columns of numbers.", UncertainWarning)
     plan = replace(plan, usual="measurement" if _are_readings(empty, columns) else "spread")
     plan = _of_quantity(plan, empty, columns)
-    reader = DaskReader(
-        cluster, table, empty.names, columns, plan.policy, seed=seed_from(plan.random_state),
-        group_bytes=GROUP_BYTES if group_bytes is None else group_bytes,
-        verbose=bool(plan.params.get("verbose", 0)),
-    )  # fmt: skip
+    verbose = bool(plan.params.get("verbose", 0))
+    settings = Settings(seed_from(plan.random_state), group_bytes or GROUP_BYTES, verbose)
+    reader = DaskReader(cluster, table, empty.names, columns, plan.policy, settings)
     reader.doubts = doubts
     types = _types(empty, asked)
     reader.types = None if types is None else {n: kind for n, kind in types.items() if n not in doubted}

@@ -157,7 +157,6 @@ def array(kind: Any, value: object) -> Array:
 
 
 def named(estimators: Sequence[Estimator], names: Sequence[str]) -> Pipeline:
-    """Return the pipeline of these estimators."""
     names = names or [type(step).__name__.lower() for step in estimators]
     if len({*names}) < len(names):
         raise ValueError(f"steps of the same name, {names!r}")

@@ -78,7 +78,6 @@ class Plan:
 
     @property
     def is_choice(self) -> bool:
-        """Is it `method="auto"`?"""
         return self.method == AUTO
 
     @property

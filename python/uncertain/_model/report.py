@@ -90,7 +90,6 @@ def _roles_of_law(reader: Reader, source: Source) -> dict[str, Floats]:
 
 
 def _compared(reader: Reader, source: Source, per_row: Keywords, design: Design) -> Report:
-    """The report of the rows of this source."""
     y, steps, rows = per_row["y"], reader.steps, reader.rows(source)
     huber, regression = isinstance(steps[-1], HUBER), reader.is_regression
     truth = reader.truth(source, y, partial=huber)
@@ -137,8 +136,6 @@ _Part: TypeAlias = tuple[Table, Ints, Floats]
 
 @dataclass(frozen=True)
 class Drawn:
-    """Rows of a table."""
-
     source: Source
     at: Ints
     """Their numbers in the table, in order."""

@@ -92,7 +92,6 @@ def value_of_remeasuring(
 
 
 def _posterior(reader: Reader, rows: GaussianRows) -> GaussianArray:
-    """Posterior of the true values of every row."""
     mixture = true_values(reader.steps)
     denoiser = GaussianDenoiser(COMPONENTS, tol=1e-4, random_state=0)
     names = rows.feature_names

@@ -57,7 +57,6 @@ class Value:
         return self.graph.op(kind, self)
 
     def sum(self, axis: int, *, keep: bool = False) -> Value:
-        """Sum over an axis."""
         return self.graph.op("ReduceSum", self, np.array([axis]), keepdims=int(keep))
 
     def max(self, axis: int) -> Value:
@@ -98,7 +97,6 @@ class Graph:
         return self.known[name]
 
     def output(self, name: str, value: Value, shape: Sequence[int] = (), dtype: str = "DOUBLE") -> None:
-        """An answer."""
         self.nodes.append(self.onnx.helper.make_node("Identity", [value.name], [name]))
         self.outputs.append(self._described(name, shape, dtype))
 
@@ -130,11 +128,9 @@ class Graph:
         return Value(self, result)
 
     def where(self, condition: Value, yes: Operand, no: Operand) -> Value:
-        """Elementwise choice."""
         return self.op("Where", condition, yes, no)
 
     def join(self, parts: Sequence[Value], axis: int) -> Value:
-        """Side by side."""
         return parts[0] if len(parts) == 1 else self.op("Concat", *parts, axis=axis)
 
     def sums(self, equation: str, *operands: Operand) -> Value:

@@ -49,7 +49,6 @@ class Step(NamedTuple):
 
     @classmethod
     def read(cls, fitted: Fitted, name: str) -> Step:
-        """Parts of a fitted step."""
         params, state = json.loads(fitted.parameters or "null"), json.loads(fitted.header or "null")
         header = fitted.arrays(), params or {}, state or {}
         return cls(fitted.kind, name, *header, fitted.rows, fitted.n_classes or 0)

@@ -80,7 +80,6 @@ class _Parts:
             first += batch.n_rows
 
     def statistics(self) -> Statistics:
-        """Statistics of all rows."""
         statistics, n_rows = Statistics(self._columns), 0
         for table, first, at in self._batches():
             with numbered(first, at):

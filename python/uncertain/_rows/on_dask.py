@@ -6,9 +6,9 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -24,24 +24,9 @@ from .._tables.statistics import Statistics
 from ..exceptions import ClusterError, UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._categories import Categories, joined_categories
+from . import partition
 from .cluster import Cluster
-from .partition import (
-    MANY_LABELS,
-    Beside,
-    Facts,
-    Seen,
-    cleaned,
-    counted,
-    facts,
-    joined,
-    kept,
-    moved,
-    read,
-    sampled,
-    seen,
-    sums,
-    with_target,
-)
+from .partition import MANY_LABELS, Beside, Facts, Seen
 from .reader import Policy, RowReader, Uses, no_target_std, refuse_of_laws
 from .rows import Place, Rows
 from .source import Source
@@ -60,6 +45,15 @@ SAMPLE_BYTES = 1 << 28
 FOLDS = 5
 
 
+class Settings(NamedTuple):
+    """What a caller may set of the reading."""
+
+    seed: int
+    group_bytes: int
+    verbose: bool = False
+
+
+@dataclass(eq=False)
 class OnDask(Place):
     """Workers, on which parts are futures: partitions of the table, and for a fit groups of Gaussians,
     whose number of rows and checksum every answer carries: a group that was read again must be the same
@@ -69,69 +63,58 @@ class OnDask(Place):
     gives: ClassVar[frozenset[Need]] = frozenset({Need.COPIES})
     is_remote: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        reading: AsGaussians,
-        beside: Beside,
-        *,
-        group_bytes: int,
-        seed: int,
-        verbose: bool,
-    ) -> None:
-        self._cluster = cluster
-        self._reading = reading
-        self._beside = beside
-        self._group_bytes = group_bytes
-        self._seed = seed
-        self._verbose = verbose
-        self._n_jobs: int | None = None
-        self._checksums: list[tuple[float, float]] | None = None
-        self.n_passes = 0
-        self.n_bytes = 0
+    cluster: Cluster
+    reading: AsGaussians
+    beside: Beside
+    settings: Settings
+    n_jobs: int | None = None
+    checksums: list[tuple[float, float]] | None = None
+    """Of the first pass over the groups."""
+    n_passes: int = 0
+    n_bytes: int = 0
 
     def begin(self, parts: list[Any], pipeline: Pipeline) -> list[Any]:
         """Groups of rows that the workers read, with folds if probabilities are wanted."""
-        last, beside, cluster = pipeline[-1], self._beside, self._cluster
-        self._n_jobs = getattr(last, "n_jobs", None)
+        last, beside, cluster = pipeline[-1], self.beside, self.cluster
+        self.n_jobs = getattr(last, "n_jobs", None)
         numbers = range(len(parts))
-        pieces = cluster.map(read, parts, numbers, reader=self._reading, beside=beside)
-        looks = cluster.map(facts, pieces, classes=len(beside.classes or ()))
+        pieces = cluster.map(partition.read, parts, numbers, reader=self.reading, beside=beside)
+        looks = cluster.map(partition.facts, pieces, classes=len(beside.classes or ()))
         known: list[Facts] = cluster.results(looks, "reading the rows")
         counts = np.array([one.counts for one in known], dtype=np.int64).reshape(len(known), -1)
         before = np.cumsum(counts, axis=0) - counts
         grouped = isinstance(beside.columns.groups, str)
         calibrated = getattr(last, "probability", False) is True
         folds = _folds(counts, by_groups=grouped) if calibrated else 0
-        lists = neighbours(known, self._group_bytes)
+        lists = neighbours(known, self.settings.group_bytes)
         return cluster.map(
-            joined,
+            partition.joined,
             [[pieces[k] for k in members] for members in lists],
             [folds] * len(lists),
             [before[members[0]].tolist() for members in lists],
             grouped=grouped,
-            seed=self._seed,
+            seed=self.settings.seed,
         )
 
     def transform(self, parts: list[Any], step: BaseEstimator) -> list[Any]:
-        return self._moved(parts, moved, step=step)
+        return self._moved(parts, partition.moved, step=step)
 
     def join_target(self, parts: list[Any]) -> list[Any]:
-        return self._moved(parts, with_target)
+        return self._moved(parts, partition.with_target)
 
     def _moved(self, parts: list[Any], work: Callable[..., object], **same: object) -> list[Any]:
-        self._checksums = None
-        return self._cluster.map(work, parts, **same)
+        self.checksums = None
+        return self.cluster.map(work, parts, **same)
 
     def sums(self, parts: list[Any], requests: bytes) -> list[Floats]:
         start = time.perf_counter()
-        futures = self._cluster.map(sums, parts, requests=requests, n_jobs=self._n_jobs)
-        timed = self._cluster.results(futures, f"pass {self.n_passes + 1} over the rows")
+        futures = self.cluster.map(partition.sums, parts, requests=requests, n_jobs=self.n_jobs)
+        timed = self.cluster.results(futures, f"pass {self.n_passes + 1} over the rows")
         answers = [np.require(one.sums, requirements=["C", "A"]) for one in timed]
         self._compare([(float(answer[1]), float(answer[2])) for answer in answers])
         self.n_passes += 1
         self.n_bytes += len(futures) * len(requests) + sum(answer.nbytes for answer in answers)
-        if self._verbose:
+        if self.settings.verbose:
             slowest = max(timed, key=lambda one: one.seconds)
             say(
                 f"[dask] pass {self.n_passes}: {time.perf_counter() - start:.3f} s, {self.n_bytes / 1e6:.3f} "
@@ -140,8 +123,8 @@ class OnDask(Place):
         return answers
 
     def _compare(self, checksums: list[tuple[float, float]]) -> None:
-        self._checksums = self._checksums or checksums
-        for group, (before, now) in enumerate(zip(self._checksums, checksums, strict=True)):
+        self.checksums = self.checksums or checksums
+        for group, (before, now) in enumerate(zip(self.checksums, checksums, strict=True)):
             if before != now:
                 raise ClusterError(
                     f"partitions {group} changed during the fit ({before[0]:.0f} rows, now {now[0]:.0f}): a "
@@ -192,18 +175,13 @@ class DaskReader(RowReader):
         names: list[str],
         columns: Columns,
         policy: Policy,
-        *,
-        seed: int,
-        group_bytes: int,
-        verbose: bool,
+        settings: Settings,
     ) -> None:
         refuse_of_laws(columns.of_kinds("beside"))
         self.columns = columns
         self._policy = policy
         self._cluster = cluster
-        self._seed = seed
-        self._group_bytes = group_bytes
-        self._verbose = verbose
+        self._settings = settings
         self._given_std = columns.target_std is not None
         cluster.check()
         of_target = None
@@ -220,9 +198,9 @@ class DaskReader(RowReader):
         if of_target is not None:
             first = [k << 32 for k in numbers]
             self._of_target = TargetCleaning.learn(self._counted(given, of_target, first))
-            given = cluster.map(cleaned, given, of_target=self._of_target)
-        self._partitions = cluster.map(kept, given, numbers, beside=self._beside)
-        looks = cluster.map(seen, given, self._partitions, numbers, beside=self._beside)
+            given = cluster.map(partition.cleaned, given, of_target=self._of_target)
+        self._partitions = cluster.map(partition.kept, given, numbers, beside=self._beside)
+        looks = cluster.map(partition.seen, given, self._partitions, numbers, beside=self._beside)
         self._looks: list[Seen] = cluster.results(looks, "reading the table")
         self._n_rows = sum(look.n_rows for look in self._looks)
         self.n_left_out = sum(look.n_left_out for look in self._looks)
@@ -268,10 +246,7 @@ class DaskReader(RowReader):
             n_sized = self._statistics(self._of_target.columns).n_missing(self.columns.target_std)
             self.reading.count_target(self.columns.target, n_sized)
         known = known.instead(self.reading.transform(source.rows))
-        place = OnDask(
-            self._cluster, self.reading, self._beside, group_bytes=self._group_bytes, seed=self._seed,
-            verbose=self._verbose,
-        )  # fmt: skip
+        place = OnDask(self._cluster, self.reading, self._beside, self._settings)
         partitions, self._partitions = self._partitions, []  # they are let go when they are read
         has_gaps = bool(self.reading.unknown_.placeholders or (statistics and statistics.has_gaps))
         return Rows(partitions, known, place, n_rows=self._n_rows, has_gaps=has_gaps)
@@ -283,8 +258,8 @@ class DaskReader(RowReader):
 
         most = min(SAMPLE, SAMPLE_BYTES // (8 * self._width))
         drawn = self._cluster.map(
-            sampled, self._partitions, range(len(self._partitions)), beside=self._beside,
-            share=min(1.0, most / self._n_rows), seed=self._seed,
+            partition.sampled, self._partitions, range(len(self._partitions)), beside=self._beside,
+            share=min(1.0, most / self._n_rows), seed=self._settings.seed,
         )  # fmt: skip
         samples = self._cluster.results(drawn, "drawing a sample")
         places = [np.column_stack([np.full(len(rows), k), rows]) for k, (_, rows) in enumerate(samples)]
@@ -319,7 +294,7 @@ class DaskReader(RowReader):
     ) -> Statistics:
         """Statistics of the rows of partitions, the first of each with these numbers."""
         numbers = range(len(first))
-        parts = self._cluster.map(counted, partitions, numbers, first, columns=columns, share=share)
+        parts = self._cluster.map(partition.counted, partitions, numbers, first, columns=columns, share=share)
         whole = Statistics(columns, share)
         for part in self._cluster.results(parts, "counting what is missing"):
             if part is not None:
@@ -327,7 +302,6 @@ class DaskReader(RowReader):
         return whole
 
     def _categories(self) -> Categories:
-        """The categories of all partitions."""
         categories = reduce(joined_categories, [look.categories for look in self._looks if look.n_rows])
         for column, values in categories.items():
             kinds = sorted({type(value).__name__ for value in values if value is not None})
@@ -348,6 +322,6 @@ def _located(places: Ints) -> Iterator[None]:
         row = re.search(r"\brow (\d+)", str(error))
         if row is None or int(row[1]) >= len(places):
             raise
-        partition, number = places[int(row[1])]
+        where, number = places[int(row[1])]
         text = f"{str(error)[: row.start()]}row {number}{str(error)[row.end() :]}"
-        raise type(error)(f"partition {partition}: {text}") from None
+        raise type(error)(f"partition {where}: {text}") from None

@@ -106,7 +106,6 @@ class Beside:
         return self.columns.target
 
     def labels(self, table: Table) -> Column:
-        """The target of each row."""
         values = table.column(self.target)
         return read_column(values, self.target, len(values), "targets" if self.classes is None else "labels")
 
@@ -283,7 +282,6 @@ class Facts(NamedTuple):
 
 
 def facts(piece: Piece | None, classes: int) -> Facts:
-    """Key of a piece."""
     if piece is None:
         return Facts(0, 0, (0,) * classes)
     codes = piece.known().get("codes")
@@ -345,7 +343,6 @@ class TimedSums(NamedTuple):
 
 
 def sums(piece: Piece, requests: bytes, n_jobs: int | None) -> TimedSums:
-    """The sums that were asked for, over a piece."""
     from distributed import get_worker
 
     start = time.perf_counter()

@@ -121,7 +121,6 @@ class Rows:
 
     @property
     def has_gaps(self) -> bool:
-        """Is a value missing?"""
         if self.place.is_remote:
             return self._has_gaps
         return any(isinstance(part, Incomplete) and bool(part.missing.any()) for part in self.parts)

@@ -109,7 +109,6 @@ class Source:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
         return len(self.rows) if self.table is None else self.table.n_rows
 
     def is_large(self, columns: Columns) -> bool:
@@ -163,7 +162,6 @@ class Source:
         return numbers_from(*self._values(given, role))
 
     def unit(self, column: object) -> str | None:
-        """The unit of a column that has one."""
         if self.table is None or not isinstance(column, str):
             return None
         return self.table.unit(column)
@@ -195,7 +193,6 @@ class Source:
         return at
 
     def take(self, at: Ints, names: Iterable[str]) -> Source:
-        """Some of the rows, with these columns."""
         if self.table is None:
             return Source(self.rows[at])
         present = [name for name in dict.fromkeys(names) if name in self.table.types]
@@ -222,7 +219,6 @@ class Source:
 
 
 def _are_paths(given: object) -> TypeGuard[Paths]:
-    """Is it a path, or a list of paths?"""
     if isinstance(given, (list, tuple)):
         return len(given) > 0 and all(isinstance(path, (str, os.PathLike)) for path in given)
     return isinstance(given, (str, os.PathLike))

@@ -53,7 +53,6 @@ class TrainingRows:
         return len(self.y)
 
     def take(self, at: Ints) -> Self:
-        """Some of them."""
         groups = None if self.groups is None else self.groups.take(at)
         y_cov = None if self.y_cov is None else self.y_cov[np.ix_(at, at)]
         arrays: dict[str, Array | None] = {**vars(self), "groups": None, "y_cov": None}
@@ -101,11 +100,9 @@ class TrainingRows:
         return step_arguments(step, self.arguments)
 
     def fit_step(self, step: BaseEstimator) -> None:
-        """Fit one step to all of them."""
         step.fit(self.rows, self.y, **self.step_arguments(step))
 
     def fit(self, pipeline: Pipeline) -> Pipeline:
-        """Fit a pipeline to all of them."""
         # Metadata routing would take names without steps.
         with config_context(enable_metadata_routing=False):
             return pipeline.fit(self.rows, self.y, **fit_arguments(pipeline, self.arguments))

@@ -241,7 +241,6 @@ class TreesRegressor(Trees):
     """A `HistGradientBoostingRegressor` from a file."""
 
     def predict(self, X: ArrayLike) -> Floats:
-        """Numbers, (n,)."""
         scores = self._raw_predict(X).ravel()
         if self._link != "log":
             return scores

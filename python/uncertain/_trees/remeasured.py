@@ -39,18 +39,7 @@ from ..exceptions import UncertainError, UncertainWarning
 from ..preprocessing import ErrorColumns
 from ..preprocessing._columns import COLUMNS, FLOOR, TREES
 from ..preprocessing._readings import Random, Readings, Truth, drawn_factors, is_mixed
-from .boosting import (
-    LEARNERS,
-    TreeArrays,
-    Trees,
-    TreesClassifier,
-    TreesRegressor,
-    check_predictions,
-    fitted,
-    flat_trees,
-    mean_trees,
-    probes,
-)
+from . import boosting
 from .number_of_trees import number_of_trees
 from .residuals import ResidualForest
 
@@ -398,27 +387,29 @@ class Remeasured(Core, BaseEstimator):
         residuals = getattr(self, "_residuals", None)
         if residuals is not None:
             arrays |= residuals.arrays()
-        return [fitted(columns.columns, link, self.factors_, arrays)]
+        return [boosting.fitted(columns.columns, link, self.factors_, arrays)]
 
     def _tree_arrays(self) -> tuple[str, dict[str, Floats]]:
         """Link and arrays of the learner's trees."""
-        if isinstance(self.estimator_, Trees):
+        if isinstance(self.estimator_, boosting.Trees):
             return self.estimator_._arrays()
         trees = self._flat(self.estimator_)
         return trees.link, trees.arrays
 
-    def _flat(self, learner: BaseEstimator) -> TreeArrays:
+    def _flat(self, learner: BaseEstimator) -> boosting.TreeArrays:
         """The arrays of scikit-learn's learner, which answer as it does."""
-        trees = flat_trees(learner)
-        check_predictions(learner, trees, self._as_loaded(trees)._raw_predict(probes(trees)))
+        trees = boosting.flat_trees(learner)
+        boosting.check_predictions(
+            learner, trees, self._as_loaded(trees)._raw_predict(boosting.probes(trees))
+        )
         return trees
 
-    def _averaged(self, learners: Sequence[BaseEstimator]) -> BaseEstimator | Trees:
+    def _averaged(self, learners: Sequence[BaseEstimator]) -> BaseEstimator | boosting.Trees:
         """Learner whose scores are the mean of theirs: all trees as those of one learner."""
         if len(learners) == 1:
             return learners[0]
         try:
-            return self._as_loaded(mean_trees([self._flat(learner) for learner in learners]))
+            return self._as_loaded(boosting.mean_trees([self._flat(learner) for learner in learners]))
         except UncertainError as error:  # such as of a scikit-learn that is yet to come
             count = len(learners)
             warn(
@@ -426,10 +417,12 @@ class Remeasured(Core, BaseEstimator):
             )
             return learners[0]
 
-    def _as_loaded(self, trees: TreeArrays) -> Trees:
+    def _as_loaded(self, trees: boosting.TreeArrays) -> boosting.Trees:
         """Learner of a model file."""
         classes = getattr(self, "classes_", None)
-        return TreesRegressor(*trees) if classes is None else TreesClassifier(*trees, classes)
+        return (
+            boosting.TreesRegressor(*trees) if classes is None else boosting.TreesClassifier(*trees, classes)
+        )
 
     def _loaded(self, model: Fitted) -> Self:
         header, arrays = decoded(model.header), model.arrays()
@@ -445,7 +438,7 @@ class Remeasured(Core, BaseEstimator):
         n_columns = {"means": d, "errors": 2 * d, "skewness": 3 * d}.get(
             header["columns"], 2 * d + d * (d - 1) // 2
         )
-        self.estimator_ = self._as_loaded(TreeArrays(header["link"], arrays, n_columns))
+        self.estimator_ = self._as_loaded(boosting.TreeArrays(header["link"], arrays, n_columns))
         return self
 
     def _set_names(self, names: Sequence[str]) -> None:
@@ -465,9 +458,9 @@ class Remeasured(Core, BaseEstimator):
         saved = parameters.get("estimator")
         if saved is not None:
             name = saved.get("learner") if isinstance(saved, dict) else None
-            if name not in LEARNERS:
+            if name not in boosting.LEARNERS:
                 raise ValueError(f"estimator = {saved!r}")
-            learner = LEARNERS[name]()
+            learner = boosting.LEARNERS[name]()
             # Parameters of other versions of scikit-learn, and of a run, do not matter to predictions.
             names = learner.get_params(deep=False).keys() - NOT_SAVED
             parameters["estimator"] = learner.set_params(**{k: v for k, v in saved.items() if k in names})

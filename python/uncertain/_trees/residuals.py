@@ -114,7 +114,6 @@ class ResidualForest:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Floats]) -> Self | None:
-        """Inverse of `arrays`, None where there are none of it."""
         start = "residual_"
         trees = {name.removeprefix(start): v for name, v in arrays.items() if name.startswith(start)}
         return cls(trees, *(trees.pop(name) for name in ("shares", "means", "stds"))) if trees else None

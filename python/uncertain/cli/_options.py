@@ -110,7 +110,6 @@ progress_option = click.option(
 
 
 def role_options(roles: Iterable[str]) -> Callable[[Function], Function]:
-    """Options for roles of columns."""
     return _all(
         click.option(
             OPTION_OF.get(role, f"--{role.replace('_', '-')}"),
@@ -125,7 +124,6 @@ def role_options(roles: Iterable[str]) -> Callable[[Function], Function]:
 
 
 def choice_options(*names: str) -> Callable[[Function], Function]:
-    """Options of `CHOICES`."""
     return _all(
         click.option(
             f"--{name.replace('_', '-')}",

@@ -183,7 +183,6 @@ class AdaptiveHuber(RunParameters, Core, BaseEstimator):
     def _fit(
         self, rows: Gaussians, targets: Floats, n_classes: int, weights: Floats | None, groups: Codes | None
     ) -> Self:
-        """Fit all outputs."""
         graphs = self.graph if isinstance(self.graph, (list, tuple)) else [self.graph]
         forgotten = any(isinstance(graph, str) and graph == FORGOTTEN for graph in graphs)
         refuse_if(forgotten, "graph: a model file holds no matrix of a graph; set graph= to fit again")

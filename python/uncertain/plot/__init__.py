@@ -13,14 +13,6 @@ from ._refinement import RefinementDisplay
 from ._reliability import ReliabilityDisplay
 
 __all__ = [
-    "COLORS",
-    "DecisionBoundaryDisplay",
-    "GaussianDisplay",
-    "LawDisplay",
-    "LeaderboardDisplay",
-    "ProfileDisplay",
-    "RefinementDisplay",
-    "ReliabilityDisplay",
-    "ellipses",
-    "new_figure",
-]
+    "COLORS", "DecisionBoundaryDisplay", "GaussianDisplay", "LawDisplay", "LeaderboardDisplay",
+    "ProfileDisplay", "RefinementDisplay", "ReliabilityDisplay", "ellipses", "new_figure",
+]  # fmt: skip

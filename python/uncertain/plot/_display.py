@@ -145,12 +145,10 @@ class PlotRows(NamedTuple):
 
 
 def is_model(estimator: object) -> TypeGuard[TableModel]:
-    """True for a `Model`."""
     return hasattr(estimator, "pipeline_") and hasattr(estimator, "columns_")
 
 
 def last_step(estimator: object) -> Estimator:
-    """Estimator at the end of a `Model` or a pipeline."""
     pipeline = estimator.pipeline_ if is_model(estimator) else cast(Estimator, estimator)
     last: Estimator = pipeline.steps[-1][1] if hasattr(pipeline, "steps") else pipeline
     return last

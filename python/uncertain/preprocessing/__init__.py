@@ -12,15 +12,6 @@ from ._linear_map import GaussianCollapser, LinearMap, SubspaceProjector
 from ._moves import GaussianLogScaler, GaussianScaler
 
 __all__ = [
-    "AsGaussians",
-    "ErrorColumns",
-    "GaussianCollapser",
-    "GaussianColumnTransformer",
-    "GaussianDenoiser",
-    "GaussianImputer",
-    "GaussianLogScaler",
-    "GaussianScaler",
-    "KernelMap",
-    "LinearMap",
-    "SubspaceProjector",
-]
+    "AsGaussians", "ErrorColumns", "GaussianCollapser", "GaussianColumnTransformer", "GaussianDenoiser",
+    "GaussianImputer", "GaussianLogScaler", "GaussianScaler", "KernelMap", "LinearMap", "SubspaceProjector",
+]  # fmt: skip

@@ -217,7 +217,6 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return rows
 
     def _forget_unknown(self) -> None:
-        """Before a fit."""
         self.unknown_: Cleaning = Cleaning()
         self._lost = None
 

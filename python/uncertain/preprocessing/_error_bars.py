@@ -36,13 +36,11 @@ class Sizes(NamedTuple):
     """(m, d), NaN where the table has an error bar, or no value."""
 
     def put(self, numbers: Floats, j: int, power: int = 1) -> Floats:
-        """Return the error bars of feature j with these sizes."""
         filled = numbers.copy()
         filled[self.rows] = np.where(np.isnan(self.std[:, j]), numbers[self.rows], self.std[:, j] ** power)
         return filled
 
     def put_all(self, kind: str, numbers: Floats) -> Floats:
-        """Return lists of error bars of all features with these sizes."""
         filled, d = numbers.copy(), self.std.shape[1]
         some = ~np.isnan(self.std).all(axis=1)
         rows, std = self.rows[some], self.std[some]

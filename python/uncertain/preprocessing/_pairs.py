@@ -26,8 +26,6 @@ MOST_ROWS = 10
 
 
 class Pairs(NamedTuple):
-    """Columns of pairs of features."""
-
     columns: list[str]
     first: Ints
     """The number of one feature of each pair."""

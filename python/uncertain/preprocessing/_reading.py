@@ -41,7 +41,6 @@ class Missing(NamedTuple):
 
     @classmethod
     def from_option(cls, on_missing: str) -> Missing:
-        """From the option of `AsGaussians`."""
         return {
             "error": cls("refuse", "refuse-error-bars"),
             "point": cls("refuse", "zero-elements"),

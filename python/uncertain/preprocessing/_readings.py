@@ -87,7 +87,6 @@ class Readings:
         return rows._deviations() * np.stack([one.standard_normal(len(rows)) for one in streams], axis=1)
 
     def _copy(self, means: Floats, factors: Floats, smaller: Booleans) -> GaussianArray:
-        """Rows with these means and errors."""
         if self.mixtures is not None:
             of_row = np.repeat(np.arange(len(means)), np.diff(self.mixtures.offsets))
             means, factors, smaller = means[of_row], factors[of_row], smaller[of_row]
@@ -132,7 +131,6 @@ class TruthOfClasses:
         }
 
     def posterior(self, rows: Rows, codes: Labels) -> GaussianArray:
-        """Posterior of the true values of these rows."""
         keys = np.where(np.isin(codes, self.own), codes.astype(np.int64), OTHERS)  # codes have no sign
         parts = {key: np.flatnonzero(keys == key) for key in np.unique(keys).tolist()}
         found = [self.denoisers[key].transform(rows[part]) for key, part in parts.items()]
@@ -148,7 +146,6 @@ class TruthOfTargets:
         self.denoiser = _denoiser(_joint(rows, y), np.arange(len(y)), weights, n_components, random)
 
     def posterior(self, rows: Rows, y: Floats) -> GaussianArray:
-        """Posterior of the true values of these rows."""
         return self.denoiser.transform(_joint(rows, y))[:, : rows.n_features]
 
 

@@ -14,17 +14,7 @@ from ._replicates import from_replicates
 from ._signals import welch
 
 __all__ = [
-    "from_arrow",
-    "from_bounds",
-    "from_correlations",
-    "from_draws",
-    "from_pdf",
-    "from_quantiles",
-    "from_replicates",
-    "from_standard_errors",
-    "from_uncertainties",
-    "propagate",
-    "register_arrow_types",
-    "translation",
-    "welch",
-]
+    "from_arrow", "from_bounds", "from_correlations", "from_draws", "from_pdf", "from_quantiles",
+    "from_replicates", "from_standard_errors", "from_uncertainties", "propagate", "register_arrow_types",
+    "translation", "welch",
+]  # fmt: skip
