@@ -149,25 +149,13 @@ def narwhals_lazy(columns: Columns) -> Any:
 
 
 CONSTRUCTORS: dict[str, Callable[[Columns], Any]] = {
-    "polars": polars_fixed,
-    "polars-list": polars_list,
-    "polars-chunked": polars_chunked,
-    "polars-lazy": lazy,
-    "pyarrow": pyarrow_fixed,
-    "pyarrow-list": pyarrow_list,
-    "pyarrow-sliced": pyarrow_sliced,
-    "pyarrow-batch": record_batch,
-    "pandas": pandas_objects,
-    "pandas-arrow": pandas_arrow,
-    "duckdb": duckdb_relation,
-    "pyarrow-dataset": arrow_dataset,
-    "pyarrow-scanner": arrow_scanner,
-    "astropy": astropy_table,
-    "dict": arrays,
-    "structured": big_endian,
-    "narwhals": narwhals_frame,
+    "polars": polars_fixed, "polars-list": polars_list, "polars-chunked": polars_chunked, "polars-lazy": lazy,
+    "pyarrow": pyarrow_fixed, "pyarrow-list": pyarrow_list, "pyarrow-sliced": pyarrow_sliced,
+    "pyarrow-batch": record_batch, "pandas": pandas_objects, "pandas-arrow": pandas_arrow,
+    "duckdb": duckdb_relation, "pyarrow-dataset": arrow_dataset, "pyarrow-scanner": arrow_scanner,
+    "astropy": astropy_table, "dict": arrays, "structured": big_endian, "narwhals": narwhals_frame,
     "narwhals-lazy": narwhals_lazy,
-}
+}  # fmt: skip
 
 
 @pytest.fixture(params=list(CONSTRUCTORS))

@@ -52,24 +52,10 @@ ODD: st.SearchStrategy[Any] = st.one_of(
 )
 NAMES = st.sampled_from(
     [
-        "u",
-        "u_err",
-        "v",
-        "v_err",
-        "w",
-        "u_v_corr",
-        "u_lower",
-        "u_upper",
-        "label",
-        "",
-        "{}",
-        "{}_err",
-        "mean",
-        "cov",
-        "ü",
-        "u u",
+        "u", "u_err", "v", "v_err", "w", "u_v_corr", "u_lower", "u_upper", "label", "", "{}", "{}_err",
+        "mean", "cov", "ü", "u u",
     ]
-)
+)  # fmt: skip
 ROLES = st.one_of(
     NAMES,
     st.lists(NAMES, max_size=3),
@@ -78,18 +64,8 @@ ROLES = st.one_of(
 )
 
 ARGUMENTS = [
-    "std",
-    "var",
-    "corr",
-    "cov",
-    "features",
-    "mean",
-    "exact",
-    "categorical",
-    "bounds",
-    "factor",
-    "precision",
-]
+    "std", "var", "corr", "cov", "features", "mean", "exact", "categorical", "bounds", "factor", "precision",
+]  # fmt: skip
 
 
 def column(draw: st.DrawFn, n: int) -> list[Any]:
@@ -183,18 +159,8 @@ def arrays(draw: st.DrawFn) -> tuple[Any, dict[str, Any]]:
     """Means and arguments, of right and wrong shapes and kinds."""
     n, d = draw(st.integers(0, 4)), draw(st.integers(0, 3))
     shapes = [
-        (),
-        (n,),
-        (d,),
-        (n, d),
-        (n, d, d),
-        (d, d),
-        (n, d, 1),
-        (n, d, 2),
-        (n, 1),
-        (n, d, d, 1),
-        (n + 1, d),
-    ]
+        (), (n,), (d,), (n, d), (n, d, d), (d, d), (n, d, 1), (n, d, 2), (n, 1), (n, d, d, 1), (n + 1, d),
+    ]  # fmt: skip
     rng = np.random.default_rng(draw(st.integers(0, 9)))
 
     def values(shape: tuple[int, ...], kind: str) -> Any:
@@ -267,20 +233,14 @@ def check_array(given: tuple[Any, dict[str, Any]]) -> None:
 
 TYPES = [
     *(
-        pa.float64(),
-        pa.float32(),
-        pa.float16(),
-        pa.int8(),
-        pa.uint64(),
-        pa.bool_(),
-        pa.decimal128(6, 2),
+        pa.float64(), pa.float32(), pa.float16(), pa.int8(), pa.uint64(), pa.bool_(), pa.decimal128(6, 2),
         pa.null(),
     ),
     *(pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.date32(), pa.timestamp("ns")),
     *(pa.dictionary(pa.int8(), pa.float64()), pa.list_(pa.float64()), pa.large_list(pa.float32())),
     *(pa.list_(pa.float64(), 2), pa.list_view(pa.float64()), pa.list_(pa.list_(pa.float64(), 2), 2)),
     *(pa.struct([("a", pa.float64())]), pa.map_(pa.string(), pa.float64())),
-]
+]  # fmt: skip
 
 
 @st.composite
@@ -355,22 +315,11 @@ VALUES: st.SearchStrategy[Any] = st.one_of(
     ODD.filter(lambda value: type(value) is not object),
     st.sampled_from(
         [
-            "auto",
-            "rbf",
-            "linear",
-            "shared",
-            -1,
-            0,
-            1,
-            2,
-            (0.5, 2),
-            [1.0],
-            np.float32(0.5),
-            np.int64(3),
+            "auto", "rbf", "linear", "shared", -1, 0, 1, 2, (0.5, 2), [1.0], np.float32(0.5), np.int64(3),
             {"a": 1},
         ]
     ),
-)
+)  # fmt: skip
 
 
 @st.composite

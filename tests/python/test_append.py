@@ -21,18 +21,10 @@ import uncertain
 from uncertain.exceptions import ColumnError, ParameterError
 
 APPENDED: dict[str, type] = {
-    "lazy": pl.DataFrame,
-    "DuckDB": pa.Table,
-    "batch": pa.Table,
-    "reader": pa.Table,
-    "dataset": pa.Table,
-    "FITS_rec": Table,
-    "HDU": Table,
-    "HDUList": Table,
-    "qtable": QTable,
-    "narwhals": nw.DataFrame,
+    "lazy": pl.DataFrame, "DuckDB": pa.Table, "batch": pa.Table, "reader": pa.Table, "dataset": pa.Table,
+    "FITS_rec": Table, "HDU": Table, "HDUList": Table, "qtable": QTable, "narwhals": nw.DataFrame,
     "narwhals lazy": nw.DataFrame,
-}
+}  # fmt: skip
 """The type of the answer where it is not that of the table."""
 
 

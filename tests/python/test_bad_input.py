@@ -34,15 +34,9 @@ from uncertain.preprocessing import AsGaussians
 
 N, D = 8, 3
 LISTS = [
-    "polars",
-    "polars-list",
-    "polars-chunked",
-    "pyarrow",
-    "pyarrow-sliced",
-    "pandas",
-    "pandas-arrow",
+    "polars", "polars-list", "polars-chunked", "pyarrow", "pyarrow-sliced", "pandas", "pandas-arrow",
     "duckdb",
-]
+]  # fmt: skip
 
 
 @pytest.fixture

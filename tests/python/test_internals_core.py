@@ -24,16 +24,6 @@ from test_penalty import assert_rule, numbers, two_classes
 from test_readme import PACKAGE as ROOT
 
 import uncertain
-from uncertain import (
-    AdaptiveHuberClassifier,
-    GaussianArray,
-    GSUClassifier,
-    GSURegressor,
-    MinimaxProbabilityClassifier,
-    ProbabilisticKernelSVC,
-    ProbabilisticKernelSVR,
-    RobustSVC,
-)
 from uncertain._base import run as running
 from uncertain._base.docs import ENTRIES, PLACE
 from uncertain._base.run import Deadline, Progress
@@ -126,14 +116,14 @@ def test_the_environment_names_the_instruction_set() -> None:
 def test_the_path_of_a_regression_is_that_of_fits_of_its_folds(loss: Any) -> None:
     X, y = numbers()
     groups = np.arange(len(y)) // 3
-    model = GSURegressor("auto", loss=loss, epsilon=0.5).fit(X, y, groups=groups)
+    model = uncertain.GSURegressor("auto", loss=loss, epsilon=0.5).fit(X, y, groups=groups)
     assert_rule(model, "alpha", len(y))
     folds = group_folds(np.zeros(len(y), np.uint32), 1, groups.astype(np.uint32), 5, 0)
     wanted = np.zeros((15, 5))
     for k, alpha in enumerate(model.path_["alpha"]):
         for fold in range(5):
             train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            one = GSURegressor(alpha, loss=loss, epsilon=0.5).fit(X[train], y[train])
+            one = uncertain.GSURegressor(alpha, loss=loss, epsilon=0.5).fit(X[train], y[train])
             mean, std = one.predict(X[test], return_std=True)
             # The mean loss by quadrature over each row's residual.
             nodes, c = np.polynomial.hermite.hermgauss(150)
@@ -147,7 +137,7 @@ def test_the_path_of_a_regression_is_that_of_fits_of_its_folds(loss: Any) -> Non
             }[loss]
             wanted[k, fold] = (values @ c).mean()
     assert_allclose(model.path_["fold_losses"], wanted, rtol=5e-3)
-    again = GSURegressor(model.alpha_, loss=loss, epsilon=0.5).fit(X, y)
+    again = uncertain.GSURegressor(model.alpha_, loss=loss, epsilon=0.5).fit(X, y)
     assert_allclose(model.coef_, again.coef_, rtol=1e-9)
     assert not hasattr(again, "path_")
     assert again.alpha_ == again.alpha
@@ -157,11 +147,11 @@ def test_the_path_of_a_classifier_is_its_held_out_log_loss() -> None:
     """Probabilities of each penalty from held-out scores, by scikit-learn's log loss."""
     X, y = two_classes()
     groups = np.arange(len(y))
-    model = GSUClassifier("auto").fit(X, y, groups=groups)
+    model = uncertain.GSUClassifier("auto").fit(X, y, groups=groups)
     assert_rule(model, "alpha", len(y))
     folds = group_folds(y.astype(np.uint32), 2, groups.astype(np.uint32), 5, 0)
     for k in (0, 4, 12):
-        fitted = GSUClassifier(float(model.path_["alpha"][k]))
+        fitted = uncertain.GSUClassifier(float(model.path_["alpha"][k]))
         mean, std = np.zeros(len(y)), np.zeros(len(y))
         for fold in range(5):
             train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
@@ -183,24 +173,26 @@ def test_the_path_of_a_classifier_is_its_held_out_log_loss() -> None:
 
 def test_kernel_machines_count_held_out_mistakes() -> None:
     X, y = two_classes(120, 3)
-    model = ProbabilisticKernelSVC("auto", sigma=2.0).fit(X, y, groups=np.arange(120))
+    model = uncertain.ProbabilisticKernelSVC("auto", sigma=2.0).fit(X, y, groups=np.arange(120))
     folds = group_folds(y.astype(np.uint32), 2, np.arange(120, dtype=np.uint32), 5, 0)
     for k in (3, 6, 10):
         c = float(model.path_["C"][k])
         for fold in range(5):
             train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            one = ProbabilisticKernelSVC(c, sigma=2.0).fit(X[train], y[train])
+            one = uncertain.ProbabilisticKernelSVC(c, sigma=2.0).fit(X[train], y[train])
             wrong = np.mean(one.predict(X[test]) != y[test])
             # A score may be a rounding away from zero.
             assert abs(wrong - model.path_["fold_losses"][k, fold]) <= 1.01 / len(test)
     curve = np.sin(3 * X.means[:, 0])
-    kernel = ProbabilisticKernelSVR("auto", sigma=1.0, epsilon=0.05).fit(X, curve, groups=np.arange(120) // 2)
+    kernel = uncertain.ProbabilisticKernelSVR("auto", sigma=1.0, epsilon=0.05).fit(
+        X, curve, groups=np.arange(120) // 2
+    )
     assert_rule(kernel, "C", 120)
     folds = group_folds(np.zeros(120, np.uint32), 1, np.arange(120, dtype=np.uint32) // 2, 5, 0)
     for k in (3, 6, 9):
         for fold in range(5):
             train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            one_svr = ProbabilisticKernelSVR(float(kernel.path_["C"][k]), sigma=1.0, epsilon=0.05)
+            one_svr = uncertain.ProbabilisticKernelSVR(float(kernel.path_["C"][k]), sigma=1.0, epsilon=0.05)
             off = np.abs(one_svr.fit(X[train], curve[train]).predict(X[test]) - curve[test])
             expected = np.maximum(off - 0.05, 0).mean()
             assert_allclose(kernel.path_["fold_losses"][k, fold], expected, rtol=0.03, atol=1e-3)
@@ -222,9 +214,10 @@ def sigmoid_of(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> tupl
 
 
 CALIBRATED = [
-    GSUClassifier(1e-2, tol=1e-10), GSUClassifier(1e-2, kernel="rbf", tol=1e-10),
-    RobustSVC(method="usvc", tol=1e-10), MinimaxProbabilityClassifier(), AdaptiveHuberClassifier(),
-    ProbabilisticKernelSVC(sigma=1.0), ProbabilisticKernelSVC(sigma=1.0, n_components=20),
+    uncertain.GSUClassifier(1e-2, tol=1e-10), uncertain.GSUClassifier(1e-2, kernel="rbf", tol=1e-10),
+    uncertain.RobustSVC(method="usvc", tol=1e-10), uncertain.MinimaxProbabilityClassifier(),
+    uncertain.AdaptiveHuberClassifier(),
+    uncertain.ProbabilisticKernelSVC(sigma=1.0), uncertain.ProbabilisticKernelSVC(sigma=1.0, n_components=20),
 ]  # fmt: skip
 
 
@@ -247,14 +240,16 @@ def test_sigmoids_come_from_scores_of_groups_that_were_held_out(estimator: Any) 
     scores = np.empty(len(labels))
     for k in range(5):
         out = fold == k
-        if isinstance(estimator, AdaptiveHuberClassifier):  # the row stays, its label goes
+        if isinstance(estimator, uncertain.AdaptiveHuberClassifier):  # the row stays, its label goes
             held = [None if o else label for o, label in zip(out, labels.tolist(), strict=True)]
             estimator.fit(X, np.array(held, dtype=object))
         elif (
-            isinstance(estimator, GSUClassifier) and estimator.kernel == "rbf"
+            isinstance(estimator, uncertain.GSUClassifier) and estimator.kernel == "rbf"
         ):  # the feature space is of all rows
             space = estimator.fit(X, labels).kernel_map_
-            linear = GSUClassifier(1e-2, tol=1e-10).fit(space.transform(X), labels, sample_weight=~out)
+            linear = uncertain.GSUClassifier(1e-2, tol=1e-10).fit(
+                space.transform(X), labels, sample_weight=~out
+            )
             scores[out] = linear.decision_function(space.transform(X[out]))
             continue
         else:
@@ -265,7 +260,7 @@ def test_sigmoids_come_from_scores_of_groups_that_were_held_out(estimator: Any) 
     estimator.fit(X, labels, groups=[f"object {o}" for o in objects])
     expected = 1 / (1 + np.exp(a * estimator.decision_function(X) + b))
     # Certified folds start at the hyperplane of all rows and end at a gap of 1e-4.
-    atol = 1e-3 if isinstance(estimator, GSUClassifier) else 1e-5
+    atol = 1e-3 if isinstance(estimator, uncertain.GSUClassifier) else 1e-5
     np.testing.assert_allclose(estimator.predict_proba(X)[:, 1], expected, atol=atol)
     # Other rows held out, another sigmoid; the scores are the same.
     before = estimator.decision_function(X)
@@ -305,7 +300,7 @@ def test_long_task_shows_one_line_that_is_gone_at_the_end(monkeypatch: pytest.Mo
     assert screen.getvalue().endswith("\r") and not screen.getvalue().split("\r")[-2].strip()
     monkeypatch.setattr(running, "DELAY", 100.0)
     seen = screen.getvalue()
-    rows = GaussianArray(np.arange(60.0)[:, None], std=np.ones((60, 1)))
+    rows = uncertain.GaussianArray(np.arange(60.0)[:, None], std=np.ones((60, 1)))
     uncertain.fit(rows, np.arange(60) % 2)
     assert screen.getvalue() == seen
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import pickle
 import sys
-import threading
-import time
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -316,18 +314,6 @@ def test_bad_input(arguments: dict[str, Any], error: type[Exception], words: str
 def test_a_matrix_that_does_not_fit_is_refused_at_once() -> None:
     with pytest.raises(UncertainError, match=r"takes \d+ bytes .* slices"):
         kernels.probabilistic_rbf(np.zeros((3_000_000, 1)))
-
-
-def test_other_threads_run_meanwhile(rng: np.random.Generator) -> None:
-    x = GaussianArray(rng.normal(size=(400, 30)), cov=random_covariances(rng, 400, 30))
-    worker = threading.Thread(target=kernels.probabilistic_rbf, args=(x,), kwargs={"n_jobs": 1})
-    worker.start()
-    ticks = 0
-    while worker.is_alive():
-        time.sleep(0.001)
-        ticks += 1
-    worker.join()
-    assert ticks > 5
 
 
 COUPLINGS_OF_KERNEL_FEATURES = ["shared", "independent"]

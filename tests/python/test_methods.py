@@ -58,10 +58,3 @@ def test_a_discriminant_denoises_by_itself(table: pl.DataFrame) -> None:
     spread = uncertain.fit(rows, method="discriminant")
     measured = uncertain.fit(rows, method="discriminant", meaning="measurement")
     assert [type(s) for _, s in spread.pipeline_.steps] == [type(s) for _, s in measured.pipeline_.steps]
-
-
-def test_what_makes_a_method_is_no_parameter(table: pl.DataFrame) -> None:
-    with pytest.raises(uncertain.UncertainError, match="unknown parameter 'alpha'; valid ones are C, "):
-        uncertain.fit(table.drop("height"), method="usvc", alpha=1.0)
-    with pytest.raises(uncertain.UncertainError, match="method='robust': must be one of \"auto\""):
-        uncertain.fit(table.drop("height"), method="robust")  # type: ignore[arg-type]

@@ -14,18 +14,7 @@ from scipy.stats import norm
 from sklearn.base import clone
 from test_sklearn import OF_TABLES
 
-from uncertain import (
-    AdaptiveHuberClassifier,
-    AdaptiveHuberRegressor,
-    GaussianArray,
-    GaussianDiscriminant,
-    GaussianImputer,
-    GaussianMixtureRegressor,
-    GSUClassifier,
-    MixtureArray,
-    ProbabilisticKernelSVC,
-    UncertainError,
-)
+import uncertain
 from uncertain.laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
 from uncertain.uncertainty import from_pdf
 
@@ -37,7 +26,7 @@ def truths(n: int = N) -> np.ndarray:
     return np.random.default_rng(5).normal(size=n)
 
 
-def mixtures(n: int = N) -> MixtureArray:
+def mixtures(n: int = N) -> uncertain.MixtureArray:
     """Readings of one feature with one, two and three components in turn."""
     random = np.random.default_rng(6)
     counts = 1 + np.arange(n) % 3
@@ -45,18 +34,18 @@ def mixtures(n: int = N) -> MixtureArray:
     weights = np.concatenate([random.dirichlet(np.full(k, 3.0)) for k in counts])
     std = random.uniform(0.2, 0.6, offsets[-1])
     means = np.repeat(truths(n), counts) + std * random.normal(size=offsets[-1]) + 0.4
-    return MixtureArray(weights, means[:, None], std=std[:, None], offsets=offsets)
+    return uncertain.MixtureArray(weights, means[:, None], std=std[:, None], offsets=offsets)
 
 
-def deviations(X: MixtureArray) -> np.ndarray:
+def deviations(X: uncertain.MixtureArray) -> np.ndarray:
     return np.sqrt(X.components.covariances().ravel())
 
 
-def in_halves(X: GaussianArray) -> MixtureArray:
+def in_halves(X: uncertain.GaussianArray) -> uncertain.MixtureArray:
     """The same rows, each as two equal components."""
     n = len(X)
     twice = X[np.repeat(np.arange(n), 2)]
-    return MixtureArray(np.tile([0.3, 0.7], n), twice, offsets=2 * np.arange(n + 1))
+    return uncertain.MixtureArray(np.tile([0.3, 0.7], n), twice, offsets=2 * np.arange(n + 1))
 
 
 def decay(x: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -98,7 +87,9 @@ def test_equal_components_are_one(case: str) -> None:
 GRID = np.linspace(-9, 9, 6001)
 
 
-def posterior(X: MixtureArray, row: int, mean: np.ndarray, var: np.ndarray, share: np.ndarray) -> np.ndarray:
+def posterior(
+    X: uncertain.MixtureArray, row: int, mean: np.ndarray, var: np.ndarray, share: np.ndarray
+) -> np.ndarray:
     """Density of a row's true value on the grid, under the density of all true values."""
     own = X[row]
     of_reading = sum(
@@ -168,7 +159,7 @@ def test_a_line_is_the_maximum_of_the_likelihood_of_mixtures() -> None:
 
 def test_predictions_weigh_components_by_what_is_known_of_true_values() -> None:
     X, y = mixtures(), targets("curve")
-    model = GaussianMixtureRegressor(2, random_state=0).fit(X, y)
+    model = uncertain.GaussianMixtureRegressor(2, random_state=0).fit(X, y)
     mean, std = model.predict(X, return_std=True)
     for row in range(9):
         moments = np.zeros(3)
@@ -188,7 +179,7 @@ def test_predictions_weigh_components_by_what_is_known_of_true_values() -> None:
 
 def test_the_imputer_learns_from_mixtures_and_leaves_them_alone() -> None:
     X = mixtures()
-    imputer = GaussianImputer().fit(X)
+    imputer = uncertain.GaussianImputer().fit(X)
     assert imputer.transform(X) == X
     assert abs(imputer.means_[0, 0] - X.means.mean()) < 0.1
 
@@ -197,18 +188,19 @@ def test_the_imputer_learns_from_mixtures_and_leaves_them_alone() -> None:
 
 
 MORE = [
-    Subject(GSUClassifier, {"probability": True}), Subject(GSUClassifier, {"alpha": "auto"}),
-    Subject(ProbabilisticKernelSVC, {"probability": True}),
+    Subject(uncertain.GSUClassifier, {"probability": True}),
+    Subject(uncertain.GSUClassifier, {"alpha": "auto"}),
+    Subject(uncertain.ProbabilisticKernelSVC, {"probability": True}),
     Subject(GeneralizedLinearLaw, {"n_components": 2}),
     Subject(CurveRegressor, {"curve": lambda x, p: np.exp(p[0] * x[:, 0]), "p0": [0.5]}),
 ]  # fmt: skip
-REFUSED = (AdaptiveHuberClassifier, AdaptiveHuberRegressor)
+REFUSED = (uncertain.AdaptiveHuberClassifier, uncertain.AdaptiveHuberRegressor)
 TAKEN = [one for one in [*SUBJECTS, *MORE] if one.kind not in (*OF_TABLES, *REFUSED)]
 VERBS = ("predict", "predict_proba", "decision_function", "decision_distribution", "transform",
          "predict_quantiles", "score_samples")  # fmt: skip
 
 
-def fitted(subject: Subject, X: GaussianArray) -> Any:
+def fitted(subject: Subject, X: uncertain.GaussianArray) -> Any:
     model = clone(subject.kind(**subject.parameters))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -216,13 +208,13 @@ def fitted(subject: Subject, X: GaussianArray) -> Any:
         return model.fit(X, subject.targets())
 
 
-def answers(model: Any, X: GaussianArray) -> list[np.ndarray]:
+def answers(model: Any, X: uncertain.GaussianArray) -> list[np.ndarray]:
     """All arrays of all answers."""
     found: list[np.ndarray] = []
     for verb in VERBS:
         answer = getattr(model, verb)(X) if hasattr(model, verb) else ()
         for part in answer if isinstance(answer, tuple) else (answer,):
-            found += [part.means, part.covariances()] if isinstance(part, GaussianArray) else [part]
+            found += [part.means, part.covariances()] if isinstance(part, uncertain.GaussianArray) else [part]
     return found
 
 
@@ -231,8 +223,8 @@ def test_every_estimator_takes_mixtures(subject: Subject) -> None:
     G = rows()
     twice = np.repeat(np.arange(len(G)), 2)
     means = G.means[twice] + 0.3 * np.random.default_rng(0).normal(size=(2 * len(G), 3))
-    parts = GaussianArray(means, cov=G.covariances()[twice])
-    X = MixtureArray(np.tile([0.4, 0.6], len(G)), parts, offsets=2 * np.arange(len(G) + 1))
+    parts = uncertain.GaussianArray(means, cov=G.covariances()[twice])
+    X = uncertain.MixtureArray(np.tile([0.4, 0.6], len(G)), parts, offsets=2 * np.arange(len(G) + 1))
     found = answers(fitted(subject, X), X)
     assert found and all(len(part) == len(G) for part in found)
     assert all(np.isfinite(part).all() for part in found if part.dtype.kind == "f")
@@ -241,7 +233,7 @@ def test_every_estimator_takes_mixtures(subject: Subject) -> None:
 @pytest.mark.parametrize("subject", TAKEN, ids=str)
 def test_one_component_is_a_gaussian_bit_for_bit(subject: Subject) -> None:
     G = rows()
-    X = MixtureArray(np.ones(len(G)), G, offsets=np.arange(len(G) + 1))
+    X = uncertain.MixtureArray(np.ones(len(G)), G, offsets=np.arange(len(G) + 1))
     plain, mixed = fitted(subject, G), fitted(subject, X)
     for value in ("coef_", "coef_std_", "params_", "covariance_"):
         np.testing.assert_array_equal(getattr(mixed, value, 0.0), getattr(plain, value, 0.0))
@@ -251,7 +243,7 @@ def test_one_component_is_a_gaussian_bit_for_bit(subject: Subject) -> None:
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_the_others_say_what_to_do(kind: Any) -> None:
-    with pytest.raises(UncertainError, match=r"collapse\(.gaussian.\)"):
+    with pytest.raises(uncertain.UncertainError, match=r"collapse\(.gaussian.\)"):
         kind().fit(mixtures(), np.arange(N) % 2)
 
 
@@ -267,7 +259,7 @@ def test_the_others_say_what_to_do(kind: Any) -> None:
     ],
 )  # fmt: skip
 def test_what_a_law_of_mixtures_cannot_do_is_refused(fit: object, message: str) -> None:
-    with pytest.raises(UncertainError, match=message) as refused:
+    with pytest.raises(uncertain.UncertainError, match=message) as refused:
         fit(mixtures(), targets("curve"))  # type: ignore[operator]
     assert 'collapse("gaussian")' in str(refused.value)
 
@@ -292,7 +284,7 @@ def test_two_peaks_bring_a_third_of_what_the_truth_would(grid: bool) -> None:
     def density(x: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
         return np.exp(-(((x - mean) / sd) ** 2) / 2) / sd
 
-    X = MixtureArray(shares, means[:, :, None], std=np.c_[std, std][:, :, None])
+    X = uncertain.MixtureArray(shares, means[:, :, None], std=np.c_[std, std][:, :, None])
     if grid:
         values = np.linspace(-1.5, 5.5, 701)
         X = from_pdf(
@@ -304,6 +296,6 @@ def test_two_peaks_bring_a_third_of_what_the_truth_would(grid: bool) -> None:
     of_truth = likelihoods / likelihoods.sum(axis=1, keepdims=True)
     loss = {"truth": -np.log(of_truth[np.arange(n), kind])[test].mean()}
     for name, whole in (("moments", X.collapse("gaussian")), ("shape", X)):
-        model = GaussianDiscriminant(shared_covariance=False).fit(whole[train], kind[train])
+        model = uncertain.GaussianDiscriminant(shared_covariance=False).fit(whole[train], kind[train])
         loss[name] = -np.log(model.predict_proba(whole[test])[np.arange(n - 1000), kind[test]]).mean()
     assert loss["moments"] - loss["shape"] > (loss["moments"] - loss["truth"]) / 3, loss

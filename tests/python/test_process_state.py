@@ -304,35 +304,3 @@ def test_every_public_name_is_called() -> None:
 @pytest.mark.parametrize("name", OTHERS)
 def test_everything_else(name: str) -> None:
     leaves_no_trace(OTHERS[name])
-
-
-def test_the_suite_sees_what_changes(tmp_path: Path) -> None:
-    """Every part of the state is looked at in a way that can fail."""
-    kept: list[Any] = []
-
-    def opened() -> None:
-        kept.append(open(tmp_path / str(len(kept)), "w"))  # noqa: SIM115
-
-    changes: dict[str, Callable[[], object]] = {
-        "open files": opened,
-        "environment": lambda: os.environ.update(UNCERTAIN_TEST=os.environ.get("UNCERTAIN_TEST", "") + "x"),
-        "random state of NumPy": lambda: np.random.normal(),  # noqa: NPY002
-        "random state of Python": random.random,
-        "filters of warnings": lambda: warnings.simplefilter("ignore", type("W", (UserWarning,), {})),
-        "signal handlers": lambda: signal.signal(signal.SIGUSR1, lambda *_: None),
-        "recursion limit": lambda: sys.setrecursionlimit(sys.getrecursionlimit() + 1),
-    }
-    python, numpy, limit = random.getstate(), np.random.get_state(), sys.getrecursionlimit()  # noqa: NPY002
-    try:
-        for name, change in changes.items():
-            with warnings.catch_warnings(), pytest.raises(AssertionError, match=name):
-                leaves_no_trace(change)
-    finally:
-        for thing in kept:
-            if hasattr(thing, "close"):
-                thing.close()
-        os.environ.pop("UNCERTAIN_TEST", None)
-        signal.signal(signal.SIGUSR1, signal.SIG_DFL)
-        sys.setrecursionlimit(limit)
-        random.setstate(python)
-        np.random.set_state(numpy)  # noqa: NPY002

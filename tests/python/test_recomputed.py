@@ -35,34 +35,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 from test_sklearn import ESTIMATORS, OF_TABLES
 
-from uncertain import (
-    AdaptiveHuberClassifier,
-    AdaptiveHuberRegressor,
-    AsGaussians,
-    ErrorColumns,
-    GaussianArray,
-    GaussianCollapser,
-    GaussianColumnTransformer,
-    GaussianDenoiser,
-    GaussianDiscriminant,
-    GaussianImputer,
-    GaussianLogScaler,
-    GaussianMixtureRegressor,
-    GaussianScaler,
-    GSUClassifier,
-    GSURegressor,
-    Incomplete,
-    KernelMap,
-    LinearMap,
-    MinimaxProbabilityClassifier,
-    ProbabilisticKernelFeatures,
-    ProbabilisticKernelSVC,
-    ProbabilisticKernelSVR,
-    RemeasuredClassifier,
-    RemeasuredRegressor,
-    RobustSVC,
-    SubspaceProjector,
-)
+import uncertain
 from uncertain.laws import GeneralizedLinearLaw
 
 COVERED: set[type] = set()
@@ -70,7 +43,7 @@ X, CODES, WEIGHTS = problem()
 SIGNS = 2.0 * CODES - 1.0
 TARGETS = np.sin(2 * X.means[:, 0]) + 0.1 * np.arange(N) % 3
 SHARES = WEIGHTS / WEIGHTS.sum()
-NEW = GaussianArray(X.means[:9] + 0.3, cov=X.covariances()[:9])
+NEW = uncertain.GaussianArray(X.means[:9] + 0.3, cov=X.covariances()[:9])
 
 
 def covers(*kinds: type) -> Callable[[Any], Any]:
@@ -119,7 +92,7 @@ def test_expected_losses_are_means_over_draws(mean: Any, power: int) -> None:
     assert found == pytest.approx(draws.mean(), abs=5 * draws.std() / 400_000**0.5)
 
 
-@covers(GSUClassifier)
+@covers(uncertain.GSUClassifier)
 @pytest.mark.parametrize("loss", CLASS_LOSSES)
 @pytest.mark.parametrize(
     ("solver", "max_iter"), [("newton", None), ("lbfgs", None), ("lbfgs", 2), ("sgd", 300)]
@@ -131,7 +104,7 @@ def test_gsu(loss: Any, solver: Any, max_iter: int | None) -> None:
         mean, std = score(wb[:-1], wb[-1], X)
         return float(alpha / 2 * wb[:-1] @ wb[:-1] + SHARES @ CLASS_LOSSES[loss](1 - SIGNS * mean, std))
 
-    model = GSUClassifier(alpha, loss=loss, solver=solver, max_iter=max_iter, random_state=0)
+    model = uncertain.GSUClassifier(alpha, loss=loss, solver=solver, max_iter=max_iter, random_state=0)
     model = fitted(model, X, CODES, WEIGHTS)
     wb = np.append(model.coef_[0], model.intercept_[0])
     np.testing.assert_allclose(model.objective_, J(wb), rtol=1e-12)
@@ -139,7 +112,7 @@ def test_gsu(loss: Any, solver: Any, max_iter: int | None) -> None:
     check_linear(model)
 
 
-@covers(GSURegressor)
+@covers(uncertain.GSURegressor)
 @pytest.mark.parametrize("loss", ["huber", "epsilon_insensitive", "squared"])
 @pytest.mark.parametrize("max_iter", [None, 1])
 @pytest.mark.parametrize("t", [0.0, 0.3])
@@ -160,7 +133,7 @@ def test_gsu_regression(loss: Any, max_iter: int | None, t: float) -> None:
         s = np.sqrt(std**2 + t**2)
         return float(alpha / 2 * wb[:-1] @ wb[:-1] + SHARES @ mean_loss(TARGETS - mean, s))
 
-    model = GSURegressor(alpha, loss=loss, delta=delta, epsilon=epsilon, max_iter=max_iter)
+    model = uncertain.GSURegressor(alpha, loss=loss, delta=delta, epsilon=epsilon, max_iter=max_iter)
     model = fitted(model, X, TARGETS, WEIGHTS, y_std=t)
     wb = np.append(model.coef_, model.intercept_)
     np.testing.assert_allclose(model.objective_, J(wb), rtol=1e-11)
@@ -168,7 +141,7 @@ def test_gsu_regression(loss: Any, max_iter: int | None, t: float) -> None:
     check_linear(model)
 
 
-@covers(RobustSVC)
+@covers(uncertain.RobustSVC)
 @pytest.mark.parametrize("method", ["usvc", "ausvc", "tsvc", "psvm", "mpsvc"])
 @pytest.mark.parametrize("options", [{}, {"max_iter": 3}], ids=str)
 def test_robust(method: Any, options: dict[str, Any]) -> None:
@@ -176,8 +149,8 @@ def test_robust(method: Any, options: dict[str, Any]) -> None:
     rows = X
     if method == "psvm":
         sizes = np.trace(X.covariances(), axis1=1, axis2=2) / D
-        rows = GaussianArray(X.means, var=sizes)
-    model = fitted(RobustSVC(C, method=method, radius=radius, **options), X, CODES, WEIGHTS)
+        rows = uncertain.GaussianArray(X.means, var=sizes)
+    model = fitted(uncertain.RobustSVC(C, method=method, radius=radius, **options), X, CODES, WEIGHTS)
     kept = WEIGHTS > 0
 
     def J(wb: Floats) -> float:
@@ -201,10 +174,10 @@ def test_robust(method: Any, options: dict[str, Any]) -> None:
     check_linear(model)
 
 
-@covers(MinimaxProbabilityClassifier)
+@covers(uncertain.MinimaxProbabilityClassifier)
 @pytest.mark.parametrize("ridge", [0.0, 0.1])
 def test_minimax(ridge: float) -> None:
-    model = MinimaxProbabilityClassifier(ridge=ridge).fit(X, CODES, WEIGHTS)
+    model = uncertain.MinimaxProbabilityClassifier(ridge=ridge).fit(X, CODES, WEIGHTS)
     moments = []
     for k in (0, 1):
         c = np.where(k == CODES, WEIGHTS, 0.0) / WEIGHTS[k == CODES].sum()
@@ -233,10 +206,10 @@ def test_minimax(ridge: float) -> None:
     check_linear(model)
 
 
-@covers(ProbabilisticKernelSVC, ProbabilisticKernelSVR)
+@covers(uncertain.ProbabilisticKernelSVC, uncertain.ProbabilisticKernelSVR)
 @pytest.mark.parametrize("coupling", ["shared", "independent"])
 @pytest.mark.parametrize("max_iter", [-1, 4])
-@pytest.mark.parametrize("kind", [ProbabilisticKernelSVC, ProbabilisticKernelSVR])
+@pytest.mark.parametrize("kind", [uncertain.ProbabilisticKernelSVC, uncertain.ProbabilisticKernelSVR])
 def test_kernel_machines(kind: type, coupling: Any, max_iter: int) -> None:
     C, sigma, epsilon = 2.0, 0.8, 0.1
     K, across = expected_rbf(X, X, sigma, coupling), expected_rbf(NEW, X, sigma, coupling)
@@ -288,10 +261,10 @@ def dual(K: Floats, y: Floats, box: Floats, epsilon: float | None) -> Floats:
     return np.asarray(found.x[:n] - found.x[n:])
 
 
-@covers(AdaptiveHuberRegressor, AdaptiveHuberClassifier)
+@covers(uncertain.AdaptiveHuberRegressor, uncertain.AdaptiveHuberClassifier)
 @pytest.mark.parametrize("threshold", [None, 0.3])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
-@pytest.mark.parametrize("kind", [AdaptiveHuberRegressor, AdaptiveHuberClassifier])
+@pytest.mark.parametrize("kind", [uncertain.AdaptiveHuberRegressor, uncertain.AdaptiveHuberClassifier])
 def test_huber(kind: type, kernel: str, threshold: float | None) -> None:
     alpha, manifold_alpha = 1e-2, 1e-3
     graph = np.exp(-((X.means[:, None] - X.means[None]) ** 2).sum(axis=-1))
@@ -328,11 +301,11 @@ def test_huber(kind: type, kernel: str, threshold: float | None) -> None:
     np.testing.assert_allclose(answer, across @ w + model.intercept_, atol=1e-10)
 
 
-@covers(GaussianDiscriminant)
+@covers(uncertain.GaussianDiscriminant)
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("components", [1, 2])
 def test_discriminant(shared: bool, components: int) -> None:
-    model = GaussianDiscriminant(shared, components, priors=[1, 2], random_state=0)
+    model = uncertain.GaussianDiscriminant(shared, components, priors=[1, 2], random_state=0)
     model = fitted(model, X, CODES, WEIGHTS)
     laws = [*zip(model.weights_, model.means_, model.covariances_, strict=True)]
     own = np.choose(CODES, [log_likelihood(X, *law) for law in laws])
@@ -352,7 +325,7 @@ def test_generalised_law(components: int) -> None:
     law = fitted(law, X, CODES, sample_weight=WEIGHTS)
     nodes, weights = np.polynomial.hermite_e.hermegauss(200)
 
-    def probabilities(rows: GaussianArray) -> Floats:
+    def probabilities(rows: uncertain.GaussianArray) -> Floats:
         logs, means, variances = [], [], []
         for share, mu, T in zip(law.weights_, law.means_, law.covariances_, strict=True):
             V = T + rows.covariances()
@@ -372,15 +345,15 @@ def test_generalised_law(components: int) -> None:
     np.testing.assert_allclose(law.predict_proba(NEW)[:, 1], probabilities(NEW), atol=1e-8)
 
 
-@covers(GaussianMixtureRegressor)
+@covers(uncertain.GaussianMixtureRegressor)
 @pytest.mark.parametrize("components", [1, 2])
 def test_mixture_regression(components: int) -> None:
     t = 0.1 + 0.01 * np.arange(N)
-    model = GaussianMixtureRegressor(components, random_state=0)
+    model = uncertain.GaussianMixtureRegressor(components, random_state=0)
     model = fitted(model, X, TARGETS, sample_weight=WEIGHTS, y_std=t)
     cov = np.zeros((N, D + 1, D + 1))
     cov[:, :D, :D], cov[:, D, D] = X.covariances(), t**2
-    joint = GaussianArray(np.column_stack([X.means, TARGETS]), cov=cov)
+    joint = uncertain.GaussianArray(np.column_stack([X.means, TARGETS]), cov=cov)
 
     if components > 1:  # one is a line, fitted by the likelihood of targets given readings
         likelihood = SHARES @ log_likelihood(joint, model.weights_, model.means_, model.covariances_)
@@ -406,13 +379,13 @@ def test_mixture_regression(components: int) -> None:
         np.testing.assert_allclose(model.intercept_, mu[D] - slope @ mu[:D], rtol=1e-9, atol=1e-12)
 
 
-@covers(RemeasuredClassifier, RemeasuredRegressor)
+@covers(uncertain.RemeasuredClassifier, uncertain.RemeasuredRegressor)
 def test_remeasured() -> None:
     """Without copies it is the learner on the columns of errors; with them, on those and the copies'."""
-    columns = ErrorColumns().fit(X[WEIGHTS > 0])  # a row of weight 0 is as good as absent
+    columns = uncertain.ErrorColumns().fit(X[WEIGHTS > 0])  # a row of weight 0 is as good as absent
     for model, learner, y in (
-        (RemeasuredClassifier(LogisticRegression(), n_copies=1), LogisticRegression(), CODES),
-        (RemeasuredRegressor(Ridge(), n_copies=1), Ridge(), TARGETS),
+        (uncertain.RemeasuredClassifier(LogisticRegression(), n_copies=1), LogisticRegression(), CODES),
+        (uncertain.RemeasuredRegressor(Ridge(), n_copies=1), Ridge(), TARGETS),
     ):
         found = model.fit(X, y, WEIGHTS)
         own = learner.fit(columns.transform(X), y, sample_weight=WEIGHTS)
@@ -427,7 +400,7 @@ COV = ROWS.covariances()
 COMPONENT_SHARES = ROW_WEIGHTS / ROW_WEIGHTS.sum()
 
 
-def check(found: GaussianArray, means: Any, cov: Any, within: float = 1e-12) -> None:
+def check(found: uncertain.GaussianArray, means: Any, cov: Any, within: float = 1e-12) -> None:
     np.testing.assert_allclose(found.means, means, rtol=0, atol=within)
     np.testing.assert_allclose(found.covariances(), cov, rtol=0, atol=within)
 
@@ -438,10 +411,10 @@ def test_every_transformer_is_computed_again() -> None:
     assert not left, f"write a test marked @covers({', '.join(left)}) with the formulas of their docstrings"
 
 
-@covers(GaussianLogScaler)
+@covers(uncertain.GaussianLogScaler)
 def test_log_scaler() -> None:
     b = np.array([0.7, 0.0, 0.2])[: ROWS.means.shape[1]]
-    found = GaussianLogScaler(softening=b).fit(ROWS).transform(ROWS)
+    found = uncertain.GaussianLogScaler(softening=b).fit(ROWS).transform(ROWS)
     d = np.where(b > 0.0, 2.0 * b, 1.0)
     g = lambda x: np.where(b > 0.0, np.arcsinh(x / d), x)  # noqa: E731
     s = np.sqrt(np.diagonal(COV, axis1=1, axis2=2))
@@ -454,7 +427,7 @@ def test_log_scaler() -> None:
     np.testing.assert_allclose(found.covariances(), expected, rtol=1e-9, atol=1e-13)
 
 
-@covers(GaussianScaler)
+@covers(uncertain.GaussianScaler)
 @pytest.mark.parametrize("spread", ["means", "total"])
 def test_scaler(spread: Any) -> None:
     m = COMPONENT_SHARES @ ROWS.means
@@ -462,25 +435,29 @@ def test_scaler(spread: Any) -> None:
     if spread == "total":
         variance = variance + COMPONENT_SHARES @ np.diagonal(COV, axis1=1, axis2=2)
     s = np.sqrt(variance)
-    found = GaussianScaler(spread=spread).fit(ROWS, sample_weight=ROW_WEIGHTS).transform(ROWS)
+    found = uncertain.GaussianScaler(spread=spread).fit(ROWS, sample_weight=ROW_WEIGHTS).transform(ROWS)
     check(found, (ROWS.means - m) / s, COV / s[:, None] / s)
 
 
-@covers(GaussianCollapser)
+@covers(uncertain.GaussianCollapser)
 def test_collapser() -> None:
-    check(GaussianCollapser().fit_transform(ROWS), ROWS.means, 0 * COV)
+    check(uncertain.GaussianCollapser().fit_transform(ROWS), ROWS.means, 0 * COV)
     sizes = np.trace(COV, axis1=1, axis2=2) / D
-    check(GaussianCollapser("isotropic").fit_transform(ROWS), ROWS.means, sizes[:, None, None] * np.eye(D))
-    check(GaussianCollapser("diagonal").fit_transform(ROWS), ROWS.means, COV * np.eye(D))
+    check(
+        uncertain.GaussianCollapser("isotropic").fit_transform(ROWS),
+        ROWS.means,
+        sizes[:, None, None] * np.eye(D),
+    )
+    check(uncertain.GaussianCollapser("diagonal").fit_transform(ROWS), ROWS.means, COV * np.eye(D))
 
 
-@covers(LinearMap)
+@covers(uncertain.LinearMap)
 def test_linear_map() -> None:
     A = np.array([[1.0, 0.5, 0.0], [-1.0, 2.0, 3.0]])
-    check(LinearMap(A).fit_transform(ROWS), ROWS.means @ A, A.T @ COV @ A)
+    check(uncertain.LinearMap(A).fit_transform(ROWS), ROWS.means @ A, A.T @ COV @ A)
 
 
-@covers(SubspaceProjector)
+@covers(uncertain.SubspaceProjector)
 @pytest.mark.parametrize("project", ["covariance", "both"])
 def test_subspaces(project: Any) -> None:
     share = 0.8
@@ -494,13 +471,13 @@ def test_subspaces(project: Any) -> None:
         cov[i] = U * values[i][keep] @ U.T
         if project == "both":
             means[i] = U @ U.T @ means[i]
-    check(SubspaceProjector(share, project=project).fit_transform(ROWS), means, cov)
+    check(uncertain.SubspaceProjector(share, project=project).fit_transform(ROWS), means, cov)
 
 
-@covers(GaussianDenoiser, GaussianImputer)
+@covers(uncertain.GaussianDenoiser, uncertain.GaussianImputer)
 @pytest.mark.parametrize("components", [1, 2])
 def test_denoiser(components: int) -> None:
-    model = GaussianDenoiser(components, random_state=0).fit(ROWS, sample_weight=ROW_WEIGHTS)
+    model = uncertain.GaussianDenoiser(components, random_state=0).fit(ROWS, sample_weight=ROW_WEIGHTS)
     mixture = (model.weights_, model.means_, model.covariances_)
     likelihoods = log_likelihood(ROWS, *mixture)
     np.testing.assert_allclose(model.score_samples(ROWS), likelihoods, rtol=1e-10)
@@ -511,8 +488,8 @@ def test_denoiser(components: int) -> None:
 def test_imputer() -> None:
     missing = np.zeros((N, D), dtype=bool)
     missing[::4, 1] = missing[1::6, 0] = True
-    rows = Incomplete(ROWS, missing)
-    model = GaussianImputer().fit(rows)
+    rows = uncertain.Incomplete(ROWS, missing)
+    model = uncertain.GaussianImputer().fit(rows)
     mu, T = model.means_[0], model.covariances_[0]
     means, cov = ROWS.means.copy(), COV.copy()
     for i in range(N):
@@ -526,12 +503,14 @@ def test_imputer() -> None:
     check(model.transform(rows), means, cov)
 
 
-@covers(KernelMap)
+@covers(uncertain.KernelMap)
 @pytest.mark.parametrize("kernel", ["rbf", "quadratic", "polynomial", "linear"])
 def test_kernel_map(kernel: Any) -> None:
     """Inner products of means and of J S^(1/2), as kernel and derivatives give them (MATH: extended Gram)."""
     gamma, coef0 = 0.3, 0.5
-    model = KernelMap(kernel, gamma=gamma, degree=2, coef0=coef0, tol=1e-12, max_rank=None).fit(ROWS)
+    model = uncertain.KernelMap(kernel, gamma=gamma, degree=2, coef0=coef0, tol=1e-12, max_rank=None).fit(
+        ROWS
+    )
     x, half = ROWS.means, roots(COV)
     dot = x @ x.T
     if kernel == "rbf":
@@ -561,12 +540,12 @@ def test_kernel_map(kernel: Any) -> None:
     )
 
 
-@covers(ProbabilisticKernelFeatures)
+@covers(uncertain.ProbabilisticKernelFeatures)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("coupling", ["shared", "independent"])
 def test_features(coupling: Any, kind: str) -> None:
     rows = of_kind(kind, ROWS.means, np.random.default_rng(3))
-    model = ProbabilisticKernelFeatures(7, sigma=0.8, coupling=coupling, random_state=0).fit(rows)
+    model = uncertain.ProbabilisticKernelFeatures(7, sigma=0.8, coupling=coupling, random_state=0).fit(rows)
     w, cov = model.frequencies_, rows.covariances()
     phase, size = rows.means @ w.T, np.ones((N, 7))
     if coupling == "shared":
@@ -579,25 +558,25 @@ def test_features(coupling: Any, kind: str) -> None:
     np.testing.assert_allclose(model.transform(rows), expected, atol=1e-7 if "low" in kind else 1e-12)
 
 
-@covers(ErrorColumns)
+@covers(uncertain.ErrorColumns)
 def test_error_columns() -> None:
     s = np.sqrt(np.diagonal(COV, axis1=1, axis2=2))
     sizes = np.log10(np.maximum(s / ROWS.means.std(axis=0), 1e-3))
     product = s[:, 0] * s[:, 1]
     corr = np.divide(COV[:, 0, 1], product, out=np.zeros(N), where=product > 0)
-    found = ErrorColumns("correlations").fit_transform(ROWS)
+    found = uncertain.ErrorColumns("correlations").fit_transform(ROWS)
     np.testing.assert_allclose(found, np.column_stack([ROWS.means, sizes, corr]), atol=1e-12)
 
 
-@covers(AsGaussians, GaussianColumnTransformer)
+@covers(uncertain.AsGaussians, uncertain.GaussianColumnTransformer)
 def test_columns_of_a_table() -> None:
     s = 0.1 + np.arange(N) / N
     table = pl.DataFrame({"u": ROWS.means[:, 0], "v": ROWS.means[:, 1], "u_err": s, "v_err": 2 * s})
-    found = AsGaussians(features=["u", "v"], std="{}_err").fit_transform(table)
+    found = uncertain.AsGaussians(features=["u", "v"], std="{}_err").fit_transform(table)
     check(found, ROWS.means, np.stack([s**2, 4 * s**2], axis=1)[:, :, None] * np.eye(D))
-    beside = GaussianColumnTransformer(
+    beside = uncertain.GaussianColumnTransformer(
         [
-            ("measured", AsGaussians(features=["u"], std="{}_err"), ["u", "u_err"]),
+            ("measured", uncertain.AsGaussians(features=["u"], std="{}_err"), ["u", "u_err"]),
             ("exact", StandardScaler(), ["v"]),
         ]
     ).fit_transform(table)

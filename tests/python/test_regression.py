@@ -3,7 +3,6 @@ Regression with ``meaning="measurement"``: denoised, then the posterior means al
 
 from __future__ import annotations
 
-import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -146,17 +145,6 @@ def test_the_task_is_chosen_by_the_target() -> None:
         ).predict_distribution(frame)
 
 
-def test_the_report_compares_errors() -> None:
-    frame = table()
-    report = uncertain.fit(frame, target="y", method="gsu").report(frame, repeats=2)
-    assert 0 < report.score < 1
-    assert report.difference_se > 0
-    assert report.verdict in str(report)
-    assert json.loads(json.dumps(report.to_dict()))["n_rows"] == 120
-    with pytest.raises(ParameterError, match="folds"):
-        uncertain.fit(frame, target="y", method="gsu").report(frame, folds=1)
-
-
 def test_the_command_line(tmp_path: Path) -> None:
     frame = table()
     path, model = str(tmp_path / "table.parquet"), str(tmp_path / "model.safetensors")
@@ -204,15 +192,8 @@ def test_error_bars_of_the_target_are_used_and_are_no_feature(tmp_path: Path) ->
     assert found.report(frame, repeats=1).score != plain.report(frame, repeats=1).score
     frame.write_parquet(tmp_path / "table.parquet")
     arguments = [
-        "fit",
-        str(tmp_path / "table.parquet"),
-        "--target",
-        "y",
-        "--target-std",
-        "y_err",
-        "--method",
-        "gsu",
-    ]
+        "fit", str(tmp_path / "table.parquet"), "--target", "y", "--target-std", "y_err", "--method", "gsu",
+    ]  # fmt: skip
     run = CliRunner().invoke(main, [*arguments, "--out", str(path)])
     assert run.exit_code == 0, run.output
     np.testing.assert_array_equal(uncertain.load(path).predict(frame), found.predict(frame))

@@ -43,26 +43,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import uncertain
-from uncertain import (
-    AdaptiveHuberRegressor,
-    AsGaussians,
-    GaussianArray,
-    GaussianCollapser,
-    GaussianColumnTransformer,
-    GaussianDenoiser,
-    GaussianDiscriminant,
-    GaussianImputer,
-    GaussianScaler,
-    GSUClassifier,
-    GSURegressor,
-    KernelMap,
-    ProbabilisticKernelFeatures,
-    ProbabilisticKernelSVC,
-    RemeasuredClassifier,
-    RemeasuredRegressor,
-    RobustSVC,
-    SubspaceProjector,
-)
 from uncertain._base.core import Core
 from uncertain._uncertain import parameter_names
 from uncertain.inspection import partial_dependence
@@ -79,48 +59,48 @@ EVERY_ESTIMATOR = list(dict.fromkeys(value for value in PUBLIC if issubclass(val
 ESTIMATORS = [kind for kind in EVERY_ESTIMATOR if kind is not CurveRegressor]
 
 VARIANTS: dict[type, list[dict[str, Any]]] = {
-    AdaptiveHuberRegressor: [{}, {"kernel": "linear", "max_refinements": 0, "threshold": 0.5}],
-    GSUClassifier: [{}, {"solver": "newton"}, {"solver": "lbfgs"}, {"kernel": "rbf"}],
-    GSURegressor: [{}, {"loss": "squared", "kernel": "rbf"}],
-    GaussianColumnTransformer: [{"transformers": [("scaled", StandardScaler(), [0, 1])]}],
-    GaussianCollapser: [{}, {"to": "diagonal"}],
-    GaussianDiscriminant: [{}, {"shared_covariance": False}],
-    GaussianScaler: [{}, {"spread": "total"}],
+    uncertain.AdaptiveHuberRegressor: [{}, {"kernel": "linear", "max_refinements": 0, "threshold": 0.5}],
+    uncertain.GSUClassifier: [{}, {"solver": "newton"}, {"solver": "lbfgs"}, {"kernel": "rbf"}],
+    uncertain.GSURegressor: [{}, {"loss": "squared", "kernel": "rbf"}],
+    uncertain.GaussianColumnTransformer: [{"transformers": [("scaled", StandardScaler(), [0, 1])]}],
+    uncertain.GaussianCollapser: [{}, {"to": "diagonal"}],
+    uncertain.GaussianDiscriminant: [{}, {"shared_covariance": False}],
+    uncertain.GaussianScaler: [{}, {"spread": "total"}],
     # Without a penalty nothing determines a law of more features than rows, or of classes that a plane
     # separates. Numbers must be counts or > 0, which those of some checks are not: see test_laws.py.
     GeneralizedLinearLaw: [{"alpha": 0.01}, {"alpha": 0.01, "family": "ordinal"}],
-    KernelMap: [{}, {"kernel": "quadratic", "max_rank": 2}],
-    ProbabilisticKernelFeatures: [{"n_components": 20}],
-    ProbabilisticKernelSVC: [{}, {"n_components": 20, "random_state": 0}],
+    uncertain.KernelMap: [{}, {"kernel": "quadratic", "max_rank": 2}],
+    uncertain.ProbabilisticKernelFeatures: [{"n_components": 20}],
+    uncertain.ProbabilisticKernelSVC: [{}, {"n_components": 20, "random_state": 0}],
     # Trees of scikit-learn do not take a weight of 2 for a row given twice; 300 of them are slow to check.
-    RemeasuredClassifier: [{"estimator": LogisticRegression()}],
-    RemeasuredRegressor: [{"estimator": Ridge()}],
-    RobustSVC: [
+    uncertain.RemeasuredClassifier: [{"estimator": LogisticRegression()}],
+    uncertain.RemeasuredRegressor: [{"estimator": Ridge()}],
+    uncertain.RobustSVC: [
         {},
         *({"method": method} for method in ("tsvc", "ausvc", "mpsvc", "psvm")),
         {"kernel": "rbf"},
     ],
-    SubspaceProjector: [{}, {"variance": 0.5, "project": "both"}],
+    uncertain.SubspaceProjector: [{}, {"variance": 0.5, "project": "both"}],
 }
 """Parameters to check an estimator with, beside its defaults alone."""
 
 
-class DenoisedMeans(GaussianDenoiser):
+class DenoisedMeans(uncertain.GaussianDenoiser):
     """A denoiser that answers with an array, for the checks that compare one."""
 
     def transform(self, X: Any) -> Any:
         return super().transform(X).means.copy()
 
 
-class ImputedMeans(GaussianImputer):
+class ImputedMeans(uncertain.GaussianImputer):
     """An imputer that answers with an array, for the checks that compare one."""
 
     def transform(self, X: Any) -> Any:
         return super().transform(X).means.copy()
 
 
-IN_PLACE_OF = {GaussianDenoiser: DenoisedMeans, GaussianImputer: ImputedMeans}
-OF_TABLES = (AsGaussians, GaussianColumnTransformer)
+IN_PLACE_OF = {uncertain.GaussianDenoiser: DenoisedMeans, uncertain.GaussianImputer: ImputedMeans}
+OF_TABLES = (uncertain.AsGaussians, uncertain.GaussianColumnTransformer)
 """What reads columns of a table, which no check of scikit-learn brings; see test_tables.py and
 test_preprocessing.py."""
 
@@ -145,7 +125,7 @@ def test_estimator_check(estimator: Any, check: Any) -> None:
 def test_what_creates_uncertainty_answers_with_gaussians(kind: type) -> None:
     x = np.random.default_rng(0).normal(size=(20, 2))
     estimator = kind(**VARIANTS.get(kind, [{}])[0])
-    assert isinstance(estimator.fit(x).transform(x), GaussianArray)
+    assert isinstance(estimator.fit(x).transform(x), uncertain.GaussianArray)
 
 
 def test_every_estimator_is_public() -> None:
@@ -162,17 +142,17 @@ def test_every_estimator_is_public() -> None:
 
 STOCHASTIC = {"averaging", "batch_size", "projection", "step_offset"}
 OF_CORE: dict[type, set[str]] = {
-    AdaptiveHuberRegressor: {"normalized", "probability"},
-    GSURegressor: STOCHASTIC,
-    GaussianDiscriminant: {"max_components"},
+    uncertain.AdaptiveHuberRegressor: {"normalized", "probability"},
+    uncertain.GSURegressor: STOCHASTIC,
+    uncertain.GaussianDiscriminant: {"max_components"},
     GeneralizedLinearLaw: {"profile"},
     uncertain.GaussianMixtureRegressor: {"profile"},
-    ProbabilisticKernelSVC: STOCHASTIC,
-    RobustSVC: STOCHASTIC,
+    uncertain.ProbabilisticKernelSVC: STOCHASTIC,
+    uncertain.RobustSVC: STOCHASTIC,
     uncertain.AdaptiveHuberClassifier: {"normalized"},
 }
 """Parameters that the core has and the estimator does not offer, beside ``seed`` and ``folds``."""
-OTHER_DEFAULTS = {(KernelMap, "max_rank"), (GeneralizedLinearLaw, "tol")}
+OTHER_DEFAULTS = {(uncertain.KernelMap, "max_rank"), (GeneralizedLinearLaw, "tol")}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if issubclass(kind, Core) and kind._kinds])
@@ -180,10 +160,13 @@ def test_names_and_defaults_are_those_of_the_core(kind: Any, monkeypatch: pytest
     own = set(kind().get_params())
     for name in kind._kinds:
         assert set(parameter_names(name)) - own - {"seed", "folds"} <= OF_CORE.get(kind, set())
-    if kind in (RemeasuredClassifier, RemeasuredRegressor):  # whose learner the core does not fit
+    if kind in (
+        uncertain.RemeasuredClassifier,
+        uncertain.RemeasuredRegressor,
+    ):  # whose learner the core does not fit
         return
     x = np.random.default_rng(0).normal(size=(60, 2))
-    X, y = GaussianArray(x, std=0.3), (x[:, 0] + np.sin(9 * x[:, 1]) > 0).astype(int)
+    X, y = uncertain.GaussianArray(x, std=0.3), (x[:, 0] + np.sin(9 * x[:, 1]) > 0).astype(int)
     fitted = json.loads(kind().fit(X, y)._model.parameters)
     monkeypatch.setattr(kind, "_core_parameters", lambda self: {})
     defaults = json.loads(kind().fit(X, y)._model.parameters)
@@ -198,26 +181,26 @@ N = 96
 RNG = np.random.default_rng(0)
 Y, THREE = np.arange(N) % 2, np.arange(N) % 3
 MEANS, STD = RNG.normal(size=(N, 2)) + Y[:, None], RNG.uniform(0.1, 1.0, (N, 2))
-X = GaussianArray(MEANS, std=STD, feature_names=["flux", "color"])
+X = uncertain.GaussianArray(MEANS, std=STD, feature_names=["flux", "color"])
 NUMBERS = MEANS @ [1.0, 2.0] + 0.1 * RNG.normal(size=N)
 TWO = np.stack([NUMBERS, -NUMBERS], axis=1)
 GRID = {"gsuclassifier__alpha": [1e-2, 1e-1]}
 
 
-def one() -> GSUClassifier:
-    return GSUClassifier(random_state=0)
+def one() -> uncertain.GSUClassifier:
+    return uncertain.GSUClassifier(random_state=0)
 
 
 def chain() -> Any:
-    return make_pipeline(GaussianScaler(), one())
+    return make_pipeline(uncertain.GaussianScaler(), one())
 
 
 def pair() -> list[tuple[str, Any]]:
-    return [("gsu", one()), ("discriminant", GaussianDiscriminant())]
+    return [("gsu", one()), ("discriminant", uncertain.GaussianDiscriminant())]
 
 
-def proba() -> GSUClassifier:
-    return GSUClassifier(probability=True, random_state=0).fit(X, Y)
+def proba() -> uncertain.GSUClassifier:
+    return uncertain.GSUClassifier(probability=True, random_state=0).fit(X, Y)
 
 
 def right(model: Any) -> None:
@@ -231,12 +214,12 @@ def chosen(search: Any) -> None:
 
 def sliced(parts: Any) -> None:
     kept = parts[0]
-    assert isinstance(kept, GaussianArray) and kept.feature_names == X.feature_names
+    assert isinstance(kept, uncertain.GaussianArray) and kept.feature_names == X.feature_names
 
 
 def with_memory() -> None:
     with TemporaryDirectory() as folder:
-        right(make_pipeline(GaussianScaler(), one(), memory=folder))
+        right(make_pipeline(uncertain.GaussianScaler(), one(), memory=folder))
 
 
 WORKS: dict[str, Callable[[], Any]] = {
@@ -270,9 +253,11 @@ WORKS: dict[str, Callable[[], Any]] = {
     "MultiOutputClassifier": lambda: (
         mou.MultiOutputClassifier(one()).fit(X, np.stack([Y, 1 - Y], 1)).predict(X)
     ),
-    "MultiOutputRegressor": lambda: mou.MultiOutputRegressor(GSURegressor()).fit(X, TWO).predict(X),
+    "MultiOutputRegressor": lambda: mou.MultiOutputRegressor(uncertain.GSURegressor()).fit(X, TWO).predict(X),
     "TransformedTargetRegressor": lambda: (
-        com.TransformedTargetRegressor(GSURegressor(), func=np.exp, inverse_func=np.log, check_inverse=False)
+        com.TransformedTargetRegressor(
+            uncertain.GSURegressor(), func=np.exp, inverse_func=np.log, check_inverse=False
+        )
         .fit(X, 0.01 * NUMBERS)
         .score(X, 0.01 * NUMBERS)
     ),
@@ -284,7 +269,7 @@ WORKS: dict[str, Callable[[], Any]] = {
     "ConfusionMatrixDisplay": lambda: met.ConfusionMatrixDisplay.from_estimator(proba(), X, Y),
     "CalibrationDisplay": lambda: cal.CalibrationDisplay.from_estimator(proba(), X, Y),
     "PredictionErrorDisplay": lambda: met.PredictionErrorDisplay.from_estimator(
-        GSURegressor().fit(X, NUMBERS), X, NUMBERS
+        uncertain.GSURegressor().fit(X, NUMBERS), X, NUMBERS
     ),
 }
 
@@ -303,14 +288,16 @@ RAISES: dict[str, Callable[[], Any]] = {
         X, Y
     ),
     "OneVsOneClassifier": lambda: mcl.OneVsOneClassifier(one()).fit(X, THREE),
-    "RegressorChain": lambda: mou.RegressorChain(GSURegressor()).fit(X, TWO),
+    "RegressorChain": lambda: mou.RegressorChain(uncertain.GSURegressor()).fit(X, TWO),
     "SelfTrainingClassifier": lambda: sem.SelfTrainingClassifier(proba()).fit(X, np.where(THREE, Y, -1)),
     "StandardScaler": lambda: pre.StandardScaler().fit(X),
     "PCA": lambda: dec.PCA().fit(X),
     "FeatureUnion": lambda: pip.FeatureUnion(
-        [("a", GaussianScaler()), ("b", GaussianScaler())]
+        [("a", uncertain.GaussianScaler()), ("b", uncertain.GaussianScaler())]
     ).fit_transform(X),
-    "ColumnTransformer": lambda: com.ColumnTransformer([("a", GaussianScaler(), [0])]).fit_transform(X),
+    "ColumnTransformer": lambda: com.ColumnTransformer(
+        [("a", uncertain.GaussianScaler(), [0])]
+    ).fit_transform(X),
 }
 
 
@@ -348,8 +335,8 @@ def test_on_tables_they_cut_rows_and_move_single_columns(library: str) -> None:
     frames = pytest.importorskip(library)
     columns = {"flux": MEANS[:, 0], "flux_err": STD[:, 0], "color": MEANS[:, 1], "color_err": STD[:, 1]}
     table = frames.DataFrame(columns)
-    reading = AsGaussians(features=["flux", "color"], std="{}_err")
-    model = make_pipeline(reading, GaussianScaler(), one())
+    reading = uncertain.AsGaussians(features=["flux", "color"], std="{}_err")
+    model = make_pipeline(reading, uncertain.GaussianScaler(), one())
     assert ms.cross_val_score(model, table, Y).mean() > 0.6
     chosen_on = ms.GridSearchCV(model, GRID).fit(table, Y)
     assert chosen_on.best_estimator_.score(table, Y) > 0.6

@@ -31,18 +31,10 @@ N, D = 9, 2
 def columns(rng: np.random.Generator) -> dict[str, Any]:
     x, std = rng.normal(size=(N, D)), rng.uniform(0.1, 2, size=(N, D))
     return {
-        "mean": x,
-        "cov": random_covariances(rng, N, D),
-        "std": std,
-        "factor": rng.normal(size=(N, D, 1)),
-        "one": rng.uniform(0.1, 2, size=N),
-        "a": x[:, 0],
-        "b": x[:, 1],
-        "a_err": std[:, 0],
-        "b_err": std[:, 1],
-        "b_a_corr": rng.uniform(-1, 1, size=N),
-        "label": np.asarray(["x", "y", "z"] * 3),
-    }
+        "mean": x, "cov": random_covariances(rng, N, D), "std": std, "factor": rng.normal(size=(N, D, 1)),
+        "one": rng.uniform(0.1, 2, size=N), "a": x[:, 0], "b": x[:, 1], "a_err": std[:, 0],
+        "b_err": std[:, 1], "b_a_corr": rng.uniform(-1, 1, size=N), "label": np.asarray(["x", "y", "z"] * 3),
+    }  # fmt: skip
 
 
 def expected(columns: dict[str, Any]) -> dict[str, tuple[dict[str, Any], str, np.ndarray]]:

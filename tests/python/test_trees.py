@@ -23,7 +23,6 @@ import uncertain
 from uncertain import GaussianArray, Incomplete, RemeasuredClassifier, RemeasuredRegressor
 from uncertain._trees import number_of_trees as counting
 from uncertain._trees.number_of_trees import Curve
-from uncertain.cli import main
 from uncertain.exceptions import ModelFileError, ParameterError, UncertainError
 
 CLASSIFIER, REGRESSOR = HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -133,17 +132,6 @@ def test_models_of_tables(target: str, tmp_path: Path) -> None:
         rows = model.pipeline_[:-1].transform(data)
         refitted = clone(step).fit(rows, data[target].to_numpy())
         np.testing.assert_array_equal(refitted.predict(rows), own.predict(rows))
-
-
-def test_the_command_line_reads_it(tmp_path: Path) -> None:
-    data = gappy(60).drop("value").filter(pl.col("label") != "c")
-    data.write_csv(tmp_path / "t.csv")
-    model = uncertain.fit(data, "label", method="remeasured", n_copies=2, on_missing="impute")
-    model.save(tmp_path / "m")
-    with pytest.raises(SystemExit) as end:
-        main(["predict", str(tmp_path / "m"), str(tmp_path / "t.csv"), "-o", str(tmp_path / "p.csv")])
-    assert end.value.code == 0
-    assert pl.read_csv(tmp_path / "p.csv").to_series(0).to_list() == model.predict(data).to_list()
 
 
 def test_a_given_learner_comes_back_with_its_parameters(tmp_path: Path) -> None:

@@ -246,15 +246,8 @@ def test_files_keep_units_for_the_command_line(table_of_table_units: QTable, tmp
     table_of_table_units.write(tmp_path / "train.fits")
     in_other_units(table_of_table_units).write(tmp_path / "new.fits")
     arguments = [
-        "fit",
-        tmp_path / "train.fits",
-        "--method",
-        "gsu",
-        "-t",
-        "kind",
-        "-o",
-        tmp_path / "m.safetensors",
-    ]
+        "fit", tmp_path / "train.fits", "--method", "gsu", "-t", "kind", "-o", tmp_path / "m.safetensors",
+    ]  # fmt: skip
     assert CliRunner().invoke(main, list(map(str, arguments))).exit_code == 0
     for name in ("train", "new"):
         paths = [tmp_path / "m.safetensors", tmp_path / f"{name}.fits", "-o", tmp_path / f"{name}.csv"]
