@@ -143,7 +143,7 @@ fn subtract<const FMA: bool>(a: &Lanes, b: &Lanes, sum: Lanes) -> Lanes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::under_miri::up_to;
+    use crate::tests::under_miri::up_to;
 
     #[test]
     fn matrices_together_are_judged_as_each_of_them() {

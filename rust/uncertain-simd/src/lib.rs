@@ -31,8 +31,6 @@ pub mod pairs;
 mod prefetch;
 mod rank_update;
 pub mod roots;
-#[cfg(test)]
-mod same_bits;
 mod scale;
 pub mod smo;
 pub mod spread;
@@ -41,9 +39,9 @@ mod stored;
 #[allow(dead_code)]
 #[path = "../../uncertain/src/testing.rs"]
 mod testing;
-mod triangle;
 #[cfg(test)]
-mod under_miri;
+mod tests;
+mod triangle;
 mod vector;
 mod vectors;
 mod waves;

@@ -232,7 +232,7 @@ pub fn cdf(u: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::under_miri::one_of;
+    use crate::tests::under_miri::one_of;
 
     fn one(d: f64, s: f64) -> (f64, f64, f64, f64) {
         let mut out = HingeParts::default();

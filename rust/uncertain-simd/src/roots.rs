@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::dispatch::Level;
     use crate::testing::Numbers;
-    use crate::under_miri::{one_of, up_to};
+    use crate::tests::under_miri::{one_of, up_to};
     use crate::vector::run_on;
 
     /// F F' of d x rank, times `scale`: a packed triangle.

@@ -123,7 +123,7 @@ fn horner<const FMA: bool>(c: &[f64; 7], z: &Lanes) -> Lanes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::under_miri::one_of;
+    use crate::tests::under_miri::one_of;
     use proptest::prelude::*;
 
     fn check(x: &[f64], damping: Option<&[f64]>, scale: f64) {

@@ -68,7 +68,7 @@ pub(super) fn log_product<const FMA: bool>(factors: &[Pack]) -> Lanes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::under_miri::one_of;
+    use crate::tests::under_miri::one_of;
 
     #[test]
     fn logarithms() {

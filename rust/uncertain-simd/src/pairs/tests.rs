@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::dispatch::Level;
-use crate::under_miri::{one_of, up_to};
+use crate::tests::under_miri::{one_of, up_to};
 
 /// Numbers in (-1/2, 1/2).
 struct Numbers(u64);

@@ -201,7 +201,7 @@ unsafe impl<const FMA: bool> Vector for Pairs<FMA> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::under_miri::one_of;
+    use crate::tests::under_miri::one_of;
 
     /// A function of registers, on eight numbers.
     struct Map<'a, F>(&'a [f64; 8], F);

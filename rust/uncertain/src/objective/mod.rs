@@ -39,8 +39,6 @@ mod check;
 mod hessian;
 mod interior;
 mod local;
-#[cfg(test)]
-pub(crate) mod partitioned;
 mod pass;
 mod problem;
 mod reflection;
@@ -231,4 +229,4 @@ impl RowSums for LocalRows<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,6 +1,7 @@
+pub(crate) mod partitioned;
+
 use std::sync::Arc;
 
-use super::partitioned::PartitionedRows;
 use super::*;
 use crate::data::GaussianArray;
 use crate::data::covariance::{Diagonal, Full, Isotropic, Layout, LowRank, Shared};
@@ -8,6 +9,7 @@ use crate::data::{Covariances, Rows, Unit, Weights};
 use crate::loss::{ExpectedHinge, Hinge, Smoothness, WorstCaseHinge};
 use crate::parallel;
 use crate::testing::Numbers;
+use partitioned::PartitionedRows;
 
 /// Rows of every kind, in two pieces, with +-1 targets that the means half explain.
 fn every_kind(n: usize, d: usize) -> Vec<(GaussianArray, Vec<f64>)> {

@@ -178,5 +178,3 @@ fn assess<R: RowSums>(objective: &LinearObjective<'_, R>, x: &[f64], control: &C
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod zoo;

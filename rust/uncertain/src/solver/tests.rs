@@ -1,3 +1,5 @@
+mod zoo;
+
 use std::ops::Range;
 
 use strum::VariantArray;
@@ -6,7 +8,7 @@ use super::*;
 use crate::data::covariance::Diagonal;
 use crate::data::{Covariances, GaussianArray, Names, Rows, Unit, Weights, Workspace};
 use crate::loss::{BestCaseHinge, ExpectedHinge, Hinge, Loss, WorstCaseHinge};
-use crate::objective::partitioned::PartitionedRows;
+use crate::objective::tests::partitioned::PartitionedRows;
 use crate::testing::Numbers;
 
 /// The solvers that stop on the certified gap: all but one.

@@ -1,10 +1,10 @@
 //! Rows in pieces, as if they were in several files or on several machines; for tests.
 
-use super::{LinearObjective, LocalRows, Problem};
 use crate::control::Control;
 use crate::data::{GaussianArray, Weights};
 use crate::error::Result;
 use crate::loss::Loss;
+use crate::objective::{LinearObjective, LocalRows, Problem};
 use crate::sums::{Request, RowSums};
 
 /// A problem's rows in pieces of nearly equal size, each with separate data and loss.

@@ -4,7 +4,7 @@
 //! over to, and is stopped after [`SECONDS`] of processor time, which does not depend on what else a machine is doing.
 //!
 //! ```text
-//! ZOO_KINDS=diagonal,full ZOO_ROWS=300,3000 cargo test --release -p uncertain-learn --lib solver::zoo -- --ignored --nocapture
+//! ZOO_KINDS=diagonal,full ZOO_ROWS=300,3000 cargo test --release -p uncertain-learn --lib solver::tests::zoo -- --ignored --nocapture
 //! ```
 
 #![allow(clippy::print_stdout)]
@@ -12,11 +12,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::*;
 use crate::data::{Covariances, GaussianArray, Names, Rows};
 use crate::loss::{
     ExpectedEpsilonInsensitive, ExpectedHinge, ExpectedHuber, ExpectedSquared, Hinge, Loss, WorstCaseHinge,
 };
+use crate::solver::*;
 use crate::testing::Numbers;
 
 /// Processor time after which a method is stopped.

@@ -12,7 +12,7 @@ use crate::mixture::{Component, Densities, Noise, Scatter, Shape, Sums, Workspac
 use crate::normal::{HingeParts, cdf, expected_hinge, pdf};
 use crate::spread::PairTerms;
 use crate::testing::Numbers;
-use crate::under_miri::{one_of, up_to};
+use crate::tests::under_miri::{one_of, up_to};
 use crate::{LANES, Layout, Pack, Power, Stored, smo};
 
 /// Results by the name of the kernel and the sizes.
