@@ -198,9 +198,13 @@ impl<'a, S: Supervision, D: TakeRows> Present<'a, S, D> {
         })
     }
 
-    /// How many rows there were, with those that do not count.
-    pub(crate) fn all_rows(&self) -> usize {
-        self.count
+    /// The groups of these rows, from those of all.
+    pub(crate) fn groups(&self, groups: Option<&[u32]>) -> Result<Option<Vec<u32>>> {
+        let Some(groups) = groups else { return Ok(None) };
+        if groups.len() != self.count {
+            return Err(Error::shape("groups", format!("{}, one per row", self.count), groups.len()));
+        }
+        Ok(Some(self.kept.as_ref().map_or_else(|| groups.to_vec(), |kept| kept.iter().map(|&i| groups[i]).collect())))
     }
 
     /// The number of a row among all rows.

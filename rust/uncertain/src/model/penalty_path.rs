@@ -3,8 +3,14 @@
 //! Every fold is fitted with every penalty, the strongest first, each fit starting from the one before where the
 //! method takes a start; [`PenaltyPath`](crate::state::PenaltyPath) says which one to take.
 
+use ndarray::Array2;
+
+use crate::control::Control;
+use crate::data::Weights;
 use crate::error::{Error, Result};
 use crate::model::group_folds;
+use crate::parallel;
+use crate::state::PenaltyPath;
 
 /// Folds of the cross-validation, fewer where classes or groups are fewer.
 pub(crate) const FOLDS: usize = 5;
@@ -13,8 +19,39 @@ pub(crate) const SEED: u64 = 0;
 /// Certified gap of the fits of the path at least: what held-out rows tell apart is coarser by far.
 pub(crate) const TOL: f64 = 1e-4;
 
+/// Held-out losses of the n rows of a regression along `penalties`: `losses` fits the rows that a fold keeps with each of
+/// these, and says the losses of those that it holds out.
+pub(crate) fn regression_path(
+    (n, groups, weights): (usize, Option<&[u32]>, Option<&Weights>),
+    penalties: &[f64],
+    control: &Control,
+    losses: impl Fn(&[usize], &[usize], &Control) -> Result<Vec<Vec<f64>>> + Sync,
+) -> Result<PenaltyPath> {
+    check_penalties(penalties)?;
+    let folds = deal_folds(n, groups)?;
+    let count = folds.iter().max().map_or(0, |last| *last + 1);
+    let of_fold = |fold: u32| {
+        let (held, kept): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| folds[i] == fold);
+        let control = control.with_task(format!("path, fold {} of {count}", fold + 1));
+        let losses = losses(&kept, &held, &control)?;
+        Ok((held, losses))
+    };
+    let of_folds =
+        parallel::map_fine(count as usize, |part| part.map(|fold| of_fold(fold as u32)).collect::<Result<Vec<_>>>())?;
+    let mut table = Array2::zeros((penalties.len(), n));
+    for (held, losses) in of_folds.into_iter().flatten() {
+        for (k, losses) in losses.iter().enumerate() {
+            held.iter().zip(losses).for_each(|(&i, loss)| table[[k, i]] = *loss);
+        }
+    }
+    if table.iter().any(|loss: &f64| !loss.is_finite()) {
+        return Err(Error::Data("held-out losses overflow; divide the targets by a constant".into()));
+    }
+    PenaltyPath::new(&table, &folds, weights)
+}
+
 /// The fold of every row of a regression; whole groups.
-pub(crate) fn deal_folds(n: usize, groups: Option<&[u32]>) -> Result<Vec<u32>> {
+fn deal_folds(n: usize, groups: Option<&[u32]>) -> Result<Vec<u32>> {
     let alone: Vec<u32>;
     let groups = match groups {
         Some(groups) => groups,

@@ -1,16 +1,14 @@
 //! Cross-validation along a path of C: the loss outside the tube, which the fit minimises, on held-out rows.
 
-use ndarray::Array2;
-
 use super::fit::middle;
 use super::{Params, ValidParams};
 use crate::control::Control;
 use crate::data::weights::Present;
 use crate::data::{MixtureArray, Targets};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::probabilistic_rbf::RbfOptions as Kernel;
 use crate::model::kernel_machine::{KernelSource, PathMachine};
-use crate::model::penalty_path::{TOL, check_penalties, deal_folds};
+use crate::model::penalty_path::{FOLDS, TOL, regression_path};
 use crate::parallel;
 use crate::solver::smo::{KernelRows, SmoOptions};
 use crate::state::PenaltyPath;
@@ -32,12 +30,7 @@ impl ValidParams {
         let data = data.into();
         targets.check_rows(data.n_rows())?;
         let present = Present::new(&data, targets)?;
-        if let Some(groups) = groups.filter(|groups| groups.len() != present.all_rows()) {
-            return Err(Error::shape("groups", format!("{}, one per row", present.all_rows()), groups.len()));
-        }
-        let number = |i| present.number(i);
-        let groups: Option<Vec<u32>> =
-            groups.map(|groups| (0..present.known.len()).map(|i| groups[number(i)]).collect());
+        let groups = present.groups(groups)?;
         let Params { sigma, coupling, options, .. } = self.0;
         parallel::install(control.threads(), || {
             let data = &present.data;
@@ -59,37 +52,21 @@ impl ValidParams {
         options: SmoOptions,
         control: &Control,
     ) -> Result<PenaltyPath> {
-        check_penalties(cs)?;
-        let n = targets.len();
-        let folds = deal_folds(n, groups)?;
-        let count = folds.iter().max().map_or(0, |last| *last + 1);
-        let at_once = parallel::default_threads().clamp(1, count as usize);
+        let at_once = parallel::default_threads().clamp(1, FOLDS);
         let options = SmoOptions { tol: options.tol.max(TOL), cache_size: options.cache_size / at_once, ..options };
-        let run_fold = |fold: u32| {
-            let (held, rows): (Vec<u32>, Vec<u32>) = (0..n as u32).partition(|&i| folds[i as usize] == fold);
-            let mut own: Vec<f64> = rows.iter().map(|&i| targets.values()[i as usize]).collect();
+        let (all, epsilon) = (targets.values(), self.0.epsilon);
+        let of_fold = |kept: &[usize], held: &[usize], control: &Control| {
+            let numbers = |rows: &[usize]| rows.iter().map(|&i| i as u32).collect::<Vec<u32>>();
+            let mut own: Vec<f64> = kept.iter().map(|&i| all[i]).collect();
             let center = middle(&own);
             own.iter_mut().for_each(|t| *t -= center);
-            let upper: Vec<f64> = rows.iter().map(|&i| targets.weight(i as usize)).collect();
+            let upper: Vec<f64> = kept.iter().map(|&i| targets.weight(i)).collect();
             let lower: Vec<f64> = upper.iter().map(|c| -c).collect();
-            let control = control.with_task(format!("path, fold {} of {count}", fold + 1));
-            let epsilon = self.0.epsilon;
-            let machine = PathMachine { rows: &rows, targets: &own, epsilon, lower: &lower, upper: &upper };
-            let scores = machine.scores_along(kernel, cs, &held, &options, &control)?;
-            Ok((held, scores, center))
+            let machine = PathMachine { rows: &numbers(kept), targets: &own, epsilon, lower: &lower, upper: &upper };
+            let scores = machine.scores_along(kernel, cs, &numbers(held), &options, control)?;
+            let loss = |(&i, score): (&usize, &f64)| ((all[i] - score - center).abs() - epsilon).max(0.0);
+            Ok(scores.iter().map(|scores| held.iter().zip(scores).map(loss).collect()).collect())
         };
-        let parts = parallel::map_fine(count as usize, |part| {
-            part.map(|fold| run_fold(fold as u32)).collect::<Result<Vec<_>>>()
-        })?;
-        let mut losses = Array2::zeros((cs.len(), n));
-        for (held, scores, center) in parts.into_iter().flatten() {
-            for (k, scores) in scores.iter().enumerate() {
-                for (&i, score) in held.iter().zip(scores) {
-                    let residual = targets.values()[i as usize] - score - center;
-                    losses[[k, i as usize]] = (residual.abs() - self.0.epsilon).max(0.0);
-                }
-            }
-        }
-        PenaltyPath::new(&losses, &folds, targets.weights())
+        regression_path((targets.len(), groups, targets.weights()), cs, control, of_fold)
     }
 }
