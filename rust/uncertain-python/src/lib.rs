@@ -48,7 +48,6 @@ mod _uncertain {
     #[pymodule_export]
     use super::kernels::{median_pair_distance, probabilistic_rbf};
     #[pymodule_export]
-    #[pymodule_export]
     use super::losses::expected_hinge;
     #[pymodule_export]
     use super::mixtures::Mixtures;

@@ -161,6 +161,49 @@ pub(crate) fn inverse_lower(l: &[f64], d: usize) -> Vec<f64> {
     out
 }
 
+/// A symmetric positive definite matrix A = L L' (d x d), by its factor.
+#[derive(Debug, Clone)]
+pub(crate) struct Spd {
+    l: Vec<f64>,
+    d: usize,
+}
+
+impl Spd {
+    /// From A, of which the lower triangle is read; `None` where that is not positive definite, or not finite.
+    pub(crate) fn new(mut a: Vec<f64>, d: usize) -> Option<Self> {
+        let finite = (0..d).all(|i| a[i * d..=i * d + i].iter().all(|x| x.is_finite()));
+        (finite && (d == 0 || cholesky(&mut a, d))).then_some(Self { l: a, d })
+    }
+
+    /// L; above its diagonal is what was there.
+    pub(crate) fn root(&self) -> &[f64] {
+        &self.l
+    }
+
+    /// log |A| / 2.
+    pub(crate) fn log_root(&self) -> f64 {
+        (0..self.d).map(|i| self.l[i * self.d + i].ln()).sum()
+    }
+
+    /// A^{-1} b.
+    pub(crate) fn solve(&self, mut b: Vec<f64>) -> Vec<f64> {
+        cholesky_solve(&self.l, self.d, &mut b);
+        b
+    }
+
+    /// L^{-1}.
+    pub(crate) fn inverse_root(&self) -> Vec<f64> {
+        inverse_lower(&self.l, self.d)
+    }
+
+    /// A^{-1}.
+    pub(crate) fn inverse(&self) -> Vec<f64> {
+        let (d, root) = (self.d, self.inverse_root());
+        let element = |a: usize, b: usize| (a.max(b)..d).map(|c| root[c * d + a] * root[c * d + b]).sum();
+        (0..d * d).map(|at| element(at / d, at % d)).collect()
+    }
+}
+
 /// `x_i` with `L x_i = b_i` in place of every b_i, the rows of a k x d matrix; L is lower triangular.
 pub(crate) fn solve_lower_rows(l: &[f64], d: usize, b: &mut [f64]) {
     let rows = b.len() / d;

@@ -300,7 +300,7 @@ impl Observed<'_> {
         self.data.covariances().variances(row, &mut variances);
         for j in (0..d).filter(|&j| variances[j] == 0.0 && !self.is_missing(row, j)) {
             mean[j] = self.data.means().at(row, j);
-            (0..d).for_each(|i| covariance[packed_index(i.max(j), i.min(j))] = 0.0);
+            (0..d).for_each(|i| covariance[packed_index(i, j)] = 0.0);
         }
         (0..d).for_each(|j| covariance[packed_index(j, j)] = covariance[packed_index(j, j)].max(0.0));
         Ok(total)

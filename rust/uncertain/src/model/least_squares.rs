@@ -7,7 +7,7 @@
 
 use crate::data::covariance::{packed_index, packed_len};
 use crate::error::Result;
-use crate::linalg::{add_outer, cholesky, cholesky_solve};
+use crate::linalg::{Spd, add_outer};
 use crate::parallel;
 use crate::parallel::added;
 
@@ -43,17 +43,14 @@ impl LeastSquares {
             sums
         })?;
         let sums = added(parts);
-        let g = |a: usize, b: usize| sums[packed_index(a.max(b), a.min(b))];
+        let g = |a: usize, b: usize| sums[packed_index(a, b)];
         let (p, total) = (d + 1, g(0, 0));
         let rows = total * total / sums[len];
         let unit: Vec<f64> = (0..p).map(|a| g(a, a).sqrt()).collect();
-        let mut l: Vec<f64> = (0..p * p).map(|at| g(at / p, at % p) / unit[at / p] / unit[at % p]).collect();
-        if !(rows > p as f64) || !l.iter().all(|x| x.is_finite()) || !cholesky(&mut l, p) {
-            return Ok(None);
-        }
+        let scaled = (0..p * p).map(|at| g(at / p, at % p) / unit[at / p] / unit[at % p]).collect();
+        let Some(scaled) = Spd::new(scaled, p).filter(|_| rows > p as f64) else { return Ok(None) };
         let solve = |right: &dyn Fn(usize) -> f64| -> Vec<f64> {
-            let mut x: Vec<f64> = (0..p).map(|a| right(a) / unit[a]).collect();
-            cholesky_solve(&l, p, &mut x);
+            let x = scaled.solve((0..p).map(|a| right(a) / unit[a]).collect());
             x.iter().zip(&unit).map(|(x, unit)| x / unit).collect()
         };
         let mut values = solve(&|a| g(a, p));

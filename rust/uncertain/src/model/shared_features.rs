@@ -16,11 +16,11 @@
 //! Source: G. K. Robinson, That BLUP is a good thing: the estimation of random effects, Statistical Science 6, 1991, doi
 //! 10.1214/ss/1177011926.
 
-use crate::data::covariance::packed_len;
+use crate::data::covariance::{packed_index, packed_len, unpack};
 use crate::data::{GaussianArray, Incomplete};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
-use crate::linalg::{Eigh, add_outer, cholesky, cholesky_solve, inverse_lower};
+use crate::linalg::{Eigh, Spd, add_outer, dot};
 use crate::parallel;
 use crate::parallel::added;
 use crate::rows::Rows;
@@ -130,17 +130,12 @@ impl<'a> FeatureModes<'a> {
 
     fn round(&self, mixture: &Mixture, beta: &[f64]) -> Result<Round> {
         let (n, d, k) = (self.rows.n_rows(), mixture.n_features(), self.k);
-        let t = |a: usize, b: usize| mixture.covariance(0)[crate::data::covariance::packed_index(a.max(b), a.min(b))];
+        let t = mixture.covariance(0);
         let inverse = |i: usize, triangle: &mut [f64]| -> Result<Vec<f64>> {
             self.rows.covariances().triangle(i, d, triangle);
-            let s = |a: usize, b: usize| triangle[crate::data::covariance::packed_index(a.max(b), a.min(b))];
-            let mut factor: Vec<f64> = (0..d * d).map(|at| t(at / d, at % d) + s(at / d, at % d)).collect();
-            if !cholesky(&mut factor, d) {
-                return Err(Error::Data(format!("row {i}: the covariance of its reading is singular")));
-            }
-            let half = inverse_lower(&factor, d);
-            let product = |a: usize, b: usize| (a.max(b)..d).map(|c| half[c * d + a] * half[c * d + b]).sum();
-            Ok((0..d * d).map(|at| product(at / d, at % d)).collect())
+            triangle.iter_mut().zip(t).for_each(|(s, t)| *s += t);
+            let singular = || Error::Data(format!("row {i}: the covariance of its reading is singular"));
+            Ok(Spd::new(unpack(triangle, d), d).ok_or_else(singular)?.inverse())
         };
         // A, A N, N'A N, A x, N'A x.
         let ends = [d * d, d * k, k * k, d, k];
@@ -160,48 +155,34 @@ impl<'a> FeatureModes<'a> {
             Ok(sums)
         })?;
         let sums = added(parts.into_iter().collect::<Result<_>>()?);
-        let (mut whole, sums) = (sums[..d * d].to_vec(), &sums[d * d..]);
+        let (whole, sums) = sums.split_at(d * d);
         let (crossed, sums) = sums.split_at(d * k);
         let (squares, sums) = sums.split_at(k * k);
         let (ax, nax) = sums.split_at(d);
         let singular =
             || Error::Data("modes of features: their sizes are beyond what a number can hold; scale them".into());
-        if !cholesky(&mut whole, d) {
-            return Err(singular());
-        }
-        let solved = |mut column: Vec<f64>| {
-            cholesky_solve(&whole, d, &mut column);
-            column
-        };
-        let centre = solved(ax.to_vec());
+        let whole = Spd::new(whole.to_vec(), d).ok_or_else(singular)?;
+        let centre = whole.solve(ax.to_vec());
         // Q by columns.
-        let q: Vec<Vec<f64>> = (0..k).map(|m| solved((0..d).map(|c| crossed[c * k + m]).collect())).collect();
+        let q: Vec<Vec<f64>> = (0..k).map(|m| whole.solve((0..d).map(|c| crossed[c * k + m]).collect())).collect();
         let precision = |a: usize, b: usize| {
             let less: f64 = (0..d).map(|c| crossed[c * k + a] * q[b][c]).sum();
             f64::from(u8::from(a == b)) + squares[a * k + b] - less
         };
-        let mut factor: Vec<f64> = (0..k * k).map(|at| precision((at / k).max(at % k), (at / k).min(at % k))).collect();
-        if !cholesky(&mut factor, k) {
-            return Err(singular());
-        }
-        let half = inverse_lower(&factor, k);
-        let mut root: Vec<f64> =
-            (0..k * k).map(|at| (0..k).map(|c| half[c * k + at / k] * half[c * k + at % k]).sum()).collect();
-        let mut mean: Vec<f64> =
-            (0..k).map(|m| nax[m] - (0..d).map(|c| crossed[c * k + m] * centre[c]).sum::<f64>()).collect();
-        cholesky_solve(&factor, k, &mut mean);
-        if !cholesky(&mut root, k) {
-            return Err(singular());
-        }
+        let precision = (0..k * k).map(|at| precision((at / k).max(at % k), (at / k).min(at % k))).collect();
+        let precision = Spd::new(precision, k).ok_or_else(singular)?;
+        let left = |m: usize| nax[m] - (0..d).map(|c| crossed[c * k + m] * centre[c]).sum::<f64>();
+        let mean = precision.solve((0..k).map(left).collect());
+        let mut root = Spd::new(precision.inverse(), k).ok_or_else(singular)?.root().to_vec();
         (0..k).for_each(|a| root[a * k + a + 1..(a + 1) * k].fill(0.0));
 
         // (M - beta'G) V^(1/2), with beta'T A = (A T beta)'.
-        let turned: Vec<f64> = (0..d).map(|a| (0..d).map(|b| t(a, b) * beta[b]).sum()).collect();
+        let turned: Vec<f64> = (0..d).map(|a| (0..d).map(|b| t[packed_index(a, b)] * beta[b]).sum()).collect();
         let mut triangle = vec![0.0; packed_len(d)];
         let (mut by, mut shift, mut means) = (vec![0.0; n * k], vec![0.0; n], vec![0.0; n * d]);
         for i in 0..n {
             let a = inverse(i, &mut triangle)?;
-            let gain: Vec<f64> = (0..d).map(|r| (0..d).map(|c| a[r * d + c] * turned[c]).sum()).collect();
+            let gain: Vec<f64> = a.chunks_exact(d).map(|row| dot(row, &turned)).collect();
             let (own, target) = (&self.of_features[i * d * k..(i + 1) * d * k], &self.of_targets[i * k..(i + 1) * k]);
             let moved = |m: usize| {
                 let of_row = |c: usize| gain[c] * (own[c * k + m] - q[m][c]) + beta[c] * q[m][c];
@@ -209,7 +190,7 @@ impl<'a> FeatureModes<'a> {
             };
             let whole: Vec<f64> = (0..k).map(moved).collect();
             (0..k).for_each(|m| by[i * k + m] = (m..k).map(|c| whole[c] * root[c * k + m]).sum());
-            shift[i] = -target.iter().zip(&mean).map(|(m, a)| m * a).sum::<f64>();
+            shift[i] = -dot(target, &mean);
             for (c, x) in self.rows.means().row(i).iter().enumerate() {
                 means[i * d + c] = x - (0..k).map(|m| own[c * k + m] * mean[m]).sum::<f64>();
             }
@@ -224,8 +205,7 @@ impl<'a> FeatureModes<'a> {
             .filter(|(value, _)| **value > least)
             .flat_map(|(_, vector)| vector.to_vec())
             .collect();
-        let along = |row: &[f64], v: &[f64]| row.iter().zip(v).map(|(x, v)| x * v).sum::<f64>();
-        let modes = by.chunks_exact(k).flat_map(|row| kept.chunks_exact(k).map(move |v| along(row, v))).collect();
+        let modes = by.chunks_exact(k).flat_map(|row| kept.chunks_exact(k).map(move |v| dot(row, v))).collect();
         let rows = GaussianArray::new(Rows::from_vec(means, d)?, self.rows.covariances().clone())?;
         Ok(Round { rows, shift, modes, k: kept.len() / k, mean, root, kept })
     }
@@ -257,7 +237,7 @@ impl Round {
                 .sum::<f64>()
         };
         Estimated {
-            modes: (0..k).map(|a| self.mean[a] + row(a).iter().zip(modes).map(|(t, x)| t * x).sum::<f64>()).collect(),
+            modes: (0..k).map(|a| self.mean[a] + dot(row(a), modes)).collect(),
             covariance: (0..k * k).map(|at| element(at / k, at % k)).collect(),
             with_law: (0..k * p).map(|at| (0..few).map(|m| row(at / p)[m] * with_law[m * p + at % p]).sum()).collect(),
         }

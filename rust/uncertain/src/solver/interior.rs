@@ -29,7 +29,7 @@ use super::trust_region::step;
 use super::{Options, Solution};
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::linalg;
+use crate::linalg::Spd;
 use crate::loss::{Dual, LossEval, Scores};
 use crate::objective::{LinearObjective, NewtonSystem, RowMotion, RowTerms};
 use crate::parallel::iter::*;
@@ -348,7 +348,7 @@ pub(super) fn minimize(
 pub(super) struct Factored {
     n: usize,
     matrix: Vec<f64>,
-    factor: Option<Vec<f64>>,
+    factor: Option<Spd>,
 }
 
 impl Factored {
@@ -358,8 +358,7 @@ impl Factored {
                 matrix[j * n + i] = matrix[i * n + j];
             }
         }
-        let mut factor = matrix.clone();
-        let factor = linalg::cholesky(&mut factor, n).then_some(factor);
+        let factor = Spd::new(matrix.clone(), n);
         Self { n, matrix, factor }
     }
 
@@ -367,8 +366,7 @@ impl Factored {
     pub(super) fn solve(&self, rhs: &[f64]) -> Result<Vec<f64>> {
         let (n, lower) = (self.n, &self.matrix);
         if let Some(factor) = &self.factor {
-            let mut p: Vec<f64> = rhs.iter().map(|r| -r).collect();
-            linalg::cholesky_solve(factor, n, &mut p);
+            let p = factor.solve(rhs.iter().map(|r| -r).collect());
             if p.iter().all(|p| p.is_finite()) {
                 return Ok(p);
             }

@@ -7,7 +7,7 @@
 
 use super::Status;
 use crate::error::Result;
-use crate::linalg::{cholesky, cholesky_solve, dot};
+use crate::linalg::{Spd, dot};
 
 /// First and second derivatives at a point.
 #[derive(Clone)]
@@ -141,11 +141,7 @@ fn step(derivatives: &Expansion, scale: &[f64], free: &[usize], lambda: f64) -> 
         let damping = if a == b { lambda } else { 0.0 };
         l[a * m + b] = derivatives.hessian[free[a] * p + free[b]] / unit[a] / unit[b] + damping;
     }
-    if !l.iter().all(|x| x.is_finite()) || (m > 0 && !cholesky(&mut l, m)) {
-        return None;
-    }
-    let mut s: Vec<f64> = (0..m).map(|a| -derivatives.gradient[free[a]] / unit[a]).collect();
-    cholesky_solve(&l, m, &mut s);
+    let s = Spd::new(l, m)?.solve((0..m).map(|a| -derivatives.gradient[free[a]] / unit[a]).collect());
     let mut out = vec![0.0; p];
     (0..m).for_each(|a| out[free[a]] = s[a] / unit[a]);
     out.iter().all(|x| x.is_finite()).then_some(out)

@@ -208,7 +208,7 @@ mod tests {
                 let i = rng.random_range(0..N);
                 let mut triangle = vec![0.0; packed_len(D)];
                 data.covariances().triangle(i, D, &mut triangle);
-                let element = |a: usize, b: usize| triangle[packed_index(a.max(b), a.min(b))];
+                let element = |a: usize, b: usize| triangle[packed_index(a, b)];
                 let image: Vec<f64> = (0..D).map(|a| (0..D).map(|b| element(a, b) * x[b]).sum()).collect();
                 let (m, v) =
                     (0..D).fold((x[D], 0.0), |(m, v), j| (m + data.means().at(i, j) * x[j], v + image[j] * x[j]));

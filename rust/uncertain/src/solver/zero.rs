@@ -23,7 +23,7 @@
 use super::{Best, Options};
 use crate::control::Control;
 use crate::error::Result;
-use crate::linalg;
+use crate::linalg::Spd;
 use crate::loss::{Dual, Smoothness, TargetKind};
 use crate::objective::{Derivatives, LinearObjective};
 use crate::simd::dot;
@@ -95,12 +95,9 @@ pub(super) fn certify<R: RowSums>(
             break;
         }
         let falls = best.objective < zero * (1.0 - ROUNDING);
-        let Some(mut factor) = e.hessian.take().filter(|_| !falls) else { break };
-        if !linalg::cholesky(&mut factor, d + 1) {
-            break;
-        }
-        let mut step: Vec<f64> = e.gradient.iter().map(|g| -g).collect();
-        linalg::cholesky_solve(&factor, d + 1, &mut step);
+        let Some(hessian) = e.hessian.take().filter(|_| !falls) else { break };
+        let Some(hessian) = Spd::new(hessian, d + 1) else { break };
+        let step = hessian.solve(e.gradient.iter().map(|g| -g).collect());
         let slope = dot(&e.gradient, &step);
         let mut t = 1.0;
         let mut better = None;

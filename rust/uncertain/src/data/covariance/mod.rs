@@ -42,8 +42,8 @@ pub use matrices::{ASYMMETRY, CLIP, NOISE};
 pub use shared::Shared;
 pub(crate) use storage::Storage;
 pub use storage::{Field, FieldShape};
-pub(crate) use triangle::unpack_into;
 pub use triangle::{packed_index, packed_len};
+pub(crate) use triangle::{unpack, unpack_into};
 pub use verbs::{BlockVerbs, Direction, Factor, Structure};
 pub use zero::Zero;
 

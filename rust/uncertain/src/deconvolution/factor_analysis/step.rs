@@ -5,7 +5,7 @@ use super::{FactorAnalysis, unusable};
 use crate::control::Control;
 use crate::deconvolution::Observed;
 use crate::error::Result;
-use crate::linalg::{cholesky, cholesky_solve, gemm};
+use crate::linalg::{Spd, gemm};
 use crate::parallel;
 
 impl FactorAnalysis {
@@ -64,16 +64,13 @@ impl FactorAnalysis {
         let (d, r) = (self.d(), self.rank());
         let (squares, rest) = sums.split_at(d);
         let (products, rest) = rest.split_at(d * (r + 1));
-        let mut root = rest[..(r + 1) * (r + 1)].to_vec();
-        let total = root[(r + 1) * (r + 1) - 1];
-        if !cholesky(&mut root, r + 1) {
-            return Err(unusable());
-        }
+        let of_y = &rest[..(r + 1) * (r + 1)];
+        let total = of_y[(r + 1) * (r + 1) - 1];
+        let of_y = Spd::new(of_y.to_vec(), r + 1).ok_or_else(unusable)?;
         let mut next = self.clone();
         for j in 0..d {
             let product = &products[j * (r + 1)..][..=r];
-            let mut slopes = product.to_vec();
-            cholesky_solve(&root, r + 1, &mut slopes);
+            let slopes = of_y.solve(product.to_vec());
             let explained: f64 = slopes.iter().zip(product).map(|(b, p)| b * p).sum();
             next.specific[j] = ((squares[j] - explained) / total).max(floor[j]);
             next.mean[j] += slopes[r];

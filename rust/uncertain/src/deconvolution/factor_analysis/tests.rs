@@ -35,7 +35,7 @@ fn dense(mixture: &Mixture, x: &[f64], variances: &[f64]) -> (f64, Vec<f64>, Vec
     let d = x.len();
     let seen: Vec<usize> = (0..d).filter(|&j| variances[j].is_finite()).collect();
     let k = seen.len();
-    let t = |i: usize, j: usize| mixture.covariance(0)[packed_index(i.max(j), i.min(j))];
+    let t = |i: usize, j: usize| mixture.covariance(0)[packed_index(i, j)];
     let mut m: Vec<f64> = vec![0.0; k * k];
     for (p, &i) in seen.iter().enumerate() {
         for (q, &j) in seen.iter().enumerate() {

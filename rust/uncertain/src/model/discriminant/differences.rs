@@ -11,10 +11,10 @@
 //! With one T for all, A = 0 and g does not depend on x: the differences are jointly Gaussian.
 
 use crate::data::Covariances;
-use crate::data::covariance::{packed_index, packed_len};
+use crate::data::covariance::{packed_index, packed_len, unpack_into};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, cholesky_solve, dot, gemm};
+use crate::linalg::{Spd, dot, gemm};
 
 /// The differences of these components to the first of them, on the features that are there.
 pub(super) struct Differences {
@@ -78,8 +78,8 @@ impl Differences {
             scratch.packed.clear();
             scratch.packed.resize(packed_len(d), 0.0);
             covariances.add_to(row, 1.0, d, &mut scratch.packed);
-            scratch.dense.clear();
-            scratch.dense.extend((0..d * d).map(|p| scratch.packed[packed_index(p / d, p % d)]));
+            scratch.dense.resize(d * d, 0.0);
+            unpack_into(&scratch.packed, d, &mut scratch.dense);
             scratch.product.resize(d * d, 0.0);
             for (k, a) in curvatures.iter().enumerate() {
                 let gradient = &mut gradients[k * d..(k + 1) * d];
@@ -114,15 +114,12 @@ impl Differences {
 /// T_oo^{-1} of a component, d x d with zeros for what is missing.
 fn precision(mixture: &Mixture, component: usize, known: &[usize]) -> Result<Vec<f64>> {
     let (d, m, t) = (mixture.n_features(), known.len(), mixture.covariance(component));
-    let mut l: Vec<f64> = known.iter().flat_map(|&i| known.iter().map(move |&j| t[packed_index(i, j)])).collect();
-    if !cholesky(&mut l, m) {
-        return Err(Error::Data(format!("component {component}: its covariance matrix is not positive definite")));
-    }
-    let (mut out, mut column) = (vec![0.0; d * d], vec![0.0; m]);
+    let singular = || Error::Data(format!("component {component}: its covariance matrix is not positive definite"));
+    let t = known.iter().flat_map(|&i| known.iter().map(move |&j| t[packed_index(i, j)])).collect();
+    let t = Spd::new(t, m).ok_or_else(singular)?;
+    let mut out = vec![0.0; d * d];
     for (at, &j) in known.iter().enumerate() {
-        column.fill(0.0);
-        column[at] = 1.0;
-        cholesky_solve(&l, m, &mut column);
+        let column = t.solve((0..m).map(|i| f64::from(u8::from(i == at))).collect());
         known.iter().zip(&column).for_each(|(&i, c)| out[i * d + j] = *c);
     }
     Ok(out)

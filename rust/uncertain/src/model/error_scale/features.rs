@@ -8,11 +8,11 @@
 //! dV is tr(W dV W dV) / 2. Rows whose errors have one size tell F S F + T and nothing of its parts ([`check`]).
 
 use crate::control::Control;
-use crate::data::covariance::{packed_index, packed_len};
+use crate::data::covariance::{packed_index, packed_len, unpack};
 use crate::data::{GaussianArray, Incomplete};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
-use crate::linalg::{add_outer, cholesky, inverse_lower};
+use crate::linalg::{Spd, add_outer};
 use crate::parallel;
 use crate::parallel::added;
 use crate::solver::levenberg::{Expansion, Objective, minimise};
@@ -116,7 +116,7 @@ impl Readings<'_> {
         row.known.extend((0..d).filter(|&j| !self.rows.is_missing(i, j)));
         let (known, m) = (&row.known, row.known.len());
         self.rows.gaussians().covariances().triangle(i, d, &mut row.noise);
-        let noise = |a: usize, b: usize| row.noise[packed_index(a.max(b), a.min(b))] * (log_f[a] + log_f[b]).exp();
+        let noise = |a: usize, b: usize| row.noise[packed_index(a, b)] * (log_f[a] + log_f[b]).exp();
         let mut v = vec![0.0; m * m];
         for (a, &j) in known.iter().enumerate() {
             for (b, &k) in known[..=a].iter().enumerate() {
@@ -125,14 +125,12 @@ impl Readings<'_> {
                 v[b * m + a] = v[a * m + b];
             }
         }
-        if !cholesky(&mut v, m) {
-            return None;
-        }
-        let inverse = inverse_lower(&v, m);
+        let v = Spd::new(v, m)?;
+        let (root, inverse) = (v.root(), v.inverse_root());
         let read = self.rows.gaussians().means().row(i);
         let residuals: Vec<f64> = known.iter().map(|&j| read[j] - mu[j]).collect();
         let z: Vec<f64> = (0..m).map(|a| (0..=a).map(|b| inverse[a * m + b] * residuals[b]).sum()).collect();
-        let log = -(0..m).map(|a| v[a * m + a].ln() + 0.5 * z[a] * z[a]).sum::<f64>();
+        let log = -(0..m).map(|a| root[a * m + a].ln() + 0.5 * z[a] * z[a]).sum::<f64>();
         let a: Vec<f64> = (0..m).map(|k| (k..m).map(|b| inverse[b * m + k] * z[b]).sum()).collect();
         let w = |j: usize, k: usize| (j.max(k)..m).map(|b| inverse[b * m + j] * inverse[b * m + k]).sum::<f64>();
         let g: Vec<f64> = (0..m * m).map(|at| a[at / m] * a[at % m] - w(at / m, at % m)).collect();
@@ -200,8 +198,7 @@ impl Objective for Readings<'_> {
         let mut all = added(parts.into_iter().collect::<Result<_>>()?);
         let packed = all.split_off(1 + p);
         let gradient = all.split_off(1);
-        let hessian: Vec<f64> =
-            (0..p * p).map(|at| packed[packed_index((at / p).max(at % p), (at / p).min(at % p))]).collect();
+        let hessian = unpack(&packed, p);
         let diagonal = (0..p).map(|a| hessian[a * p + a]).collect();
         let value = all[0];
         Ok(value.is_finite().then_some((value, Expansion { gradient, hessian, diagonal, beside: 0.0 })))
@@ -239,10 +236,7 @@ pub(in crate::model) fn fit(
     let total: f64 = numbers.iter().map(|&i| weight(i)).sum();
     let weights = numbers.iter().map(|&i| weight(i) * numbers.len() as f64 / total).collect();
     let t = start.covariance(0);
-    let mut root: Vec<f64> = (0..d * d).map(|at| t[packed_index((at / d).max(at % d), (at / d).min(at % d))]).collect();
-    if !cholesky(&mut root, d) {
-        return Err(Error::Data("the covariance of the features is singular; raise reg_covar".into()));
-    }
+    let root = start.root(0)?;
     let mut theta = start.mean(0).to_vec();
     theta.extend((0..d).flat_map(|a| root[a * d..=a * d + a].to_vec()));
     theta.extend(vec![0.0; d]);
@@ -261,7 +255,7 @@ pub(in crate::model) fn fit(
     let unit: Vec<f64> = (0..p).map(|a| h[a * p + a].sqrt().max(f64::MIN_POSITIVE)).collect();
     let mut scaled: Vec<f64> = (0..p * p).map(|at| h[at] / unit[at / p] / unit[at % p]).collect();
     (0..p).for_each(|a| scaled[a * p + a] += 1e-12);
-    let inverse = if cholesky(&mut scaled, p) { inverse_lower(&scaled, p) } else { vec![f64::NAN; p * p] };
+    let inverse = Spd::new(scaled, p).map_or_else(|| vec![f64::NAN; p * p], |scaled| scaled.inverse_root());
     let mut factors = vec![];
     for j in 0..d {
         let place = first_factor + j;

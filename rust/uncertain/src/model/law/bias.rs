@@ -24,7 +24,7 @@
 use crate::control::Control;
 use crate::data::covariance::packed_index;
 use crate::error::Result;
-use crate::linalg::{cholesky, cholesky_solve};
+use crate::linalg::Spd;
 use crate::model::law::family_rows::FamilyRows;
 use crate::model::law::likelihood::Likelihood;
 use crate::model::law::newton::{Maximum, square};
@@ -116,14 +116,13 @@ fn first_order(
 ) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
     let (theta, free) = (&maximum.theta, &maximum.free);
     let q = free.len();
-    let mut factor = square(&likelihood.evaluate(theta, control)?.hessian, free);
-    factor.iter_mut().for_each(|h| *h = -*h);
-    if factor.iter().any(|x| !x.is_finite()) || !cholesky(&mut factor, q) {
-        return Ok(None);
-    }
+    let mut information = square(&likelihood.evaluate(theta, control)?.hessian, free);
+    information.iter_mut().for_each(|h| *h = -*h);
+    let Some(information) = Spd::new(information, q) else { return Ok(None) };
+    let factor = information.root();
     let times = |hessian: &[f64], by: &[f64], to: &mut [f64], c: f64| {
         for (to, &i) in to.iter_mut().zip(free) {
-            let element = |j: usize| hessian[packed_index(i.max(j), i.min(j))];
+            let element = |j: usize| hessian[packed_index(i, j)];
             *to += c * free.iter().zip(by).map(|(&j, by)| element(j) * by).sum::<f64>();
         }
     };
@@ -132,8 +131,7 @@ fn first_order(
         for i in part.filter(|&i| likelihood.weights[i] > 0.0) {
             control.check()?;
             likelihood.see(i, &place, &mut row);
-            let mut step: Vec<f64> = free.iter().map(|&j| row.gradient[j]).collect();
-            cholesky_solve(&factor, q, &mut step);
+            let step = information.solve(free.iter().map(|&j| row.gradient[j]).collect());
             times(&row.hessian, &step, &mut sum, likelihood.weights[i]);
         }
         Ok(sum)
@@ -153,6 +151,5 @@ fn first_order(
             times(&there.hessian, &v, &mut sum, 0.25 / step);
         }
     }
-    cholesky_solve(&factor, q, &mut sum);
-    Ok(Some((sum, factor)))
+    Ok(Some((information.solve(sum), factor.to_vec())))
 }

@@ -1,9 +1,9 @@
 //! Coordinates in which the fit works: true features centred and of variance one, so that no unit matters.
 
-use crate::data::covariance::{packed_index, packed_len};
+use crate::data::covariance::{packed_index, packed_len, unpack};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
-use crate::linalg::{Eigh, cholesky, congruent, dot, inverse_lower};
+use crate::linalg::{Eigh, Spd, congruent, norm};
 use crate::model::law::Estimates;
 use crate::model::law::truths::Truths;
 
@@ -81,19 +81,15 @@ impl Coordinates {
             return Ok(Some(least));
         }
         // Of L^-1 (seen) L^-T, with L L' all of it.
-        let mut l: Vec<f64> =
-            (0..d * d).map(|at| all[packed_index((at / d).max(at % d), (at / d).min(at % d))]).collect();
-        if !cholesky(&mut l, d) {
-            return Ok(Some(least));
-        }
-        let inverse = inverse_lower(&l, d);
-        eigh.packed(&congruent(&inverse, d, |i, j| seen[packed_index(i.max(j), i.min(j))]))?;
+        let Some(all) = Spd::new(unpack(all, d), d) else { return Ok(Some(least)) };
+        let inverse = all.inverse_root();
+        eigh.packed(&congruent(&inverse, d, |i, j| seen[packed_index(i, j)]))?;
         if eigh.values[0] >= LEAST_SEEN {
             return Ok(None);
         }
         // The direction L^-T u.
         let direction: Vec<f64> = (0..d).map(|j| (j..d).map(|i| inverse[i * d + j] * eigh.vectors[i]).sum()).collect();
-        let size = dot(&direction, &direction).sqrt();
+        let size = norm(&direction);
         Ok(Some(direction.iter().map(|x| x / size).collect()))
     }
 

@@ -4,7 +4,7 @@ use crate::data::Incomplete;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, cholesky_solve};
+use crate::linalg::{Spd, dot};
 
 /// The error of y is g'e + a rest, g = S^{-1} c, that knows nothing of the error e of x: given x, y has the mean
 /// b + (beta - g)'m + g'x and beside the rest's variance (beta - g)'P (beta - g).
@@ -64,37 +64,30 @@ impl Crossed {
             }
             rows.gaussians().covariances().triangle(i, d, &mut noise);
             let m = seen.len();
-            let element = |a: usize, b: usize| packed_index(seen[a].max(seen[b]), seen[a].min(seen[b]));
-            let mut l: Vec<f64> = (0..m * m).map(|at| element(at / m, at % m)).map(|at| t[at] + noise[at]).collect();
-            let mut solved: Vec<f64> = seen.iter().map(|&j| own[j]).collect();
-            if !cholesky(&mut l, m) {
-                return Err(Error::Data(format!("row {}: the covariance of its reading is singular", numbers[i])));
-            }
-            cholesky_solve(&l, m, &mut solved);
+            let element = |a: usize, b: usize| packed_index(seen[a], seen[b]);
+            let sum = (0..m * m).map(|at| element(at / m, at % m)).map(|at| t[at] + noise[at]).collect();
+            let singular = || Error::Data(format!("row {}: the covariance of its reading is singular", numbers[i]));
+            let solved = Spd::new(sum, m).ok_or_else(singular)?.solve(seen.iter().map(|&j| own[j]).collect());
             // Features that are exact have no part in it.
             let noisy: Vec<usize> = (0..m).filter(|&a| noise[element(a, a)] > 0.0).collect();
             let k = noisy.len();
-            let mut s: Vec<f64> = (0..k * k).map(|at| noise[element(noisy[at / k], noisy[at % k])]).collect();
-            let mut g: Vec<f64> = noisy.iter().map(|&a| own[seen[a]]).collect();
+            let s = Spd::new((0..k * k).map(|at| noise[element(noisy[at / k], noisy[at % k])]).collect(), k);
             let apart = (0..m).any(|a| own[seen[a]] != 0.0 && !noisy.contains(&a));
-            let fine = !apart && cholesky(&mut s, k) && {
-                cholesky_solve(&s, k, &mut g);
-                out.taken[i] = g.iter().zip(&noisy).map(|(g, &a)| g * own[seen[a]]).sum();
-                out.taken[i] <= known[i] * (1.0 + 1e-9)
-            };
-            if !fine {
+            let c: Vec<f64> = noisy.iter().map(|&a| own[seen[a]]).collect();
+            let taken = s.filter(|_| !apart).map(|s| dot(&s.solve(c.clone()), &c));
+            let Some(taken) = taken.filter(|taken| *taken <= known[i] * (1.0 + 1e-9)) else {
                 return Err(Error::Data(format!(
                     "row {}: errors of X, y_std and xy_cov are no covariance matrix together: the covariance is larger than \
                      both errors allow",
                     numbers[i]
                 )));
-            }
+            };
+            out.taken[i] = taken;
             let x = rows.gaussians().means().row(i);
             out.shift[i] = seen.iter().zip(&solved).map(|(&j, s)| (x[j] - mu[j]) * s).sum();
             out.square[i] = out.taken[i] - seen.iter().zip(&solved).map(|(&j, s)| own[j] * s).sum::<f64>();
             for a in 0..d {
-                out.turn[i * d + a] =
-                    seen.iter().zip(&solved).map(|(&j, s)| t[packed_index(a.max(j), a.min(j))] * s).sum();
+                out.turn[i * d + a] = seen.iter().zip(&solved).map(|(&j, s)| t[packed_index(a, j)] * s).sum();
             }
         }
         Ok(out)

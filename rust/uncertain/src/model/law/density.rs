@@ -165,7 +165,7 @@ impl Sums {
     }
 
     fn second(&self, p: Place, q: Place) -> f64 {
-        let at = |j: usize, k: usize| packed_index(j.max(k), j.min(k));
+        let at = |j: usize, k: usize| packed_index(j, k);
         match (p, q) {
             (Place::Mean(i), Place::Mean(j)) => -self.w(at(i, j)),
             (Place::Mean(i), Place::Covariance(j, k)) | (Place::Covariance(j, k), Place::Mean(i)) => {

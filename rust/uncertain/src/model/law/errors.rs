@@ -19,7 +19,7 @@ use crate::data::covariance::{packed_index, packed_len};
 use crate::data::weights::Worth;
 use crate::deconvolution::Mixture;
 use crate::error::Result;
-use crate::linalg::{Eigh, add_outer, cholesky, cholesky_solve};
+use crate::linalg::{Eigh, Spd, add_outer};
 use crate::model::clusters;
 use crate::model::law::likelihood::{Likelihood, Place, Row};
 use crate::model::law::newton::{Maximum, Problem, square};
@@ -51,10 +51,7 @@ pub(in crate::model) fn covariance(
     let theta = likelihood.at(&maximum.theta);
     let (p, q) = (likelihood.p(), free.len());
     let mut all = vec![f64::NAN; p * p];
-    let mut factor = square(penalised, free);
-    if factor.iter().any(|x| !x.is_finite()) || !cholesky(&mut factor, q) {
-        return Ok(all);
-    }
+    let Some(factor) = Spd::new(square(penalised, free), q) else { return Ok(all) };
     let density = mixture.filter(|_| likelihood.truths.is_noisy());
     let sums = |mixture| match problem.remote {
         None => sums_of_stage(likelihood, mixture, &theta, control),
@@ -84,15 +81,8 @@ pub(in crate::model) fn covariance(
     };
     // H^-1 M H^-1: columns, then rows.
     let middle = square(&middle, free);
-    let solve = |columns: Vec<Vec<f64>>| -> Vec<Vec<f64>> {
-        let solved = columns.into_iter().map(|mut column| {
-            cholesky_solve(&factor, q, &mut column);
-            column
-        });
-        solved.collect()
-    };
-    let half = solve((0..q).map(|i| middle[i * q..(i + 1) * q].to_vec()).collect());
-    let whole = solve((0..q).map(|i| half.iter().map(|row| row[i]).collect()).collect());
+    let half: Vec<Vec<f64>> = (0..q).map(|i| factor.solve(middle[i * q..(i + 1) * q].to_vec())).collect();
+    let whole: Vec<Vec<f64>> = (0..q).map(|i| factor.solve(half.iter().map(|row| row[i]).collect())).collect();
     for (i, &a) in free.iter().enumerate() {
         for (j, &b) in free.iter().enumerate() {
             all[a * p + b] = 0.5 * (whole[i][j] + whole[j][i]);

@@ -6,7 +6,7 @@ use crate::control::Control;
 use crate::data::weights::Worth;
 use crate::data::{Incomplete, Modes, Weights};
 use crate::error::{Error, Result};
-use crate::linalg::cholesky;
+use crate::linalg::Spd;
 use crate::model::clusters;
 use crate::model::error_scale::{check_features, fit_features};
 use crate::model::law::bias;
@@ -281,9 +281,6 @@ fn log_integrated(best: &Maximum, modes: Range<usize>) -> f64 {
     let mut precision = square(&best.at.hessian, &numbers);
     precision.iter_mut().for_each(|h| *h = -*h);
     (0..k).for_each(|a| precision[a * k + a] += 1.0);
-    if k == 0 || !cholesky(&mut precision, k) {
-        return 0.0;
-    }
-    let log_root: f64 = (0..k).map(|a| precision[a * k + a].ln()).sum();
-    -0.5 * best.theta[modes].iter().map(|a| a * a).sum::<f64>() - log_root
+    let Some(precision) = Spd::new(precision, k).filter(|_| k > 0) else { return 0.0 };
+    -0.5 * best.theta[modes].iter().map(|a| a * a).sum::<f64>() - precision.log_root()
 }

@@ -12,9 +12,9 @@
 //! targets and changes keep the digits that large coefficients would take from them.
 
 use crate::control::Control;
-use crate::data::covariance::{packed_index, packed_len};
+use crate::data::covariance::{packed_index, packed_len, unpack};
 use crate::error::{Error, Result};
-use crate::linalg::{add_outer, cholesky, dot, inverse_lower};
+use crate::linalg::{Spd, add_outer, dot};
 use crate::mixture::log_sum;
 use crate::model::degrees::Precisions;
 use crate::model::law::crossed::Crossed;
@@ -300,15 +300,11 @@ impl<'a> Likelihood<'a> {
             sums
         })?;
         let sums = added(parts);
-        let mut factor: Vec<f64> = (0..k * k)
-            .map(|at| (at / k, at % k))
-            .map(|(a, b)| sums[packed_index(a.max(b), a.min(b))] + f64::from(u8::from(a == b)))
-            .collect();
-        if !cholesky(&mut factor, k) {
-            return Err(Error::Data("modes: their sizes are beyond what a number can hold; scale them".into()));
-        }
-        let log_root = (0..k).map(|a| factor[a * k + a].ln()).sum();
-        Ok(Some(Shared { log_root, inverse: inverse_lower(&factor, k) }))
+        let mut precision = unpack(&sums, k);
+        (0..k).for_each(|a| precision[a * k + a] += 1.0);
+        let beyond = || Error::Data("modes: their sizes are beyond what a number can hold; scale them".into());
+        let precision = Spd::new(precision, k).ok_or_else(beyond)?;
+        Ok(Some(Shared { log_root: precision.log_root(), inverse: precision.inverse_root() }))
     }
 
     /// log p of a row; its derivatives are in `row`.
@@ -389,7 +385,7 @@ impl<'a> Likelihood<'a> {
                 for (l, by_m) in by_m.iter().enumerate() {
                     // An element of the diagonal has both orders.
                     let both = if l == j { 2.0 } else { 1.0 };
-                    hessian[packed_index(j.max(l), j.min(l))] += both * q * mv * by_v * by_m;
+                    hessian[packed_index(j, l)] += both * q * mv * by_v * by_m;
                 }
                 (first..=j).for_each(|l| hessian[packed_index(j, l)] += q * vv * by_v * 2.0 * along[l - first]);
             }

@@ -11,7 +11,7 @@
 use crate::control::Control;
 use crate::data::covariance::packed_index;
 use crate::error::{Error, Result};
-use crate::linalg::{Eigh, cholesky, congruent, inverse_lower};
+use crate::linalg::{Eigh, Spd, congruent};
 use crate::model::degrees::Degrees;
 use crate::model::law::likelihood::{Evaluation, Likelihood};
 use crate::solver::Status;
@@ -184,7 +184,7 @@ impl Objective for Ascent<'_> {
 
 /// The rows and columns of these numbers of a packed triangle.
 pub(in crate::model) fn square(triangle: &[f64], numbers: &[usize]) -> Vec<f64> {
-    let element = |i: usize, j: usize| triangle[packed_index(i.max(j), i.min(j))];
+    let element = |i: usize, j: usize| triangle[packed_index(i, j)];
     numbers.iter().flat_map(|&i| numbers.iter().map(move |&j| element(i, j))).collect()
 }
 
@@ -192,11 +192,10 @@ pub(in crate::model) fn square(triangle: &[f64], numbers: &[usize]) -> Vec<f64> 
 fn vanished(hessian: &[f64], begun: &[f64], coefs: std::ops::Range<usize>) -> Result<bool> {
     let numbers: Vec<usize> = coefs.collect();
     let d = numbers.len();
-    let (now, mut before) = (square(hessian, &numbers), square(begun, &numbers));
-    if now.iter().any(|x| !x.is_finite()) || !cholesky(&mut before, d) {
-        return Ok(false);
-    }
-    let turned = congruent(&inverse_lower(&before, d), d, |i, j| now[i * d + j]);
+    let now = square(hessian, &numbers);
+    let before = Spd::new(square(begun, &numbers), d).filter(|_| now.iter().all(|x| x.is_finite()));
+    let Some(before) = before else { return Ok(false) };
+    let turned = congruent(&before.inverse_root(), d, |i, j| now[i * d + j]);
     let mut eigh = Eigh::new(d);
     eigh.packed(&turned)?;
     Ok(eigh.values.first().is_some_and(|least| *least < VANISHED))

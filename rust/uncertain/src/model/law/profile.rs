@@ -10,7 +10,7 @@
 use std::cell::Cell;
 
 use crate::error::Result;
-use crate::linalg::{cholesky, cholesky_solve};
+use crate::linalg::Spd;
 use crate::model::law::newton::{Maximum, Problem, square};
 use crate::solver::Status;
 
@@ -31,20 +31,17 @@ pub(in crate::model) fn intervals(
 ) -> Result<Vec<f64>> {
     let (likelihood, q) = (&problem.likelihood, best.free.len());
     let p = likelihood.p();
-    let mut information = square(&best.hessian, &best.free);
-    let sound = information.iter().all(|h| h.is_finite()) && cholesky(&mut information, q);
+    let information = Spd::new(square(&best.hessian, &best.free), q);
     let mut ends = vec![];
     for place in likelihood.first_coef()..likelihood.modes().start {
         let variance = covariance[place * p + place];
         let own = best.free.iter().position(|free| *free == place);
-        let (Some(own), true) = (own, sound && variance > 0.0) else {
+        let (Some(own), Some(information), true) = (own, &information, variance > 0.0) else {
             ends.extend([f64::NAN; 2]);
             continue;
         };
         // How the others follow this coefficient, and its variance in this stage alone.
-        let mut along = vec![0.0; q];
-        along[own] = 1.0;
-        cholesky_solve(&information, q, &mut along);
+        let along = information.solve((0..q).map(|a| f64::from(u8::from(a == own))).collect());
         let (alone, lost) = (along[own], Cell::new(false));
         let quiet = problem.control.quiet();
         let root = |by: f64| -> Result<f64> {

@@ -6,10 +6,10 @@
 //! place of G, what G becomes given the target less G: -D_m (a c' + c a') + (D_m^2 + D_mm) c c'.
 
 use crate::data::Incomplete;
-use crate::data::covariance::{packed_index, packed_len};
+use crate::data::covariance::{packed_index, packed_len, unpack};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, inverse_lower};
+use crate::linalg::Spd;
 
 /// Errors of all rows, which factors made.
 pub(in crate::model) struct ScaledNoise {
@@ -28,15 +28,9 @@ impl ScaledNoise {
         scale: &[f64],
         density: &Mixture,
     ) -> Result<Self> {
-        let (d, t) = (scale.len(), density.covariance(0));
-        let mut root: Vec<f64> =
-            (0..d * d).map(|at| t[packed_index((at / d).max(at % d), (at / d).min(at % d))]).collect();
-        if !cholesky(&mut root, d) {
-            return Err(Error::Data("the covariance of the features is singular; raise reg_covar".into()));
-        }
-        let inverse = inverse_lower(&root, d);
-        let element = |j: usize, k: usize| (j.max(k)..d).map(|b| inverse[b * d + j] * inverse[b * d + k]).sum();
-        let len = packed_len(d);
+        let (d, len) = (scale.len(), packed_len(scale.len()));
+        let singular = || Error::Data("the covariance of the features is singular; raise reg_covar".into());
+        let t = Spd::new(unpack(density.covariance(0), d), d).ok_or_else(singular)?;
         let mut triangles = vec![0.0; numbers.len() * len];
         for (own, &i) in triangles.chunks_exact_mut(len).zip(numbers) {
             rows.gaussians().covariances().triangle(i, d, own);
@@ -44,7 +38,7 @@ impl ScaledNoise {
                 own[packed_index(a, b)] /= scale[a] * scale[b];
             }
         }
-        Ok(Self { d, triangles, precision: (0..d * d).map(|at| element(at / d, at % d)).collect() })
+        Ok(Self { d, triangles, precision: t.inverse() })
     }
 
     /// Number of factors.
@@ -65,7 +59,7 @@ impl ScaledNoise {
     ) {
         let (d, len) = (self.d, packed_len(self.d));
         let noise = &self.triangles[i * len..(i + 1) * len];
-        let at = |triangle: &[f64], j: usize, k: usize| triangle[packed_index(j.max(k), j.min(k))];
+        let at = |triangle: &[f64], j: usize, k: usize| triangle[packed_index(j, k)];
         let solved = |x: &[f64]| -> Vec<f64> {
             (0..d).map(|j| (0..d).map(|k| self.precision[j * d + k] * x[k]).sum()).collect()
         };

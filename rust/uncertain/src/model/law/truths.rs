@@ -169,7 +169,7 @@ impl<'a> Truths<'a> {
                 eigh.packed(covariance)?;
                 let root = eigh.function(|value| (d as f64 * value.max(0.0)).sqrt());
                 let times = |by: &[f64]| -> Vec<f64> {
-                    let element = |i: usize, j: usize| root[packed_index(i.max(j), i.min(j))];
+                    let element = |i: usize, j: usize| root[packed_index(i, j)];
                     (0..d).map(|i| by.iter().enumerate().map(|(j, by)| element(i, j) * by).sum()).collect()
                 };
                 // A reflection that takes the first axis there.

@@ -2,7 +2,7 @@
 //! outliers may be, and the widths of its residuals.
 
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, cholesky_solve, dot};
+use crate::linalg::{Spd, dot};
 use crate::model::noise::Noise;
 
 use super::rows::LineRows;
@@ -79,11 +79,8 @@ fn solved(rows: &LineRows<'_>, weights: &[f64], centre: f64, open: bool) -> Resu
     if open {
         (1..p).for_each(|a| gram[a * p + a] += RIDGE * gram[0]);
     }
-    if !cholesky(&mut gram, p) {
-        return Err(Error::Data("the rows do not determine the law; leave out a feature".into()));
-    }
-    cholesky_solve(&gram, p, &mut right);
-    Ok(right)
+    let open = || Error::Data("the rows do not determine the law; leave out a feature".into());
+    Ok(Spd::new(gram, p).ok_or_else(open)?.solve(right))
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -25,7 +25,7 @@ use crate::control::Control;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::data::{GaussianArray, Labels};
 use crate::error::{Error, Result};
-use crate::linalg;
+use crate::linalg::Spd;
 use crate::model::linear::{LinearClassifier, NearFold, TwoClasses, fit_one_vs_rest};
 use crate::moments::RowMoments;
 use crate::solver::{Solution, Status};
@@ -173,11 +173,10 @@ fn toward(a_cov: &[f64], b_cov: &[f64], a: f64, b: f64, v: &[f64], d: usize) -> 
     }
     let diagonal = (0..d).map(|j| matrix[j * d + j]).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
     for ridge in [0.0, 1e-14, 1e-12, 1e-10] {
-        let mut factor = matrix.clone();
-        (0..d).for_each(|j| factor[j * d + j] += ridge * diagonal);
-        if linalg::cholesky(&mut factor, d) {
-            let mut w = v.to_vec();
-            linalg::cholesky_solve(&factor, d, &mut w);
+        let mut ridged = matrix.clone();
+        (0..d).for_each(|j| ridged[j * d + j] += ridge * diagonal);
+        if let Some(ridged) = Spd::new(ridged, d) {
+            let w = ridged.solve(v.to_vec());
             let scale: f64 = w.iter().zip(v).map(|(w, v)| w * v).sum();
             if scale > 0.0 && scale.is_finite() {
                 return Ok(w.iter().map(|w| w / scale).collect());

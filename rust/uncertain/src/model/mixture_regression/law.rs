@@ -5,10 +5,10 @@
 //! beta = T_xx^{-1} T_xy,    alpha = mu_y - beta'mu_x,    s^2 = T_yy - T_yx T_xx^{-1} T_xy
 //! ```
 
-use crate::data::covariance::{packed_index, packed_len};
+use crate::data::covariance::{packed_index, packed_len, unpack};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
-use crate::linalg::{cholesky, cholesky_solve};
+use crate::linalg::{Spd, dot};
 use crate::model::line::LineFit;
 
 /// y = coef'x + intercept + N(0, scatter^2), between true values.
@@ -54,21 +54,12 @@ impl Law {
     /// Of one component, without errors.
     pub(super) fn from_joint(joint: &Mixture, component: usize) -> Result<Self> {
         let (d, t, mean) = (joint.n_features() - 1, joint.covariance(component), joint.mean(component));
-        let mut l = vec![0.0; d * d];
-        for i in 0..d {
-            for j in 0..=i {
-                l[i * d + j] = t[packed_index(i, j)];
-            }
-        }
-        if !cholesky(&mut l, d) {
-            return Err(Error::Data("the covariance of the features is singular; raise reg_covar".into()));
-        }
+        let singular = || Error::Data("the covariance of the features is singular; raise reg_covar".into());
+        let features = Spd::new(unpack(&t[..packed_len(d)], d), d).ok_or_else(singular)?;
         let crossed = &t[packed_len(d)..packed_len(d) + d];
-        let mut coef = crossed.to_vec();
-        cholesky_solve(&l, d, &mut coef);
-        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let intercept = mean[d] - product(&coef, &mean[..d]);
-        let variance = t[packed_index(d, d)] - product(&coef, crossed);
+        let coef = features.solve(crossed.to_vec());
+        let intercept = mean[d] - dot(&coef, &mean[..d]);
+        let variance = t[packed_index(d, d)] - dot(&coef, crossed);
         Ok(Self { coef, intercept, scatter: variance.max(0.0).sqrt(), errors: None })
     }
 }

@@ -153,7 +153,7 @@ impl Model {
     fn from_line(fit: LineFit) -> Result<Self> {
         let (d, t, mean) = (fit.mixture.n_features(), fit.mixture.covariance(0), fit.mixture.mean(0));
         let (intercept, coef) = (fit.law[0], &fit.law[1..]);
-        let element = |a: usize, b: usize| t[packed_index(a.max(b), a.min(b))];
+        let element = |a: usize, b: usize| t[packed_index(a, b)];
         let crossed: Vec<f64> = (0..d).map(|a| (0..d).map(|b| element(a, b) * coef[b]).sum()).collect();
         let along = |a: &[f64]| a.iter().zip(coef).map(|(a, b)| a * b).sum::<f64>();
         let explained = along(&crossed);

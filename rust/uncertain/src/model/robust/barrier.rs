@@ -18,7 +18,7 @@
 
 use crate::control::Control;
 use crate::error::Result;
-use crate::linalg::{self, norm};
+use crate::linalg::{Spd, norm};
 use crate::loss::{Certificate, Loss, LossEval, Scores, Smoothness};
 use crate::objective::{Derivatives, LinearObjective, Problem, RowMotion};
 
@@ -181,14 +181,11 @@ fn newton_step(hessian: Vec<f64>, gradient: &[f64]) -> Option<Vec<f64>> {
     let n = gradient.len();
     let largest = (0..n).map(|j| hessian[j * n + j]).fold(0.0, f64::max);
     for ridge in [0.0, 1e-14, 1e-11, 1e-8] {
-        let mut factor = hessian.clone();
-        (0..n).for_each(|j| factor[j * n + j] += ridge * largest);
-        if linalg::cholesky(&mut factor, n) {
-            let mut p: Vec<f64> = gradient.iter().map(|g| -g).collect();
-            linalg::cholesky_solve(&factor, n, &mut p);
-            if p.iter().all(|p| p.is_finite()) {
-                return Some(p);
-            }
+        let mut ridged = hessian.clone();
+        (0..n).for_each(|j| ridged[j * n + j] += ridge * largest);
+        let step = Spd::new(ridged, n).map(|ridged| ridged.solve(gradient.iter().map(|g| -g).collect()));
+        if step.as_ref().is_some_and(|step| step.iter().all(|p| p.is_finite())) {
+            return step;
         }
     }
     None
