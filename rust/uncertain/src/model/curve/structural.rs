@@ -63,6 +63,8 @@ pub(super) struct Structural<'a> {
     pub noise: Noise,
     /// q: the variances in units of which bad data are wider.
     pub unit: &'a [f64],
+    /// Has x errors, so that the true values have a density?
+    pub noisy: bool,
     /// The last of the free parameters are errors that rows share.
     pub modes: usize,
     /// What they take of the degrees of freedom.
@@ -332,10 +334,9 @@ impl Structural<'_> {
         (at, some): (&[f64], &[usize]),
         inverse: &[f64],
         bounds: (&[f64], &[f64]),
-        noisy: bool,
     ) -> Result<bool> {
         let mut sound = false;
-        for rough in [true, false].into_iter().skip(usize::from(!noisy)) {
+        for rough in [true, false].into_iter().skip(usize::from(!self.noisy)) {
             self.rough = rough;
             let own = &*self;
             let value = |at: &[f64]| -> Result<f64> {
