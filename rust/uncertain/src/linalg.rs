@@ -180,6 +180,13 @@ impl Spd {
         &self.l
     }
 
+    /// L, zero above its diagonal.
+    pub(crate) fn lower(mut self) -> Vec<f64> {
+        let d = self.d;
+        (0..d).for_each(|i| self.l[i * d + i + 1..(i + 1) * d].fill(0.0));
+        self.l
+    }
+
     /// log |A| / 2.
     pub(crate) fn log_root(&self) -> f64 {
         (0..self.d).map(|i| self.l[i * self.d + i].ln()).sum()

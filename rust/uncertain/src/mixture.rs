@@ -3,9 +3,9 @@
 use ndarray::{ArrayBase, ArrayView2, Data, Ix2, Ix3};
 use serde::{Deserialize, Serialize};
 
-use crate::data::covariance::packed_len;
+use crate::data::covariance::{packed_len, unpack};
 use crate::error::{Error, Result};
-use crate::linalg::cholesky;
+use crate::linalg::Spd;
 use crate::readable::readable;
 
 readable! {
@@ -156,18 +156,13 @@ impl Mixture {
     /// L of T = L L', d x d row-major, zero above the diagonal.
     pub(crate) fn root(&self, component: usize) -> Result<Vec<f64>> {
         let d = self.d;
-        let mut l = vec![0.0; d * d];
-        let t = self.covariance(component);
-        (0..d).for_each(|i| l[i * d..=i * d + i].copy_from_slice(&t[packed_len(i)..packed_len(i + 1)]));
-        // Only the numbers of the factor tell about NaN and infinity.
-        if cholesky(&mut l, d) && (0..d).all(|i| l[i * d..=i * d + i].iter().all(|x| x.is_finite())) {
-            (0..d).for_each(|i| l[i * d + i + 1..(i + 1) * d].fill(0.0));
-            return Ok(l);
-        }
-        Err(Error::Data(format!(
-            "component {component} of the mixture: its covariance matrix is not positive definite; raise reg_covar, \
-             or scale the features"
-        )))
+        let t = Spd::new(unpack(self.covariance(component), d), d).map(|t| t.lower());
+        t.filter(|l| l.iter().all(|x| x.is_finite())).ok_or_else(|| {
+            Error::Data(format!(
+                "component {component} of the mixture: its covariance matrix is not positive definite; raise reg_covar, \
+                 or scale the features"
+            ))
+        })
     }
 }
 

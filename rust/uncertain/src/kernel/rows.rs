@@ -32,7 +32,9 @@ impl<'a> Dense<'a> {
     /// # Errors
     /// A size that is not n x n, more than 2^32 - 1 rows, elements that are not finite.
     pub fn new(values: &'a [f64], n: usize) -> Result<Self> {
-        check_size(n)?;
+        if u32::try_from(n).is_err() {
+            return Err(Error::Data(format!("a kernel matrix of {n} rows: at most {} are possible", u32::MAX)));
+        }
         if n.checked_mul(n) != Some(values.len()) {
             return Err(Error::shape("kernel matrix", format!("{n} x {n} elements"), values.len()));
         }
@@ -40,7 +42,8 @@ impl<'a> Dense<'a> {
         if !values.iter().map(|v| v * 0.0).sum::<f64>().is_finite()
             && let Some(at) = values.iter().position(|v| !v.is_finite())
         {
-            return Err(not_finite(at / n, at % n, values[at]));
+            let (what, row, column) = ("kernel matrix".to_owned(), at / n, at % n);
+            return Err(Error::NotFinite { what, row, column, value: values[at] });
         }
         Ok(Self { values, n })
     }
@@ -63,47 +66,6 @@ impl KernelRows for Dense<'_> {
 
     fn row(&self, i: usize) -> Option<&[f64]> {
         Some(&self.values[i * self.n..(i + 1) * self.n])
-    }
-}
-
-/// A kernel matrix whose rows a function computes when they are needed.
-pub struct Computed<F> {
-    diagonal: Vec<f64>,
-    compute: F,
-}
-
-impl<F: Fn(usize, &[u32], &mut [f64]) -> Result<()> + Sync> Computed<F> {
-    /// `compute(i, columns, out)` is [`KernelRows::fill`]; the diagonal is computed here.
-    ///
-    /// # Errors
-    /// As in `compute`, more than 2^32 - 1 rows, elements that are not finite.
-    pub fn new(n: usize, compute: F) -> Result<Self> {
-        check_size(n)?;
-        let mut kernel = Self { diagonal: vec![0.0; n], compute };
-        let mut one = [0.0];
-        for i in 0..n {
-            kernel.fill(i, &[i as u32], &mut one)?;
-            kernel.diagonal[i] = one[0];
-        }
-        Ok(kernel)
-    }
-}
-
-impl<F: Fn(usize, &[u32], &mut [f64]) -> Result<()> + Sync> KernelRows for Computed<F> {
-    fn n_rows(&self) -> usize {
-        self.diagonal.len()
-    }
-
-    fn diagonal(&self, i: usize) -> f64 {
-        self.diagonal[i]
-    }
-
-    fn fill(&self, i: usize, columns: &[u32], out: &mut [f64]) -> Result<()> {
-        (self.compute)(i, columns, out)?;
-        match out.iter().position(|v| !v.is_finite()) {
-            Some(k) => Err(not_finite(i, columns[k] as usize, out[k])),
-            None => Ok(()),
-        }
     }
 }
 
@@ -144,16 +106,4 @@ impl<K: KernelRows + ?Sized> KernelRows for Subset<'_, K> {
         let columns: Vec<u32> = columns.iter().map(|&j| self.rows[j as usize]).collect();
         self.kernel.fill(row, &columns, out)
     }
-}
-
-fn check_size(n: usize) -> Result<()> {
-    if u32::try_from(n).is_ok() {
-        Ok(())
-    } else {
-        Err(Error::Data(format!("a kernel matrix of {n} rows: at most {} are possible", u32::MAX)))
-    }
-}
-
-fn not_finite(row: usize, column: usize, value: f64) -> Error {
-    Error::NotFinite { what: "kernel matrix".to_owned(), row, column, value }
 }

@@ -173,8 +173,7 @@ impl<'a> FeatureModes<'a> {
         let precision = Spd::new(precision, k).ok_or_else(singular)?;
         let left = |m: usize| nax[m] - (0..d).map(|c| crossed[c * k + m] * centre[c]).sum::<f64>();
         let mean = precision.solve((0..k).map(left).collect());
-        let mut root = Spd::new(precision.inverse(), k).ok_or_else(singular)?.root().to_vec();
-        (0..k).for_each(|a| root[a * k + a + 1..(a + 1) * k].fill(0.0));
+        let root = Spd::new(precision.inverse(), k).ok_or_else(singular)?.lower();
 
         // (M - beta'G) V^(1/2), with beta'T A = (A T beta)'.
         let turned: Vec<f64> = (0..d).map(|a| (0..d).map(|b| t[packed_index(a, b)] * beta[b]).sum()).collect();

@@ -87,23 +87,35 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::solver::smo::Computed;
+
+    /// Element (i, j) is 10 i + j of a kernel that counts its rows.
+    struct Counting(AtomicUsize);
+
+    impl KernelRows for Counting {
+        fn n_rows(&self) -> usize {
+            5
+        }
+
+        fn diagonal(&self, i: usize) -> f64 {
+            11.0 * i as f64
+        }
+
+        fn fill(&self, i: usize, columns: &[u32], out: &mut [f64]) -> Result<()> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            out.iter_mut().zip(columns).for_each(|(out, &j)| *out = (10 * i) as f64 + f64::from(j));
+            Ok(())
+        }
+    }
 
     #[test]
     fn rows_are_computed_once_and_the_oldest_goes() {
-        let computed = AtomicUsize::new(0);
-        let kernel = Computed::new(5, |i, columns: &[u32], out: &mut [f64]| {
-            computed.fetch_add(usize::from(columns.len() > 1), Ordering::Relaxed);
-            out.iter_mut().zip(columns).for_each(|(out, &j)| *out = (10 * i) as f64 + f64::from(j));
-            Ok(())
-        })
-        .unwrap();
+        let kernel = Counting(AtomicUsize::new(0));
         let shared = SharedRows::new(&kernel, 2 * 5 * 8);
         let mut out = [0.0; 2];
         for (i, expected) in [(1, 1), (2, 2), (1, 2), (3, 3), (1, 3), (2, 4)] {
             shared.fill(i, &[4, 0], &mut out).unwrap();
             assert_eq!(out, [(10 * i) as f64 + 4.0, (10 * i) as f64]);
-            assert_eq!(computed.load(Ordering::Relaxed), expected, "row {i}");
+            assert_eq!(kernel.0.load(Ordering::Relaxed), expected, "row {i}");
         }
         assert!(shared.kept().rows.len() == 2 && shared.diagonal(3) == 33.0 && shared.n_rows() == 5);
     }

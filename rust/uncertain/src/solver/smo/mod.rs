@@ -25,7 +25,7 @@ mod iterate;
 #[cfg(test)]
 mod tests;
 
-pub use crate::kernel::rows::{Computed, Dense, KernelRows, Subset};
+pub use crate::kernel::rows::{Dense, KernelRows, Subset};
 
 use super::Status;
 use crate::control::Control;
