@@ -179,11 +179,20 @@ FEATURES = {
     ("beta", "hdi_3%", "hdi_97%", "sd"): {"beta": "sd"},  # an end of an interval has no error bar
     ("width", "width_tol", "flux", "flux_err"): {"flux": "flux_err"},
     ("E.vel", "N.vel", "E.sig", "N.sig"): {"E.vel": "E.sig", "N.vel": "N.sig"},  # values, then error bars
-    ("Ve", "Vn", "Se", "Sn"): {"Ve": "Se", "Vn": "Sn"},
+    ("mu_0", "sigma_0", "mu_1", "sigma_1"): {"mu_0": "sigma_0", "mu_1": "sigma_1"},
+    ("y", "cov_yy", "x", "sd", "se_x"): {"y": "cov_yy", "x": "se_x"},
+    ("x", "se_x", "var_x", "S", "error +", "error -", "B", "B+", "B-"): {
+        "x": "se_x",
+        "S": "error +",
+        "B": "B+",
+    },
+    ("a_mean", "a_se_mean", "a_sd", "n_eff"): {"a_mean": "a_sd"},  # of chains of draws
+    ("mean", "mcse_mean", "sd", "ess_bulk"): {"mean": "sd"},
     ("flux", "flux_err", "m", "m_stat", "m_syst"): {"flux": "flux_err"},
 }
 
 
+@pytest.mark.filterwarnings("ignore:no name tells the level of the limits of B")
 @pytest.mark.parametrize("names", FEATURES)
 def test_several_features(names: tuple[str, ...]) -> None:
     table = columns(*names).with_columns(pl.col(names[0]).alias(name) for name in FEATURES[names])
@@ -204,7 +213,7 @@ def test_pairs_of_features_and_lists_beside_means() -> None:
     assert found(columns("mean", "y"), mean="mean").errors == {}
     for names, said in (
         (("mean", "cov", "std"), "std, cov all look like error bars"),
-        (("mean", "y"), "'mean' but no error bars"),
+        (("mean", "y"), r"no error bars found .* exact=\['mean', 'y'\] takes"),
     ):
         with pytest.raises(ColumnError, match=said):
             found(columns(*names))
@@ -328,33 +337,66 @@ OTHER_FORMS = {
         "z moe",
     ): r"z moe .*\(the name does not tell the level.*'z': 'z moe'\}, level=(0.95|\{'z': 0.95\}) takes",
 }
-READINGS = {
-    (
-        "ph",
-        "ph_sd",
-        "ph_n",
-    ): r"the ph_n readings behind each ph\. .* ph_sd / sqrt\(ph_n\)",
-    ("mean_bp", "sd_bp", "n_bp"): r"sd_bp / sqrt\(n_bp\)",
-    ("A_mean", "A_std", "A_count"): r"A_std / sqrt\(A_count\)",
-    ("Na (mM)", "Na SD", "n"): r"Na SD / sqrt\(n\)",
-    ("bmi (mean)", "bmi (SD)", "sample size"): r"bmi \(SD\) / sqrt\(sample size\)",
-    ("age", "age_std", "n_patients"): r"age_std / sqrt\(n_patients\)",
-    ("co2", "Stdev", "NbPoints"): r"Stdev / sqrt\(NbPoints\)",
-    ("ph", "ph_se", "ph_n"): r"^left out: ph_n \(no error column; exact=\['ph_n'\] takes it\)",
-}
 
 
 @pytest.mark.filterwarnings("ignore:left out")
-@pytest.mark.parametrize("names", [*OTHER_FORMS, *READINGS])
+@pytest.mark.parametrize("names", OTHER_FORMS)
 def test_error_bars_in_another_form_are_named(names: tuple[str, ...]) -> None:
-    if names in OTHER_FORMS:
-        with pytest.raises(ColumnError, match=f"no error bars found .*{OTHER_FORMS[names]}"):
-            uncertain.fit(columns(*names), method="gsu")
-        table, said = beside(*names), f"left out.*{OTHER_FORMS[names]}"
-    else:
-        table, said = columns(*names).with_columns(pl.lit(4).alias(names[-1])), READINGS[names]
-    with pytest.warns(UncertainWarning, match=said):
+    with pytest.raises(ColumnError, match=f"no error bars found .*{OTHER_FORMS[names]}"):
+        uncertain.fit(columns(*names), method="gsu")
+    with pytest.warns(UncertainWarning, match=f"left out.*{OTHER_FORMS[names]}"):
+        uncertain.fit(beside(*names), method="gsu")
+
+
+SIGNED = np.linspace(-1.0, 1.0, N)
+NO_BARS = {
+    ("income", "income_std"): (SIGNED, "income_std .it has negative numbers"),
+    ("sensor", "sensor_error"): (np.arange(N) % 2, "sensor_error .it holds 0 and 1 alone"),
+    ("z", "dz"): (np.full(N, 0.25), "z, dz .no error column"),  # the thickness of layers
+    ("Ce", "Cr", "Se", "Sr"): (np.full(N, 0.25), "Ce, Cr, Se, Sr .no error column"),
+    ("epsilon", "sigma"): (np.full(N, 0.25), "epsilon, sigma .no error column"),
+    ("z", "z_logvar"): (SIGNED, r"z_logvar .logarithm of a variance; a column z_err = exp.it / 2. is"),
+    ("z", "log_sigma_z"): (SIGNED, "a column err_z = exp.it. is read"),
+    ("mean", "mcse_mean", "r_hat"): (np.full(N, 0.25), "mcse_mean .the error of the mean of draws"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:z predicts 'label'")
+@pytest.mark.parametrize("names", NO_BARS)
+def test_names_are_confirmed_by_numbers(names: tuple[str, ...]) -> None:
+    numbers, said = NO_BARS[names]
+    table = columns(*names).with_columns(pl.Series(name, numbers) for name in names[1:])
+    steps = [pl.Series("z", np.arange(N) * 0.25)] if names[1] == "dz" else []
+    table = columns("u", "u_err").hstack(table.with_columns(steps).drop("label"))
+    with pytest.warns(UncertainWarning, match=f"left out: .*{said}"):
+        read = uncertain.fit(table, method="gsu", exact=None).columns_
+    assert read.features == ("u",) and {*names} <= {*read.ignored}
+    taken = uncertain.fit(table, method="gsu", exact="all").columns_.exact
+    assert {*taken}.isdisjoint({name for name in names if re.search("_(?!hat)", name)})
+
+
+COUNTED = (
+    ("ph", "ph_sd", "ph_n"), ("mean_bp", "sd_bp", "n_bp"), ("A_mean", "A_std", "A_count"),
+    ("Na (mM)", "Na SD", "n"), ("bmi (mean)", "bmi (SD)", "sample size"), ("mean", "std", "size"),
+    ("age", "age_std", "n_patients"), ("co2", "Stdev", "NbPoints"),
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:left out")
+@pytest.mark.parametrize("names", COUNTED)
+def test_deviations_beside_counts_are_asked_about(names: tuple[str, ...]) -> None:
+    value, std, n = names
+    table = columns(*names).with_columns(pl.lit(4).alias(n))
+    said = re.escape(f"{std} / sqrt({n}) is the error of their mean")
+    with pytest.raises(ColumnError, match=rf"the scatter of the .* readings\? {said}.*\{{'") as refused:
         uncertain.fit(table, method="gsu")
+    typed = eval(re.search(r"columns=(\{.*?\}) takes", str(refused.value))[1])  # type: ignore[index]
+    assert uncertain.fit(table, columns=typed, method="gsu").columns_.std == {value: std}
+    u = columns("u", "u_err").drop("label").with_columns(pl.col("u").reverse())
+    of_target = table.with_columns(u).drop("label")
+    with pytest.warns(UncertainWarning, match=f"of the target are not read: {re.escape(std)} .*{said}"):
+        model = uncertain.fit(of_target, target=value, method="gsu")
+    assert model.columns_.target_std is None and model.columns_.features == ("u",)
 
 
 TYPED = (

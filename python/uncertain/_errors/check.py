@@ -23,7 +23,7 @@ from .._tables.columns import ROLES, ColumnRoles, Columns, ColumnsLike
 from .._tables.contents import Look
 from .._tables.flags import with_flags
 from .._tables.reading import read_loaded
-from .._tables.unread import deviations_of_readings
+from .._tables.unread import left_out
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from .estimate import Found, by_model, by_replicates
@@ -242,8 +242,9 @@ def _read(source: Source, asked: Columns, on_missing: str) -> tuple[GaussianRows
     with source.named():
         columns = read_loaded(asked, source.table)
         columns = with_flags(columns, Look(source.table)) if asked.limits is None else columns
-    for doubt in deviations_of_readings(columns):
-        warn(doubt, UncertainWarning)
+    named = asked.exact is not None or asked.features is not None or asked.mean is not None
+    if not named and (text := left_out(columns, source.table.types)):
+        warn(text, UncertainWarning)
     reading = AsGaussians(columns=columns, on_missing=on_missing)
     rows = reading.fit_transform(source.rows)
     return rows, [str(name) for name in reading.get_feature_names_out()]

@@ -224,7 +224,8 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
         pipeline, board, held_out = plan.fit(rows, reader, deadline)
         if reader.numbers is not None and isinstance(pipeline[-1], Core):
             pipeline[-1]._number_rows(reader.numbers)
-        doubts = [*reader.doubts, *doubts, *reader.warn_of_columns(), *warn_of_doubts(reader, plan, some)]
+        reader.warn_of_columns()
+        doubts = [*reader.doubts, *doubts, *warn_of_doubts(reader, plan, some)]
         reading = [] if reader.reading is None else [("gaussians", reader.reading)]
         whole = Pipeline([*reading, *pipeline.steps])
         calibration = calibrate(pipeline, some, held_out)

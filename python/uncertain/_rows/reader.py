@@ -17,7 +17,7 @@ from .._data.warn import warn
 from .._tables.columns import OF_LAWS, OF_ROWS, Columns
 from .._tables.find import Types
 from .._tables.size_model import MISSING_STD
-from .._tables.unread import deviations_of_readings, left_out
+from .._tables.unread import left_out
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
 from .rows import Rows
@@ -91,14 +91,10 @@ class RowReader(ABC):
     def read(self, uses: Uses) -> Rows:
         """Read the rows."""
 
-    def warn_of_columns(self) -> list[str]:
-        """Warn of deviations that are no errors, and return it; warn of numeric columns without a role."""
-        if self.types is None:
-            return []
-        doubts = [*deviations_of_readings(self.columns)]
-        for message in filter(None, (*doubts, left_out(self.columns, self.types))):
-            warn(message, UncertainWarning)
-        return doubts
+    def warn_of_columns(self) -> None:
+        """Warn of numeric columns without a role."""
+        if self.types is not None and (text := left_out(self.columns, self.types)):
+            warn(text, UncertainWarning)
 
     def feature_names(self) -> list[str]:
         """The names of the features of the rows that were read; none for arrays without any."""

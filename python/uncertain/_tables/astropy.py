@@ -30,11 +30,6 @@ def read_hdu(X: Any) -> tuple[NativeTable, tuple[str, ...]]:
     return Table.read(fits.BinTableHDU(X) if isinstance(X, fits.FITS_rec) else X), notes
 
 
-def clean(table: NativeTable) -> tuple[NativeTable, str]:
-    """Return the table as its columns are meant, and a note on what was decided about them."""
-    return table, split_arms(strip_text(table))
-
-
 def strip_text(table: NativeTable) -> NativeTable:
     """The table with its text as FITS means it: blanks at the end fill the field, an empty one is a gap."""
     for name in table.colnames:

@@ -45,18 +45,23 @@ class Look:
         `factor`: from the unit of the column to that of the value.
         """
         share = told(column).share
-        if sure and not share:
-            return ""
         error, values = self._numbers(column), self._numbers(value)
         if error is None or (middle := _median(error)) is None:
             return ""
-        if (error < 0).any():
+        if error.filter(error < 0).n_unique() > 2 * sure:  # one or two may be codes
             return "it has negative numbers"
+        if {*error.drop_nulls().unique()[:3]} == {0.0, 1.0}:
+            return "it holds 0 and 1 alone"
+        if sure and not share:
+            return ""
         if share and not (middle < 1.0 if share == 1.0 else "%" in column or middle > 0.2):
             return f"its numbers are no {'per cent' if share < 1 else 'shares'} of the value"
-        if not (sure or share) and values is not None and not _is_smaller(factor * middle, values):
+        if sure or share or values is None:
+            return ""
+        if not _is_smaller(factor * middle, values):
             return f"its numbers are as large as those of {value}"
-        return ""
+        steps = _join(values - error / 2, values + error / 2) or _join(values, values + error)
+        return f"its numbers are the steps of {value}" if steps else ""
 
     def is_small(self, name: str, value: str) -> bool:
         """Are the numbers fractions, positive, and much smaller than the spread of the values?"""
@@ -69,9 +74,7 @@ class Look:
     def are_bins(self, low: str, high: str) -> bool:
         """Do the intervals between two columns join, as the bins of a histogram?"""
         ends = self._numbers(low), self._numbers(high)
-        if ends[0] is None or ends[1] is None:
-            return True
-        return bool(ends[0].is_in(ends[1].drop_nulls().implode()).mean() > 0.5)  # type: ignore[operator]
+        return ends[0] is None or ends[1] is None or _join(ends[0], ends[1])
 
     def is_empty(self, name: str) -> bool:
         """Is there no number in any row of the column? Some readers call such a column one of strings."""
@@ -136,9 +139,18 @@ class Look:
 
 
 def _is_smaller(middle: float, values: Series) -> bool:
-    """Is an error bar smaller than the values, or than their spread?"""
-    size = _median(values.abs())
-    return size is None or middle < max(size, float(values.std() or 0.0))  # type: ignore[arg-type]
+    """Is an error bar smaller than the values or their spread, and not much larger than the latter?"""
+    size, spread = _median(values.abs()), float(values.std() or 0.0)  # type: ignore[arg-type]
+    return size is None or (middle < max(size, spread) and (middle < 3.0 * spread or not spread))
+
+
+def _join(low: Series, high: Series) -> bool:
+    """Do most of the intervals between these ends begin where another one ends?"""
+    import polars as pl
+
+    ends = pl.DataFrame({"low": low, "high": high}).drop_nulls().unique().sort("low")
+    gaps = (ends["low"].shift(-1) - ends["high"]).abs()
+    return bool(((gaps < 1e-3 * (ends["high"] - ends["low"])).mean() or 0.0) > 0.5)  # type: ignore[operator]
 
 
 def _median(column: Series) -> float | None:

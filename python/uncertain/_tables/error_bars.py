@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -11,6 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .error_names import (
     BEST,
+    CHAINS,
+    COUNT,
+    DEVIATION,
     LIMIT,
     LONG_SIDE,
     OF_POPULATIONS,
@@ -25,6 +29,7 @@ from .error_names import (
     Kind,
     Reading,
     folded,
+    joined,
     looks_like_error,
     phrased,
     quantile_of,
@@ -93,6 +98,7 @@ class Doubt(NamedTuple):
 
 
 ONE_SOURCE = "one source of error; a column of the root sum of squares of all is read"
+OF_DRAWS = "the error of the mean of draws, not their spread"
 
 
 def another(bar: ErrorBar, value: str, read: ErrorBar) -> Doubt:
@@ -186,6 +192,7 @@ _PARTS = re.compile(r"(?i)^(?:stat|sys|syst|lumi|model|theo|scale|pdf|total|unco
 """Sources of error and a side, as HEPData writes them beside the one measured column."""
 _LONE = re.compile(rf"(?i)^(?:u )?(?:{WORD})(?: err)*$")
 _LONE_ARM = re.compile(rf"(?i)^(?:{WORD})[_. -]?(?P<side>{SIDE})$|^(?P<side2>plus|minus)$")
+_GREEK = re.compile(r"(?i)^(?:alpha|beta|gamma|delta|eps(?:ilon)?|theta|kappa|lambda|nu|rho|tau|phi|omega)$")
 _LONE_END = re.compile(rf"(?i)^(?P<side>{LONG_SIDE}|[ulr])(?P<limit>{LIMIT})$")
 
 
@@ -212,8 +219,10 @@ class ErrorNames:
 
         An error bar has none of its own, and one that could belong to two columns belongs to neither.
         """
-        names = self.names if among is None else among
-        self.doubts = []
+        names = [name for name in (self.names if among is None else among) if name not in self._of_draws]
+        no_bars = {c: why for c, why in self.refused.items() if c in self.suspects}
+        no_bars |= dict.fromkeys(self._of_draws, OF_DRAWS)
+        self.doubts = [Doubt(ErrorBar("std", (column,)), (), why) for column, why in no_bars.items()]
         known = _Values(names, self.numeric)
         errors = [name for name in names if name not in self.refused]
         bars: dict[str, list[ErrorBar]] = {}
@@ -227,6 +236,9 @@ class ErrorNames:
         for (value, kind, _), pair in pairs.items():
             if len(pair) == 2:
                 bars.setdefault(value, []).append(_pair(kind, pair))
+        for (a, b), column in self._pairs["cov"].items():
+            if a == b and {a, column} <= {*names}:
+                bars.setdefault(a, []).append(ErrorBar("var", (column,)))
         bars = {
             value: kept for value, own in _unambiguous(bars).items() if (kept := self._certain(value, own))
         }
@@ -256,7 +268,7 @@ class ErrorNames:
             known, unit, wanted = told(column), unit_of(column), unit_of(value)
             factor = unit_factor(unit, wanted)
             ends = _quantiles(*bar.columns) if len(bar.columns) == 2 else None
-            why, level = "", None
+            why, level, is_likely = "", None, False
             if self.look is not None:
                 if any(map(self.look.is_empty, bar.columns)):
                     self.empty[value] = bar.columns
@@ -264,6 +276,8 @@ class ErrorNames:
                 refused = self.look.contradiction(value, column, sure=bar.sure, factor=factor or 1.0)
                 if refused and len(bar.columns) == 1:
                     self.refused[column] = refused
+                    if column in self.suspects:
+                        self.doubts.append(Doubt(bar, (), refused))
                     continue
             if ends is not None and not known.is_interval and ends[0] not in (2.5, 5.0, 16.0):
                 why, level = "quantiles: of an error, or of a population?", (ends[1] - ends[0]) / 100.0
@@ -277,11 +291,23 @@ class ErrorNames:
                 why = "it stands beside a minimum and a maximum: a spread"
             elif column.startswith("s_") and any(map(_MEMBERS.search, self.names)):
                 why = "members are counted beside it: a dispersion of them"
+            elif all(DEVIATION.search(bar.columns[0]) for bar in bars) and (count := self._count_of(value)):
+                mean_error = f"{column} / sqrt({count}) is the error of their mean"
+                why, is_likely = f"the scatter of the {count} readings? {mean_error}", True
             if why:
-                self.doubts.append(Doubt(bar, (value,), why, level, level is not None))
+                self.doubts.append(Doubt(bar, (value,), why, level, is_likely or level is not None))
             else:
                 kept.append(bar)
         return kept
+
+    def _count_of(self, value: str) -> str:
+        """Return the column of the numbers of readings behind a mean, "" without one."""
+        if self.numeric is None or self.look is None or self._of_draws:
+            return ""
+        counts = [n for n in self.names if n in self.numeric and COUNT.search(without_unit(n))]
+        counts = [name for name in counts if self.look.is_whole(name)]
+        words = {*re.split(r"[\W_]+", value.lower())} - {*VALUE_WORDS}
+        return next((n for n in counts if words & {*re.split(r"[\W_]+", n.lower())}), "".join(counts[:1]))
 
     def _doubt_ends(self, free: Collection[str]) -> None:
         """Keep a doubt of what is called the low and the high end of a column, or a part of its errors."""
@@ -317,7 +343,7 @@ class ErrorNames:
         found: list[tuple[str, ErrorBar]] = []
         last = ""
         for column in names:
-            lone = _lone_mark(column)
+            lone = None if column in self._symbols else _lone_mark(column)
             is_error = lone or column in errors or column in self.suspects
             group, is_behind = [] if is_behind and not is_error else group, is_behind and bool(is_error)
             if (column in values or column in errors) and not lone:
@@ -408,6 +434,10 @@ class ErrorNames:
         return {name for name in self.names if name.endswith(tuple(ends))} if ends else set()
 
     @cached_property
+    def _pairs(self) -> dict[str, dict[tuple[str, str], str]]:
+        return named_pairs(self.names, self.names)
+
+    @cached_property
     def _known(self) -> _Values:
         return _Values(self.names, self.numeric)
 
@@ -428,23 +458,35 @@ class ErrorNames:
     @cached_property
     def suspects(self) -> set[str]:
         """Columns that look like an error bar, a limit or a flag of one, whoever's."""
-        suspects = {
-            name for name in self.names if looks_like_error(name) or _PARTS.match(name) or _lone_mark(name)
-        }
-        sides: dict[tuple[str, Kind, object], dict[bool, str]] = {}
+        suspects = {n for n in self.names if looks_like_error(n) or _PARTS.match(n) or _lone_mark(n)}
+        sides: dict[tuple[str, str, object], dict[bool, str]] = {}
         for name in self.names:
-            pairs = [
-                r
-                for r in readings(told(name).text, wide=told(name).is_interval)
-                if r.place is not None and r.rest
-            ]
-            for r in pairs:
-                sides.setdefault((folded(r.rest), r.kind, r.place), {})[r.upper] = name
+            for r in readings(told(name).text, wide=told(name).is_interval):
+                if r.place is not None and r.rest:
+                    sides.setdefault((folded(r.rest), r.kind, r.place), {})[r.upper] = name
             if (quantile := quantile_of(name)) is not None:
                 place = min(quantile[1], 100.0 - quantile[1])
                 sides.setdefault((folded(quantile[0]), "limits", place), {})[quantile[1] > 50.0] = name
         ends = [pair for pair in (*self._ends.values(), *sides.values()) if len(pair) == 2]
-        return suspects.union(self.flags.values(), *(pair.values() for pair in ends))
+        every = suspects.union(self.flags.values(), *(p.values() for p in (*ends, *self._pairs.values())))
+        return every - self._symbols
+
+    @cached_property
+    def _of_draws(self) -> list[str]:
+        """The standard errors of means of draws, beside what is told of their chains."""
+        words = {name: {*re.split(r"[\W_]+", name.lower())} for name in self.names}
+        is_told = any(map(CHAINS.match, self.names))
+        return [name for name, own in words.items() if is_told and own & {"mcse", "se"}]
+
+    @cached_property
+    def _symbols(self) -> set[str]:
+        """Names of two letters among others of this form, which are elements, countries or components (Se,
+        SD), and sigma among Greek letters."""
+        names = [name for name in self.numeric or () if len(name) == 2 and name.isalpha()]
+        forms = Counter((name.isupper(), name.islower()) for name in names)
+        is_greek = any(map(_GREEK.match, self.names))
+        sigma = [name for name in self.names if is_greek and name.lower() == "sigma"]
+        return {*sigma, *(name for name in names if forms[name.isupper(), name.islower()] > 3)}
 
     @cached_property
     def _ends(self) -> dict[str, dict[bool, str]]:
@@ -475,6 +517,7 @@ def _rank(bar: ErrorBar) -> float:
     part = 0.25 * bool(words & {*PARTIAL}) - 0.25 * bool(words & {*BEST})
     part += 0.5 * bool(known.share) + 0.125 * (known.sigmas not in (None, 1.0))
     part += 0.0625 * bool(re.search(rf"(?i)(?:{'|'.join(OF_POPULATIONS)})$", known.text))
+    part += 0.03125 * (bar.kind == "var")
     return {"arms": 0.0, "limits": 2.0}.get(bar.kind, 1.0) + part
 
 
@@ -507,12 +550,7 @@ class _Values:
         words = "|".join(VALUE_WORDS)
         for name in self.names:
             plain = without_unit(name)
-            for key in {
-                folded(name),
-                folded(plain),
-                re.sub(r"[_.\- ]", "", name),
-                re.sub(r"[_.\- ]", "", plain),
-            }:
+            for key in {form(text) for form in (folded, joined) for text in (name, plain)}:
                 self.alike.setdefault(key, []).append(name)
             rest = re.sub(rf"(?i)^(?:{words})[_.\- ]|[_.\- ](?:(?:{words})|[pq]?_?50 ?(?:%|th)?)$", "", plain)
             if rest != plain:
@@ -520,8 +558,8 @@ class _Values:
 
     def one(self, name: str) -> str | None:
         """Return the column of this name; where it holds text, the column of its mean."""
-        column = name if name in self.names else None
-        for key in (re.sub(r"[_.\- ]", "", name), folded(name), folded(without_unit(name))):
+        column = next((text for text in (name, name.strip(SEPARATORS)) if text in self.names), None)
+        for key in (joined(name), folded(name), folded(without_unit(name))):
             column = column or _only(self.alike, key)
         if column is not None and self.numeric is not None and column not in self.numeric:
             mean = self.mean(column)
@@ -555,12 +593,8 @@ class _Values:
             found.append((value, Reading("", "arms", -1, column[0] == "E")))
             if column[0] == "e" and "E" + column[1:] not in self.names:
                 found.append((value, Reading("", "std")))
-        if column[:2] in ("b_", "B_") and {"b" + column[1:], "B" + column[1:]} <= self.names:  # of VizieR
-            found += (
-                [(value, Reading("", "limits", -2, column[0] == "B"))]
-                if (value := self.one(column[2:]))
-                else []
-            )
+        if column[:2] in ("b_", "B_") and (value := self.one(column[2:])):  # of VizieR
+            found.append((value, Reading("", "limits", -2, column[0] == "B")))
         known = told(column)
         texts = {phrased(column): False, known.text: known.is_interval or known.sigmas is not None}
         for text, wide in texts.items():
@@ -663,21 +697,7 @@ def _by_letters(names: Sequence[str], known: _Values, *_: Collection[str]) -> It
             if value is not None and value != column and not is_component:
                 yield value, ErrorBar("var" if column == "vi" else "std", (column,), sure=False)
                 break
-    yield from _by_initials(names)
     yield from ((base, _pair("arms", pair, sure=False)) for base, pair in pairs.items() if len(pair) == 2)
-
-
-def _by_initials(names: Sequence[str]) -> Iterator[tuple[str, ErrorBar]]:
-    """Yield (column, error bar) of names that differ by their first letter alone: Ve and Vn, Se and Sn."""
-    families: dict[str, set[str]] = {}
-    for name in names:
-        if re.fullmatch(r"[A-Za-z][a-z]{1,2}", name):
-            families.setdefault(name[0], set()).add(name[1:])
-    for mark in "SsUu":
-        ends = families.get(mark, set())
-        alike = [letter for letter, own in families.items() if ends <= own and letter.lower() != mark.lower()]
-        if len(ends) > 1 and len(alike) == 1:
-            yield from ((alike[0] + end, ErrorBar("std", (mark + end,), sure=False)) for end in sorted(ends))
 
 
 def _lone_mark(column: str) -> tuple[str, bool] | str | None:
@@ -743,8 +763,8 @@ def named_pairs(names: Sequence[str], features: Iterable[str]) -> dict[str, dict
             match = next(filter(None, (form.match(column) for form in forms)), None)
             rest = "" if match is None else match["a"] or match["b"]
             for k in range(1, len(rest)):
-                pair = rest[:k], rest[k + 1 :]
-                is_pair = rest[k] in SEPARATORS and {*pair} <= known and (pair[0] != pair[1] or kind == "cov")
+                pair = rest[:k], rest[k + (rest[k] in SEPARATORS) :]
+                is_pair = {*pair} <= known and (pair[0] != pair[1] or kind == "cov")
                 if is_pair and pair[::-1] not in found[kind]:
                     found[kind].setdefault(pair, column)
     return found

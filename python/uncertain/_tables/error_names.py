@@ -39,7 +39,7 @@ UPPER = ("upper", "plus", "pos", "high", "up", "hi", "max", "ub", "1", "p", "u")
 LOWER = ("lower", "minus", "neg", "low", "down", "lo", "min", "lb", "2", "m", "l")
 """Which arm of an asymmetric error bar, place by place the opposite of the list above."""
 PLACES = {side: k for k, pair in enumerate(zip(UPPER, LOWER, strict=True)) for side in pair} | {"d": 10}
-VALUE_WORDS = ("mean", "avg", "average", "value", "val", "estimate", "est", "best", "median", "med")
+VALUE_WORDS = ("mean", "avg", "average", "mu", "value", "val", "estimate", "est", "best", "median", "med")
 """Words of a value beside its error bar, where the quantity itself is no column: x_mean and x_se."""
 BEST, PARTIAL, OTHERS = (
     ("prop", "propagated", "total", "tot"),
@@ -75,6 +75,8 @@ _AS_WORDS = (
     (re.compile(rf"(?i:(?<![a-z])(rand|joint|tot)(?=(?:{WORD})(?![a-z])))"), r"\1_"),
     (re.compile(r"(?<![0-9.])(?:1[_ -]?(?:σ|(?i:sigma))|σ)"), "std"),
     (re.compile(r"\s*(?:±|\+/-|\+-)\s*"), " err "),
+    (re.compile(r"(?<=[\w)\]]) ?\+$"), " plus"),
+    (re.compile(r"(?<=[\w)\]]) ?[-−]$"), " minus"),
     # u(x) of the Guide to the Expression of Uncertainty in Measurement.
     (
         re.compile(rf"^(?i:u|{WORD})\s*[(\[](?P<base>.+?)[)\]](?P<unit>\s+[(\[].+[)\]])?$"),
@@ -86,9 +88,14 @@ _AS_WORDS = (
 """Phrases and symbols as the words of catalogues."""
 
 
+def joined(name: str) -> str:
+    """Return a name without separators."""
+    return re.sub(r"[_.\- ]", "", name)
+
+
 def folded(name: str) -> str:
     """Return a name without separators and capitals."""
-    return re.sub(r"[_.\- ]", "", name).lower()
+    return joined(name).lower()
 
 
 def phrased(name: str) -> str:
@@ -200,8 +207,42 @@ def without_unit(name: str) -> str:
     return (_UNIT.sub("", name) if is_value or unit_of(name) is not None else "") or name
 
 
-INVERSE = re.compile(r"(?i)(?:^|(?<=[_.\- ]))(?:ivar|inv(?:erse)?[_ ]?var(?:iance)?)(?=$|[_.\- ])")
-"""Words for inverse variances."""
+_DERIVED = tuple(
+    (re.compile(rf"(?i)(?:^|(?<=[_.\- ]))(?:{words})(?=$|[_.\- ])"), meaning, formula)
+    for words, meaning, formula in (
+        (r"ivar|inv(?:erse)?[_ ]?var(?:iance)?", "inverse variance", "1 / sqrt of it"),
+        (r"(?:log|ln)[_ ]?var(?:iance)?", "logarithm of a variance", "exp(it / 2)"),
+        (r"(?:log|ln)[_ ]?(?:std|sigma|scale)", "logarithm of a standard deviation", "exp(it)"),
+    )
+)
+"""Functions of an error bar, which weights and networks have."""
+
+
+@cache
+def derived(name: str) -> str:
+    """Return of which function of an error bar a column has the name, and what is read; "" for others."""
+    return next(
+        (f"{what}; a column {form.sub('err', name)} = {formula} is read"
+         for form, what, formula in _DERIVED if form.search(name)), "",
+    )  # fmt: skip
+
+
+CHAINS = re.compile(
+    r"(?i)^(?:.*[_. ])?(?:r[_.]?hat|n[_.]?eff|(?:(?:bulk|tail)[_.])?ess(?:[_.](?:bulk|tail))?"
+    r"|(?:naive|time-series) se)$"
+)
+"""Diagnostics of chains of draws: a standard error beside them is that of the mean of the draws."""
+COUNT = re.compile(
+    r"(?i)^(?:n|nb|nr|no|num|number|nobs|npts?|counts?|cases|size|sample[_. ]?size|n[_ ]?total)$|"
+    r"(?:^|[_. -])(?:n|nobs|npts?|counts?|total[_ ]?n|size)$|^counts?[_. ]|(?-i:[a-z]Npt$)|"
+    r"^(?:n|nb|nr|num|number)[_. ](?:of[_. ])?\w+$|(?-i:^N(?:b|um)?[A-Z][a-z]+$)"
+)
+"""Names of numbers of readings, persons or cases."""
+DEVIATION = re.compile(
+    r"(?i)(?:^|[_.\- (])(?:sd|std|stdev|stddev|standard dev(?:iation|\.)?)(?:[_.\- )]|$)"
+    r"|(?-i:[a-z](?:Std|SD)$)"
+)
+"""Names of standard deviations, be they of readings or of their mean."""
 _QUANTILE = re.compile(
     r"^(?P<rest>(?:.*?[_. -])??)(?P<letter>(?:[pq]|perc|quantile)[_ ]?)?"
     r"(?P<number>0?[._]?\d{1,2}(?:[._]\d)?|0\.\d+|025|975) ?"
@@ -312,7 +353,7 @@ def looks_like_error(name: str) -> bool:
             re.search(r"[a-z0-9](?:Err|ERR|Error|Sigma|Std|Unc)(?![a-z])|[A-Z](?:ERR|UNC)$|^e_", name)
             or re.search(r"[a-z]S[ED]$|^s[ed](?=[A-Z])", name)
             or re.search(r"(?:err|error|sigma)[12pm]?$", name)
-            or re.search(r"(?:^|[_.\- ])(?i:sig)$|^sig[_.\- ]", name)
-            or INVERSE.search(name)
+            or re.search(r"(?:^|[_.\- ])(?i:sig)$|^sig[_.\- ](?=\w)", name)
+            or derived(name)
         )
     )

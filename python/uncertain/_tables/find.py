@@ -5,7 +5,7 @@ The choice does not change with the rows, and a guess that may be wrong is refus
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -25,7 +25,7 @@ from .columns import (
     roles_of_bars,
 )
 from .error_bars import Doubt, ErrorBar, ErrorNames, another, best_of, is_called_matrix, named_pairs
-from .error_names import PAIR_WORDS
+from .error_names import derived
 from .unread import refusal, roles_with
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def _pairs_by_name(asked: Columns, roles: Keywords, names: Sequence[str]) -> Pai
     of_target: dict[str, dict[str, str]] = {"corr": {}, "cov": {}}
     if target is None or not features:
         return PairsOfTarget()
-    by_name = named_pairs(paired, [*features, target]) if (paired := _paired(names)) else {}
+    by_name = named_pairs(names, [*features, target])
     for role, columns in of_target.items():
         pattern = getattr(asked, role)
         if isinstance(pattern, str):
@@ -267,7 +267,7 @@ def _pairs_by_name(asked: Columns, roles: Keywords, names: Sequence[str]) -> Pai
                 for option in (fill(pattern, feature, target), fill(pattern, target, feature)):
                     if option in names:
                         columns[feature] = option
-        elif pattern is None and by_name:
+        elif pattern is None:
             pairs = by_name[role].items()
             columns.update({a if b == target else b: c for (a, b), c in pairs if a != b and target in (a, b)})
     for feature in of_target["corr"]:
@@ -308,12 +308,6 @@ def _pair_columns(value: str | Pairs, features: Sequence[str], names: Sequence[s
     return pairs
 
 
-def _paired(names: Iterable[str]) -> list[str]:
-    """Those that may be called after a pair of features: most tables have none."""
-    words = [word for words in PAIR_WORDS.values() for word in words]
-    return [name for name in names if any(word in name.lower() for word in words)]
-
-
 # -- features
 
 
@@ -351,27 +345,34 @@ class _Choice:
         if features is not None or errors.keys() != lists.keys():
             return self._scalars(features)
         automatic = mean is None and not errors
-        if automatic and "mean" in self.candidates and (not self.known or {*KINDS} & {*self.candidates}):
+        if automatic and "mean" in {*self.candidates} - self.known.keys() and self._kinds():
             mean = "mean"
         elif errors:
             mean = require(mean or "mean", self.names, "name the means with mean=... or features=...")
         if mean is not None:
-            return {"mean": mean} | (errors or self._beside_mean(mean, automatic and not lone))
+            return {"mean": mean} | (errors or self._beside_mean(mean))
         lists_with_bars = [f for f in self.known if self.types[f] == "list"]
         scalars = {f: bars for f, bars in self.known.items() if f not in lists_with_bars}
         if scalars:
             return self._with_pairs(self._one_each(scalars))
         if len(lists_with_bars) == 1:
             [mean] = lists_with_bars
-            bar = self._one(mean, self.known[mean])
+            bar = self._one_each({mean: self.known[mean]})[mean]
             return {"mean": mean, bar.kind: bar.columns[0]}
         return {} if lone else self._of_lists(lists_with_bars)
+
+    def _kinds(self) -> dict[str, str]:
+        """By kind the error bars that are called so; none that are doubted."""
+        doubted = {column for doubt in self.doubts if doubt.is_likely for column in doubt.bar.columns}
+        roles = {"covariance": "cov", "variance": "var"} | {kind: kind for kind in KINDS}
+        return {role: name for name, role in roles.items() if name in {*self.candidates} - doubted}
 
     def no_errors(self) -> str:
         """Return why a table without error bars is refused, and what takes it."""
         found = Found(True, doubts=self.doubts, suspects=self.suspects, empty=self._parsed.empty)
         numbers = {name for name in self.candidates if self.types[name] == "number"}
-        return refusal(Columns(self.asked.target, found=found), self.candidates, numbers)
+        lists = [name for name in self.candidates if self.types[name] == "list" and not derived(name)]
+        return refusal(Columns(self.asked.target, found=found), self.candidates, numbers, lists)
 
     def _of_lists(self, with_bars: Sequence[str]) -> Keywords:
         """The roles of columns of lists: means with a matrix of covariances, or draws."""
@@ -391,7 +392,7 @@ class _Choice:
                 f"several columns are lists with error bars: {texts}; say which are meant, such as "
                 f"mean={with_bars[0]!r}, std={self.known[with_bars[0]][0].columns[0]!r}"
             )
-        if lists:  # without error bars: draws of each row's distribution
+        if lists and "mean" not in lists and not any(map(derived, lists)):  # draws of each row's distribution
             return {"draws": lists}
         raise ColumnError(self.no_errors())
 
@@ -424,7 +425,7 @@ class _Choice:
             if feature in variances:
                 bars[feature] = ErrorBar("var", (variances[feature],))
             elif feature in by_name:
-                bars[feature] = self._one(feature, by_name[feature])
+                bars |= self._one_each({feature: by_name[feature]})
             elif asked.exact == "all":
                 exact.append(feature)
             else:
@@ -473,12 +474,10 @@ class _Choice:
         roles: Keywords = {"features": features} | roles_of_bars(bars)
         if self.asked.corr is not None or self.asked.cov is not None:
             return roles | _pair_roles(self.asked, features, self.names)
-        if paired := _paired(self.candidates):
-            by_name = named_pairs(paired, features)
-            corr = by_name["corr"]
-            cov = {p: c for p, c in by_name["cov"].items() if p[0] != p[1] and p not in corr}
-            roles |= {"corr": corr or None, "cov": cov or None}
-        return roles
+        by_name = named_pairs(self.candidates, features)
+        corr = by_name["corr"]
+        cov = {p: c for p, c in by_name["cov"].items() if p[0] != p[1] and p not in corr}
+        return roles | {"corr": corr or None, "cov": cov or None}
 
     def _one_each(self, bars: Mapping[str, Sequence[ErrorBar]]) -> dict[str, ErrorBar]:
         """The only error bar of every feature; one question about all that have several."""
@@ -493,22 +492,13 @@ class _Choice:
             f"columns with several error columns: {listing(texts)}; say which to use, such as {typed}"
         )
 
-    def _one(self, feature: str, bars: Sequence[ErrorBar]) -> ErrorBar:
-        return self._one_each({feature: bars})[feature]
-
-    def _beside_mean(self, mean: str, required: bool) -> dict[str, str]:
-        """The error columns called `cov`, `std`, `var`, ...; none is legal only when `mean` was asked for."""
-        roles = {"covariance": "cov", "variance": "var"} | {kind: kind for kind in KINDS}
-        present = {role: name for name, role in roles.items() if name in self.candidates and name != mean}
+    def _beside_mean(self, mean: str) -> dict[str, str]:
+        """The error columns called `cov`, `std`, `var`, ...; none where rows are exact points."""
+        present = {role: name for role, name in self._kinds().items() if name != mean}
         if len(present) > 1 and {*present} != {"factor", "var"}:
             raise ColumnError(
                 f"the columns {listing(present.values())} all look like error bars; say which one to use, "
                 f"such as {next(iter(present))}={next(iter(present.values()))!r}"
-            )
-        if not present and required:
-            raise ColumnError(
-                f"there is a column {mean!r} but no error bars ({', '.join(KINDS)}) beside it; name them, "
-                f"such as cov='my_column', or pass mean={mean!r} alone to call every row an exact point"
             )
         return present
 

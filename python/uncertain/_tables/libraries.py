@@ -150,9 +150,10 @@ def _mapping(X: Mapping[str, NativeColumn]) -> Frame:
 
 def of_astropy(X: NativeTable) -> Frame:
     """Open a table of astropy, whose columns are cleaned as those of a FITS file are."""
-    from .astropy import clean
+    from .astropy import split_arms, strip_text
 
-    native, note = clean(X.copy(copy_data=False))
+    native = strip_text(X.copy(copy_data=False))
+    note = split_arms(native)
     columns = {name: native[name] for name in native.colnames}
     return _arrays("astropy", X, columns, lambda: len(X), notes=(note,) if note else ())
 

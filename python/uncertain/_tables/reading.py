@@ -34,6 +34,10 @@ def read_roles(asked: Columns, table: Table, look: Look | None = None) -> Column
             warn(text, UncertainWarning)
         if unsaid := unsaid_levels(columns):
             warn(unsaid, UncertainWarning)
+        for value, bar in columns.error_bars.items():
+            if bar.kind == "var" and {*bar.columns} <= columns.found.unsure:
+                warn(f"{bar} is read as the variance of {value} (std={ {value: str(bar)}!r} takes it as "
+                     "standard deviation)", UncertainWarning)  # fmt: skip
     for name in columns.scalars:
         if text := look.any_text(name, NO_NUMBER):
             warn(
@@ -92,7 +96,8 @@ def _described(name: str, columns: Columns) -> tuple[str, str]:
         if bar is not None and name in bar.columns:
             how = "; by its place and numbers" if name in found.unsure else ""
             how += "; level not told: one standard deviation" if unsaid_level(columns, value, bar) else ""
-            return f"{_part(name, bar)} of {value}", (bar.conversion + how).strip("; ")
+            part = "error bar" if bar is of_target else _part(name, bar)
+            return f"{part} of {value}", (bar.conversion + how).strip("; ")
     if name == columns.target:
         return "target", ""
     for (a, b), column in (*columns.pairs("corr").items(), *columns.pairs("cov").items()):

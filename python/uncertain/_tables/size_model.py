@@ -11,18 +11,6 @@ where k is the first partner of j, by correlation of the residuals r, whose erro
 variances, so the size that stands in is the root of the expected variance: exp of the logarithm above, times
 the root mean square of exp(r_j), or exp(r_jk), over the rows that it was learned from (smearing, Duan 1983).
 Sizes never leave the range that was seen.
-
-Hidden error bars of known size (a quarter; benches/python/error_sizes.py): standard deviation of log s
-
-    table     no model   the value alone   and partners
-    TESS        1.23          1.02              .90
-    Kepler      1.44           .94              .73
-    Fermi        .81           .31              .24
-    DC2          .97           .05              .04
-
-Rejected: all other sizes and values as regressors (a third better at best, hundreds of coefficients, and a
-row in which several error bars are missing needs a law of its own); the lognormal factor exp(2 var(r)) in
-place of smearing (residuals have heavy tails: variances up to ten times too large).
 """
 
 from __future__ import annotations

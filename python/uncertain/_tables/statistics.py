@@ -13,6 +13,7 @@ write. Negative error bars are unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
@@ -105,7 +106,7 @@ class Ends(NamedTuple):
         return codes
 
 
-def ends_of(frame: pl.DataFrame, values: Mapping[str, str] | None = None) -> dict[str, Ends]:
+def ends_of(frame: pl.DataFrame, values: Mapping[str, str]) -> dict[str, Ends]:
     """Return the statistics of columns of floats; `values`: the column beside each column of error bars."""
     import polars as pl
 
@@ -120,7 +121,8 @@ def ends_of(frame: pl.DataFrame, values: Mapping[str, str] | None = None) -> dic
     lows, highs = finite.select(pl.all().min()).row(0), finite.select(pl.all().max()).row(0)
     asked = []
     for name, low, high in zip(frame.columns, lows, highs, strict=True):
-        column, beside = pl.col(name), pl.col((values or {}).get(name, name))
+        value = values.get(name, name)
+        column, beside = pl.col(name), pl.col(value if value in frame.columns else name)
         asked += [
             column.count().alias(f"{name} n"),
             (column == pl.lit(low)).sum().alias(f"{name} low"),
@@ -145,7 +147,7 @@ def codes_of(column: str, values: Floats) -> list[Code]:
     """Return the codes at either end of a column's values."""
     import polars as pl
 
-    return find_codes(ends_of(pl.DataFrame([pl.Series(column, values, dtype=pl.Float64)])))
+    return find_codes(ends_of(pl.DataFrame([pl.Series(column, values, dtype=pl.Float64)]), {}))
 
 
 def find_codes(ends: Mapping[str, Ends]) -> list[Code]:
@@ -194,19 +196,16 @@ class Statistics:
         columns = self.columns
         used = sorted(columns.used - {*(columns.categorical or ())})
         self.sample.add(table, [name for name in used if name in table.names], first)
-        of_bars = {name: value for value, bar in columns.error_bars.items() for name in bar.columns}
-        names = [
-            name for name in dict.fromkeys((*columns.scalars, *of_bars)) if table.types.get(name) == "number"
-        ]
-        series = [column.cast(pl.Float64) for column in table.numbers(names)]
-        frame = pl.DataFrame(series)
-        self._merge(ends_of(frame, {name: of_bars[name] for name in of_bars if of_bars[name] in names}))
+        errors = [name for bar in columns.error_bars.values() for name in bar.columns]
+        names = [n for n in dict.fromkeys((*columns.scalars, *errors)) if table.types.get(n) == "number"]
+        frames = iter([pl.DataFrame([column.cast(pl.Float64) for column in table.numbers(names)])])
         if columns.mean is not None or columns.lists:
             places = list_places(columns, table.numbers)
             self._bars |= places.bars
-            values = {name: value for value, bar in places.bars.items() for name in bar.columns}
-            for frame in places.frames(COPIED):
-                self._merge(ends_of(frame, {n: v for n, v in values.items() if v in frame.columns}))
+            frames = chain(frames, places.frames(COPIED))
+        beside = {name: value for value, bar in self._bars.items() for name in bar.columns}
+        for frame in frames:
+            self._merge(ends_of(frame, beside))
         return self
 
     def merge(self, other: Statistics) -> None:

@@ -6,12 +6,12 @@ Warnings, refusals, `Columns.find` and the line "left out" of ``print(model)`` s
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .columns import ROLES, Columns, listing, roles_of_bars
 from .error_bars import ONE_SOURCE, Doubt, ErrorBar, is_level_unsaid
-from .error_names import INVERSE, looks_like_error, without_unit
+from .error_names import derived, looks_like_error
 
 if TYPE_CHECKING:
     from .._data.typing import ColumnType, Keywords
@@ -28,21 +28,6 @@ _QUALITY = re.compile(
     r"(?i)(?:^|[_. -])(?:q|qc|qa|qf|flags?|quality|qual|warning|status|mask|bitmask)(?:$|[_. -])|"
     r"(?:flag|warning|quality|bitmask|(?-i:[a-z]QC))s?$"
 )
-_DEVIATION = re.compile(
-    r"(?i)(?:^|[_.\- (])(?:sd|std|stdev|stddev|standard dev(?:iation|\.)?)(?:[_.\- )]|$)"
-    r"|(?-i:[a-z](?:Std|SD)$)"
-)
-_COUNT = re.compile(
-    r"(?i)^(?:n|nb|nr|no|num|number|nobs|npts?|counts?|cases|size|sample[_. ]?size|n[_ ]?total)$|"
-    r"(?:^|[_. -])(?:n|nobs|npts?|counts?|total[_ ]?n|sample[_. ]?size)$|^counts?[_. ]|(?-i:[a-z]Npt$)|"
-    r"^(?:n|nb|nr|num|number)[_. ](?:of[_. ])?\w+$|(?-i:^N(?:b|um)?[A-Z][a-z]+$)"
-)
-_MEAN = re.compile(r"(?i)^(?:mean|avg)[_.\- ]|[_.\- ](?:mean|avg)$|[_ ]?[(\[](?:mean|avg)[)\]]$")
-
-
-def is_count(name: str) -> bool:
-    """Is it called a number of readings, persons or cases?"""
-    return _COUNT.search(without_unit(name)) is not None
 
 
 def reasons(
@@ -71,8 +56,8 @@ def reasons(
             known[name] = (f"flags of limits of {flags[name]}, which are read as values", taken)
         elif name in empty:
             known[name] = ("no number in any row", "")
-        elif INVERSE.search(name) and types[name] == "number":
-            known[name] = (_of_inverse(name), "")
+        elif derived(name) and types[name] in ("number", "list"):
+            known[name] = (derived(name), "")
         elif name in doubted:
             known[name] = doubted[name]
         elif name in found.of_target:
@@ -84,10 +69,6 @@ def reasons(
         else:
             known[name] = _of_content(name, types[name], look)
     return known
-
-
-def _of_inverse(name: str) -> str:
-    return f"inverse variance; a column {INVERSE.sub('err', name)} = 1 / sqrt of it is read"
 
 
 def _of_content(name: str, kind: ColumnType, look: Look | None) -> tuple[str, str]:
@@ -185,20 +166,19 @@ def arguments(columns: Columns, doubts: Iterable[Doubt]) -> str:
     return text if len(text) <= LONGEST else "columns=Columns.find(...), corrected,"
 
 
-# -- refusals
-
-
-def refusal(columns: Columns, candidates: Sequence[str], numbers: Collection[str]) -> str:
+def refusal(columns: Columns, candidates: Sequence[str], numbers: Collection[str], lists: list[str]) -> str:
     """Return why a table without error bars is refused, and what takes it."""
-    doubts = columns.found.doubts
-    likely = [d for d in doubts if d.is_likely and not INVERSE.search(d.bar.columns[0])]
+    doubts = [doubt for doubt in columns.found.doubts if not derived(doubt.bar.columns[0])]
+    likely = [doubt for doubt in doubts if doubt.is_likely]
     named = {c for doubt in doubts for c in (*doubt.bar.columns, *doubt.of[: doubt.is_likely])}
     plain = [n for n in candidates if n in numbers and n not in named | columns.found.suspects]
     plain = [name for name in plain if not _IDENTIFIER.search(name)]
-    texts = [doubt_text(doubt) for doubt in doubts[:5] if not INVERSE.search(doubt.bar.columns[0])]
+    texts = [doubt_text(doubt) for doubt in doubts[:5]]
     texts += [f"{', '.join(n)} of {v} (no number in any row)" for v, n in columns.found.empty.items()]
-    texts += [f"{name} ({_of_inverse(name)})" for name in candidates if INVERSE.search(name)]
+    texts += [f"{name} ({derived(name)})" for name in candidates if derived(name)]
     advice = [f"{typed} takes them"] if (typed := arguments(columns, likely)) else []
+    if lists:
+        advice.append(f"mean={lists[0]!r} takes rows as exact points")
     if plain:
         advice.append(f"exact={plain[:8]!r} takes numbers as exact")
         if not typed:
@@ -207,9 +187,6 @@ def refusal(columns: Columns, candidates: Sequence[str], numbers: Collection[str
     return f"no error bars found among the columns {listing(candidates)}: {why}{'; '.join(advice)}".rstrip(
         " :"
     )
-
-
-# -- levels, and deviations of readings
 
 
 def unsaid_level(columns: Columns, value: str, bar: ErrorBar) -> bool:
@@ -228,23 +205,3 @@ def unsaid_levels(columns: Columns, *, of_target: bool = False) -> str | None:
         f"no name tells the level of the limits of {listing(unsaid, 12)}: they are taken as one standard "
         "deviation. If they are, say, of 90 %, pass level=0.9."
     )
-
-
-def deviations_of_readings(columns: Columns) -> Iterator[str]:
-    """Yield a sentence where numbers of readings stand beside a mean and a standard deviation, which is that
-    of the readings, and no error of their mean."""
-    bars = {value: bar.columns[0] for value, bar in columns.error_bars.items() if bar.kind == "std"}
-    if columns.target is not None and isinstance(columns.target_std, str):
-        bars[columns.target] = columns.target_std
-    counts = [name for name in columns.ignored if is_count(name)]
-    stds = {value: std for value, std in bars.items() if counts and _DEVIATION.search(std)}
-    if stds:
-        value, std = next(iter(stds.items()))
-        base = _MEAN.sub("", value)
-        count = next((name for name in counts if base in name), counts[0])
-        others = [other for other in stds.values() if other != std]
-        yield (
-            f"{std} looks like the scatter of the {count} readings behind each {value}"
-            f"{f' (so does {listing(others, 20)})' if others else ''}. Unless rows are populations, pass a "
-            f"column of {std} / sqrt({count})"
-        )
