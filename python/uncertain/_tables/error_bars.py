@@ -468,8 +468,8 @@ class ErrorNames:
                 place = min(quantile[1], 100.0 - quantile[1])
                 sides.setdefault((folded(quantile[0]), "limits", place), {})[quantile[1] > 50.0] = name
         ends = [pair for pair in (*self._ends.values(), *sides.values()) if len(pair) == 2]
-        every = suspects.union(self.flags.values(), *(p.values() for p in (*ends, *self._pairs.values())))
-        return every - self._symbols
+        pairs = (pair.values() for pair in self._pairs.values())
+        return suspects.union(self.flags.values(), *(p.values() for p in ends), *pairs) - self._symbols
 
     @cached_property
     def _of_draws(self) -> list[str]:
