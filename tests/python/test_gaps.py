@@ -23,12 +23,15 @@ from sklearn.utils import get_tags
 import uncertain
 from uncertain import (
     GaussianArray,
+    GaussianCollapser,
     GaussianDenoiser,
     GaussianDiscriminant,
     GaussianImputer,
+    GaussianLogScaler,
     GaussianScaler,
     GSUClassifier,
     Incomplete,
+    LinearMap,
 )
 from uncertain.cli import main
 from uncertain.exceptions import UncertainError
@@ -262,6 +265,42 @@ def test_the_scaler_passes_gaps_as_scikit_learns_does(rng: np.random.Generator) 
     assert_allclose(moved.gaussians.means[~rows.missing], ours.transform(x)[~rows.missing])
     total = GaussianScaler(spread="total").fit(rows)
     assert_allclose(total.scale_**2, np.nanvar(x, axis=0) + 0.25)
+
+
+COVARIANCES = {
+    "std": lambda s: {"std": s},
+    "cov": lambda s: {"cov": s[:, :, None] * s[:, None, :]},
+    "factor": lambda s: {"factor": s[:, :, None]},
+}
+
+
+@pytest.mark.parametrize("form", COVARIANCES)
+@pytest.mark.parametrize(
+    "step",
+    [
+        GaussianScaler(spread="total"),
+        GaussianLogScaler(softening=[1.0, 0.0, 2.0]),
+        GaussianCollapser("isotropic"),
+        LinearMap([[0, 1], [0, 0], [2, 0]]),
+    ],
+    ids=lambda step: type(step).__name__,
+)
+def test_what_stands_under_gaps_moves_nowhere(step: Any, form: str, rng: np.random.Generator) -> None:
+    """Not even where it would overflow; an isotropic error bar is the mean variance of what is there."""
+    x, s = np.abs(rng.normal(1e-3, 1e-3, size=(2, 30, 3)))
+    missing = rng.random(x.shape) < 0.3
+    one, other = (
+        Incomplete(
+            GaussianArray(np.where(missing, under, x), **COVARIANCES[form](np.where(missing, e, s))), missing
+        )
+        for under, e in ((0.0, 0.0), (1e307, 1e150))
+    )
+    moved, again = (step.fit_transform(rows) for rows in (one, other))
+    assert_array_equal(again.missing, moved.missing)
+    assert_array_equal(again.gaussians.means, moved.gaussians.means)
+    assert_array_equal(again.gaussians.covariances(), moved.gaussians.covariances())
+    known = np.ma.masked_array(s**2, missing).mean(axis=1).filled(0.0)
+    assert_allclose(other.collapse("isotropic").gaussians.trace(), 3 * known, rtol=1e-12)
 
 
 def test_tags_and_pickles(rng: np.random.Generator) -> None:

@@ -16,9 +16,12 @@ import polars as pl
 import pytest
 
 import uncertain
-from uncertain.exceptions import UncertainWarning
+from uncertain.exceptions import ParameterError, UncertainWarning
 
-pytestmark = pytest.mark.filterwarnings("ignore:RobustSVC. no plane is better")  # of MPSVC
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:RobustSVC. no plane is better"),  # of MPSVC
+    pytest.mark.timeout(1200),
+]
 ALL = os.environ.get("RELATIONS") == "all"
 SHARE = 4
 """Without it one in so many pairs is looked at, and the first subject of every relation."""
@@ -149,6 +152,13 @@ def test_units_of_the_target(subject: Subject, factor: float, offset: float) -> 
     assert_same(back, answers(subject.fit(table), new), 1e-5)
 
 
+@pairs([subject for subject in NUMBERS if subject.method != "remeasured"])
+def test_sign_of_the_target(subject: Subject) -> None:
+    table, new = subject.table(), subject.table(1)
+    turned = subject.fit(table.with_columns(y=-pl.col("y")))
+    np.testing.assert_allclose(-turned.predict(new), subject.fit(table).predict(new), atol=1e-5)
+
+
 def test_parameters_in_units_of_the_target() -> None:
     subject = NUMBERS[0]
     table, new = subject.table(), subject.table(1)
@@ -156,7 +166,8 @@ def test_parameters_in_units_of_the_target() -> None:
     other = subject.fit(in_another_unit(table, 1024.0), delta=512.0)
     assert (one.pipeline_[-1].delta, other.pipeline_[-1].delta) == (0.5, 512.0)
     np.testing.assert_allclose(other.predict(new) / 1024.0, one.predict(new), rtol=1e-12)
-    scale = np.subtract(*np.quantile(table["y"], [0.75, 0.25], method="inverted_cdf")) / 1.349
+    quartiles = np.quantile(table["y"], [0.75, 0.25], method="averaged_inverted_cdf")
+    scale = np.subtract(*quartiles) / 1.349
     np.testing.assert_allclose(subject.fit(table).pipeline_[-1].delta, 1.35 * scale)
 
 
@@ -171,8 +182,19 @@ def test_naming_what_would_be_found_changes_nothing() -> None:
             {"features": NEW, "std": "{}_err"},
             {"std": bars},
             {"columns": bars},
+            *({role: bars | {"y": "y_err"}} for role in ("std", "columns") if "y_err" in table.columns),
         ):
             assert_same(answers(subject.fit(table, **naming), new), expected, 0.0)
+
+
+@pytest.mark.filterwarnings("ignore:no name tells the level")
+def test_limits_of_a_target_may_be_below_zero() -> None:
+    table, new = NUMBERS[6].table(), NUMBERS[6].table(1)
+    y, std = pl.col("y"), pl.col("y_err")
+    limits = table.with_columns(y_lower=y - std, y_upper=y + std).drop("y_err")
+    assert_same(answers(NUMBERS[6].fit(limits), new), answers(NUMBERS[6].fit(table), new), 1e-7)
+    with pytest.raises(ParameterError, match="Pass target_std="):
+        uncertain.fit(table, "y", var={"a": "a_err", "y": "y_err"})
 
 
 TURNED = {"ape": "zebra", "bee": "yak"}
@@ -269,11 +291,13 @@ def test_integer_weights_are_repeated_rows(subject: Subject) -> None:
 
 @pairs([*CLASSES, *NUMBERS], "kernel:kind", "kernel:y", *(f"{m}:kind" for m in ROBUST))
 def test_weights_times_a_constant(subject: Subject) -> None:
-    """Nothing changes but for machines with a C, whose losses are a sum over the rows."""
+    """Nothing changes but for machines with a C, whose losses are a sum over rows; equal ones are none."""
     table, new = subject.table(), subject.table(1)
     w = 0.5 + np.arange(len(table)) % 5 / 4
     one, other = (subject.fit(table.with_columns(w=f * w), sample_weight="w") for f in (1.0, 7.0))
     assert_same(answers(other, new), answers(one, new), 1e-7)
+    constant = subject.fit(table.with_columns(w=pl.lit(0.1)), sample_weight="w")
+    assert_same(answers(constant, new), answers(subject.fit(table), new), 1e-7)
 
 
 @pytest.mark.parametrize("method", ["gsu", "remeasured", "discriminant", "kernel", "auto"])

@@ -6,12 +6,14 @@ a separate mask.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._uncertain import fit
 from ..exceptions import UncertainError
 from .array import GaussianArray
 from .features import column_numbers, is_every, rows_and_columns
@@ -157,8 +159,12 @@ class Incomplete:
         return np.where(self.missing.any(axis=1), np.inf, self.gaussians.trace())
 
     def collapse(self, to: Literal["gaussian", "zero", "isotropic", "diagonal"]) -> Incomplete:
-        """Simplify covariances, and mixtures to one Gaussian; gaps stay gaps."""
-        return self._with(self.gaussians.collapse(to))
+        """Simplify covariances, and mixtures to one Gaussian, of what is there; gaps stay gaps."""
+        moments = self.gaussians.collapse("gaussian")
+        if to == "gaussian":
+            return self._with(moments)
+        rows = moments._core, self.missing & (limit_codes(self) == 0)
+        return self._with(moments._like(fit("collapser", json.dumps({"to": to}), rows).transform(rows)))
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> Incomplete:
         """Draw `n` exact points of every row, adjacent; gaps and limits stay."""

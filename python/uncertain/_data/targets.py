@@ -239,12 +239,14 @@ def finite_numbers(column: Column, what: str, noun: str, *, missing: float | Non
 def target_scale(y: Floats, weights: Floats | None = None) -> float:
     """Return the interquartile range / 1.349: the standard deviation, if targets are normal.
 
-    Where half of them are equal it is 1.2533 * mean abs(y - median), and 1 where all are. NaN do not count.
+    Where half of them are equal it is 1.2533 * mean abs(y - median), and 1 where all are. NaN do not count. A
+    quartile between two targets is their middle, so that neither rounded sums of weights nor signs move it.
     """
     order = np.argsort(y)[: np.count_nonzero(~np.isnan(y))]
     values, counts = y[order], np.ones(len(order)) if weights is None else weights[order]
     total = np.cumsum(counts)
-    low, middle, high = values[np.searchsorted(total, np.array([0.25, 0.5, 0.75]) * total[-1])]
+    beside = np.add.outer([-1e-9, 1e-9], [0.25, 0.5, 0.75])
+    low, middle, high = values[np.searchsorted(total, beside * total[-1])].mean(axis=0)
     if high > low:
         return float((high - low) / 1.349)
     return float(1.2533 * np.average(np.abs(values - middle), weights=counts)) or 1.0

@@ -27,7 +27,7 @@ from .._tables.table import Table
 from .._tables.unread import arguments, doubt_text, unsaid_levels
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
 from ..preprocessing import AsGaussians
-from ..preprocessing._error_bars import with_sizes
+from ..preprocessing._error_bars import limits_of_target, with_sizes
 from .reader import PerRow
 from .source import Source
 
@@ -104,6 +104,7 @@ def clean_target(source: Source, per_row: PerRow, columns: Columns, task: str) -
     table = Table.from_frame(pl.DataFrame([*series.values(), *columns_of_table]))
     if not are_numbers(table, of_target, task):
         return source, per_row
+    of_target = limits_of_target(table, of_target)
     cleaned = TargetCleaning.learn(Statistics(of_target).add(table)).clean(table)
     per_row = per_row | {column.name: column for column in cleaned if column.name in series}
     kept = [column for column in cleaned if column.name not in series]

@@ -274,7 +274,23 @@ class Columns:
             elif value is not None and not (settled and (value is True or value in ((), {}))):
                 value = self._checked(name, role.form, value)
             object.__setattr__(self, name, value)
+        self._move_bar_of_target()
         self._refuse_contradictions()
+
+    def _move_bar_of_target(self) -> None:
+        """Take what a dictionary of error bars says of the target as its own, and not as of a feature."""
+        for role in ("std", "var", "bounds"):
+            bars = getattr(self, role)
+            if self.target is None or not isinstance(bars, Mapping) or self.target not in bars:
+                continue
+            bar = bars[self.target]
+            if role == "var" or self.target_std not in (None, bar):
+                kind = "standard deviation or arms" if role == "var" else "one error bar"
+                raise ParameterError(f"{role}={shown(bars)}: the target has {kind}. Pass target_std=...")
+            others = {feature: column for feature, column in bars.items() if feature != self.target}
+            features = tuple(name for name in self.features or () if name != self.target)
+            for name, value in (("target_std", bar), (role, others or None), ("features", features or None)):
+                object.__setattr__(self, name, value)
 
     def _checked(self, name: str, form: str, value: Any) -> Any:
         """Return a role in its one form: a name, a tuple of names, a dictionary, or a pattern."""

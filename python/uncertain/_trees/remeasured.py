@@ -234,13 +234,14 @@ class Remeasured(Core, BaseEstimator):
     def _trained(
         self, learner: BaseEstimator, table: Floats, y: Labels, weights: Floats | None
     ) -> BaseEstimator:
-        """The learner, fitted to copies that share the weight of their row."""
+        """The learner, fitted to copies, of which those for another learner share the weight of their row."""
         copies, n, columns = table.shape
         arguments: Keywords = {}
         weighable = has_fit_parameter(learner, "sample_weight")
         if weights is not None:
             refuse_if(not weighable, f"sample_weight: {type(learner).__name__} takes no weights")
-            arguments["sample_weight"] = np.tile(weights / copies, copies)
+            # The default learner counts copies.
+            arguments["sample_weight"] = np.tile(weights / (1 if self.estimator is None else copies), copies)
         elif self.estimator is not None and weighable and copies > 1:
             # A penalty weighs against the sum over rows, not over copies.
             arguments["sample_weight"] = np.full(copies * n, 1.0 / copies)

@@ -219,6 +219,16 @@ def settled_arms(table: Table, columns: Columns) -> tuple[Columns, str | None]:
     return columns.with_bars(columns.error_bars | settled), lost
 
 
+def limits_of_target(table: Table, columns: Columns) -> Columns:
+    """The columns of a target and its error bar, of which two are limits where most rows lie between them."""
+    for target, bar in columns.error_bars.items():
+        y, *both = table.block([target, *bar.columns]).to_numpy().T
+        if len(both) == 2 and _votes_for_limits(y, np.sort(np.transpose(both), axis=1)) >= 0:
+            ends = bar.columns if np.nanmean(both[1] - both[0]) >= 0.0 else bar.columns[::-1]
+            return columns.with_bars({target: replace(bar, kind="limits", columns=ends)})
+    return columns
+
+
 def deviations_of_target(table: Table, bar: ErrorBar, y: Floats, missing: float | None) -> Floats:
     """Standard deviations of targets `y` with two arms, or limits where most rows lie between the columns."""
     both = table.block(bar.columns).to_numpy().copy()

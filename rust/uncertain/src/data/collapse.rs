@@ -1,7 +1,7 @@
 //! Throw away part of the covariances: the baselines "no error bars" and "one error bar per row".
 
 use crate::data::covariance::{Diagonal, Isotropic, Structure};
-use crate::data::{Covariances, GaussianArray, Rows, Unit};
+use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Unit};
 use crate::error::Result;
 use crate::named::named;
 
@@ -23,6 +23,11 @@ named!(Collapse, "collapse");
 impl GaussianArray {
     /// These means with simpler covariances. Covariances that are simple enough stay as they are.
     pub fn collapse(&self, to: Collapse) -> Result<GaussianArray> {
+        self.collapsed(to, |_| self.n_features())
+    }
+
+    /// With so many features that a row has.
+    fn collapsed(&self, to: Collapse, known: impl Fn(usize) -> usize) -> Result<GaussianArray> {
         let (n, d) = (self.n_rows(), self.n_features());
         let from = self.covariances();
         let covariances = match (to, from.structure()) {
@@ -30,7 +35,7 @@ impl GaussianArray {
             (_, Structure::Zero | Structure::Isotropic) | (Collapse::Diagonal, Structure::Diagonal) => from.clone(),
             (Collapse::Isotropic, _) => {
                 let mut values = self.traces()?;
-                values.iter_mut().for_each(|v| *v /= d as f64);
+                values.iter_mut().enumerate().for_each(|(row, v)| *v /= known(row) as f64);
                 Isotropic { values: Rows::from_owned(values, n, 1), unit: Unit::Variance }.into()
             }
             (Collapse::Diagonal, _) => {
@@ -44,5 +49,14 @@ impl GaussianArray {
             }
         };
         Ok(GaussianArray::from_checked(self.means().clone(), covariances))
+    }
+}
+
+impl Incomplete<'_> {
+    /// The rows with simpler covariances, of what is there.
+    pub(crate) fn collapse(&self, to: Collapse) -> Result<GaussianArray> {
+        let d = self.gaussians().n_features();
+        let known = |row: usize| (0..d).filter(|&j| !self.is_filler(row, j)).count().max(1);
+        self.without_fillers()?.collapsed(to, known)
     }
 }

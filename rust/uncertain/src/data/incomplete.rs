@@ -16,7 +16,8 @@ use std::sync::Arc;
 
 use ndarray::{ArrayBase, Data, Ix2};
 
-use crate::data::{GaussianArray, MixtureArray, Weights};
+use crate::data::covariance::{Field, FieldShape};
+use crate::data::{GaussianArray, MixtureArray, Rows, Weights};
 use crate::error::{Error, Result};
 
 /// Rows to ask about: a `&GaussianArray`, a `&MixtureArray`, or a `&Dataset`, which may have gaps.
@@ -283,6 +284,42 @@ impl<'a> Incomplete<'a> {
     pub fn unseen(&self, rows: impl Iterator<Item = usize> + Clone) -> Option<usize> {
         self.missing?;
         (0..self.gaussians.n_features()).find(|&j| rows.clone().all(|i| self.is_missing(i, j)))
+    }
+
+    /// Is this feature missing, and no limit? Its number means nothing.
+    pub(crate) fn is_filler(&self, row: usize, feature: usize) -> bool {
+        self.is_missing(row, feature) && self.limit(row, feature) == 0
+    }
+
+    /// The rows with means and covariances of 0 under gaps, so that what stands there moves nowhere.
+    pub(crate) fn without_fillers(&self) -> Result<Cow<'a, GaussianArray>> {
+        let (data, n, d) = (self.gaussians, self.gaussians.n_rows(), self.gaussians.n_features());
+        if self.missing.is_none() {
+            return Ok(Cow::Borrowed(data));
+        }
+        let blank = |values: &Rows, features: &[[usize; 2]]| {
+            Rows::written(n, values.width(), |row, out| {
+                out.copy_from_slice(&values.row(row));
+                let pairs = out.iter_mut().zip(features);
+                let fillers = pairs.filter(|(_, [i, j])| self.is_filler(row, *i) || self.is_filler(row, *j));
+                fillers.for_each(|(value, _)| *value = 0.0);
+                Ok(())
+            })
+        };
+        let each: Vec<[usize; 2]> = (0..d).map(|j| [j, j]).collect();
+        let mut fields = vec![];
+        for Field { name, values, shape, shared, .. } in data.covariances().fields() {
+            let features = match shape {
+                FieldShape::PerFeature => each.clone(),
+                FieldShape::Factor(rank) => (0..d * rank).map(|at| [at / rank; 2]).collect(),
+                FieldShape::Square => (0..d * d).map(|at| [at / d, at % d]).collect(),
+                FieldShape::Packed => (0..d).flat_map(|i| (0..=i).map(move |j| [i, j])).collect(),
+                FieldShape::One => vec![],
+            };
+            fields.push((name.to_owned(), if shared { values } else { blank(&values, &features)? }));
+        }
+        let kind = data.covariances().kind();
+        GaussianArray::from_fields(kind, blank(data.means(), &each)?, fields).map(Cow::Owned)
     }
 
     /// The rows, which must have neither gaps nor limits and be no mixtures.

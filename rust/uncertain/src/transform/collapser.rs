@@ -49,8 +49,8 @@ impl GaussianCollapser {
     ///
     /// # Errors
     /// Too little memory.
-    pub(crate) fn transform(&self, rows: &GaussianArray) -> Result<GaussianArray> {
-        rows.collapse(self.to)
+    pub(crate) fn transform<'a>(&self, rows: impl Into<Incomplete<'a>>) -> Result<GaussianArray> {
+        rows.into().collapse(self.to)
     }
 }
 
@@ -70,6 +70,6 @@ impl Predictor for GaussianCollapser {
     }
 
     fn transform(&self, rows: Incomplete<'_>, _: &Control) -> Result<GaussianArray> {
-        self.transform(rows.gaussians())
+        self.transform(rows)
     }
 }

@@ -317,6 +317,9 @@ impl Predictor for LinearMap {
     }
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
-        self.transform(if self.about().takes_gaps { rows.gaussians() } else { rows.complete()? }, control)
+        match self.about().takes_gaps {
+            true => self.transform(&*rows.without_fillers()?, control),
+            false => self.transform(rows.complete()?, control),
+        }
     }
 }

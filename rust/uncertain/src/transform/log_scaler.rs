@@ -257,7 +257,7 @@ impl Predictor for GaussianLogScaler {
     }
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
-        self.transform(rows.gaussians(), control)
+        self.transform(&*rows.without_fillers()?, control)
     }
 
     fn inverse_transform(&self, rows: &GaussianArray) -> Result<GaussianArray> {

@@ -187,7 +187,7 @@ impl Predictor for GaussianScaler {
     }
 
     fn transform(&self, rows: Incomplete<'_>, _: &Control) -> Result<GaussianArray> {
-        self.transform(rows.gaussians())
+        self.transform(&*rows.without_fillers()?)
     }
 
     fn inverse_transform(&self, rows: &GaussianArray) -> Result<GaussianArray> {
