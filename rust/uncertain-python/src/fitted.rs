@@ -46,7 +46,7 @@ impl RowsArgument<'_> {
     }
 }
 
-/// The same, owned, so that the GIL can go.
+/// Owned rows, so that the GIL can go.
 impl TryFrom<RowsArgument<'_>> for Dataset {
     type Error = BorderError;
 

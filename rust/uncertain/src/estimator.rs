@@ -47,7 +47,7 @@ use crate::transform::{
 
 /// Parameters that can fit a model.
 pub trait Fit {
-    /// What is fitted.
+    /// The fitted model.
     type Model;
 
     /// Fit to rows and what is known of them, as the [`Control`] of the parameters says.
@@ -141,7 +141,7 @@ fn fit<M: Fitted>(params: &M::Params, data: &Dataset) -> Result<M> {
     for_fit(M::OF_MIXTURES, data, |data| M::fit(&params, data, &control))
 }
 
-/// What answers about rows of any kind, once it is known to be a classifier or (if not `classes`) a regression.
+/// Predictor for rows of any kind; an error unless it is a classifier or (if not `classes`) a regression.
 fn asked(model: &dyn Predictor, classes: bool) -> Result<Folding<'_>> {
     if model.about().n_classes.is_some_and(|n_classes| (n_classes > 0) == classes) {
         return Ok(Folding(model));

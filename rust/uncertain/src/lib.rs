@@ -118,7 +118,7 @@ pub mod losses {
     pub use crate::loss::{LossKind, expected_hinge};
 }
 
-/// What a program that fits and predicts needs: `use uncertain::prelude::*`.
+/// Traits and types of programs that fit and predict: `use uncertain::prelude::*`.
 pub mod prelude {
     pub use crate::{Classifier, Dataset, Fit, GaussianArray, Regressor, Result, Transform};
 }

@@ -36,7 +36,7 @@ impl GaussianArray {
         })
     }
 
-    /// The same Gaussians with a full (packed) matrix per row, whatever their kind.
+    /// Converts every covariance to a full (packed) matrix per row.
     #[doc(hidden)]
     pub fn to_full(&self) -> Result<GaussianArray> {
         let values = triangles(self)?;

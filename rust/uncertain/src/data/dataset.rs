@@ -50,7 +50,7 @@ pub struct Dataset {
     pub(crate) labels: Option<Labels>,
     /// Numbers to predict, with variances and weights.
     pub(crate) targets: Option<Targets>,
-    /// What is added to the linear predictor of each row.
+    /// Term of each row's linear predictor with coefficient 1.
     pub(crate) offsets: Option<Vec<f64>>,
     /// Errors that rows share.
     pub(crate) modes: Modes,
@@ -127,7 +127,7 @@ impl Dataset {
         Ok(Self { outputs, n_classes, ..self })
     }
 
-    /// The same rows with their classes.
+    /// Adds the classes of the rows.
     ///
     /// # Errors
     /// Labels of another number of rows.
@@ -137,7 +137,7 @@ impl Dataset {
         Ok(Self { labels: Some(labels.clone()), ..self })
     }
 
-    /// The same rows with their targets.
+    /// Adds the targets of the rows.
     ///
     /// # Errors
     /// Targets of another number of rows.
@@ -147,7 +147,7 @@ impl Dataset {
         Ok(Self { targets: Some(targets.clone()), ..self })
     }
 
-    /// The same rows with `n_classes` classes, of which some may be absent here.
+    /// Sets the number of classes, of which some may be absent here.
     ///
     /// # Errors
     /// A code that is no class; rows without classes.
@@ -156,7 +156,7 @@ impl Dataset {
         Ok(Self { labels, n_classes: if self.outputs.is_empty() { 0 } else { n_classes }, ..self })
     }
 
-    /// The same rows, some of which count more: one number >= 0 per row, of any scale.
+    /// Adds weights: one number >= 0 per row, of any scale.
     ///
     /// # Errors
     /// Another number of weights than of rows; a negative weight, or none that is positive.
@@ -173,7 +173,7 @@ impl Dataset {
         Ok(Self { weights: Some(weights), ..self })
     }
 
-    /// The same rows with the object that each belongs to: any numbers. Rows of one object are held out together.
+    /// Adds the object that each row belongs to: any numbers. Rows of one object are held out together.
     ///
     /// # Errors
     /// Another number of groups than of rows.
@@ -186,7 +186,7 @@ impl Dataset {
         }
     }
 
-    /// The same rows with gaps: a mask, n x d, that is true where a feature is missing; its number in the rows means nothing.
+    /// Adds gaps: a mask, n x d, that is true where a feature is missing; its number in the rows means nothing.
     ///
     /// # Errors
     /// A mask of another size.
@@ -195,7 +195,7 @@ impl Dataset {
         Ok(Self { rows, ..self })
     }
 
-    /// The same rows, some of whose gaps are limits, n x d: -1 where the reading is below the number in the rows, +1 where it is
+    /// Marks gaps that are limits, n x d: -1 where the reading is below the number in the rows, +1 where it is
     /// above, else 0.
     ///
     /// # Errors
@@ -205,7 +205,7 @@ impl Dataset {
         Ok(Self { rows, ..self })
     }
 
-    /// The same targets with the variance of each one's own error.
+    /// Adds the variance of each target's error.
     ///
     /// # Errors
     /// Another number of variances than of rows; a variance that is negative or not finite; rows without targets.
@@ -213,7 +213,7 @@ impl Dataset {
         self.changed(|targets| targets.with_variances(numbers(variances)))
     }
 
-    /// The same targets with the covariances of their errors with those of the features, n x d.
+    /// Adds covariances of the targets' errors with those of the features, n x d.
     ///
     /// # Errors
     /// Covariances of another size, or not finite; rows without targets.
@@ -222,7 +222,7 @@ impl Dataset {
         self.changed(|targets| targets.with_feature_covariances(values, covariances.ncols()))
     }
 
-    /// The same targets of which some are limits: -1 where the reading is below the number, +1 where it is above, else 0.
+    /// Marks targets that are limits: -1 where the reading is below the number, +1 where it is above, else 0.
     ///
     /// # Errors
     /// Another number of limits than of rows; rows without targets.
@@ -231,7 +231,7 @@ impl Dataset {
         self.changed(|targets| targets.with_limits(limits))
     }
 
-    /// The same rows with a number that is added to the linear predictor of each.
+    /// Adds offsets: a number for the linear predictor of each row.
     ///
     /// # Errors
     /// Another number of offsets than of rows.
@@ -241,7 +241,7 @@ impl Dataset {
         Ok(Self { offsets: Some(offsets), ..self })
     }
 
-    /// The same rows with errors that they share: k standard normal numbers a, of which row i has the error M_i a in its target
+    /// Adds errors that rows share: k standard normal numbers a, of which row i has the error M_i a in its target
     /// (`of_targets`, n x k) and N_i a in its features (`of_features`, n x d x k).
     ///
     /// # Errors
@@ -264,7 +264,7 @@ impl Dataset {
         Ok(Self { modes, ..self })
     }
 
-    /// The same rows with the caller's graphs, one for each view that has one.
+    /// Adds the caller's graphs, one for each view that has one.
     #[must_use]
     pub fn with_graphs(self, graphs: Vec<Option<SquareMatrix>>) -> Self {
         Self { graphs, ..self }

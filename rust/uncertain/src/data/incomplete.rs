@@ -47,13 +47,13 @@ impl MarkedRows {
         Incomplete { parts: self.parts.as_deref(), mixtures: self.mixtures.as_ref(), ..rows }
     }
 
-    /// The same rows with a mask of gaps, n x d.
+    /// Adds a mask of gaps, n x d.
     pub(crate) fn with_gaps<S: Data<Elem = bool>>(&self, gaps: &ArrayBase<S, Ix2>) -> Result<Self> {
         let missing = self.marks(gaps, "gaps")?;
         Ok(Self { missing: missing.contains(&true).then_some(missing), ..self.clone() })
     }
 
-    /// The same rows with limits where there are gaps, n x d.
+    /// Adds limits where there are gaps, n x d.
     pub(crate) fn with_limits<S: Data<Elem = i8>>(&self, limits: &ArrayBase<S, Ix2>) -> Result<Self> {
         let limits = self.marks(limits, "limits of features")?;
         let limited = self.view().with_limits(&limits)?.limits.is_some();
@@ -73,7 +73,7 @@ impl MarkedRows {
         }
     }
 
-    /// The same rows, their components as parts of which only one is true.
+    /// Marks components as parts of rows, of which only one is true.
     pub(crate) fn with_parts(self, parts: Vec<u32>) -> Self {
         Self { parts: Some(parts.into()), ..self }
     }
@@ -186,7 +186,7 @@ impl<'a> Incomplete<'a> {
         Self { missing, limits, ..gaussians.into() }
     }
 
-    /// The same, the Gaussians being the components of these rows.
+    /// Marks the Gaussians as the components of these rows.
     pub(crate) fn with_mixtures(self, mixtures: &'a MixtureArray) -> Self {
         Self { mixtures: Some(mixtures).filter(|rows| !rows.is_gaussian()), ..self }
     }

@@ -38,7 +38,7 @@ impl Labels {
         Self { codes, n_classes: 0, weights: None, groups: None, parts: None }.with_classes(n_classes)
     }
 
-    /// The same labels, of so many classes.
+    /// Sets the number of classes.
     pub(crate) fn with_classes(self, n_classes: usize) -> Result<Self> {
         if n_classes < 2 {
             return Err(Error::Data(format!("a classifier needs at least 2 classes, got {n_classes}")));

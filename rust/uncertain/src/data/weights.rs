@@ -108,7 +108,7 @@ impl Worth {
         Self { rows: if counted { f64::round(sum) } else { sum * sum / squares }, unit: counted.then_some(unit) }
     }
 
-    /// What the weights of `n` rows of this sum are multiplied by: for a sum of `rows` where they count, else of n.
+    /// Factor of the weights of `n` rows of this sum: for a sum of `rows` where they count, else of n.
     pub(crate) fn share(&self, n: usize, total: f64) -> f64 {
         self.unit.map_or(n as f64 / total, |unit| 1.0 / unit)
     }

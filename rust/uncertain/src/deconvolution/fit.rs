@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::parallel;
 
 impl ValidParams {
-    /// The same, rows being mixtures if they like; `unbiased`: with the degrees of freedom that the parameters take ([`Task::spent`]).
+    /// Fits rows that may be mixtures; `unbiased`: with the degrees of freedom that the parameters take ([`Task::spent`]).
     pub(crate) fn fit_rows(
         &self,
         rows: Incomplete<'_>,
@@ -32,7 +32,7 @@ impl ValidParams {
         self.fit_observed(Observed::from_rows(rows, weights), unbiased, control)
     }
 
-    /// The same of rows that all count.
+    /// Fits rows that all count.
     pub(crate) fn fit_observed(
         &self,
         observed: Observed<'_>,

@@ -24,7 +24,7 @@ pub(super) fn plain(mixture: &Mixture) -> Result<Vec<Component>> {
     components(mixture, |k| Ok(plain_scatter(mixture, k)))
 }
 
-/// What there is of T, once for components in a row that have the same, and the logarithm of the root of the
+/// Forms of T, made once for components in a row that have the same, and the logarithm of the root of the
 /// determinant that passes leave to the constant.
 fn components(mixture: &Mixture, scatter: impl Fn(usize) -> Result<(Scatter, f64)>) -> Result<Vec<Component>> {
     let mut shared: Option<(Arc<Scatter>, f64)> = None;

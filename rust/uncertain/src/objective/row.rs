@@ -21,9 +21,9 @@ pub(super) struct RowCurvature {
 pub(crate) struct RowTerms {
     /// Spread s of the score.
     pub s: f64,
-    /// The row's dual: c p and c q, of which bound and gradient are made.
+    /// The row's dual c p, of which bound and gradient are made.
     pub p: f64,
-    /// See `p`.
+    /// c q, its part by the spread.
     pub q: f64,
     /// c theta: curvature along r = -y x - z t.
     pub theta: f64,

@@ -11,7 +11,7 @@ pub struct LineRequest {
     pub density: Mixture,
     /// The line that targets are measured from, in units of the rows, and the unit.
     pub law: Vec<f64>,
-    /// See `law`.
+    /// Unit of the targets.
     pub unit: f64,
     /// Factor of the weights.
     pub share: f64,

@@ -169,7 +169,7 @@ impl Evaluator<'_> {
         own.map(|own| self.sized("the derivatives by the parameters", own, x, parameters.len())).transpose()
     }
 
-    /// Those by x, m x q x d.
+    /// The derivatives by x that the curve itself knows, m x q x d.
     pub(super) fn by_x(&self, x: &[f64], parameters: &[f64]) -> Result<Option<Vec<f64>>> {
         let own = self.curve.by_x(x, self.d, parameters)?;
         own.map(|own| self.sized("the derivatives by x", own, x, self.d)).transpose()

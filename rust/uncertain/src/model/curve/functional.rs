@@ -120,7 +120,7 @@ impl<'a> Functional<'a> {
         z
     }
 
-    /// What these unknowns are worth.
+    /// The sum of squares at these unknowns.
     fn place(&self, at: &[f64], v: Vec<f64>) -> Result<Place> {
         let (q, k) = (self.evaluator.q, self.k);
         let f = self.evaluator.values(&self.true_values(&v), &self.all(at))?;

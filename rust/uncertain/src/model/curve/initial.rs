@@ -13,7 +13,7 @@ pub struct InitialParameters {
     pub values: Vec<f64>,
     /// Bounds, p each, infinite where there are none.
     pub lower: Vec<f64>,
-    /// See `lower`.
+    /// Upper bounds, p.
     pub upper: Vec<f64>,
     /// Which parameters stay as they are.
     pub fixed: Vec<bool>,

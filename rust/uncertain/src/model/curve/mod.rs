@@ -45,7 +45,7 @@ pub use evaluate::Curve;
 pub use initial::InitialParameters;
 pub use readings::Outputs;
 
-/// What the true values are.
+/// Model of the true values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
@@ -63,13 +63,13 @@ named!(Truth, "truth");
 const MOST_NOISY: usize = 3;
 
 params! {
-    /// Those of a fit.
+    /// Parameters of a fit.
     pub struct Params {
-        /// What the true values are.
+        /// Model of the true values.
         truth: Truth = Truth::Structural,
         /// Is the intrinsic scatter fitted? Only of structural fits.
         scatter: bool = true,
-        /// What readings of y may be beside their noise; only of structural fits.
+        /// Outliers among readings of y; only of structural fits.
         outliers: Option<Outliers> = None,
         /// Degrees of freedom of Student's distribution, where they are known; >= 1.
         #[serde(with = "number::option")]
@@ -147,11 +147,11 @@ pub struct CurveFit {
     pub noise: Vec<(f64, f64)>,
     /// The factor of the errors of y, and its standard error (NaN at a bound), where it was asked for.
     pub error_scale: Option<(f64, f64)>,
-    /// The same of every feature; empty where it was not asked for.
+    /// Factor of the errors of every feature, and its standard error; empty where it was not asked for.
     pub feature_error_scale: Vec<(f64, f64)>,
-    /// Errors that rows share, a, and their covariance k x k.
+    /// Errors that rows share, a, k numbers.
     pub modes: Vec<f64>,
-    /// See `modes`.
+    /// Covariance of `modes`, k x k.
     pub modes_covariance: Vec<f64>,
     /// P(outlier | y, x) of every row of the table; empty without a law of outliers.
     pub outlier_probability: Vec<f64>,

@@ -210,7 +210,7 @@ impl Context<'_> {
         &self.white[self.term(case).row * self.parts + case % self.parts]
     }
 
-    /// What these terms are at some places.
+    /// Height, f and W r of these terms at some places.
     fn tried(&self, terms: &[usize], places: &[Vec<f64>]) -> Result<Vec<Tried>> {
         let (q, mut z) = (self.evaluator.q, vec![]);
         terms.iter().zip(places).for_each(|(&t, v)| self.term(t).place(v, &mut z));

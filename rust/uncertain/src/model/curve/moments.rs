@@ -1,4 +1,4 @@
-//! What a fitted curve says of rows: moments of f(z) over what x leaves open, or f(x) and its slope there.
+//! Predictions of a fitted curve: moments of f(z) over what x leaves open, or f(x) and its slope there.
 
 use std::f64::consts::{PI, SQRT_2};
 

@@ -67,7 +67,7 @@ pub(super) struct Structural<'a> {
     pub noisy: bool,
     /// The last of the free parameters are errors that rows share.
     pub modes: usize,
-    /// What they take of the degrees of freedom.
+    /// Degrees of freedom that they take.
     pub degrees_of_modes: f64,
     /// On the way to the solution: rules of low order, whose error is some 1e-3 of a standard error of the parameters.
     pub rough: bool,
@@ -294,7 +294,7 @@ impl Structural<'_> {
         scatters.chain(scale).chain(noise).collect()
     }
 
-    /// What is added to minus the log-likelihood for the degrees of freedom of the curve, with its gradient and Hessian by the
+    /// Term of minus the log-likelihood for the degrees of freedom of the curve, with its gradient and Hessian by the
     /// squared scatters and kappa, as far as they are fitted.
     pub(super) fn degrees(&self, at: &[f64]) -> (f64, Vec<f64>, Vec<f64>) {
         let (q, kappa) = (self.evaluator.q, self.kappa(at));
@@ -394,7 +394,7 @@ impl Structural<'_> {
     }
 }
 
-/// What one node adds to the sums of its row and of all rows.
+/// Share of one node in the sums of its row and of all rows.
 struct Addition<'a> {
     of: &'a Structural<'a>,
     q: usize,

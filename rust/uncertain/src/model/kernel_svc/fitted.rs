@@ -36,7 +36,7 @@ impl Model {
     /// kernel values of `data`, block by block, within `control`.
     ///
     /// # Errors
-    /// Those of the question, and [`Error::Interrupted`](crate::Error::Interrupted).
+    /// Errors of the question, and [`Error::Interrupted`](crate::Error::Interrupted).
     pub(crate) fn answer(
         &self,
         data: impl Into<MixtureArray>,

@@ -1,4 +1,4 @@
-//! What errors of the features add to the bias of maximum likelihood in few rows, to first order.
+//! The part of errors of the features in the bias of maximum likelihood in few rows, to first order.
 //!
 //! With the log-likelihoods l_i, their gradients g_i and Hessians H_i, and A = -sum H_i, the maximum is off by
 //! ```text

@@ -61,14 +61,14 @@ pub(in crate::model) fn covariance(
     let stage = density.map(stage).transpose()?;
     let weighted = match problem.remote {
         None => Worth::from_weights(likelihood.weights.iter().copied()).unit.is_none(),
-        Some(remote) => remote.is_weighted(),
+        Some(remote) => remote.line.worth.unit.is_none(),
     };
     let middle = if weighted || groups.is_some() {
         let mut middle = match problem.remote {
             None => influences(likelihood, mixture.zip(stage.as_ref()), &theta, groups, control)?,
             Some(remote) => {
                 let mut squares = remote.squares(&maximum.theta, stage.as_ref().map_or(&[], |stage| &stage.gain))?;
-                squares.iter_mut().for_each(|x| *x *= clusters::correction(remote.n()));
+                squares.iter_mut().for_each(|x| *x *= clusters::correction(remote.line.n));
                 squares
             }
         };
@@ -153,15 +153,20 @@ pub(in crate::model) fn sums_of_stage(
             let i = at * n / most;
             scores(likelihood, mixture, i, theta, &mut row, &mut before, &mut given);
             let c = likelihood.weights[i] * n as f64 / most as f64;
-            let (a, crossed) = sums.split_at_mut(packed_len(dim));
-            add_outer(c, &before, a);
-            for (crossed, s2) in crossed.chunks_exact_mut(dim).zip(&row.gradient) {
-                crossed.iter_mut().zip(&given).for_each(|(sum, r)| *sum += c * s2 * r);
-            }
+            add_to_stage(c, (&before, &given, &row.gradient), &mut sums);
         }
         Ok(sums)
     })?;
     Ok(added(parts.into_iter().collect::<Result<_>>()?))
+}
+
+/// Adds c times the terms of A and C of a row with these scores: s1, r and s2.
+fn add_to_stage(c: f64, (before, given, second): (&[f64], &[f64], &[f64]), sums: &mut [f64]) {
+    let (a, crossed) = sums.split_at_mut(packed_len(before.len()));
+    add_outer(c, before, a);
+    for (crossed, s2) in crossed.chunks_exact_mut(before.len()).zip(second) {
+        crossed.iter_mut().zip(given).for_each(|(sum, r)| *sum += c * s2 * r);
+    }
 }
 
 /// The packed sum of the squared influences of independent rows, as `gain` (p x dim) carries scores of the density over.
@@ -204,14 +209,10 @@ impl RowScores<'_> {
     pub(in crate::model) fn covariance(self, inverse: &[f64]) -> Result<Vec<f64>> {
         let (p, dim) = (self.p, self.stage.map_or(0, |(m, ..)| m));
         let (before, given) = self.stage.map_or((&[][..], &[][..]), |(_, before, given)| (before, given));
-        let of = |scores: &'_ [f64], i: usize, m: usize| scores[i * m..(i + 1) * m].to_vec();
         let mut sums = vec![0.0; packed_len(dim) + p * dim];
         for (i, c) in self.weights.iter().enumerate().filter(|_| dim > 0) {
-            let (a, crossed) = sums.split_at_mut(packed_len(dim));
-            add_outer(*c, &of(before, i, dim), a);
-            for (crossed, s2) in crossed.chunks_exact_mut(dim).zip(&self.second[i * p..]) {
-                crossed.iter_mut().zip(&given[i * dim..]).for_each(|(sum, r)| *sum += c * s2 * r);
-            }
+            let (s1, s2) = (i * dim..(i + 1) * dim, i * p..(i + 1) * p);
+            add_to_stage(*c, (&before[s1.clone()], &given[s1], &self.second[s2]), &mut sums);
         }
         let stage = if dim > 0 { Some(Stage::new(sums, p, dim)?) } else { None };
         let mut middle = vec![0.0; packed_len(p)];

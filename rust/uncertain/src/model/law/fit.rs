@@ -25,7 +25,7 @@ use crate::parallel;
 use crate::solver::Status;
 use crate::special::quantile;
 
-/// What a law is fitted to.
+/// Data of a fit.
 #[derive(Debug, Clone)]
 pub struct Observations<'a> {
     /// Readings of the features.
@@ -34,7 +34,7 @@ pub struct Observations<'a> {
     pub targets: Vec<f64>,
     /// Times that were not reached.
     pub censored: Option<Vec<bool>>,
-    /// What is added to the linear predictor.
+    /// Terms of the linear predictors with coefficient 1.
     pub offsets: Option<Vec<f64>>,
     /// Weights of the rows.
     pub weights: Option<Weights>,

@@ -70,11 +70,11 @@ pub(in crate::model) struct Freedom<'a> {
     pub before: &'a [f64],
     /// Weights of EM of the round before.
     pub shares: &'a [f64],
-    /// What limits said of the mean in the round before, as a part of what a reading says; 1 of readings, none without limits.
+    /// Information of limits about the mean in the round before, as a part of a reading's; 1 of readings, none without limits.
     pub told: &'a [f64],
 }
 
-/// What the likelihood is of.
+/// Likelihood of the targets given the readings: its data, and the layout of its parameters.
 #[derive(Clone, Copy)]
 pub(in crate::model) struct Likelihood<'a> {
     pub truths: &'a Truths<'a>,

@@ -30,6 +30,7 @@ pub(super) mod newton;
 mod predict;
 pub(super) mod profile;
 mod quadrature;
+pub(super) mod remote;
 pub(super) mod scaled_noise;
 mod state;
 pub(super) mod truths;
@@ -47,12 +48,12 @@ pub use family::FamilyKind;
 pub use fit::Observations;
 pub(super) use predict::{predictors, variance_along};
 
-/// What may be taken off the bias of maximum likelihood in few rows.
+/// Correction of the bias of maximum likelihood in few rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum BiasCorrection {
-    /// What errors of the features add to that of the same law between exact features, to first order.
+    /// Takes off the part that errors of the features add to the bias of the law between exact features, to first order.
     Errors,
 }
 
@@ -70,7 +71,7 @@ builder! {
         /// Probability of intervals by the profile of the likelihood, in (0, 1); `None`: none.
         #[serde(with = "number::option")]
         profile: Option<f64> = None,
-        /// What is taken off the bias of few rows, where alpha = 0; `None`: nothing.
+        /// Correction of the bias in few rows, where alpha = 0.
         bias_correction: Option<BiasCorrection> = Some(BiasCorrection::Errors),
         /// Which error bars are right up to a factor only? Those of the features, or none.
         error_scale: Option<ErrorScale> = None,
@@ -119,7 +120,7 @@ readable! {
 }
 
 impl Estimates {
-    /// Those of the law, and of `k` errors that rows share, which stand from `first` on.
+    /// Estimates of the law, and of `k` errors that rows share, which stand from `first` on.
     fn split(self, first: usize, k: usize) -> (Self, Option<ModeEstimates>) {
         if k == 0 {
             return (self, None);
@@ -143,7 +144,7 @@ impl Estimates {
         self.values.iter().chain(&self.covariance).all(|x| x.is_finite())
     }
 
-    /// The same with variances that are not known.
+    /// Estimates whose variances are not known.
     fn unknown(&self) -> Self {
         Self { values: self.values.clone(), covariance: vec![0.0; self.covariance.len()] }
     }
@@ -170,7 +171,7 @@ readable! {
         mixture: Mixture => &Mixture,
         /// The law between true values.
         law: Estimates => &Estimates,
-        /// The same fit to the readings as if they were exact.
+        /// Estimates from the readings as if they were exact.
         naive: Estimates => &Estimates,
         /// Ends of the coefficients' intervals by the profile of the likelihood (d x 2), where asked for.
         profile: Option<Vec<f64>> => Option<&[f64]>,

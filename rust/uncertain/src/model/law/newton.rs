@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{Eigh, Spd, congruent};
 use crate::model::degrees::Degrees;
 use crate::model::law::likelihood::{Evaluation, Likelihood};
+use crate::model::law::remote::RemoteSums;
 use crate::solver::Status;
 use crate::solver::levenberg::{Expansion, Objective, minimise, movable};
 
@@ -45,29 +46,13 @@ pub(in crate::model) struct Maximum {
     pub free: Vec<usize>,
 }
 
-/// Rows that other processes hold: sums over all of them.
-pub(in crate::model) trait Elsewhere {
-    fn evaluate(&self, theta: &[f64]) -> Result<Evaluation>;
-
-    /// As [`sums_of_stage`](super::errors::sums_of_stage).
-    fn stage(&self, theta: &[f64]) -> Result<Vec<f64>>;
-
-    /// As [`sums_of_squares`](super::errors::sums_of_squares).
-    fn squares(&self, theta: &[f64], gain: &[f64]) -> Result<Vec<f64>>;
-
-    fn n(&self) -> usize;
-
-    /// Are their weights no numbers of repeated rows?
-    fn is_weighted(&self) -> bool;
-}
-
 /// A likelihood to maximise, whoever holds its rows.
 #[derive(Clone, Copy)]
 pub(in crate::model) struct Problem<'a> {
     /// Of these parameters, and rows if they are here.
     pub likelihood: Likelihood<'a>,
-    /// Rows elsewhere, of which those are a sample.
-    pub remote: Option<&'a dyn Elsewhere>,
+    /// Rows of other processes, of which those are a sample.
+    pub remote: Option<&'a RemoteSums<'a>>,
     /// rho of coefficients and of errors that rows share.
     pub ridges: &'a [f64],
     /// Bounds of all parameters.

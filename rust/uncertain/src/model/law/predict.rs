@@ -1,4 +1,4 @@
-//! What a law says about new readings.
+//! Predictions of a law for new readings.
 
 use ndarray::Array2;
 

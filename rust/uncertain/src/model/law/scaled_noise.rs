@@ -1,5 +1,5 @@
-//! What a law knows of factors of its features' error bars that were fitted with the density of true features: how they go into
-//! standard errors.
+//! Factors of the features' error bars that were fitted with the density of true features: their part in standard errors
+//! of a law.
 //!
 //! With W = (T + F S F)^-1, a = W (x - mu) and G = a a' - W of a row the score by log f_j is sum_l G_jl (F S F)_jl; T G T is that
 //! of the density by T. Of the error x - z the target knows by c = W T beta, so that its conditional score has, in the

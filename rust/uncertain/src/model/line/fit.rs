@@ -13,13 +13,13 @@ use crate::model::law::coordinates::Coordinates;
 use crate::model::law::crossed::Crossed;
 use crate::model::law::errors::covariance;
 use crate::model::law::likelihood::{Freedom, Likelihood};
-use crate::model::law::newton::{Elsewhere, Maximum, Problem};
+use crate::model::law::newton::{Maximum, Problem};
 use crate::model::law::profile::intervals;
+use crate::model::law::remote::{RemoteLine, RemoteSums};
 use crate::model::noise::Noise;
 use crate::special::quantile;
 
 use super::LineFit;
-use super::elsewhere::{Asked, RemoteLine};
 use super::response::NoiseRows;
 use super::rows::LineRows;
 use super::start::start;
@@ -35,7 +35,7 @@ const SCALES: [f64; 2] = [1e-6, 1e6];
 /// Penalty of squared coefficients where the rows do not determine them.
 const RIDGE: f64 = 1e-8;
 
-/// What is asked of a fit.
+/// Specification of a fit.
 pub(super) struct Question<'a> {
     pub noise: Noise,
     /// Is the factor of the error bars fitted?
@@ -164,8 +164,8 @@ pub(super) fn fit(
     let (maximum, covariance, profile) = loop {
         let freedom = Freedom { taken, scaled: asked.scaled, before: &before, shares: &shares, told: &told };
         let likelihood = Likelihood { freedom: Some(freedom), ..likelihood };
-        let remote = elsewhere.map(|rows| Asked { rows, law: &start.law, unit, before: &before });
-        let remote = remote.as_ref().map(|asked| asked as &dyn Elsewhere);
+        let remote = elsewhere.map(|line| RemoteSums { line, law: &start.law, unit, before: &before });
+        let remote = remote.as_ref();
         let problem = Problem { likelihood, remote, ridges: &ridges, lower: &lower, upper: &upper, control };
         let maximum = problem.maximum(at, None)?;
         n_iter += maximum.n_iter;
@@ -209,7 +209,7 @@ pub(super) fn fit(
     })
 }
 
-/// What the next round takes from this one.
+/// Weights and coefficients that the next round takes from this one.
 struct Refreshed {
     beta: Vec<f64>,
     shares: Vec<f64>,

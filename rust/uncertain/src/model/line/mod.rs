@@ -16,7 +16,6 @@
 //! ```
 //! with the weights of EM as W where the noise is not normal.
 
-mod elsewhere;
 mod features;
 mod fit;
 mod remote;
@@ -50,9 +49,9 @@ pub use super::least_squares::LeastSquares;
 pub use super::noise::Outliers;
 
 builder! {
-    /// What is asked of a fit.
+    /// Parameters of a fit.
     pub struct Params {
-        /// What readings of the target may be beside their noise.
+        /// Outliers among readings of the target.
         outliers: Option<Outliers> = None,
         /// Degrees of freedom of Student's distribution, where they are known; >= 1.
         #[serde(with = "number::option")]
@@ -106,7 +105,7 @@ impl Params {
 /// Errors that rows share, and groups.
 #[derive(Debug, Clone, Default)]
 pub struct SharedErrors {
-    /// Those of targets and features.
+    /// Errors of targets and features.
     pub modes: Modes,
     /// Rows that belong together, for standard errors.
     pub groups: Option<Vec<u32>>,
@@ -127,15 +126,15 @@ pub struct LineFit {
     pub scatter_std: f64,
     /// The root of kappa, and its standard error, where it was asked for.
     pub error_scale: Option<(f64, f64)>,
-    /// The same of every feature; empty where it was not asked for.
+    /// Factor of the errors of every feature, and its standard error; empty where it was not asked for.
     pub feature_error_scale: Vec<(f64, f64)>,
     /// Degrees of freedom, or share and width of bad data, with standard errors (NaN at a bound or where given).
     pub noise: Vec<(f64, f64)>,
     /// P(outlier | y, x) of every row; 0 of rows without weight. Empty without a law of outliers.
     pub outlier_probability: Vec<f64>,
-    /// a, and its covariance k x k.
+    /// Errors that rows share, a, k numbers.
     pub modes: Vec<f64>,
-    /// See `modes`.
+    /// Covariance of `modes`, k x k.
     pub modes_covariance: Vec<f64>,
     /// Covariance of a with intercept and coefficients, k x (1 + d).
     pub modes_law_covariance: Vec<f64>,

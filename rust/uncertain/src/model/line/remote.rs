@@ -8,12 +8,12 @@ use crate::model::law::coordinates::Coordinates;
 use crate::model::law::density::refined_remotely;
 use crate::model::law::errors::{sums_of_squares, sums_of_stage};
 use crate::model::law::likelihood::Freedom;
+use crate::model::law::remote::RemoteLine;
 use crate::model::noise::Noise;
 use crate::params::Valid;
 use crate::state::RemoteRows;
 use crate::sums::{LineRequest, LineSums};
 
-use super::elsewhere::RemoteLine;
 use super::fit::{self, Question};
 use super::rows::{Counted, LineRows};
 use super::{LineFit, Params, SharedErrors};

@@ -33,7 +33,7 @@ pub(super) struct Mixed {
     hessian: [[f64; NUMBERS]; NUMBERS],
     /// sum q_j / V_j, the weight of EM.
     pub weight: f64,
-    /// What is an outlier's of the row.
+    /// P(outlier) of the row.
     pub outlying: f64,
 }
 

@@ -116,7 +116,7 @@ impl KernelMap {
     /// (to rounding the same ones).
     ///
     /// # Errors
-    /// Those of both.
+    /// Errors of both.
     pub(crate) fn fit_transform(
         data: &GaussianArray,
         kernel: PointKernel,

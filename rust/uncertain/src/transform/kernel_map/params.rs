@@ -33,7 +33,7 @@ params! {
 }
 
 impl From<PointKernel> for Params {
-    /// Those of a map of this kernel.
+    /// Parameters of a map of this kernel.
     fn from(kernel: PointKernel) -> Self {
         let mut params = Self { kernel: kernel.into(), gamma: kernel.gamma(), ..Self::default() };
         if let PointKernel::Polynomial { degree, coef0, .. } = kernel {
@@ -48,7 +48,7 @@ impl Params {
     /// (to rounding the same ones).
     ///
     /// # Errors
-    /// Those of both.
+    /// Errors of both.
     pub fn fit_transform(&self, data: &Dataset) -> Result<(KernelMap, GaussianArray)> {
         <KernelMap as Fitted>::fit_transform(&self.clone().check()?, data, &self.control)
     }

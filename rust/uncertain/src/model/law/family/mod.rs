@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::model::law::quadrature::{Integral, NUMBERS};
 use crate::named::named;
 
-/// What a law may be asked for.
+/// Distribution of the targets given the linear predictor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
@@ -95,7 +95,7 @@ pub(super) struct Local {
     pub second: [f64; 3],
 }
 
-/// What has no eta: value, d / d a, d^2 / d a d a.
+/// The part of log p without eta: value, d / d a, d^2 / d a d a.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Constant {
     pub value: f64,
