@@ -215,16 +215,16 @@ class Report:
         names = [name for name in self._candidates if name not in (MODEL, NO_MODEL, SIZES_ONLY)]
         gains = np.array([self._gain(name) for name in names]).reshape(-1, 2)
         left.errorbar(gains[:, 0], names, xerr=2 * gains[:, 1], **style)
-        left.set(xlabel=f"{label} of the model minus theirs (± 2 se)", title="Did the error bars help?")
+        left.set(xlabel=f"{label}, model − theirs (± 2 se)", title="Did the error bars help?", ymargin=0.2)
+        left.locator_params(axis="x", nbins=5)
         sizes = self.by_error_size
         middle.errorbar(sizes["errors"], sizes["difference"], yerr=2 * sizes["difference_se"], **style)
-        middle.set(ylabel=f"{label} with minus without error bars", title="For which rows?")
+        middle.set(ylabel=f"{label} with minus without error bars", title="For which rows?", xmargin=0.2)
         stated, observed, se = self.calibration.to_numpy().reshape(-1, 3).T
         right.errorbar(stated, observed, yerr=2 * se, **style)
         right.set(xlabel="stated probability", ylabel="observed", title="Are the probabilities right?")
-        for draw, at in ((left.axvline, 0.0), (middle.axhline, 0.0)):
-            draw(at, color=GREY, linestyle=":")
-        right.axline((0.5, 0.5), slope=1.0, color=GREY, linestyle=":")
+        for line in (left.axvline(0.0), middle.axhline(0.0), right.axline((0.5, 0.5), slope=1.0)):
+            line.set(color=GREY, linestyle=":")
         bare(left, middle, right)
         return figure
 
