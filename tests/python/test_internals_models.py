@@ -50,7 +50,7 @@ from uncertain.preprocessing._readings import Readings, TruthOfClasses, TruthOfT
 
 def test_the_limit_is_the_quantile_of_split_conformal_prediction() -> None:
     scores = np.random.default_rng(0).exponential(size=99)
-    found = Conformal.from_scores(scores, np.zeros(99), np.ones(99))
+    found = Conformal.from_scores([scores], [np.zeros(99)], np.ones(99))
     for coverage, place in ((0.9, 90), (0.5, 50), (0.991, None)):
         limit = found.limits(np.zeros(2), coverage)
         want = np.inf if place is None else np.sort(scores)[place - 1]

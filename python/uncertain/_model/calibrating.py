@@ -129,10 +129,7 @@ def _of_numbers(fitted: Pipeline, training: TrainingRows, held: HeldOut) -> Cali
     y, t = held.truth, held.target_std
     scores = [score_of_numbers(measured(law, t), y) for law in laws]
     levels = [log(deviation(law)) for law in laws]
-    weights = np.tile(held.counts, len(laws))
-    return Calibration(
-        residual_std, spread, Conformal.from_scores(np.concatenate(scores), np.concatenate(levels), weights)
-    )
+    return Calibration(residual_std, spread, Conformal.from_scores(scores, levels, held.counts))
 
 
 def _of_classes(fitted: Pipeline, training: TrainingRows, held: HeldOut) -> Calibration:
@@ -147,9 +144,7 @@ def _of_classes(fitted: Pipeline, training: TrainingRows, held: HeldOut) -> Cali
         assert answer.shares is not None
         scores.append(score_of_classes(answer.shares, read, centres, widths)[rows, y])
         levels.append(noise_levels(read, widths))
-    weights = np.tile(held.counts, len(scores))
-    made = Conformal.from_scores(np.concatenate(scores), np.concatenate(levels), weights, widths, centres)
-    return Calibration(conformal=made)
+    return Calibration(conformal=Conformal.from_scores(scores, levels, held.counts, widths, centres))
 
 
 def deviation(law: NormalMixtures) -> Floats:

@@ -19,6 +19,7 @@ probabilities are alike.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -32,7 +33,8 @@ from .._data.typing import Booleans, Floats, Ints, Labels
 
 MOST_BINS = 8
 PER_BIN = 150
-"""Scores that a bin should have at least: the level is then known to 2 points or so."""
+"""Rows that a bin should have at least: the level is then known to 2 points or so. Several readings of a row
+have scores that are much alike, and do not make it better known."""
 KEPT = 1000
 """Numbers that are kept of a bin's scores: its quantiles, if there are more."""
 FLOOR = -3.0
@@ -70,12 +72,14 @@ class Conformal:
 
     @classmethod
     def from_scores(
-        cls, scores: Floats, levels: Floats, weights: Floats, widths: Floats = NONE, centres: Floats = NONE
-    ) -> Self:
-        """Of rows with these scores, noise levels and weights > 0."""
-        edges = _bin_edges(levels)
-        at = np.searchsorted(edges, levels, side="right")
-        kept = tuple(_equal(scores[at == k], weights[at == k]) for k in range(len(edges) + 1))
+        cls, scores: Sequence[Floats], levels: Sequence[Floats], weights: Floats, widths: Floats = NONE,
+        centres: Floats = NONE,
+    ) -> Self:  # fmt: skip
+        """Of rows with these weights > 0, the scores and noise levels of each of several readings."""
+        values, noise, counts = np.concatenate(scores), np.concatenate(levels), np.tile(weights, len(scores))
+        edges = _bin_edges(noise, len(weights))
+        at = np.searchsorted(edges, noise, side="right")
+        kept = tuple(_equal(values[at == k], counts[at == k]) for k in range(len(edges) + 1))
         return cls(edges, kept, widths, centres)
 
     def limits(self, levels: Floats, coverage: float) -> Floats:
@@ -149,9 +153,9 @@ def set_lists(shares: Floats, inside: Booleans, classes: Labels) -> Labels:
     return lists
 
 
-def _bin_edges(levels: Floats) -> Floats:
-    """Noise levels between bins of about equally many of these."""
-    bins = int(np.clip(len(levels) // PER_BIN, 1, MOST_BINS))
+def _bin_edges(levels: Floats, rows: int) -> Floats:
+    """Noise levels between bins of about equally many of these, which readings of so many rows have."""
+    bins = int(np.clip(rows // PER_BIN, 1, MOST_BINS))
     edges = np.unique(_rounded(np.quantile(levels, np.arange(1, bins) / bins))) if bins > 1 else np.empty(0)
     return np.asarray(edges[edges > levels.min()])  # equal levels stay together
 
