@@ -134,24 +134,24 @@ class NormalMixtures(NamedTuple):
 
     def crps(self, y: Floats) -> Floats:
         """Of each row."""
-        near = (self.weights * _mean_absolute(y[:, None] - self.means, self.stds)).sum(axis=1)
-        return np.asarray(near - self._pairs(_mean_absolute) / 2.0)
+        near = (self.weights * distance(y[:, None] - self.means, self.stds)).sum(axis=1)
+        return np.asarray(near - self.pairs(distance, self) / 2.0)
 
     def cde_loss(self, y: Floats) -> Floats:
         """Of each row."""
         at = (self.weights * _normal(y[:, None] - self.means, self.stds)).sum(axis=1)
-        return np.asarray(self._pairs(_normal) - 2.0 * at)
+        return np.asarray(self.pairs(_normal, self) - 2.0 * at)
 
-    def _pairs(self, of: Kernel) -> Floats:
-        """sum_kl w_k w_l of(m_k - m_l, sqrt(s_k^2 + s_l^2))."""
+    def pairs(self, of: Kernel, other: Self) -> Floats:
+        """sum_kl w_k w_l of(m_k - m_l, sqrt(s_k^2 + s_l^2)), k of the one and l of the other."""
         total = np.zeros(len(self.weights))
         for w, m, s in zip(self.weights.T, self.means.T, self.stds.T, strict=True):
-            terms = of(m[:, None] - self.means, np.hypot(s[:, None], self.stds))
-            total += w * (self.weights * terms).sum(axis=1)
+            terms = of(m[:, None] - other.means, np.hypot(s[:, None], other.stds))
+            total += w * (other.weights * terms).sum(axis=1)
         return total
 
 
-def _mean_absolute(m: Floats, s: Floats) -> Floats:
+def distance(m: Floats, s: Floats) -> Floats:
     s = np.maximum(s, TINY)
     z = m / s
     return np.asarray(2.0 * s * np.exp(-(z**2) / 2.0) / np.sqrt(2.0 * np.pi) + m * (2.0 * ndtr(z) - 1.0))

@@ -25,6 +25,7 @@ from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from .._base.folds import Fold
+from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import GaussianRows, filled_gaussians, like, missing_mask
 from .._data.typing import Floats, Ints
 from .._held_out.engine import NO_TIME, Answer, Candidate, HeldOut, cross_predict, measured, quiet
@@ -256,11 +257,9 @@ class _Choosing:
             at = at[:: max(1, -(-len(at) // MOST_JUDGED))]
             c = c[:, at] * len(held.at) / len(at)
             y, t = held.truth[at], held.target_std[at]
-            laws = [held.laws(name, held.spread(name)) for name in names]
-            data = np.concatenate([
-                stacking.gram([measured(stacking.some_of(law[k], at), t) for law in laws], y)
-                for k in range(len(held.factors))
-            ])  # fmt: skip
+            readings = zip(*(held.laws(name, held.spread(name)) for name in names), strict=True)
+            some = [[NormalMixtures(*(part[at] for part in law)) for law in laws] for laws in readings]
+            data = np.concatenate([stacking.gram([measured(law, t) for law in laws], y) for laws in some])
             solve: Any = stacking.of_numbers
         else:
             data = np.exp(-np.stack([losses[name] for name in names], axis=-1)).reshape(-1, len(names))

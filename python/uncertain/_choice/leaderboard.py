@@ -108,14 +108,8 @@ class Leaderboard:
 
     def warning(self) -> str:
         """Return the sentence on errors that tell the target without any value; "" if they do not."""
-        sizes = next((entry for entry in self.entries if entry.model == SIZES_ONLY), None)
-        known = 0.0 if self.loss is None else self.no_model - self.loss.value
-        if sizes is None or not self.no_model - sizes.loss > 0.5 * known > 0.0:
-            return ""
-        return (
-            f"error sizes and gaps alone, without any value, have a {LABELS[self.measure][1]} of "
-            f"{sizes.loss:.3g} (no model: {self.no_model:.3g}): they may leak the target"
-        )
+        sizes = next((entry.loss for entry in self.entries if entry.model == SIZES_ONLY), NAN)
+        return of_sizes(LABELS[self.measure][1], sizes, self.no_model, self.loss.value if self.loss else NAN)
 
     @property
     def _members(self) -> Sequence[Entry]:
@@ -140,6 +134,16 @@ class Leaderboard:
         verb, loss = "gain" if self.gain.value >= 0 else "cost", LABELS[self.measure][1]
         gain = pm(abs(self.gain.value), self.gain.se)
         return f"{_both(self.means_score, loss, self.means_loss)}: error bars {verb} {gain}"
+
+
+def of_sizes(label: str, sizes: float, none: float, model: float) -> str:
+    """The sentence on error sizes that gain more than half of what a model does; "" if they do not."""
+    if not none - sizes > 0.5 * (none - model) > 0.0:
+        return ""
+    return (
+        f"error sizes and gaps alone, without any value, have a {label} of {sizes:.3g} (no model: "
+        f"{none:.3g}): they may tell the target by themselves"
+    )
 
 
 def _both(score: Mean | None, label: str, loss: Mean | None) -> str:

@@ -20,12 +20,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtr
 
-from .._base.normal_mixtures import TINY, NormalMixtures
+from .._base.normal_mixtures import NormalMixtures, distance
 from .._data.array import value_sizes
 from .._data.incomplete import GaussianRows
-from .._data.typing import Floats, Ints
+from .._data.typing import Floats
 
 KNOTS = 4
 """Of the level of noise: errors x 1, 2, 4 and 8."""
@@ -33,12 +32,6 @@ OF_BEST, OF_CONSTANT = 1.0, 5.0
 """Rows that the best single candidate is worth for constant weights, and these for those of each knot. With 5
 for the first, stacks of few rows collapse to one model (losses 1 % larger at errors x 1 and 2)."""
 STEPS = {"em": 300, "gradient": 3_000}
-POINTS = 96
-"""Of the grid on which distribution functions are compared."""
-FEW, SPARSE = 8, np.array([-3.0, -1.2, 0.0, 1.2, 3.0])
-DENSE = np.array([-4.0, -3.0, -2.3, -1.7, -1.2, -0.8, -0.4, 0.0, 0.4, 0.8, 1.2, 1.7, 2.3, 3.0, 4.0])
-"""Deviations of each component that give points; the sparse ones of more than `FEW` components."""
-BLOCK = 2_000_000
 
 
 def typical_sizes(rows: GaussianRows) -> Floats:
@@ -52,12 +45,7 @@ def typical_sizes(rows: GaussianRows) -> Floats:
 
 
 def level(rows: GaussianRows, sizes: Floats) -> Floats:
-    """r of every row, (n,), clipped to the knots; 0 without error bars."""
-    return np.asarray(np.clip(noise(rows, sizes), 0.0, KNOTS - 1.0))
-
-
-def noise(rows: GaussianRows, sizes: Floats) -> Floats:
-    """r of every row, (n,), below 0 for one that is more precise than typical ones."""
+    """r of every row, (n,), below 0 for one that is more precise than typical ones; 0 without error bars."""
     if not sizes.any():
         return np.zeros(len(rows))
     std, known = value_sizes(rows)
@@ -69,9 +57,8 @@ def noise(rows: GaussianRows, sizes: Floats) -> Floats:
 
 def hats(r: Floats, knots: int = KNOTS) -> Floats:
     """h_j(r), (n, knots), of sum 1; a single knot is a constant."""
-    if knots == 1:
-        return np.ones((len(r), 1))
-    return np.asarray(np.maximum(0.0, 1.0 - np.abs(r[:, None] - np.arange(knots))))
+    r = np.clip(r, 0.0, knots - 1.0)[:, None]
+    return np.asarray(np.maximum(0.0, 1.0 - np.abs(r - np.arange(knots))))
 
 
 def of_classes(given: Floats, hats: Floats, prior: Floats, c: Floats) -> Floats:
@@ -116,50 +103,12 @@ def _on_simplices(V: Floats) -> Floats:
 
 
 def gram(laws: Sequence[NormalMixtures], y: Floats) -> Floats:
-    """G of every row, (m, K, K), on a grid that follows all densities of the row."""
-    found = np.empty((len(y), len(laws), len(laws)))
-    width = sum(law.weights.shape[1] for law in laws) * POINTS
-    for first in range(0, len(y), max(1, BLOCK // width)):
-        part = slice(first, first + max(1, BLOCK // width))
-        some = [some_of(law, part) for law in laws]
-        grid = np.sort(np.concatenate([_grid(some), y[part, None], y[part, None]], axis=1), axis=1)
-        happened = np.arange(grid.shape[1]) > (grid < y[part, None]).sum(axis=1)[:, None]
-        off = np.stack([_below(law, grid) for law in some], axis=2) - happened[:, :, None]
-        gap = np.diff(grid, axis=1)
-        weight = np.zeros_like(grid)
-        weight[:, :-1] += gap / 2.0
-        weight[:, 1:] += gap / 2.0
-        found[part] = np.einsum("ntk,ntl->nkl", off * weight[:, :, None], off, optimize=True)
+    """G of every row, (m, K, K): (E |X_k - y| + E |X_l - y| - E |X_k - X_l|) / 2."""
+    exact = NormalMixtures.normal(y, np.zeros(len(y)))
+    near = np.stack([exact.pairs(distance, law) for law in laws], axis=1)
+    found = (near[:, :, None] + near[:, None, :]) / 2.0
+    for k, one in enumerate(laws):
+        for j, other in enumerate(laws[: k + 1]):
+            found[:, k, j] -= one.pairs(distance, other) / 2.0
+            found[:, j, k] = found[:, k, j]
     return found
-
-
-def some_of(law: NormalMixtures, rows: Ints | slice) -> NormalMixtures:
-    return NormalMixtures(*(values[rows] for values in law))
-
-
-def _grid(laws: Sequence[NormalMixtures]) -> Floats:
-    """Quantiles of the even mixture of points of all densities of a row."""
-    points, shares = [], []
-    for law in laws:
-        z = DENSE if law.weights.shape[1] <= FEW else SPARSE
-        points.append((law.means[:, :, None] + law.stds[:, :, None] * z).reshape(len(law.means), -1))
-        shares.append(np.repeat(law.weights, len(z), axis=1) / len(z))
-    values, weights = np.concatenate(points, axis=1), np.concatenate(shares, axis=1)
-    order = np.argsort(values, axis=1)
-    values, weights = np.take_along_axis(values, order, 1), np.take_along_axis(weights, order, 1)
-    sums = np.cumsum(weights, axis=1)
-    sums /= sums[:, -1:]
-    n, row = len(values), np.arange(len(values))[:, None]
-    levels = np.linspace(1e-6, 1.0 - 1e-6, POINTS)[None, :]
-    at = np.searchsorted((sums + row).ravel(), (levels + row).ravel(), side="left").reshape(n, -1)
-    inside = np.take_along_axis(values, np.minimum(at - row * values.shape[1], values.shape[1] - 1), 1)
-    return inside
-
-
-def _below(law: NormalMixtures, grid: Floats) -> Floats:
-    """The distribution function at points of each row, (m, T)."""
-    total = np.zeros(grid.shape)
-    for w, m, s in zip(law.weights.T, law.means.T, law.stds.T, strict=True):
-        if w.any():
-            total += w[:, None] * ndtr((grid - m[:, None]) / np.maximum(s, TINY)[:, None])
-    return total

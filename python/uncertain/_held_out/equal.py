@@ -35,9 +35,7 @@ class EqualRows(NamedTuple):
     groups: Groups
     """Rows that are held out together."""
     n_together: int
-    """Rows that are held out together with another one."""
-    n_apart: int
-    """Rows of sets so large that they are held out one by one."""
+    """Rows that are held out together with another one; not of sets so large that they are held out apart."""
 
 
 def equal_rows(rows: GaussianRows) -> EqualRows | None:
@@ -50,7 +48,7 @@ def equal_rows(rows: GaussianRows) -> EqualRows | None:
     together = (counts > 1)[sets] & ~apart
     codes = sets.astype(np.uint32)
     codes[apart] = len(counts) + np.arange(np.count_nonzero(apart))
-    return EqualRows(Groups(codes, "set of equal rows"), int(together.sum()), int(apart.sum()))
+    return EqualRows(Groups(codes, "set of equal rows"), int(together.sum()))
 
 
 def _sets(rows: GaussianRows) -> tuple[Ints, Ints]:

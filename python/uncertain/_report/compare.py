@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from .._base.folds import Fold, split
 from .._base.normal_mixtures import NormalMixtures
 from .._base.run import Deadline
-from .._choice.weights import noise, typical_sizes
+from .._choice.weights import level, typical_sizes
 from .._data.groups import too_few_groups
 from .._data.options import check_counts, refuse_if
 from .._data.typing import Booleans, Floats, Keywords, RandomState
@@ -206,7 +206,7 @@ class _Tables:
 
     def by_error_size(self, measure: Measure) -> pl.DataFrame:
         held, rows = self.held, []
-        r = noise(held.readings[0], typical_sizes(held.training.rows))
+        r = level(held.readings[0], typical_sizes(held.training.rows))
         edges = np.quantile(r, [1 / 3, 2 / 3])
         if (MEANS_ONLY, measure.name) in self.values and r.min() < edges[0] < edges[1]:
             third = np.searchsorted(edges, r)

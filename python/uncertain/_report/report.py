@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._choice.leaderboard import pm
+from .._choice.leaderboard import of_sizes, pm
 from .._data.typing import Floats, Ints, JsonObject
 from .._errors.check import ErrorCheck
 from .._held_out.means import Mean
@@ -170,13 +170,9 @@ class Report:
     @property
     def warning(self) -> str:
         """Sentence on error sizes that predict the target by themselves, or ""."""
-        sizes, none, model = (self._mean(name, self._loss).value for name in (SIZES_ONLY, NO_MODEL, MODEL))
-        if not none - sizes > 0.5 * (none - model) > 0.0:
-            return ""
-        return (
-            f"Error sizes and gaps alone, without any value, have a {MEASURES[self._loss].label} of "
-            f"{sizes:.3g} (no model: {none:.3g}): they may leak the target."
-        )
+        losses = (self._mean(name, self._loss).value for name in (SIZES_ONLY, NO_MODEL, MODEL))
+        text = of_sizes(MEASURES[self._loss].label, *losses)
+        return text and f"E{text[1:]}."
 
     def __str__(self) -> str:
         shown = self.rows.head(self.listed)
