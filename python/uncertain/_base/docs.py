@@ -5,8 +5,6 @@ class is made; ``{Parameters: gamma, degree}`` for the heading of the section, t
 out, as scikit-learn wants them.
 """
 
-from __future__ import annotations
-
 import re
 from typing import TypeVar
 

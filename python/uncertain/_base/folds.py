@@ -28,15 +28,9 @@ class Fold(NamedTuple):
 
 
 def split(
-    n: int,
-    random: np.random.RandomState,
-    *,
-    folds: int,
-    repeats: int = 1,
-    classes: Labels | None = None,
-    groups: Groups | None = None,
-    counted: Ints | None = None,
-) -> list[Fold]:
+    n: int, random: np.random.RandomState, *, folds: int, repeats: int = 1, classes: Labels | None = None,
+    groups: Groups | None = None, counted: Ints | None = None,
+) -> list[Fold]:  # fmt: skip
     """Every `counted` one of `n` rows is held out once in each of the repeats, rows of one group together; in
     fewer folds where there are fewer groups, in none where there is nothing to hold out."""
     counted = np.arange(n) if counted is None else counted

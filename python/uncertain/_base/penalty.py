@@ -7,8 +7,6 @@ is too strong, as standard errors are large where every row is needed: below `FE
 itself. C is not: most machines with a C count mistakes, and the fewest are luck.
 """
 
-from __future__ import annotations
-
 import json
 from typing import TypeAlias
 

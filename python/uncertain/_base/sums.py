@@ -6,8 +6,6 @@ refuses what it cannot give. The messages of `memory=` and of clusters, the note
 tables of the guides follow from that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Lists of draws, one per row, in any of the forms that hold them, and mixtures fitted to them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias, cast
 

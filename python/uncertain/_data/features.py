@@ -1,7 +1,5 @@
 """Features by number or name: the columns that an index selects, and the names that fits keep."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 

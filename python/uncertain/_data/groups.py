@@ -6,8 +6,6 @@ folds are the core's (`group_folds`): whole groups, classes and sizes as even as
 one seed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self

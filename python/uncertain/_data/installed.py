@@ -1,7 +1,5 @@
 """The installed version of the package, and what else is installed."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from importlib import metadata

@@ -2,8 +2,6 @@
 of Gaussians, linear maps. And numbers that look random and are the same in every process: draws by them
 (samples, folds, marks of equal rows) depend on neither batches, threads nor workers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

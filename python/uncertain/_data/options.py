@@ -1,7 +1,5 @@
 """Parameters with a few possible values, and the nearest of several names."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Sequence
 from numbers import Real

@@ -4,8 +4,6 @@ A full disk, an error or a signal leaves the old file as it was. The new one is 
 random name that nobody can have put there before, and gets the old one's permissions.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

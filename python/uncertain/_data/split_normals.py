@@ -6,8 +6,6 @@ grid, and every cell is a shifted and scaled copy. The remaining error is a tota
 percent. And the one Gaussian of the same moments, which loses the skewness.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

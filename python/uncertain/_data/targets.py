@@ -1,7 +1,5 @@
 """Targets, labels and weights of rows: what is accepted, and what is said of what is not."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ A Quantity brings its unit along, and units convert themselves: nothing here imp
 has a unit.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import numpy as np

@@ -6,8 +6,6 @@ package and the libraries that call it for the user is the user's. (Python 3.12 
 this.)
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Iterator

@@ -10,8 +10,6 @@ stated error as k^2 s^2 (see `profile`). The factors of the other features are p
 are estimated in turns, and the denoiser is fitted again with the errors that they make.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

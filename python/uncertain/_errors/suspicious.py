@@ -20,8 +20,6 @@
 - Columns that only number the rows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

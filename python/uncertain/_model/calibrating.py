@@ -5,8 +5,6 @@ and other methods once more, to two thirds of the rows (up to 1,000 rows three t
 held out): some hundred held-out rows are enough. The model itself learns from all rows.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Annotated
 

@@ -17,8 +17,6 @@ that sets are nested in coverage and never empty; u spreads the scores where lab
 probabilities are alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self

@@ -8,8 +8,6 @@ msgspec refuses values of a wrong type, with their path; `__post_init__` of a pa
 fit together; `_check` refuses parts that do not fit the pipeline, such as those of another model's file.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any, TypeAlias

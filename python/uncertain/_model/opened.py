@@ -105,16 +105,9 @@ def _with_limits(columns: Columns, table: Table, look: Look, uses: Uses) -> tupl
 
 
 def open_dask_rows(
-    client: object,
-    table: NativeTable,
-    asked: Columns,
-    values: Keywords,
-    plan: Plan,
-    *,
-    timeout: float = 600.0,
-    retries: int = 3,
-    group_bytes: int | None = None,
-) -> tuple[RowReader, Plan]:
+    client: object, table: NativeTable, asked: Columns, values: Keywords, plan: Plan, *,
+    timeout: float = 600.0, retries: int = 3, group_bytes: int | None = None,
+) -> tuple[RowReader, Plan]:  # fmt: skip
     """Reader of the rows of a Dask DataFrame on its cluster, and the plan for its columns."""
     from .._rows.cluster import Cluster, current  # which import Dask
     from .._rows.on_dask import GROUP_BYTES, DaskReader, OnDask, Settings

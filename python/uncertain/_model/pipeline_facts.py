@@ -12,8 +12,6 @@ rows, and to these, in the units of the table, the coefficients belong. (A scale
 undone as well: true values scale as readings do.)
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

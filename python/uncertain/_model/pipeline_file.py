@@ -4,8 +4,6 @@ A stack is one step of the core that holds the steps of its members; their names
 where the parameters of another step would.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

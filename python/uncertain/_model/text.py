@@ -1,7 +1,5 @@
 """The text of ``print(model)``: the data, held-out scores, the model, its columns, what was missing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import takewhile
 
@@ -28,15 +26,9 @@ BESIDE |= {"sample_weight": "weights", "modes": "shared errors"}
 
 
 def model_text(
-    reader: Reader,
-    residual_std: float | None,
-    leaderboard: Leaderboard | None,
-    *,
-    n_rows: int | None,
-    n_left_out: int,
-    seconds: float | None,
-    doubts: Sequence[str],
-) -> str:
+    reader: Reader, residual_std: float | None, leaderboard: Leaderboard | None, *, n_rows: int | None,
+    n_left_out: int, seconds: float | None, doubts: Sequence[str],
+) -> str:  # fmt: skip
     """Return the lines; those without a text are left out."""
     pipeline, columns, last = reader.pipeline, reader.columns, reader.pipeline[-1]
     first = pipeline[0]

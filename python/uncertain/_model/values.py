@@ -14,8 +14,6 @@ Draws come in pairs with opposite noise, and all features get the same ones, so 
 values.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import InitVar, dataclass
 

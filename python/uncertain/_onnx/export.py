@@ -1,7 +1,5 @@
 """`to_onnx`: a fitted pipeline as an ONNX model."""
 
-from __future__ import annotations
-
 import json
 import os
 from functools import reduce

@@ -6,8 +6,6 @@ gap. A graph cannot refuse a row: otherwise a negative error bar makes the answe
 is none of the known ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import and_, or_

@@ -303,14 +303,8 @@ def _gram(rows: Rows, step: Step) -> Value:
 
 
 ANSWERS: dict[str, Callable[[Rows, Step], Answer]] = {
-    "gsu": _linear_classifier,
-    "robust": _linear_classifier,
-    "minimax": _linear_classifier,
-    "gsu-regression": _linear_regression,
-    "discriminant": _discriminant,
-    "mixture-regression": _mixture_regression,
-    "law": _law,
-    "trees": _trees,
-    "kernel-svr": _kernel_regression,
+    "gsu": _linear_classifier, "robust": _linear_classifier, "minimax": _linear_classifier,
+    "gsu-regression": _linear_regression, "discriminant": _discriminant,
+    "mixture-regression": _mixture_regression, "law": _law, "trees": _trees, "kernel-svr": _kernel_regression,
     "kernel-svc": _kernel_classifier,
-}
+}  # fmt: skip

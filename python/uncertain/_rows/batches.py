@@ -5,8 +5,6 @@ for one, and counts (`Statistics`). Where it meets something that is missing, or
 mean nothing, all rows are counted first and read again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ they came. Only `compute`, `map`, `gather`, `run`, `sync` and `cancel` of a clie
 ends.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress

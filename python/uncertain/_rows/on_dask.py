@@ -169,14 +169,9 @@ class DaskReader(RowReader):
     reading: AsGaussians
 
     def __init__(
-        self,
-        cluster: Cluster,
-        table: NativeTable,
-        names: list[str],
-        columns: Columns,
-        policy: Policy,
+        self, cluster: Cluster, table: NativeTable, names: list[str], columns: Columns, policy: Policy,
         settings: Settings,
-    ) -> None:
+    ) -> None:  # fmt: skip
         refuse_of_laws(columns.of_kinds("beside"))
         self.columns = columns
         self._policy = policy

@@ -10,8 +10,6 @@ given a sample, and for the time of its fit it knows whom to ask for sums over a
 its attributes, warnings and errors are the same, and an estimator made of sums needs nothing here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """`TrainingRows`: rows in memory with what is known of each of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias

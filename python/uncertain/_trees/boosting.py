@@ -8,8 +8,6 @@ The core adds up the leaves; the last step, from scores to predictions, is sciki
 array of the same layout, so that predictions are the learner's to the last bit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import copy
 from typing import NamedTuple
@@ -37,15 +35,9 @@ LEARNERS: dict[str, type[BaseEstimator]] = {
 """Learners that can be saved; a file names one of them with its parameters."""
 
 FIELDS = {
-    "value": "f8",
-    "feature_idx": "i8",
-    "num_threshold": "f8",
-    "missing_go_to_left": "u1",
-    "left": "u4",
-    "right": "u4",
-    "is_leaf": "u1",
-    "is_categorical": "u1",
-}
+    "value": "f8", "feature_idx": "i8", "num_threshold": "f8", "missing_go_to_left": "u1", "left": "u4",
+    "right": "u4", "is_leaf": "u1", "is_categorical": "u1",
+}  # fmt: skip
 """Fields of a node that predictions need, and their types."""
 
 LINKS = {"IdentityLink": "identity", "LogLink": "log", "LogitLink": "logit", "MultinomialLogit": "softmax"}

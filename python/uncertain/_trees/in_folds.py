@@ -9,8 +9,6 @@ The columns (which do not know targets) are those of all rows; distributions of 
 with smaller errors are drawn, are those of the rows that a fold leaves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -21,8 +21,6 @@ Rejected: scikit-learn's early stopping alone, which holds out copies of rows th
 number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -76,16 +74,9 @@ class Curve:
     """The losses of the rows of one fold."""
 
     def __init__(
-        self,
-        learner: BaseEstimator,
-        table: Floats,
-        judged: Floats,
-        y: Labels,
-        weights: Floats | None,
-        counts: Floats,
-        fold: Fold,
-        most: int,
-    ) -> None:
+        self, learner: BaseEstimator, table: Floats, judged: Floats, y: Labels, weights: Floats | None,
+        counts: Floats, fold: Fold, most: int,
+    ) -> None:  # fmt: skip
         """Fit to the copies (copies, n, columns) of a fold's training rows, judged by `judged` copies of its
         test rows, (copies, m, columns); `y`, `weights` and `counts` are those of all rows."""
         copies, _, columns = table.shape
@@ -187,14 +178,9 @@ def loss(learner: BaseEstimator, answers: Floats, truth: Labels) -> Floats:
 
 
 def number_of_trees(
-    learner: BaseEstimator,
-    table: Floats,
-    y: Labels,
-    weights: Floats | None,
-    groups: Codes | None,
-    judged: Booleans,
-    random: np.random.RandomState,
-) -> int:
+    learner: BaseEstimator, table: Floats, y: Labels, weights: Floats | None, groups: Codes | None,
+    judged: Booleans, random: np.random.RandomState,
+) -> int:  # fmt: skip
     """Number of trees to fit to the copies (copies, n, columns) of n rows; 0 for a constant. `judged`: the
     copies that count where rows are held out."""
     counts = np.ones(len(y)) if weights is None else weights
@@ -224,13 +210,9 @@ def number_of_trees(
 
 
 def best_number(
-    curves: list[Curve],
-    learner: BaseEstimator,
-    y: Labels,
-    counts: Floats,
-    groups: Codes | None,
+    curves: list[Curve], learner: BaseEstimator, y: Labels, counts: Floats, groups: Codes | None,
     folds: Sequence[Fold],
-) -> int:
+) -> int:  # fmt: skip
     """The number of trees of the least loss of rows held out, by a curve of each fold that has begun; 0 for a
     constant."""
     test = np.concatenate([fold.test for fold in folds])

@@ -19,8 +19,6 @@ L. Wehenkel, Extremely randomized trees, Machine Learning 63, 2006, doi 10.1007/
 after measurement: boosting of classes and of thresholds, quantile losses, weights by trees of the mean.
 """
 
-from __future__ import annotations
-
 from typing import Self
 
 import numpy as np

@@ -7,8 +7,6 @@ as large, and their error bars say so. The noise is simulated, so that every fac
 the biopsies are real. Then the same biopsies with their published standard errors, which are small.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable
