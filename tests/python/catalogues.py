@@ -1,8 +1,6 @@
 """What tests share: tables and rows, the names of what `uncertain.fit` knows, how it opens tables, and model
 files taken apart and put together again under a right checksum."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -104,20 +102,17 @@ KINDS = ("zero", "isotropic", "diagonal", "low-rank", "low-rank and diagonal", "
 """Every kind of covariance that rows may have."""
 
 
-def of_kind(kind: str, means: np.ndarray, rng: np.random.Generator) -> GaussianArray:
-    """Rows with error bars of this kind, of 0.1 to 1 and of other sizes in every row."""
+def of_kind(kind: str, means: np.ndarray, rng: np.random.Generator, size: float = 1.0) -> GaussianArray:
+    """Rows with error bars of this kind, of 0.1 to 1 `size` and of other sizes in every row."""
     n, d = means.shape
-    factor, std = 0.5 * rng.normal(size=(n, d, d)), rng.uniform(0.1, 1.0, (n, d))
+    factor, std = 0.5 * size * rng.normal(size=(n, d, d)), size * rng.uniform(0.1, 1.0, (n, d))
     cov = factor @ factor.transpose(0, 2, 1)
     spread: dict[str, dict[str, Any]] = {
-        "zero": {},
-        "isotropic": {"std": std[:, 0]},
-        "diagonal": {"std": std},
+        "zero": {}, "isotropic": {"std": std[:, 0]}, "diagonal": {"std": std},
         "low-rank": {"factor": factor[:, :, :1]},
-        "low-rank and diagonal": {"factor": factor[:, :, :1], "var": std**2},
-        "full": {"cov": cov},
+        "low-rank and diagonal": {"factor": factor[:, :, :1], "var": std**2}, "full": {"cov": cov},
         "shared": {"cov": cov[0]},
-    }
+    }  # fmt: skip
     return GaussianArray(means, **spread[kind])
 
 

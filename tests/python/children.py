@@ -5,8 +5,6 @@ like ``python -c`` beside this file, in the folder and the environment of who as
 libraries read from the environment when they are, is that of the first process: tests of it start another.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import os

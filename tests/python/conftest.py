@@ -1,7 +1,5 @@
 """Tables of every library from the same columns."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -4,8 +4,6 @@ The list is that of ``uncertain.__all__``, through test_sklearn.py: what is made
 What cannot hold for a class stands beside the test, with the reason.
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Model files with altered descriptions and bytes, for `fuzz_targets.py`."""
 
-from __future__ import annotations
-
 import copy
 import random
 import tempfile

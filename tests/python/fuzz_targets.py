@@ -3,8 +3,6 @@
 Inputs are valid ones with strange parts in any place: random bytes nearly all end at the first check.
 """
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import math
@@ -72,12 +70,9 @@ def column(draw: st.DrawFn, n: int) -> list[Any]:
     """Mostly values of one kind, at times one that is strange."""
     kind = draw(st.sampled_from(["numbers", "errors", "labels", "lists", "odd"]))
     of = {
-        "numbers": NUMBERS,
-        "errors": st.floats(0, 3),
-        "labels": st.sampled_from(["a", "b"]),
-        "lists": st.lists(st.floats(-3, 3), min_size=2, max_size=2),
-        "odd": ODD,
-    }[kind]
+        "numbers": NUMBERS, "errors": st.floats(0, 3), "labels": st.sampled_from(["a", "b"]),
+        "lists": st.lists(st.floats(-3, 3), min_size=2, max_size=2), "odd": ODD,
+    }[kind]  # fmt: skip
     values = draw(st.lists(of, min_size=n, max_size=n))
     if n and draw(st.booleans()):
         values[draw(st.integers(0, n - 1))] = draw(ODD)

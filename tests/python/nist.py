@@ -3,8 +3,6 @@
 Public facts: readings, the two starts, and parameters and standard deviations certified to 11 digits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

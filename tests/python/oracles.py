@@ -1,7 +1,5 @@
 """Formulas in NumPy and SciPy, written from the definitions, for tests that compute an answer again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Features of a GaussianArray picked, combined and put beside each other, against dense NumPy; names."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

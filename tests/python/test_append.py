@@ -1,7 +1,5 @@
 """`append=True`: the caller's own table with predictions behind its columns."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import catalogues

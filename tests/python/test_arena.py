@@ -1,7 +1,5 @@
 """The arena: splits keep groups whole, errors grow as they say, scores are what they are named after."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """Arrow columns as rows: every list type, chunk, slice and null against plain Python; error bars as a column
 type that other libraries keep."""
 
-from __future__ import annotations
-
 import decimal
 import json
 import pickle
@@ -234,18 +232,13 @@ def test_ragged_lists_are_named() -> None:
 @pytest.mark.parametrize(
     ("column", "found"),
     [
-        (pa.array([decimal.Decimal("1.5")]), "Decimal128"),
-        (pa.array([np.float16(1)]), "Float16"),
-        (pa.array(["1.5"]), "strings"),
-        (pa.array([["1.5"]]), r"List\("),
-        (pa.array([True]), "booleans"),
-        (pa.array([{"a": 1.0}]), "Struct"),
-        (pa.array(["a"]).dictionary_encode(), "Dictionary"),
-        (pa.array([None]), "Null"),
-        (pl.Series(["a"]), "strings"),
+        (pa.array([decimal.Decimal("1.5")]), "Decimal128"), (pa.array([np.float16(1)]), "Float16"),
+        (pa.array(["1.5"]), "strings"), (pa.array([["1.5"]]), r"List\("), (pa.array([True]), "booleans"),
+        (pa.array([{"a": 1.0}]), "Struct"), (pa.array(["a"]).dictionary_encode(), "Dictionary"),
+        (pa.array([None]), "Null"), (pl.Series(["a"]), "strings"),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_what_is_not_a_number_is_refused(column: Any, found: str) -> None:
     with pytest.raises(ColumnError, match=f"c0: expected real numbers .*, got .*{found}.*cast"):
         read(column)

@@ -1,8 +1,6 @@
 """Bad input is refused before any work, with the column, the row number, the value and what to do, and left
 as it was; every class of error is provoked."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A fit ends: `time_limit` stops by the clock."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Factors of error bars and their intervals on rows whose true errors are known; models warn of rows with
 other errors."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The code is that of docs/methods/svm.md. A process is killed at the n-th batch, 
 for every n; another one goes on from what is on the disk.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import re

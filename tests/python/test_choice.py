@@ -1,7 +1,5 @@
 """`method="auto"`: what is tried, on which rows, how it is stacked, and what the model says of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Models without error bars take part in the stack where they beat all that know them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

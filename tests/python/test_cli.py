@@ -1,7 +1,5 @@
 """The command line, end to end on files; every mistake is one sentence and exit code 2."""
 
-from __future__ import annotations
-
 import gzip
 import inspect
 import io

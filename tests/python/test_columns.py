@@ -1,7 +1,5 @@
 """Which columns `uncertain.fit` finds by name, which it is told, and what it says about the others."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from typing import Any

@@ -1,8 +1,6 @@
 """Sets and intervals hold the truth as often as they promise, at every noise level; `predict_distribution`:
 the whole deviation of a number, its coverage, and where it is kept."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

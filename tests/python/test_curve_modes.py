@@ -1,7 +1,5 @@
 """Errors of the targets that rows share, in a `CurveRegressor`."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

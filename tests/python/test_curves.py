@@ -1,7 +1,5 @@
 """`CurveRegressor`: certified values, other programs, closed forms and brute force."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 from collections.abc import Callable
@@ -574,13 +572,7 @@ def nan_slopes_by_x(x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarra
     ("curve", "p0", "options", "data", "words"),
     [
         (bad, [1.0], {}, {}, ["ZeroDivisionError", "params = [1.0]", "x = ["]),
-        (
-            lambda x, p: x[:3, 0],
-            [1.0],
-            {},
-            {},
-            ["the shape (3,)", "expected (20,)", "params = [1.0]"],
-        ),
+        (lambda x, p: x[:3, 0], [1.0], {}, {}, ["the shape (3,)", "expected (20,)", "params = [1.0]"]),
         (lambda x, p: "text", [1.0], {}, {}, ["returned a str"]),
         (lambda x, p: np.float32(x[:, 0] + p[0]), [1.0], {}, {}, ["returned float32", "Compute in float64"]),
         (lambda x, p: p[0] * np.log(x[:, 0] - 4), [1.0], {}, {}, ["NaN for row 0", "x = [0", "p0 = [1"]),
@@ -601,13 +593,7 @@ def nan_slopes_by_x(x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarra
         (any_width, [1.0, 1.0], {}, {"y_std": 1.0, "y_cov": [[1.0]]}, ["one of them"]),
         (any_width, [1.0, 1.0], {}, {"y_cov": [[-1.0]]}, ["y_cov", "row 0"]),
         (3, [1.0], {}, {}, ["curve = 3"]),
-        (
-            any_width,
-            [1.0, 1.0],
-            {"jac": nan_slopes},
-            {},
-            ["jac", "parameters: it returned NaN for row 4"],
-        ),
+        (any_width, [1.0, 1.0], {"jac": nan_slopes}, {}, ["jac", "parameters: it returned NaN for row 4"]),
         (any_width, [1.0, 1.0], {"jac": nan_slopes_by_x}, {}, ["jac", "by x: it returned inf for row 2"]),
     ],
 )

@@ -2,8 +2,6 @@
 bits
 whatever happens to the workers."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import itertools

@@ -1,7 +1,5 @@
 """Densities and quantiles of regressions, on rows whose law is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Distributions of true values: GaussianDiscriminant, GaussianDenoiser against NumPy, draws, scikit-learn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Mixtures from draws, quantiles, densities and arms: against EM of scikit-learn and the distributions."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Any

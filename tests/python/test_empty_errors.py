@@ -1,7 +1,5 @@
 """Error columns that were found by name, and hold no number in any row."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

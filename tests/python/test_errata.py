@@ -2,8 +2,6 @@
 computes passes it. The printed forms are written out here and nowhere else.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

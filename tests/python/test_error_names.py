@@ -1,7 +1,5 @@
 """Names of error columns as archives have them: found by rule, and ordinary names are not taken for them."""
 
-from __future__ import annotations
-
 import re
 from contextlib import nullcontext
 from typing import Any
@@ -118,15 +116,10 @@ COVERAGE = {
     ("T [degC]", "dT [mK]"): 1000.0, ("m_p50", "m_p2.5", "m_p97.5"): 1.95996,
 }  # fmt: skip
 SHARES = {
-    ("Ca (ppm)", "Ca RSD%"): 0.01,
-    ("Fe", "Fe_rsd"): 0.01,
-    ("x", "x_err_pct"): 0.01,
-    ("x", "x err (%)"): 0.01,
-    ("x", "rel_err_x"): 1.0,
-    ("TOT_EMP", "EMP_PRSE"): 0.01,
-    ("Zn_mg_kg", "Zn_RSD_pct"): 0.01,
+    ("Ca (ppm)", "Ca RSD%"): 0.01, ("Fe", "Fe_rsd"): 0.01, ("x", "x_err_pct"): 0.01, ("x", "x err (%)"): 0.01,
+    ("x", "rel_err_x"): 1.0, ("TOT_EMP", "EMP_PRSE"): 0.01, ("Zn_mg_kg", "Zn_RSD_pct"): 0.01,
     ("HbA1c (%)", "HbA1c err (%)"): None,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("names", COVERAGE)

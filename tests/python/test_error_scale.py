@@ -1,7 +1,5 @@
 """Factors of the features' error bars: SciPy's maximum of the readings' likelihood, simulations, refusals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

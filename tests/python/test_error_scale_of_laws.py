@@ -1,7 +1,5 @@
 """Factors of error bars in curves and generalised laws: the line's fit, SciPy, simulations, refusals."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Promises that all estimators make in the same words, beside scikit-learn's own (test_sklearn.py)."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

@@ -4,8 +4,6 @@ Every public estimator and every method of `uncertain.fit`, by every verb of a `
 words, or finite answers. Another exception, or a number that is not finite, is a hole in the checks.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import random
@@ -14,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -112,7 +110,7 @@ class Parts(NamedTuple):
     about: dict[str, Any]
 
     @classmethod
-    def read(cls, path: Path) -> Parts:
+    def read(cls, path: Path) -> Self:
         steps, classes, features, about = read_model(path)
         return cls(list(steps), list(classes), list(features), json.loads(about))
 

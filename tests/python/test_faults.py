@@ -6,8 +6,6 @@ every write is once cut in half first. (Calls that go to the kernel past the C l
 tempfile, are not seen.)
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -1,7 +1,5 @@
 """Model files, also of stacks: a saved model comes back bit for bit, and nothing else is read."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import struct
@@ -223,39 +221,24 @@ def two_steps(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "altered",
     [
-        {"columns": []},
-        {"columns": {"target": 3}},
-        {"columns": {"nonsense": "x"}},
-        {"columns": {"features": "ab"}},
-        {"columns": {"features": ["u", 3]}},
+        {"columns": []}, {"columns": {"target": 3}}, {"columns": {"nonsense": "x"}},
+        {"columns": {"features": "ab"}}, {"columns": {"features": ["u", 3]}},
         {"columns": {"features": ["u", "v"], "std": ["u_err"]}},
         {"columns": {"features": ["u", "v"], "noise": "{}_err"}},
         {"columns": {"features": ["u", "v"], "std": {"u": ["a", "b", "c"]}}},
         {"columns": {"features": ["u", "v"], "std": "{}_err", "corr": {"pairs": []}}},
         {"columns": {"features": ["u", "v"], "std": "{}_err", "corr": [["u", "v", 1]]}},
-        {"columns": {"groups": 1}},
-        {"columns": {"automatic": None}},
-        {"steps": 3},
-        {"steps": ["one"]},
-        {"steps": ["same", "same"]},
-        {"steps": [["a"], "b"]},
-        {"parameters": {}},
-        {"parameters": [{"kernel": "rbf"}]},
-        {"parameters": [{}, {"kernel": "rbf"}]},
-        {"parameters": [{}, {"nonsense": 1}]},
-        {"parameters": [{}, {"n_jobs": 64}]},
-        {"parameters": [{}, {"verbose": 1}]},
-        {"parameters": [{}, {"class_weight": {"pairs": 3}}]},
+        {"columns": {"groups": 1}}, {"columns": {"automatic": None}}, {"steps": 3}, {"steps": ["one"]},
+        {"steps": ["same", "same"]}, {"steps": [["a"], "b"]}, {"parameters": {}},
+        {"parameters": [{"kernel": "rbf"}]}, {"parameters": [{}, {"kernel": "rbf"}]},
+        {"parameters": [{}, {"nonsense": 1}]}, {"parameters": [{}, {"n_jobs": 64}]},
+        {"parameters": [{}, {"verbose": 1}]}, {"parameters": [{}, {"class_weight": {"pairs": 3}}]},
         {"parameters": [{}, {"class_weight": {"pair": []}}]},
-        {"parameters": [{}, {"class_weight": {"pairs": [[[], 1]]}}]},
-        {"categories": ["u"]},
-        {"categories": {"u": "ab"}},
-        {"categories": {"u": [["a"]]}},
-        {"units": ["mag"]},
-        {"units": {"u": 1}},
+        {"parameters": [{}, {"class_weight": {"pairs": [[[], 1]]}}]}, {"categories": ["u"]},
+        {"categories": {"u": "ab"}}, {"categories": {"u": [["a"]]}}, {"units": ["mag"]}, {"units": {"u": 1}},
         {"nonsense": 1},
     ],
-)
+)  # fmt: skip
 def test_an_altered_description_is_refused_at_load(
     altered: dict[str, Any], two_steps: Path, tmp_path: Path
 ) -> None:

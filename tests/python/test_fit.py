@@ -1,7 +1,5 @@
 """`uncertain.fit` and its model: choice of columns, kinds of tables and targets, refusals, reports."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -29,13 +27,10 @@ def scalars(seed: int = 0) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     side = np.arange(N) % 2
     return {
-        "id": [f"row {k}" for k in range(N)],
-        "u": rng.normal(2.0 * side, 1.0),
-        "u_err": rng.uniform(0.1, 1.0, N),
-        "v": rng.normal(-1.0 * side, 1.0),
-        "v_err": rng.uniform(0.1, 1.0, N),
-        "label": np.where(side, "high", "low").tolist(),
-    }
+        "id": [f"row {k}" for k in range(N)], "u": rng.normal(2.0 * side, 1.0),
+        "u_err": rng.uniform(0.1, 1.0, N), "v": rng.normal(-1.0 * side, 1.0),
+        "v_err": rng.uniform(0.1, 1.0, N), "label": np.where(side, "high", "low").tolist(),
+    }  # fmt: skip
 
 
 def polars_table(columns: dict[str, Any]) -> pl.DataFrame:

@@ -3,8 +3,6 @@
 A failure is shrunk by hypothesis, and kept in .hypothesis to be tried first next time.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

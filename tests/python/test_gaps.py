@@ -1,8 +1,6 @@
 """Rows with gaps: against the observed features alone and infinite noise, honest error bars, tables, files,
 the command line."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import runpy

@@ -1,7 +1,5 @@
 """Predictions of every method on ten small tables stay as they are (tests/golden/predictions.py)."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 """GSUClassifier against its objective in NumPy, minimised by SciPy, and under scikit-learn's tools: labels,
 weights, probabilities, batches."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from catalogues import of_kind
 from numpy.typing import NDArray
 from oracles import check_bound
 from scipy.optimize import minimize
@@ -29,17 +28,7 @@ def problem(kind: str, n: int = 120, d: int = 4) -> tuple[GaussianArray, NDArray
     rng = np.random.default_rng(7)
     y = np.where(rng.random(n) < 0.4, 1, -1)
     means = rng.normal(size=(n, d)) + 0.8 * y[:, None] * np.arange(d) / d
-    factor = 0.6 * rng.normal(size=(n, d, 2)) * rng.uniform(0.2, 2.0, size=(n, 1, 1))
-    full = 0.3 * (wide := rng.normal(size=(n, d, d))) @ wide.transpose(0, 2, 1)
-    uncertainty: dict[str, dict[str, Any]] = {
-        "isotropic": {"std": rng.uniform(0.1, 1.5, n)},
-        "diagonal": {"var": rng.uniform(0.01, 2.0, (n, d))},
-        "full": {"cov": full},
-        "low-rank": {"factor": factor},
-        "low-rank+diagonal": {"factor": factor, "var": rng.uniform(0.01, 0.5, (n, d))},
-        "shared": {"cov": full[0]},
-    }
-    return GaussianArray(means, **uncertainty[kind]), y
+    return of_kind(kind, means, rng), y
 
 
 def objective(
@@ -83,7 +72,7 @@ def value(model: GSUClassifier, X: GaussianArray, y: NDArray[Any], weights: Floa
     return objective(wb, np.asarray(X.means), X.covariances(), y.astype(float), weights, model.alpha)[0]
 
 
-KINDS = ["isotropic", "diagonal", "full", "low-rank", "low-rank+diagonal", "shared"]
+KINDS = ["isotropic", "diagonal", "full", "low-rank", "low-rank and diagonal", "shared"]
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])

@@ -1,7 +1,5 @@
 """Rows that are held out: equal rows, groups and rare classes, measures and their standard errors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

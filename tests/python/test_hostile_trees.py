@@ -2,8 +2,6 @@
 rows with error bars and are not, damaged text and files. Generators made some 2,500 inputs; what they found
 is named here."""
 
-from __future__ import annotations
-
 import os
 import random
 import sys

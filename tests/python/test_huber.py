@@ -1,7 +1,5 @@
 """Huber regression: golden minima, dropped and missing labels, kernels, views, graphs, units, files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Read from the source, so that imports inside functions and under ``TYPE_CHECKING`` count as well.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

@@ -1,12 +1,11 @@
 """Permutation importance and partial dependence: a value moves together with its error bar."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from catalogues import KINDS, of_kind
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.inspection import partial_dependence as plain_dependence
@@ -19,21 +18,6 @@ from uncertain.exceptions import ParameterError, ShapeError, UncertainError
 from uncertain.inspection import partial_dependence, permutation_importance
 
 N = 60
-
-
-def full(rng: np.random.Generator, d: int = 4) -> np.ndarray:
-    roots = rng.normal(size=(N, d, d))
-    return roots @ roots.swapaxes(1, 2)
-
-
-KINDS = {
-    "zero": lambda rng: {},
-    "isotropic": lambda rng: {"std": rng.uniform(0.5, 1.0, N)},
-    "diagonal": lambda rng: {"std": rng.uniform(0.5, 1.0, (N, 4))},
-    "low-rank": lambda rng: {"factor": rng.normal(size=(N, 4, 2)), "var": rng.uniform(0.1, 0.2, (N, 4))},
-    "full": lambda rng: {"cov": full(rng)},
-    "shared": lambda rng: {"cov": full(rng)[0]},
-}
 
 
 class Recorder(RegressorMixin, BaseEstimator):
@@ -57,8 +41,7 @@ def sources(rows: GaussianArray, moved: GaussianArray, feature: int) -> Any:
 def test_a_moved_feature_takes_its_error_bar_and_leaves_its_correlations(
     kind: str, block: tuple[int, ...], rng: np.random.Generator
 ) -> None:
-    rows, model = GaussianArray(rng.normal(size=(N, 4)), **KINDS[kind](rng)), Recorder()
-    assert rows.kind == kind
+    rows, model = of_kind(kind, rng.normal(size=(N, 4)), rng), Recorder()
     permutation_importance(model, rows, np.arange(N), features=[block], n_repeats=1)
     moved = model.seen[1]
     source = sources(rows, moved, block[0])
@@ -189,7 +172,7 @@ class Spread(RegressorMixin, BaseEstimator):
 
 
 def test_the_error_bar_of_a_set_value_is_kept_zero_or_given(rng: np.random.Generator) -> None:
-    rows = GaussianArray(rng.normal(size=(N, 4)), cov=full(rng))
+    rows = of_kind("full", rng.normal(size=(N, 4)), rng)
     S = rows.covariances()
     options: dict[str, Any] = {"grid": [0.0, 2.0], "kind": "individual"}
     keep = partial_dependence(Spread(), rows, 0, **options)

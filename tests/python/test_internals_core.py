@@ -1,8 +1,6 @@
 """What is behind the public names, of which users see effects alone: threads, folds of the core, the line of
 progress and the words of the command line, descriptions that estimators share."""
 
-from __future__ import annotations
-
 import io
 import os
 import subprocess

@@ -1,8 +1,6 @@
 """What models are made of, against formulas: conformal limits, spreads, scatter, error sizes, re-measured
 readings, checks of error bars, folds that lack a feature."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,17 +1,16 @@
 """Rows in parts: pieces on other machines, how they travel and what they answer; parts in temporary files;
 the methods of which the guides say that sums suffice; and parts of another engine, one small class."""
 
-from __future__ import annotations
-
 import errno
 import pickle
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from catalogues import METHODS, up_or_down
+from catalogues import KINDS, METHODS, of_kind, up_or_down
 
 import uncertain
 from uncertain import GaussianArray, GaussianDenoiser, GaussianScaler, GSUClassifier, Incomplete
@@ -60,16 +59,8 @@ def travelled(one: Piece) -> Piece:
 def kinds() -> dict[str, GaussianArray]:
     """Rows of every kind of covariances, as users and as steps make them."""
     rng = np.random.default_rng(2)
-    means, factor = rng.normal(size=(N, D)), rng.normal(size=(N, D, 2))
-    full = factor @ factor.swapaxes(1, 2) + 0.1 * np.eye(D)
-    made = {
-        "exact": GaussianArray(means),
-        "isotropic": GaussianArray(means, std=rng.uniform(0.1, 1.0, N)),
-        "diagonal": GaussianArray(means, var=rng.uniform(0.1, 1.0, (N, D))),
-        "low rank": GaussianArray(means, factor=factor, var=rng.uniform(0.1, 1.0, (N, D))),
-        "shared": GaussianArray(means, cov=full[0]),
-        "full": GaussianArray(means, cov=full),
-    }
+    means = rng.normal(size=(N, D))
+    made = {kind: of_kind(kind, means, rng) for kind in KINDS}
     single = {f"{kind} in float32": data.astype("float32") for kind, data in made.items()}
     for kind in ("diagonal", "full"):
         made[f"{kind}, denoised"] = denoised = GaussianDenoiser(1).fit_transform(made[kind])
@@ -99,18 +90,10 @@ RNG = np.random.default_rng(5)
 MEANS = RNG.normal(size=(500, 3))
 STD = RNG.uniform(0.1, 1.0, (500, 3))
 LIMITS = RNG.integers(-1, 2, (500, 3))
-FACTOR = RNG.normal(size=(500, 3, 2))
 
 CODES = np.arange(500) % 2
-ROWS: dict[str, Any] = {
-    "zero": lambda: GaussianArray(MEANS),
-    "isotropic": lambda: GaussianArray(MEANS, std=STD[:, 0]),
+ROWS: dict[str, Any] = {kind: partial(of_kind, kind, MEANS, np.random.default_rng(6)) for kind in KINDS} | {
     "std": lambda: GaussianArray(MEANS, std=STD, feature_names=["u", "g", "r"]),
-    "var": lambda: GaussianArray(MEANS, var=STD),
-    "full": lambda: GaussianArray(MEANS, cov=FACTOR @ FACTOR.transpose(0, 2, 1)),
-    "low-rank": lambda: GaussianArray(MEANS, factor=FACTOR),
-    "low-rank and diagonal": lambda: GaussianArray(MEANS, factor=FACTOR, var=STD),
-    "shared": lambda: GaussianArray(MEANS, cov=np.cov(MEANS.T)),
     "limits": lambda: Incomplete(GaussianArray(MEANS, std=STD), np.zeros((500, 3), dtype=bool), LIMITS),
     "gaps": lambda: Incomplete(GaussianArray(MEANS, std=STD), RNG.random((500, 3)) < 0.2),
 }
@@ -119,14 +102,10 @@ ROWS: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("said", "bytes_"),
     [
-        ("2GB", 2 << 30),
-        ("2 GiB", 2 << 30),
-        ("500MB", 500 << 20),
-        ("1.5g", 3 << 29),
-        ("70000K", 70000 << 10),
-        (1 << 28, 1 << 28),
+        ("2GB", 2 << 30), ("2 GiB", 2 << 30), ("500MB", 500 << 20), ("1.5g", 3 << 29),
+        ("70000K", 70000 << 10), (1 << 28, 1 << 28),
     ],
-)
+)  # fmt: skip
 def test_sizes_are_in_powers_of_two(said: str | int, bytes_: int) -> None:
     assert Budget.parse(said).bytes == bytes_
 

@@ -1,8 +1,6 @@
 """What tables are read with: files in blocks of rows, codes for missing values, names of columns, files that
 are replaced as a whole, targets and groups from arrays as from Python objects."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

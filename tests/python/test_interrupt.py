@@ -1,7 +1,5 @@
 """Ctrl-C ends a fit, and other threads run beside it."""
 
-from __future__ import annotations
-
 import json
 import sys
 from textwrap import dedent

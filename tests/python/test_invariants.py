@@ -5,8 +5,6 @@ answers is compared. Where its own definition forbids one of these, the class st
 reason. A class that is made public fails until its answers agree, or until it stands there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

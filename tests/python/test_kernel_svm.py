@@ -1,7 +1,5 @@
 """Kernels: machines against SVC and SVR on one matrix, Gram matrices and maps against their definitions."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import sys
@@ -316,15 +314,12 @@ def test_a_matrix_that_does_not_fit_is_refused_at_once() -> None:
         kernels.probabilistic_rbf(np.zeros((3_000_000, 1)))
 
 
-COUPLINGS_OF_KERNEL_FEATURES = ["shared", "independent"]
-
-
 def rows(kind: str = "diagonal", n: int = 60, d: int = 4) -> GaussianArray:
     rng = np.random.default_rng(3)
     return of_kind(kind, rng.normal(size=(n, d)), rng)
 
 
-@pytest.mark.parametrize("coupling", COUPLINGS_OF_KERNEL_FEATURES)
+@pytest.mark.parametrize("coupling", COUPLINGS)
 def test_more_features_are_closer_to_the_kernel(coupling: Any) -> None:
     X = rows()
     exact = kernels.probabilistic_rbf(X, sigma=1.5, coupling=coupling)

@@ -1,7 +1,5 @@
 """Tables read in batches: the same models as from tables in memory, within the memory that was said."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """Laws: standard errors by groups against brute force, draws of the estimates, and what laws refuse, with
 where and what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Laws: profile intervals, the bias that errors of features add and that is taken off, errors that rows
 share, and directions that rows do not determine."""
 
-from __future__ import annotations
-
 import pickle
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Laws of tables: the roles of columns that only laws have, curves, and what is found by name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

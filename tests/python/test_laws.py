@@ -1,8 +1,6 @@
 """Laws between true values: exact features against oracles of generalised linear models, noisy ones against
 brute-force integrals and the truth, and what is refused."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Limits ("flux < 3.2") in features and targets: the estimators, against SciPy and Monte Carlo. Limits in
 tables: columns of flags, in `uncertain.fit` and what it makes."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -266,16 +264,11 @@ def columns(n: int = 1200, seed: int = 0) -> dict[str, Any]:
     y_read = y + 0.1 * rng.normal(size=n)
     upper, lower = z[:, 0] < -0.3, y_read > 1.5  # a limit without error bar is one of the true value
     return {
-        "flux": np.where(upper, -0.3, x[:, 0]),
-        "flux_err": np.where(upper, np.nan, std[:, 0]),
-        "l_flux": np.where(upper, "<", ""),
-        "colour": x[:, 1],
-        "colour_err": std[:, 1],
-        "y": np.minimum(y_read, 1.5),
-        "y_err": np.full(n, 0.1),
-        "l_y": np.where(lower, ">", None).astype(object),
-        "kind": np.where(y > 0, "up", "down"),
-    }
+        "flux": np.where(upper, -0.3, x[:, 0]), "flux_err": np.where(upper, np.nan, std[:, 0]),
+        "l_flux": np.where(upper, "<", ""), "colour": x[:, 1], "colour_err": std[:, 1],
+        "y": np.minimum(y_read, 1.5), "y_err": np.full(n, 0.1),
+        "l_y": np.where(lower, ">", None).astype(object), "kind": np.where(y > 0, "up", "down"),
+    }  # fmt: skip
 
 
 def polars_of(given: dict[str, Any]) -> polars.DataFrame:

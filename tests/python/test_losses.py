@@ -1,7 +1,5 @@
 """The expected hinge against values of 60 digits, at its limits, and as an average over draws."""
 
-from __future__ import annotations
-
 import random
 
 import mpmath
@@ -50,11 +48,8 @@ def test_relative_error_where_u_is_exact() -> None:
     allowed = 1e-13 * expected + 2 * SMALLEST
     worst = np.argmax(error / allowed)
     assert error[worst] <= allowed[worst], (
-        d[worst],
-        s[worst],
-        d[worst] / s[worst],
-        error[worst] / expected[worst],
-    )
+        d[worst], s[worst], d[worst] / s[worst], error[worst] / expected[worst],
+    )  # fmt: skip
 
 
 def test_relative_error_is_the_rounding_of_u_elsewhere() -> None:

@@ -1,7 +1,5 @@
 """What registries, citation and recipe say of this project agrees, and holds outside the repository."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
@@ -50,12 +48,8 @@ def test_addresses_agree() -> None:
     workspace = CARGO["workspace"]["package"]
     assert urls["Homepage"] == workspace["homepage"] == field("CITATION.cff", "url")
     assert urls["Repository"] == workspace["repository"] == field("CITATION.cff", "repository-code")
-    for path, name in (
-        ("homepage", "Homepage"),
-        ("documentation", "Documentation"),
-        ("repository", "Repository"),
-    ):
-        assert field("conda/recipe.yaml", path) == urls[name]
+    for name in ("Homepage", "Documentation", "Repository"):
+        assert field("conda/recipe.yaml", name.lower()) == urls[name]
     assert urls["Issues"].startswith(urls["Repository"]) and urls["Changelog"].startswith(urls["Repository"])
 
 
@@ -71,15 +65,8 @@ def test_licences_agree() -> None:
 @pytest.mark.parametrize("crate", CRATES)
 def test_crates_have_what_the_registry_shows(crate: str) -> None:
     package = manifest(crate)
-    for name in (
-        "description",
-        "homepage",
-        "repository",
-        "documentation",
-        "keywords",
-        "categories",
-        "license",
-    ):
+    links = ("homepage", "repository", "documentation")
+    for name in ("description", *links, "keywords", "categories", "license"):
         assert package[name], name
     assert package["metadata"]["docs"]["rs"]
     assert package["readme"] == "README.md"
@@ -201,14 +188,7 @@ def test_actions_are_pinned_to_commits() -> None:
 
 
 def test_forms_are_complete() -> None:
-    for path in (
-        "SECURITY.md",
-        "CODE_OF_CONDUCT.md",
-        "CITATION.cff",
-        "deny.toml",
-        ".pre-commit-config.yaml",
-        ".github/pull_request_template.md",
-        ".github/ISSUE_TEMPLATE/bug.yml",
-        ".github/ISSUE_TEMPLATE/config.yml",
-    ):
+    files = ("SECURITY.md", "CODE_OF_CONDUCT.md", "CITATION.cff", "deny.toml", ".pre-commit-config.yaml")
+    forms = ("pull_request_template.md", "ISSUE_TEMPLATE/bug.yml", "ISSUE_TEMPLATE/config.yml")
+    for path in (*files, *(f".github/{form}" for form in forms)):
         assert (ROOT / path).stat().st_size > 200, path

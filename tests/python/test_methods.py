@@ -1,7 +1,5 @@
 """Every method of `uncertain.fit`, by its name: fitted, asked, reported, refused where it cannot serve."""
 
-from __future__ import annotations
-
 import json
 
 import click

@@ -1,7 +1,5 @@
 """Tables as archives hand them out: `on_missing="auto"`, the default of all but `AsGaussians`."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Mistyped names, mistaken types and mistaken columns: what was meant, and what to type."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import warnings

@@ -1,12 +1,11 @@
 """`GaussianMixtureRegressor` against the likelihood maximised by SciPy, dense formulas and simulations."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 
 import numpy as np
 import pytest
+from catalogues import KINDS, of_kind
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal, norm
 
@@ -129,23 +128,13 @@ def same(a: GaussianMixtureRegressor, b: GaussianMixtureRegressor, rtol: float =
 
 
 @pytest.mark.parametrize("y_std", [None, 0.3, "each"])
-@pytest.mark.parametrize("kind", ["zero", "isotropic", "diagonal", "low-rank", "factor", "full", "shared"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_covariance_is_its_matrices(kind: str, y_std: Any) -> None:
     rng = np.random.default_rng(5)
     n, d = 300, 4
     x, y, C, _ = readings(2, n, 3)
     x = np.c_[x, rng.normal(size=n)]
-    sizes = rng.uniform(0.1, 0.5, (n, d))
-    arguments = {
-        "zero": {},
-        "isotropic": {"std": sizes[:, 0]},
-        "diagonal": {"std": sizes},
-        "low-rank": {"factor": 0.3 * rng.normal(size=(n, d, 1))},
-        "factor": {"factor": 0.3 * rng.normal(size=(n, d, 2)), "var": sizes**2},
-        "full": {"cov": np.einsum("ni,nj->nij", sizes, sizes) * (0.3 + 0.7 * np.eye(d))},
-        "shared": {"cov": 0.05 + 0.1 * np.eye(d)},
-    }
-    X = GaussianArray(x, **arguments[kind])
+    X = of_kind(kind, x, rng, size=0.4)
     if y_std == "each":
         y_std = np.sqrt(C[:, 3, 3])
     dense = GaussianArray(x, cov=X.covariances())

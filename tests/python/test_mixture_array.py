@@ -1,7 +1,5 @@
 """Rows that are mixtures: against sums over components, one component against a Gaussian, copies of rows."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """Rows of several Gaussians with missing features and limits, against likelihoods by brute force;
 `GaussianMixtureRegressor` from tables."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 from typing import Any

@@ -1,7 +1,5 @@
 """Laws between true values whose readings are mixtures: against likelihoods by quadrature and by SciPy."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

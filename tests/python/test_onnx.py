@@ -1,7 +1,5 @@
 """ONNX graphs answer what `predict`, `predict_proba` and `predict_distribution` do; others are refused."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Outliers in laws: likelihoods maximised by SciPy, a law as line and as curve, simulations, and refusals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import optimize, special, stats

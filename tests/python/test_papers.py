@@ -1,8 +1,6 @@
 """Programs and pages of papers/: --quick modes run, scripts share right parts, everything numbered has a row,
 and the boundary of points that carry the covariance of one class moves into the other."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import re

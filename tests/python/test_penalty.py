@@ -1,8 +1,6 @@
 """``alpha="auto"`` and ``C="auto"``: the path against fits of its folds, groups, weights, refusals; classes
 that no plane separates are certified quickly, and side by side have the bits of one after the other."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

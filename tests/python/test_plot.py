@@ -1,7 +1,5 @@
 """Pictures, judged by what they hold and not by their pixels; the demonstration and its picture."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

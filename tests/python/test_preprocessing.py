@@ -1,7 +1,5 @@
 """Transformers of Gaussians: scalers, logarithms, projections, and columns that are transformed apart."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any
@@ -164,12 +162,8 @@ def test_it_is_a_step_of_scikit_learn() -> None:
     np.testing.assert_array_equal(fitted.predict(table), search.predict(table))
     names = columns().fit(table).get_feature_names_out().tolist()
     assert names == [
-        "noisy__flux",
-        "exact__airmass",
-        "survey__survey_2MASS",
-        "survey__survey_SDSS",
-        "survey__survey_WISE",
-    ]
+        "noisy__flux", "exact__airmass", "survey__survey_2MASS", "survey__survey_SDSS", "survey__survey_WISE",
+    ]  # fmt: skip
     assert list(columns().fit_transform(table).feature_names or ()) == names
     assert clone(columns()).get_params().keys() == columns().get_params().keys()
 

@@ -8,8 +8,6 @@ what is imported or started for the first time (a pool of threads) is not counte
 an estimator draws from NumPy's own random numbers, as scikit-learn's do; here all have a seed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import inspect

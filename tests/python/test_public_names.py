@@ -1,7 +1,5 @@
 """What is public is the same list everywhere: ``__all__``, the reference, and the modules' own lists."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ its first line. The README's Rust snippet is a documentation test of the crate. 
 share are all put in, and all used; the check for torn sentences finds them, and nothing else.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import inspect
 import re

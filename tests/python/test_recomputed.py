@@ -2,8 +2,6 @@
 likelihoods, gaps, answers. One that is made public fails here until its formulas stand in a function
 below."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,6 @@
 """GSURegressor: scikit-learn's regressions on exact points, Monte Carlo on Gaussians, attenuation, errors.
 Regression with ``meaning="measurement"``: denoised, then the posterior means alone."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

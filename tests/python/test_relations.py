@@ -3,8 +3,6 @@
 `make relations` runs every relation with every subject, `make test` a sample of the pairs.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Re-measured rows: copies are what they say they are, and learners that get them know what errors mean."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

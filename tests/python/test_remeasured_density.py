@@ -1,7 +1,5 @@
 """Re-measured learners with a density of their own, and of several learners: peaks, laws, files, threads."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

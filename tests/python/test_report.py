@@ -1,7 +1,5 @@
 """`Model.report`: held-out scores of the model, of means alone and of the other meaning, and what it says."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

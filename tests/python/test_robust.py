@@ -1,7 +1,5 @@
 """The uncertainty-SVC family, the minimax probability machine and the measures by their Python names."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -24,13 +22,10 @@ def golden(kind: str) -> tuple[GaussianArray, Any]:
     n, d = x.shape
     full = np.reshape(GOLDEN["full"], (n, d, d))
     uncertainty: dict[str, Any] = {
-        "zero": {},
-        "isotropic": {"var": GOLDEN["isotropic"]},
-        "diagonal": {"var": GOLDEN["diagonal"]},
-        "low-rank": {"factor": np.reshape(GOLDEN["low-rank"], (n, d, 1))},
-        "full": {"cov": full},
+        "zero": {}, "isotropic": {"var": GOLDEN["isotropic"]}, "diagonal": {"var": GOLDEN["diagonal"]},
+        "low-rank": {"factor": np.reshape(GOLDEN["low-rank"], (n, d, 1))}, "full": {"cov": full},
         "shared": {"cov": full[0]},
-    }[kind]
+    }[kind]  # fmt: skip
     return GaussianArray(x, **uncertainty), y
 
 

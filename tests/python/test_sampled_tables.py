@@ -1,7 +1,5 @@
 """Reports of a sample, and scores by blocks: nothing larger than a block or the sample is ever held."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -79,15 +77,10 @@ def sources(path: Path) -> dict[str, Any]:
     from pyarrow import dataset
 
     return {
-        "path": path,
-        "query": pl.scan_parquet(path),
-        "dataset": dataset.dataset(path),
-        "reader": TABLE.to_arrow().to_reader(max_chunksize=700),
-        "polars": TABLE,
-        "pandas": TABLE.to_pandas(),
-        "arrow": TABLE.to_arrow(),
-        "columns": {name: TABLE[name].to_numpy() for name in TABLE.columns},
-    }
+        "path": path, "query": pl.scan_parquet(path), "dataset": dataset.dataset(path),
+        "reader": TABLE.to_arrow().to_reader(max_chunksize=700), "polars": TABLE, "pandas": TABLE.to_pandas(),
+        "arrow": TABLE.to_arrow(), "columns": {name: TABLE[name].to_numpy() for name in TABLE.columns},
+    }  # fmt: skip
 
 
 @pytest.mark.usefixtures("small")

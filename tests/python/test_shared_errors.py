@@ -1,7 +1,5 @@
 """Errors that rows share, and error bars wrong by a factor: dense least squares, and the truth."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
@@ -96,16 +94,7 @@ def test_modes_and_outliers_together(kind: str) -> None:
 
 
 def test_dense_covariances_become_modes() -> None:
-    x, y, t, modes = surveys(200, 3)
-    C = np.diag(t**2) + modes @ modes.T
-    found = shared_modes(C, t)
-    assert found.modes.shape == (200, 3) and found.loss < 1e-12
-    np.testing.assert_allclose(found.std, t)
-    one = LinearLaw().fit(x, y, y_std=found.std, modes=found.modes)
-    other = LinearLaw().fit(x, y, y_std=t, modes=modes)
-    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-9)
-    np.testing.assert_allclose(one.coef_std_, other.coef_std_, rtol=1e-7)
-    # Long tails of eigenvalues: the loss is stated, and no variance changes.
+    """Long tails of eigenvalues: the loss is stated, and no variance changes."""
     far = np.abs(np.subtract.outer(np.arange(200), np.arange(200)))
     smooth = np.exp(-((far / 30) ** 2)) + 0.01 * np.eye(200)
     some = shared_modes(smooth, loss=0.01)
@@ -191,13 +180,6 @@ def test_joint_predictions_know_errors_of_features() -> None:
     np.testing.assert_allclose(one, by @ law.covariance_ @ by.T, atol=1e-12)
 
 
-def test_without_shared_errors_there_are_no_modes() -> None:
-    x, y, t, _ = surveys(40, 4)
-    law = LinearLaw().fit(x, y, y_cov=np.diag(t**2))
-    np.testing.assert_allclose(law.coef_, LinearLaw(error_scale=None).fit(x, y, t).coef_, rtol=1e-3)
-    assert "0 modes" in law.summary() and not hasattr(law, "modes_")
-
-
 def test_tails_of_eigenvalues_are_left_out_as_far_as_asked() -> None:
     far = np.abs(np.subtract.outer(np.arange(150), np.arange(150)))
     for C in (np.exp(-((far / 30) ** 2)) + 0.01 * np.eye(150), np.exp(-far / 30), np.eye(150)):
@@ -277,11 +259,8 @@ def test_shared_errors_of_features_are_those_of_a_dense_covariance() -> None:
     assert law.covariance_.shape == (3, 3) and "mode 2" in law.summary()
     # A table's are an array, too; rows without a target leave it.
     table = {
-        "u": X.means[:, 0],
-        "v": X.means[:, 1],
-        "y": np.where(np.arange(100) == 7, np.nan, y),
-        "y_err": t,
-    }
+        "u": X.means[:, 0], "v": X.means[:, 1], "y": np.where(np.arange(100) == 7, np.nan, y), "y_err": t,
+    }  # fmt: skip
     table |= {f"{name}_err": X._deviations()[:, j] for j, name in enumerate("uv")}
     rest = np.arange(100) != 7
     model = uncertain.fit(table, target="y", method="law", features=["u", "v"], modes=modes)

@@ -4,8 +4,6 @@ Each call runs in a fork of its own under a hard limit of address space (RLIMIT_
 it needs in one piece. Small allocations do not ask.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -9,8 +9,6 @@ where the score is 0, nor exist for the two rows per class that some checks fit 
 Every tool in the tables of docs/how-to/scikit-learn.md is run, and does what its table says.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

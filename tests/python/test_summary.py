@@ -1,7 +1,5 @@
 """Coefficients in the units of the table, checked by predictions; and what `Model.summary` says."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files of tables: every ending, separators and comments, several files, folders, addresses."""
 
-from __future__ import annotations
-
 import gzip
 import warnings
 from collections.abc import Callable

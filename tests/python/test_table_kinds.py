@@ -1,7 +1,5 @@
 """What each kind of table knows beyond plain columns: units, masks, names of several levels, laziness."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import astropy.units as u
@@ -39,13 +37,10 @@ def catalogue(rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Scalar columns whose classes their fluxes tell apart."""
     kind = np.repeat(["star", "quasar"], N // 2)
     return {
-        "objid": np.arange(N),
-        "g": rng.normal(20.0, 1.0, size=N) + 3.0 * (kind == "star"),
-        "g_err": rng.uniform(0.01, 0.5, size=N),
-        "r": rng.normal(19.0, 1.0, size=N),
-        "r_err": rng.uniform(0.01, 0.5, size=N),
-        "kind": kind,
-    }
+        "objid": np.arange(N), "g": rng.normal(20.0, 1.0, size=N) + 3.0 * (kind == "star"),
+        "g_err": rng.uniform(0.01, 0.5, size=N), "r": rng.normal(19.0, 1.0, size=N),
+        "r_err": rng.uniform(0.01, 0.5, size=N), "kind": kind,
+    }  # fmt: skip
 
 
 def numbers(table: Any, name: str, unit: str | None = None, power: int = 1) -> np.ndarray:
@@ -91,29 +86,17 @@ KINDS = {
 }
 
 ANSWERS: dict[str, tuple[type, type]] = {
-    "lazy": (pl.Series, pl.DataFrame),
-    "DuckDB": (pa.ChunkedArray, pa.Table),
-    "pandas": (pd.Series, pd.DataFrame),
-    "pyarrow": (pa.ChunkedArray, pa.Table),
-    "batch": (pa.ChunkedArray, pa.Table),
-    "reader": (pa.ChunkedArray, pa.Table),
-    "dataset": (pa.ChunkedArray, pa.Table),
-    "astropy": (Table.Column, Table),
-    "qtable": (QTable.Column, QTable),
-    "dict": (np.ndarray, dict),
-    "dict of lists": (np.ndarray, dict),
-    "dict of series": (np.ndarray, dict),
-    "dict of pandas": (np.ndarray, dict),
-    "structured": (np.ndarray, np.ndarray),
-    "recarray": (np.ndarray, np.ndarray),
-    "FITS_rec": (Table.Column, Table),
-    "HDU": (Table.Column, Table),
-    "HDUList": (Table.Column, Table),
-    "narwhals": (nw.Series, nw.DataFrame),
-    "narwhals lazy": (nw.Series, nw.DataFrame),
-    "narwhals v1": (nw1.Series, nw1.DataFrame),
-    "multi-index": (pd.Series, pd.DataFrame),
-}
+    "lazy": (pl.Series, pl.DataFrame), "DuckDB": (pa.ChunkedArray, pa.Table),
+    "pandas": (pd.Series, pd.DataFrame), "pyarrow": (pa.ChunkedArray, pa.Table),
+    "batch": (pa.ChunkedArray, pa.Table), "reader": (pa.ChunkedArray, pa.Table),
+    "dataset": (pa.ChunkedArray, pa.Table), "astropy": (Table.Column, Table),
+    "qtable": (QTable.Column, QTable), "dict": (np.ndarray, dict), "dict of lists": (np.ndarray, dict),
+    "dict of series": (np.ndarray, dict), "dict of pandas": (np.ndarray, dict),
+    "structured": (np.ndarray, np.ndarray), "recarray": (np.ndarray, np.ndarray),
+    "FITS_rec": (Table.Column, Table), "HDU": (Table.Column, Table), "HDUList": (Table.Column, Table),
+    "narwhals": (nw.Series, nw.DataFrame), "narwhals lazy": (nw.Series, nw.DataFrame),
+    "narwhals v1": (nw1.Series, nw1.DataFrame), "multi-index": (pd.Series, pd.DataFrame),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,7 +1,5 @@
 """AsGaussians and the table functions on every table library."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Iterator
 from typing import Any

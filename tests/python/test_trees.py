@@ -1,7 +1,5 @@
 """Histogram trees: their number, and files that answer to the last bit as scikit-learn's learner."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any
@@ -121,12 +119,8 @@ def test_models_of_tables(target: str, tmp_path: Path) -> None:
         assert type(params.pop("estimator")) is type(expected.pop("estimator"))
         assert params == expected and step.factors == (0.5, 3)
         assert step.feature_names_in_.tolist() == ["u", "v"]
-        assert step.error_columns_.get_feature_names_out().tolist() == [
-            "u",
-            "v",
-            "log_error_u",
-            "log_error_v",
-        ]
+        names = step.error_columns_.get_feature_names_out().tolist()
+        assert names == ["u", "v", "log_error_u", "log_error_v"]
         loaded.save(tmp_path / "again")
         assert (tmp_path / "again").read_bytes() == path.read_bytes()
         rows = model.pipeline_[:-1].transform(data)

@@ -1,8 +1,6 @@
 """Finite or refused: magnitudes from 1e-300 to 1e308, extreme rows, odd arguments; exact rows that are wide,
 against LIBSVM."""
 
-from __future__ import annotations
-
 import contextlib
 import warnings
 from collections.abc import Iterator
@@ -327,11 +325,8 @@ def test_rows_without_spread_of_any_kind_have_one_optimum() -> None:
     X, y = exact_rows(120, 70)
     zero = np.zeros_like(X)
     kinds: list[Any] = [
-        GaussianArray(X),
-        GaussianArray(X, std=0.0),
-        GaussianArray(X, std=zero),
-        GaussianArray(X, factor=zero[:, :, None]),
-        GaussianArray(X, cov=np.zeros((70, 70))),
-    ]
+        GaussianArray(X), GaussianArray(X, std=0.0), GaussianArray(X, std=zero),
+        GaussianArray(X, factor=zero[:, :, None]), GaussianArray(X, cov=np.zeros((70, 70))),
+    ]  # fmt: skip
     values = [GSUClassifier(1e-2, tol=1e-7).fit(kind, y).objective_ for kind in kinds]
     assert_allclose(values, values[0], rtol=2e-7)

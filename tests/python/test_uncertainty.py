@@ -1,8 +1,6 @@
 """Ways to model uncertainty: covariances against sampling or another program; columns of a table of
 replicates."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import catalogues
@@ -490,14 +488,13 @@ def test_what_describes_a_group_keeps_its_type() -> None:
     day = dt.date(2026, 1, 1)
     table = pl.DataFrame(
         {
-            "g": [1, 1, 2, 2],
-            "day": [day] * 4,
-            "gap": [None] * 4,
-            "nan": [float("nan")] * 4,
+            "g": [1, 1, 2, 2], "day": [day] * 4, "gap": [None] * 4, "nan": [float("nan")] * 4,
             "x": [1.5, 2, 3, 4],
         },
         schema_overrides={"g": pl.Int8, "gap": pl.Float64},
-    ).with_columns(kind=pl.Series(["u", "u", "v", "v"], dtype=pl.Categorical), list=pl.Series([[1, 2]] * 4))
+    ).with_columns(
+        kind=pl.Series(["u", "u", "v", "v"], dtype=pl.Categorical), list=pl.Series([[1, 2]] * 4)
+    )  # fmt: skip
     made = from_replicates(table, by="g", of="mean")
     assert {name: made.schema[name] for name in table.columns} == dict(table.schema)
     frame = pd.DataFrame(

@@ -1,7 +1,5 @@
 """Units and masked values of astropy: in a GaussianArray, in tables, in models and their files."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from pathlib import Path

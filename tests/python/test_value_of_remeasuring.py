@@ -1,7 +1,5 @@
 """What to measure again: gains against closed forms and against what better readings really bring."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Warnings point at the line of the user's program; `import uncertain` loads nothing slow and has the names
 that type checkers see; without some libraries other tables give the same."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,8 +1,6 @@
 """``sample_weight=`` and ``groups=`` of `uncertain.fit`: columns or values, never features (see also
 test_relations.py); rows of one object are held out together."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The widths of predicted numbers fit: deviations and intervals of every method, also with heavy tails."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ A library is missing when no finder finds it, as in an environment that never ha
 the package. Prints JSON: what came out of each kind of table.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from importlib.machinery import PathFinder
@@ -40,12 +38,9 @@ def columns() -> dict[str, Any]:
     rng = np.random.default_rng(3)
     kind = np.repeat(["star", "quasar"], N // 2)
     return {
-        "g": rng.normal(20.0, 1.0, N) + 2.0 * (kind == "star"),
-        "g_err": rng.uniform(0.01, 0.5, N),
-        "r": rng.normal(19.0, 1.0, N),
-        "r_err": rng.uniform(0.01, 0.5, N),
-        "kind": kind,
-    }
+        "g": rng.normal(20.0, 1.0, N) + 2.0 * (kind == "star"), "g_err": rng.uniform(0.01, 0.5, N),
+        "r": rng.normal(19.0, 1.0, N), "r_err": rng.uniform(0.01, 0.5, N), "kind": kind,
+    }  # fmt: skip
 
 
 def tables() -> dict[str, Any]:
