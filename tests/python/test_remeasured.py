@@ -146,6 +146,36 @@ def test_a_class_of_few_rows_and_a_learner_without_trees_yet() -> None:
 
 
 @pytest.mark.usefixtures("few_trees")
+def test_the_form_of_covariances_and_what_stands_under_gaps_change_nothing() -> None:
+    rng = np.random.default_rng(8)
+    z = drawn_values(80, rng)
+    x, y, std = z + 0.5 * rng.normal(size=z.shape), z[:, 0] - z[:, 1], rng.uniform(0.3, 0.7, z.shape)
+    factor = np.stack([np.diag(s) for s in std]) + 0.3 * np.tri(2, k=-1)
+    cov = factor @ factor.transpose(0, 2, 1)
+    gaps = np.array([rng.permutation(2) == 0 for _ in range(80)]) & (rng.random((80, 1)) < 0.3)
+    under = np.where(gaps[:, :, None] | gaps[:, None, :], 0.0, cov)
+    for one, *others in (
+        (
+            {"std": std},
+            {"cov": std[:, :, None] ** 2 * np.eye(2)},
+            {"factor": std[:, :, None] * np.eye(2)[::-1]},
+        ),
+        ({"cov": cov}, {"factor": factor}, {"factor": -factor[:, :, ::-1]}),
+    ):
+        rows = [GaussianArray(x, **form) for form in (one, *others)]
+        first, *more = (RemeasuredRegressor(random_state=0, n_trees=5).fit(X, y).predict(X) for X in rows)
+        for predictions in more:
+            np.testing.assert_allclose(predictions, first, atol=1e-9)
+    first, again = (
+        RemeasuredRegressor(random_state=0, n_trees=5).fit(X, y).predict(X)
+        for X in (
+            Incomplete(GaussianArray(x, cov=cov), gaps),
+            Incomplete(GaussianArray(np.where(gaps, 1e9, x), cov=under), gaps),
+        )
+    )
+    np.testing.assert_array_equal(again, first)
+
+
 def test_gaps_are_infinite_errors() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(400) % 2

@@ -56,17 +56,23 @@ class Readings:
         self.truth = truth
         self.diagonal = self.rows.kind in ("zero", "diagonal", "isotropic")
         self.spread = self.rows._deviations() if self.diagonal else self.rows.covariances()
+        if self.missing is not None and not self.diagonal:  # what stands under gaps moves nothing
+            parts = 1 if self.mixtures is None else np.diff(self.mixtures.offsets)
+            there = ~np.repeat(self.missing, parts, axis=0)
+            self.spread = np.where(there[:, :, None] & there[:, None, :], self.spread, 0.0)
+        if not (self.diagonal or np.tril(self.spread, -1).any()):  # variances that are written as matrices
+            self.diagonal, self.spread = True, np.sqrt(np.diagonal(self.spread, axis1=1, axis2=2))
+        self.roots = self.spread if self.diagonal else _symmetric_roots(self.spread)
 
     def again(self, factors: Floats) -> Rows:
         """The rows as read with errors of these sizes, (n, d), in units of these sizes."""
-        truth, rows, off = self.truth, self.rows, np.zeros((1, 1))
+        truth, off, own = self.truth, np.zeros((1, 1)), np.arange(len(self.means))
         if self.mixtures is not None:
             weighted = truth if isinstance(truth, MixtureArray) else self.mixtures
-            true = drawn_components(weighted, self.random)
-            rows = rows[true]
-            off = self.means - rows.means
-            truth = truth.components[true] if isinstance(truth, MixtureArray) else truth
-        noise = self._noise(rows)
+            own = drawn_components(weighted, self.random)
+            off = self.means - self.rows.means[own]
+            truth = truth.components[own] if isinstance(truth, MixtureArray) else truth
+        noise = self._noise(own)
         more = np.sqrt(np.maximum(factors**2 - 1.0, 0.0))
         smaller = factors < 1.0
         if not self.diagonal:  # noise of features that belong together comes from one reading
@@ -78,13 +84,13 @@ class Readings:
         copy = self._copy(means, factors, smaller)._named(self.rows.feature_names)
         return copy if self.missing is None else Incomplete(copy, self.missing)
 
-    def _noise(self, rows: GaussianArray) -> Floats:
-        """Errors of one reading of each row; independent ones are drawn by the names of features."""
-        if not self.diagonal:
-            return rows.sample(1, self.random).means - rows.means
-        seed, names = self.random.randint(2**31 - 1), rows.feature_names or range(rows.n_features)
+    def _noise(self, own: Ints) -> Floats:
+        """Errors of one reading of each row, its components being `own`, drawn by the names of features."""
+        seed, names = self.random.randint(2**31 - 1), self.rows.feature_names or range(self.rows.n_features)
         streams = (np.random.default_rng([seed, crc32(str(name).encode())]) for name in names)
-        return rows._deviations() * np.stack([one.standard_normal(len(rows)) for one in streams], axis=1)
+        normal = np.stack([one.standard_normal(len(own)) for one in streams], axis=1)
+        roots = self.roots[own]
+        return roots * normal if self.diagonal else np.einsum("nij,nj->ni", roots, normal)
 
     def _copy(self, means: Floats, factors: Floats, smaller: Booleans) -> GaussianArray:
         if self.mixtures is not None:
@@ -101,6 +107,12 @@ class Readings:
         if self.mixtures is None:
             return copy
         return MixtureArray(self.mixtures.weights, copy, offsets=self.mixtures.offsets)
+
+
+def _symmetric_roots(covariances: Floats) -> Floats:
+    """S^(1/2) = V sqrt(lambda) V', which depends on neither how S is written nor the order of features."""
+    values, vectors = np.linalg.eigh(covariances)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :] @ vectors.transpose(0, 2, 1))
 
 
 def drawn_components(rows: MixtureArray, random: Random) -> Ints:
