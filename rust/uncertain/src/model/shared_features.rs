@@ -45,7 +45,7 @@ pub(in crate::model) struct FeatureModes<'a> {
 }
 
 /// Results of a fit to targets with other shared errors.
-pub(in crate::model) struct Found<F> {
+pub(in crate::model) struct InnerFit<F> {
     pub fit: F,
     /// Coefficients and their standard errors.
     pub beta: Vec<f64>,
@@ -111,21 +111,21 @@ impl<'a> FeatureModes<'a> {
     /// The last of the rounds of `fit`, which is given their rows; `None`: those of the readings.
     pub(in crate::model) fn settled<F>(
         &self,
-        mut fit: impl FnMut(Option<&Round>) -> Result<Found<F>>,
-    ) -> Result<(Found<F>, Round)> {
-        let mut found = fit(None)?;
-        let mut round = self.round(&found.mixture, &found.beta)?;
+        mut fit: impl FnMut(Option<&Round>) -> Result<InnerFit<F>>,
+    ) -> Result<(InnerFit<F>, Round)> {
+        let mut last = fit(None)?;
+        let mut round = self.round(&last.mixture, &last.beta)?;
         for _ in 0..ROUNDS {
             let next = fit(Some(&round))?;
-            let change = next.beta.iter().zip(&found.beta).zip(&next.std);
+            let change = next.beta.iter().zip(&last.beta).zip(&next.std);
             let moved = change.fold(0.0_f64, |most, ((new, old), std)| most.max((new - old).abs() / std));
-            found = next;
+            last = next;
             if !(moved > SETTLED) {
                 break;
             }
-            round = self.round(&found.mixture, &found.beta)?;
+            round = self.round(&last.mixture, &last.beta)?;
         }
-        Ok((found, round))
+        Ok((last, round))
     }
 
     fn round(&self, mixture: &Mixture, beta: &[f64]) -> Result<Round> {

@@ -126,8 +126,8 @@ impl Evaluator<'_> {
                 moved[j] = step;
                 let change = self.values(x, &moved)?;
                 let slope = change.iter().zip(values).map(|(c, f)| ((c - f) / step).powi(2)).sum::<f64>() / n;
-                let found = 0.1 * spread / slope.sqrt();
-                size = if found.is_finite() && found > 0.0 { found } else { size };
+                let typical = 0.1 * spread / slope.sqrt();
+                size = if typical.is_finite() && typical > 0.0 { typical } else { size };
             }
             sizes[j] = size;
         }

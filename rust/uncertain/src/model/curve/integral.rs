@@ -170,8 +170,8 @@ impl Integrand<'_> {
                 continue;
             }
             let modes = self.modes(&own, k)?;
-            let (found, worst) = self.around(&own, &modes, k)?;
-            nodes.extend(found);
+            let (of_rank, worst) = self.around(&own, &modes, k)?;
+            nodes.extend(of_rank);
             disagreement = disagreement.max(worst);
         }
         let logs = log_sums(&nodes, &rows);
@@ -296,8 +296,8 @@ impl Integrand<'_> {
         }
         let mut open = single;
         if self.rough {
-            let found = self.hermite(own, modes, &open, low, k)?;
-            nodes.extend(found.into_iter().flatten());
+            let rough = self.hermite(own, modes, &open, low, k)?;
+            nodes.extend(rough.into_iter().flatten());
             open.clear();
         }
         for order in if k == 1 { vec![high, highest] } else { vec![high] } {
@@ -320,8 +320,8 @@ impl Integrand<'_> {
         rest.extend(open);
         rest.sort_unstable();
         if k == 1 {
-            let (found, difference) = self.panels(own, modes, &rest)?;
-            nodes.extend(found);
+            let (halved, difference) = self.panels(own, modes, &rest)?;
+            nodes.extend(halved);
             worst = worst.max(difference);
         } else {
             let middle = self.hermite(own, modes, &rest, (high + highest) / 2, k)?;

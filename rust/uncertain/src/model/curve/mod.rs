@@ -259,9 +259,9 @@ fn check_scale(scale: ErrorScale, scatter: bool, rows: Incomplete<'_>, outputs: 
             };
             check_target(outputs.covariances.as_ref().map(of).map(Vec::into_iter), scatter)
         };
-        let found: Vec<Result<()>> = (0..q).map(output).collect();
-        if found.iter().all(Result::is_err) {
-            return found.into_iter().next().unwrap_or(Ok(()));
+        let checks: Vec<Result<()>> = (0..q).map(output).collect();
+        if checks.iter().all(Result::is_err) {
+            return checks.into_iter().next().unwrap_or(Ok(()));
         }
     }
     if scale.scales_features() {

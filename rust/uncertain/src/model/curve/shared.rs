@@ -38,17 +38,17 @@ impl Curve for WithModes<'_> {
 
     fn by_parameters(&self, x: &[f64], d: usize, parameters: &[f64]) -> Result<Option<Vec<f64>>> {
         let ((own, modes), theta) = (self.parted(x, d), &parameters[..parameters.len() - self.k]);
-        let found = self.curve.by_parameters(&own, d - self.k, theta)?;
-        Ok(found.map(|found| {
-            let rows = found.chunks_exact(theta.len()).zip(modes.chunks_exact(self.k));
+        let slopes = self.curve.by_parameters(&own, d - self.k, theta)?;
+        Ok(slopes.map(|slopes| {
+            let rows = slopes.chunks_exact(theta.len()).zip(modes.chunks_exact(self.k));
             rows.flat_map(|(row, modes)| [row, modes]).flatten().copied().collect()
         }))
     }
 
     fn by_x(&self, x: &[f64], d: usize, parameters: &[f64]) -> Result<Option<Vec<f64>>> {
         let (theta, a) = parameters.split_at(parameters.len() - self.k);
-        let found = self.curve.by_x(&self.parted(x, d).0, d - self.k, theta)?;
-        Ok(found.map(|found| found.chunks_exact(d - self.k).flat_map(|row| [row, a]).flatten().copied().collect()))
+        let slopes = self.curve.by_x(&self.parted(x, d).0, d - self.k, theta)?;
+        Ok(slopes.map(|slopes| slopes.chunks_exact(d - self.k).flat_map(|row| [row, a]).flatten().copied().collect()))
     }
 }
 

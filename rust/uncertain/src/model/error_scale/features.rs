@@ -248,10 +248,10 @@ pub(in crate::model) fn fit(
     let first = readings
         .value(&theta)?
         .ok_or_else(|| Error::Data("the likelihood of the readings is not finite; scale the features".into()))?;
-    let found = minimise(&mut readings, theta, first, (&lower, &upper), MOST_STEPS)?;
+    let minimum = minimise(&mut readings, theta, first, (&lower, &upper), MOST_STEPS)?;
     // Standard errors in units of each parameter, directions of no information apart.
-    let p = found.at.len();
-    let h = &found.derivatives.hessian;
+    let p = minimum.at.len();
+    let h = &minimum.derivatives.hessian;
     let unit: Vec<f64> = (0..p).map(|a| h[a * p + a].sqrt().max(f64::MIN_POSITIVE)).collect();
     let mut scaled: Vec<f64> = (0..p * p).map(|at| h[at] / unit[at / p] / unit[at % p]).collect();
     (0..p).for_each(|a| scaled[a * p + a] += 1e-12);
@@ -260,7 +260,7 @@ pub(in crate::model) fn fit(
     for j in 0..d {
         let place = first_factor + j;
         let variance: f64 = (place..p).map(|r| inverse[r * p + place].powi(2)).sum();
-        let (log, std) = (found.at[place], variance.sqrt() / unit[place]);
+        let (log, std) = (minimum.at[place], variance.sqrt() / unit[place]);
         if log < VANISHED {
             return Err(refused(j, "readings with larger error bars scatter no more than those with smaller ones"));
         }
@@ -273,7 +273,7 @@ pub(in crate::model) fn fit(
         factors.push((log.exp(), log.exp() * std));
     }
     let mut covariance = vec![0.0; packed_len(d)];
-    let l = &found.at[d..first_factor];
+    let l = &minimum.at[d..first_factor];
     for b in 0..d {
         let column: Vec<f64> = (0..d).map(|a| if a >= b { l[packed_index(a, b)] } else { 0.0 }).collect();
         add_outer(1.0, &column, &mut covariance);
@@ -282,7 +282,7 @@ pub(in crate::model) fn fit(
     let sizes: Vec<f64> = factors.iter().map(|(f, _)| *f).collect();
     Ok(FeatureScale {
         factors,
-        mixture: Mixture::from_packed(vec![1.0], found.at[..d].to_vec(), covariance, d)?,
+        mixture: Mixture::from_packed(vec![1.0], minimum.at[..d].to_vec(), covariance, d)?,
         data: with_errors_scaled(rows.gaussians(), &sizes)?,
     })
 }

@@ -65,10 +65,10 @@ fn climbed(em: &Mixture, ask: Ask<'_>) -> Result<Mixture> {
     let Some(first) = climb.value(&start)? else { return Ok(em.clone()) };
     let none = vec![f64::INFINITY; start.len()];
     let lowest: Vec<f64> = none.iter().map(|x| -x).collect();
-    let found = minimise(&mut climb, start, first, (&lowest, &none), MOST_STEPS)?;
-    let mixture = climb.mixture(&found.at)?;
+    let minimum = minimise(&mut climb, start, first, (&lowest, &none), MOST_STEPS)?;
+    let mixture = climb.mixture(&minimum.at)?;
     // Where T loses a direction there is no maximum inside.
-    let kept = found.status == Status::Converged && is_wide(&mixture)?;
+    let kept = minimum.status == Status::Converged && is_wide(&mixture)?;
     Ok(if kept { mixture } else { em.clone() })
 }
 

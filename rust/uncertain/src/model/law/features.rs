@@ -5,7 +5,7 @@ use crate::control::Control;
 use crate::data::Modes;
 use crate::error::{Error, Result};
 use crate::model::law::{ModeEstimates, Model, Observations, ValidParams};
-use crate::model::shared_features::{Estimated, FeatureModes, Found, Round};
+use crate::model::shared_features::{Estimated, FeatureModes, InnerFit, Round};
 
 impl ValidParams {
     pub(super) fn fit_features(&self, problem: &Observations<'_>, control: &Control) -> Result<Model> {
@@ -13,7 +13,7 @@ impl ValidParams {
         let weight = |i: usize| problem.weights.as_ref().map_or(1.0, |weights| weights[i]);
         let all = FeatureModes::new(problem.rows, of_features, of_targets, *k, weight)?;
         let mut naive = None;
-        let (found, round) = all.settled(|round: Option<&Round>| {
+        let (last, round) = all.settled(|round: Option<&Round>| {
             let mut own = Observations { modes: Modes::default(), ..problem.clone() };
             if let Some(round) = round {
                 own.rows = (&round.rows).into();
@@ -31,9 +31,9 @@ impl ValidParams {
             }
             let (d, p, first) = (fit.mixture.n_features(), fit.law.values.len(), fit.first_coef());
             let std = (first..first + d).map(|j| fit.law.covariance[j * p + j].sqrt()).collect();
-            Ok(Found { beta: fit.coef().to_vec(), std, mixture: fit.mixture.clone(), fit })
+            Ok(InnerFit { beta: fit.coef().to_vec(), std, mixture: fit.mixture.clone(), fit })
         })?;
-        let (fit, none) = (found.fit, ModeEstimates::default());
+        let (fit, none) = (last.fit, ModeEstimates::default());
         let own = fit.modes.as_ref().unwrap_or(&none);
         let Estimated { modes, covariance, with_law } =
             round.restored(&own.values, &own.covariance, &own.with_law, fit.law.values.len());

@@ -168,9 +168,9 @@ impl ValidParams {
         };
         let (read, feature_error_scale) = match &scale {
             None => (problem.rows, vec![]),
-            Some(found) => {
-                fitted.mixture = found.mixture.clone();
-                (Incomplete::from_parts(&found.data, problem.rows.missing(), None), found.factors.clone())
+            Some(scale) => {
+                fitted.mixture = scale.mixture.clone();
+                (Incomplete::from_parts(&scale.data, problem.rows.missing(), None), scale.factors.clone())
             }
         };
         let control = &control.with_task("law");

@@ -16,7 +16,7 @@ pub(super) fn integral(family: &dyn Family, seen: Observation, (m, v): (f64, f64
     {
         return known;
     }
-    let found = if v > LEAST_VARIANCE {
+    let without = if v > LEAST_VARIANCE {
         over(family, seen, (m, v), extra)
     } else {
         let at = family.local(seen, m, extra);
@@ -27,7 +27,7 @@ pub(super) fn integral(family: &dyn Family, seen: Observation, (m, v): (f64, f64
         sums.add(1.0, u, own);
         sums.integral(at.value)
     };
-    with_constant(found, &family.constant(seen, extra))
+    with_constant(without, &family.constant(seen, extra))
 }
 
 fn over(family: &dyn Family, seen: Observation, (m, v): (f64, f64), extra: &[f64]) -> Integral {
@@ -66,16 +66,16 @@ fn of_node(z: f64, at: &Local) -> (Gradient, Hessian) {
 }
 
 /// Times what does not depend on eta.
-fn with_constant(mut found: Integral, constant: &Constant) -> Integral {
-    found.log += constant.value;
-    found.gradient[2] += constant.extra[0];
-    found.gradient[3] += constant.extra[1];
+fn with_constant(mut integral: Integral, constant: &Constant) -> Integral {
+    integral.log += constant.value;
+    integral.gradient[2] += constant.extra[0];
+    integral.gradient[3] += constant.extra[1];
     let [aa, ab, bb] = constant.second;
     for (i, j, value) in [(2, 2, aa), (2, 3, ab), (3, 3, bb)] {
-        found.hessian[i][j] += value;
-        found.hessian[j][i] = found.hessian[i][j];
+        integral.hessian[i][j] += value;
+        integral.hessian[j][i] = integral.hessian[i][j];
     }
-    found
+    integral
 }
 
 #[cfg(test)]

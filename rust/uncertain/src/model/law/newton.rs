@@ -113,19 +113,19 @@ impl Problem<'_> {
             || Error::Data("the likelihood is not finite at the start; scale the features and the target".into());
         let first = ascent.value(&start)?.ok_or_else(none)?;
         let begun = first.1.2.clone();
-        let found = minimise(&mut ascent, start, first, (&lower, &upper), MOST_STEPS)?;
-        let (at, gradient, hessian) = found.state;
-        let free = movable(&found.at, &gradient, &lower, &upper);
-        let mut status = found.status;
+        let minimum = minimise(&mut ascent, start, first, (&lower, &upper), MOST_STEPS)?;
+        let (at, gradient, hessian) = minimum.state;
+        let free = movable(&minimum.at, &gradient, &lower, &upper);
+        let mut status = minimum.status;
         if self.likelihood.freedom.is_none() && held.is_none() {
             let plain = self.ridges.iter().take_while(|rho| **rho == 0.0).count();
             let places = self.likelihood.first_coef()..self.likelihood.first_coef() + plain;
-            let endless = self.spread(&found.at) > ENDLESS;
+            let endless = self.spread(&minimum.at) > ENDLESS;
             if endless || (plain > 0 && vanished(&hessian, &begun, places)?) {
                 status = Status::Separated;
             }
         }
-        Ok(Maximum { theta: found.at, value: found.value, hessian, at, n_iter: found.n_iter, status, free })
+        Ok(Maximum { theta: minimum.at, value: minimum.value, hessian, at, n_iter: minimum.n_iter, status, free })
     }
 }
 

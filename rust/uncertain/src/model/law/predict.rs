@@ -110,17 +110,17 @@ impl Model {
         let (family, extra) = (self.family.family(), self.own_extra());
         let values = parallel::new_rows(predictors.n_rows(), 2, |i, out| {
             control.check()?;
-            let found = if self.family.is_survival() {
+            let moments = if self.family.is_survival() {
                 (median(family, &extra, &predictors, i), 0.0)
             } else {
                 moments(family, &extra, &predictors, i)
                     .ok_or_else(|| Error::Internal("a family without moments".into()))?
             };
-            if !found.0.is_finite() || !found.1.is_finite() {
+            if !moments.0.is_finite() || !moments.1.is_finite() {
                 let what = "its target is more than a number can hold";
                 return Err(Error::Data(format!("row {i}: {what}; look at the sizes of its features")));
             }
-            out.copy_from_slice(&[found.0, found.1]);
+            out.copy_from_slice(&[moments.0, moments.1]);
             Ok(())
         })?;
         Ok(values.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip())
@@ -163,9 +163,9 @@ fn median(family: &dyn Family, extra: &[f64], predictors: &Densities, i: usize) 
     let late = |log: f64| {
         let seen = Observation { y: log.exp(), censored: true };
         predictors.row(i).fold((0.0, 0.0), |(p, slope), part| {
-            let found = integral(family, seen, (part.mean, part.std * part.std), extra);
-            let own = part.weight * found.log.exp();
-            (p + own, slope - own * found.gradient[0])
+            let likelihood = integral(family, seen, (part.mean, part.std * part.std), extra);
+            let own = part.weight * likelihood.log.exp();
+            (p + own, slope - own * likelihood.gradient[0])
         })
     };
     let centre = predictors.row(i).map(|part| part.weight * part.mean).sum::<f64>();

@@ -58,9 +58,9 @@ pub(in crate::model) fn intervals(
         };
         for sign in [-1.0, 1.0] {
             lost.set(false);
-            let found = best.theta[place] + end(z, sign * variance.sqrt(), root)?;
+            let limit = best.theta[place] + end(z, sign * variance.sqrt(), root)?;
             // What a fit that ended early is below, its maximum is below all the more.
-            ends.push(if lost.get() && found.is_finite() { f64::NAN } else { found });
+            ends.push(if lost.get() && limit.is_finite() { f64::NAN } else { limit });
         }
     }
     Ok(ends)

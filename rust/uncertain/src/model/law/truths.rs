@@ -281,9 +281,9 @@ impl Readings<'_> {
             }
         }
         for component in &self.alone {
-            let found = observed.posteriors(component, false, control)?;
-            block.means.push(found.means);
-            block.covariances.push(found.covariances);
+            let posteriors = observed.posteriors(component, false, control)?;
+            block.means.push(posteriors.means);
+            block.covariances.push(posteriors.covariances);
         }
         if !self.scale.is_empty() {
             block.rescale(&self.centre, &self.scale);
@@ -328,8 +328,8 @@ impl Reader<'_> {
             Source::Read(readings) => {
                 if !self.block.rows.contains(&row) {
                     let rows = row..(*n).min(row + BLOCK);
-                    let found = readings.block(rows.clone(), &Control::new());
-                    self.block = found.unwrap_or_else(|_| Block::unknown(rows, *d, *k));
+                    let block = readings.block(rows.clone(), &Control::new());
+                    self.block = block.unwrap_or_else(|_| Block::unknown(rows, *d, *k));
                 }
                 &self.block
             }

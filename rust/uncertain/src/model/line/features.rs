@@ -3,7 +3,7 @@
 use crate::control::Control;
 use crate::data::{Incomplete, Modes, Targets};
 use crate::error::{Error, Result};
-use crate::model::shared_features::{Estimated, FeatureModes, Found, Round};
+use crate::model::shared_features::{Estimated, FeatureModes, InnerFit, Round};
 use crate::params::Valid;
 
 use super::{LineFit, Params, SharedErrors};
@@ -24,7 +24,7 @@ pub(super) fn fit(
     let Modes { of_targets, of_features, k } = &shared.modes;
     let all = FeatureModes::new(rows, of_features, of_targets, *k, |i| targets.weight(i))?;
     let mut naive = None;
-    let (found, round) = all.settled(|round: Option<&Round>| {
+    let (last, round) = all.settled(|round: Option<&Round>| {
         let modes = round.map_or_else(Modes::default, |round| Modes {
             of_targets: round.modes.clone(),
             of_features: vec![],
@@ -41,9 +41,9 @@ pub(super) fn fit(
         }
         let p = fit.law.len();
         let std = (1..p).map(|j| fit.covariance[j * p + j].sqrt()).collect();
-        Ok(Found { beta: fit.law[1..].to_vec(), std, mixture: fit.mixture.clone(), fit })
+        Ok(InnerFit { beta: fit.law[1..].to_vec(), std, mixture: fit.mixture.clone(), fit })
     })?;
-    let fit = found.fit;
+    let fit = last.fit;
     let Estimated { modes, covariance, with_law } =
         round.restored(&fit.modes, &fit.modes_covariance, &fit.modes_law_covariance, fit.law.len());
     Ok(LineFit { modes, modes_covariance: covariance, modes_law_covariance: with_law, naive, ..fit })

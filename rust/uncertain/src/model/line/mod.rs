@@ -224,16 +224,16 @@ impl Valid<Params> {
         parallel::install(control.threads(), || {
             let mut fitted = em.fit_rows(rows, targets.weights(), false, &control.with_task("density"))?;
             fitted.mixture = refined(&fitted.mixture, rows, targets.weights(), control)?;
-            let found = if features_scaled {
+            let scale = if features_scaled {
                 let control = control.with_task("error bars");
-                let found = fit_features(rows, |i| targets.weight(i), &fitted.mixture, &control)?;
-                fitted.mixture = found.mixture.clone();
-                Some(found)
+                let scale = fit_features(rows, |i| targets.weight(i), &fitted.mixture, &control)?;
+                fitted.mixture = scale.mixture.clone();
+                Some(scale)
             } else {
                 None
             };
-            let (factors, rows) = match &found {
-                Some(found) => (found.factors.clone(), Incomplete::from_parts(&found.data, rows.missing(), None)),
+            let (factors, rows) = match &scale {
+                Some(scale) => (scale.factors.clone(), Incomplete::from_parts(&scale.data, rows.missing(), None)),
                 None => (vec![], rows),
             };
             let control = &control.with_task("law");
