@@ -86,7 +86,9 @@ def test_gaps_do_not_bias() -> None:
         x = X.means[:, j].copy()
         x[rng.uniform(size=len(x)) < 0.2] = np.nan
         columns |= {name: x, f"{name}_err": std[:, j]}
-    check = check_errors(pl.DataFrame(columns), on_missing="impute", n_components=1)
+    table = pl.DataFrame(columns).with_columns(depth=1.0)
+    with pytest.warns(UncertainWarning, match="^left out: depth .no error column; exact=.'depth'. takes it"):
+        check = check_errors(table, on_missing="impute", n_components=1)
     assert check.off == ("b",)
     assert check.interval_95[1, 0] < 2.0 < check.interval_95[1, 1]
     assert check.interval_95[0, 0] < 1.0 < check.interval_95[0, 1]

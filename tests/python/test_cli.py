@@ -66,6 +66,9 @@ def test_fit_predict_evaluate_report(table: Path, model: Path, tmp_path: Path) -
 
     evaluated = run("evaluate", model, table)
     assert f"accuracy {fitted.score(table):.4f} on {N} rows" in evaluated.output
+    pl.read_parquet(table).clear().write_csv(tmp_path / "empty.csv")
+    refused = run("evaluate", model, tmp_path / "empty.csv")
+    assert refused.exit_code == 2 and "the table has no rows" in refused.output
 
     text = run("report", model, table, "--folds", 3, "--repeats", 1)
     assert "Held-out scores, 3 folds, 60 rows" in text.output

@@ -703,10 +703,28 @@ def test_what_is_not_fitted_on_a_cluster_is_refused(client: Any, frame: pd.DataF
         uncertain.fit(cut, "two", **COLUMNS, noise=(1, 2))
 
 
-def test_numeric_columns_left_out_are_told(client: Any, frame: pd.DataFrame) -> None:
-    cut = dd.from_pandas(frame, npartitions=3)
-    with pytest.warns(UncertainWarning, match="heavy"):
-        uncertain.fit(cut, "two", method="gsu", meaning="spread", probability=False)
+def test_what_is_not_read_is_told_and_what_is_unknown_is_so(client: Any, frame: pd.DataFrame) -> None:
+    table, few = frame[["u", "u_err", "two"]][:600], np.arange(600) % 6 == 0
+    text, marked = table.u.round(2).astype(str), table.assign(l_u=np.where(few, "<", ""))
+    one_memory = r"Pass method=\"gsu\", limits=\{'u': '(l_)?u'\}, on rows in one memory"
+    forms = {
+        "left out: heavy": table.assign(heavy=1.5 * few),
+        f"l_u looks like flags of limits.*{one_memory}": marked,
+        r"not read on a cluster: w_err\. uncertain\.fit\(table\.compute": table.assign(w=text + " ± 0.1"),
+        one_memory: table.assign(u=np.where(few, "<" + text, text)),
+    }
+    options: dict[str, Any] = {"method": "gsu", "meaning": "spread", "probability": False}
+    for said, form in forms.items():
+        told = pytest.raises if form.u.dtype != float else pytest.warns
+        with told(UncertainError if told is pytest.raises else UncertainWarning, match=said):  # type: ignore[operator]
+            uncertain.fit(dd.from_pandas(form, npartitions=3), "two", **options)
+    for unknown in (np.inf, -1.0, 99.0):
+        form = table.assign(u_err=np.where(few, unknown, table.u_err))
+        cut = dd.from_pandas(form, npartitions=3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UncertainWarning)
+            there, here = (uncertain.fit(rows, "two", **options) for rows in (cut, form))
+        np.testing.assert_allclose(np.ravel(there.coef_), np.ravel(here.coef_), rtol=1e-3)
 
 
 def test_without_a_client_it_says_how_to_start_one() -> None:

@@ -113,7 +113,7 @@ COVERAGE = {
     ("OR", "OR_95L", "OR_95U"): 1.95996, ("z", "l68", "u68"): 1.0, ("z", "l95", "u95"): 1.95996,
     ("p", "p_q05", "p_q95"): 1.64485, ("len", "len_uncert_k2"): 2.0, ("co2_ppm", "co2_1s_ppm"): 1.0,
     ("beta", "hdi_3%", "hdi_97%"): 1.88079, ("theta", "theta_hdi_3%", "theta_hdi_97%"): 1.88079,
-    ("T [degC]", "dT [mK]"): 1000.0, ("m_p50", "m_p2.5", "m_p97.5"): 1.95996,
+    ("U_ppm", "U_ppm_2SE_int"): 2.0, ("T [degC]", "dT [mK]"): 1000.0, ("m_p50", "m_p2.5", "m_p97.5"): 1.95996,
 }  # fmt: skip
 SHARES = {
     ("Ca (ppm)", "Ca RSD%"): 0.01, ("Fe", "Fe_rsd"): 0.01, ("x", "x_err_pct"): 0.01, ("x", "x err (%)"): 0.01,
@@ -371,7 +371,7 @@ def test_names_are_confirmed_by_numbers(names: tuple[str, ...]) -> None:
 COUNTED = (
     ("ph", "ph_sd", "ph_n"), ("mean_bp", "sd_bp", "n_bp"), ("A_mean", "A_std", "A_count"),
     ("Na (mM)", "Na SD", "n"), ("bmi (mean)", "bmi (SD)", "sample size"), ("mean", "std", "size"),
-    ("age", "age_std", "n_patients"), ("co2", "Stdev", "NbPoints"),
+    ("age", "age_std", "n_patients"), ("co2", "Stdev", "NbPoints"), ("d18O", "d18O_1sd", "n_d18O"),
 )  # fmt: skip
 
 

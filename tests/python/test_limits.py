@@ -346,11 +346,16 @@ def test_flags_are_recognised_by_name_and_content(kind: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:taken for missing")
-def test_flags_that_may_mean_either_limit_are_asked_about() -> None:
+@pytest.mark.parametrize("name", ["fluxlim", "is_upper_limit", "nondetect", "Qualifier"])
+def test_flags_that_may_mean_either_limit_are_asked_about(name: str) -> None:
     table = polars_of(columns()).drop("kind", "l_y")
-    table = table.with_columns(fluxlim=(polars.col("l_flux") == "<").cast(int)).drop("l_flux")
-    with pytest.warns(UncertainWarning, match="pass limits={'flux': 'fluxlim'}"):
+    flag = polars.col("l_flux") == "<"
+    marks = {"fluxlim": flag.cast(int), "Qualifier": polars.when(flag).then(polars.lit("U")).otherwise(None)}
+    table = table.select("flux", "flux_err", marks.get(name, flag).alias(name), "^(colour|y).*$")
+    with pytest.warns(UncertainWarning, match=f"pass limits={{'flux': '{name}'}}"):
         uncertain.fit(table, "y", method="mixture")
+    limits = {"flux": name}
+    assert uncertain.fit(table, "y", method="mixture", limits=limits).columns_.limits == limits
 
 
 def test_a_pattern_finds_the_flags() -> None:

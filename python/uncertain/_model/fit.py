@@ -33,13 +33,13 @@ from .._rows.reader import RowReader
 from .._rows.source import is_dask
 from .._rows.training import TrainingRows
 from .._tables.columns import ROLES, ColumnRoles, Columns, ColumnsLike
-from .._tables.unread import reading_text
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing._moves import gaussian_rows
 from .calibrating import calibrate
 from .model import Model
 from .opened import open_dask_rows, open_rows
 from .plan import Plan
+from .text import reading_text
 
 LOOKED_AT = 5_000
 """Rows that are looked at for suspicious columns."""

@@ -541,6 +541,7 @@ class Model:
             blocks = self._reader.ask_blocks(source, compared, *([] if name is None else [name]))
             if name is None and len(values) != ends[-1]:
                 raise ShapeError(f"target: expected {ends[-1]} targets, one per row, got {len(values)}")
+            refuse_if(not blocks, "the table has no rows", UncertainError)
             truth, predicted = (np.concatenate(each) for each in zip(*blocks, strict=True))
         if self.is_regression_:
             known = ~np.isnan(truth)

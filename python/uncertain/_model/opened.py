@@ -73,8 +73,8 @@ def _with_limits(columns: Columns, table: Table, look: Look, uses: Uses) -> tupl
     warning names."""
     flags, doubted = find_flags(columns, look)
     questions = [
-        f"{name} looks like flags of limits of {value}, which are read as values. If -1 is an upper and 1 a "
-        f"lower limit, pass limits={{{value!r}: {name!r}}}"
+        f"{name} looks like flags of limits of {value}, which are read as values. If -1, '<' or true is an "
+        f"upper and 1 or '>' a lower limit, pass limits={{{value!r}: {name!r}}}"
         for value, name in doubted.items()
     ]
     target, rest = columns.target or "", dict(flags)
@@ -84,7 +84,8 @@ def _with_limits(columns: Columns, table: Table, look: Look, uses: Uses) -> tupl
     if uses.limits and rest.keys() - {target}:
         columns = columns.changed(limits={value: rest.pop(value) for value in [*rest] if value != target})
     if rest:
-        instead = f'Pass method="law", limits={rest!r}, with rows in one memory'
+        method = "law" if table.types.get(target) == "number" else "gsu"
+        instead = f'Pass method="{method}", limits={rest!r}, on rows in one memory (Dask: table.compute())'
         text = [value for value, name in rest.items() if name == value]
         if text:
             limit = look.any_text(text[0], "[<>]")
@@ -136,8 +137,8 @@ def open_dask_rows(
         columns = read_roles(asked, empty.table, look)
         columns, doubted = _with_limits(columns, empty.table, look, Uses())
         if apart:
-            text = "error bars inside of other columns are not read on a cluster"
-            warn(f"{text}: {listing(apart)}. Write them as columns of numbers.", UncertainWarning)
+            text = f"error bars inside of other columns are not read on a cluster: {listing(apart)}"
+            warn(f"{text}. uncertain.fit(table.compute()) reads them.", UncertainWarning)
     plan = replace(plan, usual="measurement" if _are_readings(empty, columns) else "spread")
     plan = _of_quantity(plan, empty, columns)
     verbose = bool(plan.params.get("verbose", 0))

@@ -1,10 +1,10 @@
 """The text of ``print(model)``: the data, held-out scores, the model, its columns, what was missing."""
 
 from collections.abc import Sequence
-from itertools import takewhile
 
 from .._choice.leaderboard import Leaderboard
 from .._tables.columns import Columns, listing, visible
+from .._tables.error_bars import ErrorBar
 from .._tables.unread import reasons_text
 from ..preprocessing import AsGaussians
 from .pipeline_facts import drops_errors, is_measured, logarithms
@@ -97,17 +97,34 @@ def _features(columns: Columns, logs: dict[str, float]) -> str:
     return "; ".join(parts) + (f" [log: {listing(logs)}]" if logs else "")
 
 
+def _short(bar: ErrorBar) -> str:
+    """Return the columns of an error bar, of a second one the last word: period_err1/err2."""
+    first, *rest = bar.columns
+    return "/".join((first, *(other.removeprefix(first[: first.rfind("_") + 1]) for other in rest)))
+
+
+def reading_text(columns: Columns, unknown: str) -> str:
+    """Return one sentence on how the columns of a table were read."""
+    bars, n = columns.error_bars, len(columns.exact or ())
+    error_columns = [*map(_short, bars.values())] or [*columns.lists.values()]
+    noun = f"{len(bars)} feature{'s' * (len(bars) > 1)}" if bars else "lists"
+    parts = [
+        f"{noun} with error bars ({listing(error_columns, 3)})" if error_columns else "no error bars",
+        f"{n} exact" if n else "",
+        f"ignored: {listing(columns.ignored)}" if columns.ignored else "",
+        f"limits: {listing(columns.flags)}" if columns.flags else "",
+        f"unknown: {unknown}" if unknown else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
 def _meanings(columns: Columns) -> list[str]:
     """Return what the numbers in columns of error bars are, with the names of the columns."""
     texts = {"var": "variances", "limits": "limits one standard deviation away"}
     groups: dict[str, list[str]] = {}
     for bar in columns.error_bars.values():
         text = texts.get(bar.kind, "one standard deviation each")
-        first, *rest = bar.columns
-        for other in rest:
-            both = zip(bar.columns[0], other, strict=False)
-            first += "/" + other[len([*takewhile(lambda letters: letters[0] == letters[1], both)]) :]
-        groups.setdefault(text if bar.is_plain else bar.conversion, []).append(first)
+        groups.setdefault(text if bar.is_plain else bar.conversion, []).append(_short(bar))
     names = {text: listing(own, NAMED) for text, own in groups.items()}
     return [f"({own}){text}" if text[0] == " " else f"{text} ({own})" for text, own in names.items()]
 

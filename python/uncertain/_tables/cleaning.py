@@ -226,10 +226,11 @@ class Cleaning:
                 return numbers
             if column.name in (columns.exact or ()):  # for which reading has better advice
                 return None
-            raise ColumnError(
-                f"{column.name}: row {wrong} is {column[wrong]!r}, which is no number. Write null for "
-                f"what is unknown, '<0.5' for an upper limit (limits={{{column.name!r}: {column.name!r}}})."
-            )
+            text = f"{column.name}: row {wrong} is {column[wrong]!r}, which is no number"
+            if "," in str(column[wrong]):
+                raise ColumnError(f"{text}. Read files with polars.read_csv(path, decimal_comma=True).")
+            limits = f"'<0.5' for an upper limit (limits={ {column.name: column.name}!r})"
+            raise ColumnError(f"{text}. Write null for what is unknown, {limits}.")
         return None
 
 

@@ -15,7 +15,7 @@ from .error_names import told
 if TYPE_CHECKING:
     from polars import Series
 
-SIGNS = {"<": -1, "<=": -1, ">": 1, ">=": 1, "=": 0, "": 0}
+SIGNS = {"<": -1, "<=": -1, "U": -1, "ND": -1, ">": 1, ">=": 1, "=": 0, "": 0}
 """Meanings of flags that are strings, such as the l_ columns of VizieR have."""
 TEXTS = ("String", "Categorical", "Enum")
 NO_NUMBER = r"^\s*(?:[<>]=?\s*(?:lod|loq|mdl|dl|rl)?|n\.?d\.?|bdl|b\.d\.|(?:not|non)[- ]?detect(?:ed)?)\s*$"
@@ -98,7 +98,7 @@ class Look:
         if str(column.dtype).partition("(")[0] not in TEXTS:
             return False
         texts = {str(text).strip() for text in column.drop_nulls().unique()[:9]}
-        return texts <= {*SIGNS, "~"} and (whole is None or bool(texts & {"<", ">", "<=", ">="}))
+        return texts <= {*SIGNS, "~"} and (whole is None or bool(texts & {"<", ">", "<=", ">=", "U", "ND"}))
 
     def has_signs(self, name: str) -> bool:
         """Do flags tell an upper limit from a lower one, as -1, texts and truth values do?"""

@@ -180,6 +180,10 @@ _FLAGS = (
     re.compile(r"(?i)^(?:l|lim|limit|f_lim|cens(?:ored)?|operator|op)_(?P<base>.+)$"),
 )  # fmt: skip
 """Names of columns that may flag limits of another; what they hold decides."""
+LONE_FLAG = re.compile(
+    r"(?i)^(?:is_?)?(?:(?:upper|lower)_?lim(?:it)?|u_?lim|uplim|ul|limit|cens(?:ored)?|non_?detect\w*|qualifier)(?:_?flag)?$"
+)
+"""Flags of limits without a name of a value: of that on the left."""
 _ENDS = (
     re.compile(rf"(?i)^(?P<base>.+?)(?:[_. -]?code)?[_. -]?(?P<side>low|high|lo|hi|lower|upper){LIMIT}$"),
     re.compile(rf"(?i)^(?P<side>low|high|lower|upper){LIMIT}[_. -](?P<base>.+)$"),
@@ -445,7 +449,12 @@ class ErrorNames:
     def flags(self) -> dict[str, str]:
         """By column the column that may flag its limits."""
         flags: dict[str, str] = {}
+        left = ""
         for column, right in zip(self.names, (*self.names[1:], ""), strict=True):
+            if LONE_FLAG.match(column) and left:
+                flags.setdefault(left, column)
+            elif column in (self.numeric or ()) and not looks_like_error(column):
+                left = column
             for match in filter(None, (pattern.match(column) for pattern in _FLAGS)):
                 base = match["base"]
                 value = self._known.one(base) or self._known.mean(base)
@@ -572,8 +581,11 @@ class _Values:
 
     def part(self, name: str) -> str | None:
         """Return the column of a name that ends with a word for the whole or a part of its error bar."""
-        rest = re.sub(rf"(?i)(?:[_. -](?:{PART})[_. -]?$|^(?:{PART})[_. -])", "", name)
-        return None if rest == name else self.one(rest) or self.mean(rest)
+        for form in (rf"(?i)[_. -](?:{PART})[_. -]?$", rf"(?i)^(?:{PART})[_. -]"):
+            rest = re.sub(form, "", name)
+            if rest != name and (value := self.one(rest) or self.mean(rest)):
+                return value
+        return None
 
     def read(self, column: str) -> list[tuple[str, Reading]]:
         """Return the columns that a column may be the error bar of: as it is called, and without words for

@@ -239,7 +239,7 @@ COUNT = re.compile(
 )
 """Names of numbers of readings, persons or cases."""
 DEVIATION = re.compile(
-    r"(?i)(?:^|[_.\- (])(?:sd|std|stdev|stddev|standard dev(?:iation|\.)?)(?:[_.\- )]|$)"
+    r"(?i)(?:^|[_.\- (])(?:[1-3] ?)?(?:sd|std|stdev|stddev|standard dev(?:iation|\.)?)(?:[_.\- )]|$)"
     r"|(?-i:[a-z](?:Std|SD)$)"
 )
 """Names of standard deviations, be they of readings or of their mean."""

@@ -13,6 +13,7 @@ from .._data.warn import warn
 from ..exceptions import UncertainError, UncertainWarning
 from .columns import Columns, listing
 from .contents import SIGNS, Look
+from .error_bars import LONE_FLAG
 from .table import Table
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def find_flags(columns: Columns, look: Look) -> tuple[dict[str, str], dict[str, 
     doubted: dict[str, str] = {}
     for value, name in columns.found.flags.items():
         if value in (*columns.scalars, columns.target):
-            is_told = look.has_signs(name) or _sign_of_one(value, name)
+            is_told = (look.has_signs(name) or _sign_of_one(value, name)) and not LONE_FLAG.match(name)
             (flags if is_told else doubted)[value] = name
     flags |= {value: value for value in columns.scalars if look.any_text(value, f"{LIMIT}\\s*[-+.\\d]")}
     return flags, doubted

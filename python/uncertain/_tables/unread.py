@@ -98,22 +98,6 @@ def reasons_text(columns: Columns, names: Iterable[str], before: str | None = No
     return ", ".join(texts)
 
 
-def reading_text(columns: Columns, unknown: str) -> str:
-    """Return one sentence on how the columns of a table were read."""
-    bars = columns.error_bars
-    n = len(columns.exact or ())
-    error_columns = ["/".join(bar.columns) for bar in bars.values()] or [*columns.lists.values()]
-    noun = f"{len(bars)} feature{'s' * (len(bars) > 1)}" if bars else "lists"
-    parts = [
-        f"{noun} with error bars ({listing(error_columns, 3)})" if error_columns else "no error bars",
-        f"{n} exact" if n else "",
-        f"ignored: {listing(columns.ignored)}" if columns.ignored else "",
-        f"limits: {listing(columns.flags)}" if columns.flags else "",
-        f"unknown: {unknown}" if unknown else "",
-    ]
-    return ", ".join(filter(None, parts))
-
-
 def left_out(columns: Columns, types: Mapping[str, ColumnType]) -> str | None:
     """Return the warning about numeric columns that were not taken; None if none is left."""
     unread = {*columns.found.of_target, *(name for own in columns.found.empty.values() for name in own)}
