@@ -159,7 +159,7 @@ class Incomplete:
         return np.where(self.missing.any(axis=1), np.inf, self.gaussians.trace())
 
     def collapse(self, to: Literal["gaussian", "zero", "isotropic", "diagonal"]) -> Incomplete:
-        """Simplify covariances, and mixtures to one Gaussian, of what is there; gaps stay gaps."""
+        """Simplify covariances, and mixtures to one Gaussian; gaps stay gaps."""
         moments = self.gaussians.collapse("gaussian")
         if to == "gaussian":
             return self._with(moments)
