@@ -30,9 +30,9 @@ from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.typing import Booleans, Floats, Ints, Labels
 
 MOST_BINS = 8
-PER_BIN = 150
-"""Rows that a bin should have at least: the level is then known to 2 points or so. Several readings of a row
-have scores that are much alike, and do not make it better known."""
+PER_BIN, ROWS_PER_BIN, FEW = 150, 60, 240
+"""Scores, and rows, that a bin should have at least; fewer rows than the last number have one bin, as scores
+of a row that is read with errors of several sizes are much alike."""
 KEPT = 1000
 """Numbers that are kept of a bin's scores: its quantiles, if there are more."""
 FLOOR = -3.0
@@ -153,7 +153,8 @@ def set_lists(shares: Floats, inside: Booleans, classes: Labels) -> Labels:
 
 def _bin_edges(levels: Floats, rows: int) -> Floats:
     """Noise levels between bins of about equally many of these, which readings of so many rows have."""
-    bins = int(np.clip(rows // PER_BIN, 1, MOST_BINS))
+    most = min(len(levels) // PER_BIN, rows // ROWS_PER_BIN) if rows >= FEW else 1
+    bins = int(np.clip(most, 1, MOST_BINS))
     edges = np.unique(_rounded(np.quantile(levels, np.arange(1, bins) / bins))) if bins > 1 else np.empty(0)
     return np.asarray(edges[edges > levels.min()])  # equal levels stay together
 
