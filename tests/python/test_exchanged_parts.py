@@ -14,22 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+import catalogues
 import numpy as np
 import polars as pl
 import pytest
-from catalogues import (
-    METHODS,
-    METHODS_OF_NUMBERS,
-    Fitted,
-    as_model,
-    core_steps,
-    description,
-    quick,
-    read_model,
-    redescribed,
-    up_or_down,
-    write_model,
-)
 from everything import SUBJECTS, Subject, rows
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -52,7 +40,7 @@ OF_SCIKIT_LEARN = re.compile("X has . features, but|The feature names should mat
 
 def tables() -> tuple[pl.DataFrame, pl.DataFrame]:
     """Two features with error bars; the same with a third one, and colours."""
-    two = up_or_down(60, 0, noise=0.5)
+    two = catalogues.up_or_down(60, 0, noise=0.5)
     rng = np.random.default_rng(5)
     colour = [("red", "green")[k] for k in rng.integers(0, 2, len(two))]
     third = {"w": pl.Series(rng.normal(size=len(two))), "w_err": pl.lit(0.2), "colour": pl.Series(colour)}
@@ -75,14 +63,19 @@ def of_estimator(subject: Subject) -> Model:
     steps = [subject.made(max_iter=300)]
     if not hasattr(steps[0], "predict"):
         steps.append(uncertain.GaussianDiscriminant())
-    return as_model(make_pipeline(*steps).fit(rows(), subject.targets()))
+    return catalogues.as_model(make_pipeline(*steps).fit(rows(), subject.targets()))
 
 
 FITS: dict[str, Callable[[], Model]] = {
-    **{m: partial(uncertain.fit, TWO.drop("height"), "label", **quick(m)) for m in METHODS},
     **{
-        f"{m}, numbers": partial(uncertain.fit, TWO.drop("label"), "height", **quick(m, regression=True))
-        for m in METHODS_OF_NUMBERS
+        m: partial(uncertain.fit, TWO.drop("height"), "label", **catalogues.quick(m))
+        for m in catalogues.METHODS
+    },
+    **{
+        f"{m}, numbers": partial(
+            uncertain.fit, TWO.drop("label"), "height", **catalogues.quick(m, regression=True)
+        )
+        for m in catalogues.METHODS_OF_NUMBERS
     },
     "categorical": partial(
         uncertain.fit, THREE.drop("height"), "label", method="gsu", categorical=["colour"]
@@ -111,11 +104,11 @@ class Parts(NamedTuple):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        steps, classes, features, about = read_model(path)
+        steps, classes, features, about = catalogues.read_model(path)
         return cls(list(steps), list(classes), list(features), json.loads(about))
 
     def write(self, path: Path) -> None:
-        write_model(path, self.steps, self.classes, self.features, json.dumps(self.about))
+        catalogues.write_model(path, self.steps, self.classes, self.features, json.dumps(self.about))
 
 
 @pytest.fixture(scope="module")
@@ -272,7 +265,7 @@ DAMAGES: list[tuple[str, str, Any, str]] = [
 def test_a_calibration_fits_its_pipeline(
     name: str, place: str, value: Any, why: str, files: dict[str, Path], tmp_path: Path
 ) -> None:
-    about = description(files[name])
+    about = catalogues.description(files[name])
     inside: Any = about["calibration"]
     *way, last = (int(step) if step.isdigit() else step for step in place.split("."))
     for step in way:
@@ -282,20 +275,22 @@ def test_a_calibration_fits_its_pipeline(
     else:
         inside[last] = value
     with pytest.raises(ModelFileError, match=re.escape(why)):
-        uncertain.load(redescribed(files[name], about, tmp_path / "m"))
+        uncertain.load(catalogues.redescribed(files[name], about, tmp_path / "m"))
 
 
 def test_columns_are_as_many_as_features(files: dict[str, Path], tmp_path: Path) -> None:
-    about = description(files["kernel"]) | {"columns": description(files["measured"])["columns"]}
+    about = catalogues.description(files["kernel"]) | {
+        "columns": catalogues.description(files["measured"])["columns"]
+    }
     with pytest.raises(ModelFileError, match="columns of 3 features, the steps have 2"):
-        uncertain.load(redescribed(files["kernel"], about, tmp_path / "m"))
+        uncertain.load(catalogues.redescribed(files["kernel"], about, tmp_path / "m"))
 
 
 def test_leaves_that_add_up_to_infinity(files: dict[str, Path], tmp_path: Path) -> None:
     parts = Parts.read(files["log link"])
-    *before, trees = core_steps(files["log link"])
+    *before, trees = catalogues.core_steps(files["log link"])
     arrays = trees.arrays() | {"baseline": np.array([800.0])}
-    steps = [*before, Fitted.from_arrays(trees.kind, trees.parameters, trees.header, arrays)]
+    steps = [*before, catalogues.Fitted.from_arrays(trees.kind, trees.parameters, trees.header, arrays)]
     parts._replace(steps=steps).write(tmp_path / "m")
     with pytest.raises(UncertainError, match="row 0: the leaves of the trees add up to"):
         uncertain.load(tmp_path / "m").predict(NUMBERS)

@@ -5,12 +5,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from sklearn import ensemble
 from sklearn.base import clone
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-)
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.neighbors import KNeighborsClassifier
@@ -66,14 +62,14 @@ def two_classes(n: int, scale: float, seed: int) -> tuple[GaussianArray, np.ndar
 
 @pytest.mark.parametrize(
     "learner",
-    [None, RandomForestClassifier(50, min_samples_leaf=5, random_state=0)],
+    [None, ensemble.RandomForestClassifier(50, min_samples_leaf=5, random_state=0)],
     ids=["boosting", "forest"],
 )
 def test_larger_errors_at_prediction_do_not_mislead(learner: Any) -> None:
     train, y = two_classes(800, 1.0, 0)
     test, truth = two_classes(2000, 4.0, 1)
     plain = make_pipeline(
-        ErrorColumns(), clone(learner) if learner is not None else HistGradientBoostingClassifier()
+        ErrorColumns(), clone(learner) if learner is not None else ensemble.HistGradientBoostingClassifier()
     ).fit(train, y)
     model = RemeasuredClassifier(learner, random_state=0).fit(train, y)
     assert model.score(test, truth) > plain.score(test, truth) + 0.1
@@ -107,7 +103,7 @@ def test_regression_with_larger_errors() -> None:
     train, test = at(1.0), at(6.0)
     model = RemeasuredRegressor(random_state=0).fit(train, target)
     linear = RemeasuredRegressor(LinearRegression(), random_state=0).fit(train, target)
-    means = make_pipeline(ErrorColumns("means"), HistGradientBoostingRegressor()).fit(train, target)
+    means = make_pipeline(ErrorColumns("means"), ensemble.HistGradientBoostingRegressor()).fit(train, target)
     assert model.score(test, target) > means.score(test, target) + 0.03
     assert linear.score(test, target) > 0.3
 
@@ -140,7 +136,7 @@ def test_it_repeats_itself_and_knows_weights() -> None:
 def test_a_class_of_few_rows_and_a_learner_without_trees_yet() -> None:
     X, y = two_classes(60, 1.0, 0)
     labels = np.where(np.arange(60) == 7, 2, y)
-    model = RemeasuredClassifier(RandomForestClassifier(5, random_state=0), random_state=0)
+    model = RemeasuredClassifier(ensemble.RandomForestClassifier(5, random_state=0), random_state=0)
     assert hasattr(model, "predict_proba") and not hasattr(model, "decision_function")
     assert model.fit(X, labels).predict_proba(X).shape == (60, 3)
 

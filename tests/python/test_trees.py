@@ -8,13 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 from catalogues import description, labelled, redescribed, written
+from sklearn import ensemble
 from sklearn.base import clone
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
 from sklearn.linear_model import LogisticRegression
 
 import uncertain
@@ -23,7 +18,7 @@ from uncertain._trees import number_of_trees as counting
 from uncertain._trees.number_of_trees import Curve
 from uncertain.exceptions import ModelFileError, ParameterError, UncertainError
 
-CLASSIFIER, REGRESSOR = HistGradientBoostingClassifier, HistGradientBoostingRegressor
+CLASSIFIER, REGRESSOR = ensemble.HistGradientBoostingClassifier, ensemble.HistGradientBoostingRegressor
 
 
 def columns(n: int, seed: int) -> np.ndarray:
@@ -149,8 +144,8 @@ def test_a_given_learner_comes_back_with_its_parameters(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("target", "learner"),
     [
-        ("label", RandomForestClassifier(5, random_state=0)),
-        ("value", RandomForestRegressor(5, random_state=0)),
+        ("label", ensemble.RandomForestClassifier(5, random_state=0)),
+        ("value", ensemble.RandomForestRegressor(5, random_state=0)),
     ],
 )
 def test_other_learners_are_refused_but_pickled(target: str, learner: Any, tmp_path: Path) -> None:
