@@ -368,6 +368,17 @@ def test_names_are_confirmed_by_numbers(names: tuple[str, ...]) -> None:
     assert {*taken}.isdisjoint({name for name in names if re.search("_(?!hat)", name)})
 
 
+def test_errors_by_a_letter_belong_to_signed_values() -> None:
+    """Velocities of stations; all-positive Ce, Cr, Se, Sr are elements."""
+    table = columns("Ve", "Vn", "Se", "Sn").with_columns(
+        Ve=pl.Series(SIGNED),
+        Vn=pl.Series(-SIGNED),
+        Se=pl.Series(np.full(N, 0.1)),
+        Sn=pl.Series(np.full(N, 0.2)),
+    )
+    assert uncertain.fit(table, method="gsu").columns_.std == {"Ve": "Se", "Vn": "Sn"}
+
+
 COUNTED = (
     ("ph", "ph_sd", "ph_n"), ("mean_bp", "sd_bp", "n_bp"), ("A_mean", "A_std", "A_count"),
     ("Na (mM)", "Na SD", "n"), ("bmi (mean)", "bmi (SD)", "sample size"), ("mean", "std", "size"),

@@ -249,7 +249,8 @@ class ErrorNames:
         taken = {column for own in bars.values() for bar in own for column in bar.columns}
         taken |= {column for doubt in self.doubts for column in doubt.bar.columns}
         taken |= {column for columns in self.empty.values() for column in columns}
-        for find in (partial(_by_letters, errors, known), partial(self._by_place, names)):
+        finders = (partial(_by_letters, errors, known), partial(self._by_place, names), self._by_initials)
+        for find in finders:
             for value, bar in find({*bars}, taken):
                 shared = {*bar.columns} if told(bar.columns[0]).share and not bar.sure else set()
                 if {*bar.columns} & (taken | bars.keys()) - shared or value in taken:
@@ -384,6 +385,22 @@ class ErrorNames:
                     found.append((value, bar))
         return found
 
+    def _by_initials(self, *_: Collection[str]) -> Iterator[tuple[str, ErrorBar]]:
+        """Yield those of names that differ by a letter (Ve and Vn, Se and Sn), small beside signed values."""
+        if (look := self.look) is None:
+            return
+        families: dict[str, set[str]] = {}
+        for name in self.names:
+            if name in (self.numeric or ()) and re.fullmatch("[A-Za-z][a-z]{1,2}", name):
+                families.setdefault(name[0], set()).add(name[1:])
+        for mark in [m for m in families if m in "SsUu"]:
+            ends = sorted(families[mark])
+            for letter in [m for m in families if m != mark] if len(ends) > 1 else ():
+                pairs = [(letter + end, mark + end) for end in ends if end in families[letter]]
+                small = all(look.has_signs(value) and look.is_small(column, value) for value, column in pairs)
+                if small and len(pairs) == len(ends):
+                    yield from ((value, ErrorBar("std", (column,), sure=False)) for value, column in pairs)
+
     # -- what else looks like one
 
     def owned(
@@ -400,6 +417,8 @@ class ErrorNames:
         flags, others = {*self.flags.values()}, dict[str, list[Doubt]]()
         for left, column in zip(("", *self.names), self.names, strict=False):
             if column not in (self.numeric or ()) or column in flags or column in named or column in bars:
+                continue
+            if is_called_matrix(column):
                 continue
             known = told(column)
             text, bar = folded(without_unit(known.text)), ErrorBar("std", (column,))
