@@ -386,7 +386,7 @@ def rows(case: str, noise: float) -> tuple[GaussianArray, Floats]:
 )
 def test_a_line_names_the_direction(case: str, names: set[str], noise: float) -> None:
     X, y = rows(case, noise)
-    with pytest.warns(UncertainWarning, match="leave out a feature") as caught:
+    with pytest.warns(UncertainWarning, match="Leave out one of these features") as caught:
         law = LinearLaw().fit(X, y, y_std=0.1)
     told = str(caught[0].message)
     assert set(re.findall(r"of (\w+)", told.split("along")[1].split("(")[0])) == names

@@ -197,7 +197,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
         self._problem = None if self._remote is not None else (rows, arguments)
         warn_unless_ended(self)
         if self._undetermined:
-            warn(f"{type(self).__name__}: {self._undetermined}; leave out a feature", UncertainWarning)
+            warn(f"{type(self).__name__}: {self._undetermined}", UncertainWarning)
         return self
 
     def predict(
