@@ -1,7 +1,8 @@
 """Tables of every library from the same columns."""
 
 import os
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 # Threads that wait by spinning make several test processes on few cores eight times slower: those of NumPy's
@@ -160,6 +161,14 @@ CONSTRUCTORS: dict[str, Callable[[Columns], Any]] = {
 def constructor(request: pytest.FixtureRequest) -> Callable[[Columns], Any]:
     """Makes a table of one library from NumPy columns of one, two or three dimensions."""
     return CONSTRUCTORS[request.param]
+
+
+@pytest.fixture(autouse=True)
+def closed_figures() -> Iterator[None]:
+    """None is left open for a test behind it."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture

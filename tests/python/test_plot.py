@@ -1,7 +1,6 @@
 """Pictures, judged by what they hold and not by their pixels; the demonstration and its picture."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,6 @@ from uncertain.exceptions import UncertainError
 from uncertain.laws import CurveRegressor, GeneralizedLinearLaw, LinearLaw
 
 pytest.importorskip("matplotlib")
-
-
-@pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
-    yield
-    if pyplot := sys.modules.get("matplotlib.pyplot"):
-        pyplot.close("all")
 
 
 @pytest.fixture

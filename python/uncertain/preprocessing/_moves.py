@@ -23,7 +23,7 @@ from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.numbers import gaps_as_nan
 from .._data.typing import Floats, Header, Keywords, RowValues
-from .._data.validation import RowsLike, check_gaussians, check_rows, check_sample_weight
+from .._data.validation import RowsLike, check_gaussians, check_readings, check_rows, check_sample_weight
 from .._uncertain import Fitted, Gaussians, fit
 
 
@@ -50,11 +50,11 @@ class Moves:
 
     def transform(self, X: RowsLike) -> Any:
         """The moved rows: an array for an array, a GaussianArray for a GaussianArray."""
-        if self._passes_gaps:
-            data, missing = check_rows(self, X, reset=False, limits=True)
-        else:
-            data, missing = check_gaussians(self, X, reset=False), None
-        return self._answer(self._model.transform((data, missing)), X, missing)
+        if not self._passes_gaps:
+            return self._answer(self._model.transform(check_gaussians(self, X, reset=False)), X)
+        data, missing, limits = check_readings(self, X, reset=False)
+        gaps = missing if missing is None or limits is None else missing & (limits == 0)  # limits are numbers
+        return self._answer(self._model.transform((data, gaps)), X, missing)
 
     def _answer(self, moved: Gaussians, X: RowsLike, missing: Any = None) -> Any:
         """Moved rows in the kind of the input."""
