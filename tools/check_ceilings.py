@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 CEILINGS = {
-    "python": 36_650,
+    "python": 36_530,
     "python/uncertain/_base": 1_406,
     "python/uncertain/_choice": 1_827,
     "python/uncertain/_data": 3_275,
@@ -40,7 +40,7 @@ CEILINGS = {
     "rust/uncertain/src/transform": 2_611,
     "rust/uncertain-simd": 5_718,
     "rust/uncertain-python": 3_126,
-    "tests/python": 31_150,
+    "tests/python": 31_100,
     "tests/rust": 5_980,
     "benches": 4_301,
     "papers": 3_410,

@@ -137,7 +137,7 @@ def fit(
             arguments["callback"] = show_iteration
         model = fit_table(read(table) if table == STANDARD else table, target, **arguments)
     model.save(out)
-    click.echo(f"{str(model).partition('next:')[0]}written to {out}; next: uncertain report or predict")
+    click.echo(f"{str(model).rpartition('next:')[0]}written to {out}; next: uncertain report or predict")
 
 
 @main.command(short_help="Predict every row of a table.")
