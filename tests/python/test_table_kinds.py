@@ -142,6 +142,8 @@ def test_error_bars_are_converted_to_the_unit_of_the_values() -> None:
     np.testing.assert_allclose(numbers(table, "g_var", "mag", 2), [[4e-6], [9e-6]], rtol=1e-15)
     assert_array_equal(numbers(table, "g_err"), [[50.0], [70.0]])
     assert_array_equal(numbers(table, "g", "mag"), [[20.0], [21.0]])
+    table = QTable({"m": [20.0] * u.ABmag, "m_err": [50.0] * u.mmag})  # a logarithmic unit
+    assert numbers(table, "m_err", open_table(table).units(["m"])["m"]) == 50.0 * 0.001
 
 
 def test_units_of_every_kind_of_column() -> None:
