@@ -22,7 +22,8 @@ from .cell import mean
 OURS = "uncertain.fit"
 PARTS = ("fit", "predict", "memory")
 """Seconds of a fit and of a row, megabytes."""
-TEXTS = dict.fromkeys(("task", "method", "errors", "sums", "n", "failed"), pl.String)
+TIMES = " x "
+"""Between the name of a score and the size of errors, in the heads of columns: "log_loss x 4"."""
 Found = dict[str, dict[str, list[dict[str, Any]]]]
 """task -> method -> splits"""
 
@@ -84,49 +85,55 @@ def pair(value: float, se: float) -> list[float]:
 def read(path: Path) -> dict[str, Any]:
     """The result of an earlier run."""
     about = json.loads(path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# "))
-    frame = pl.read_csv(path, comment_prefix="#", infer_schema_length=None, schema_overrides=TEXTS)
+    frame = pl.read_csv(path, comment_prefix="#", infer_schema_length=None)
     tasks: dict[str, Any] = {}
     for row in frame.iter_rows(named=True):
-        shape = {"regression": row["regression"], "rows": [row["train"], row["test"]]}
-        entry = tasks.setdefault(row["task"], shape | {"methods": {}})
-        if row["n"]:
-            entry["n"] = _numbers(row["n"])
-        if row["failed"] is not None:
-            entry["methods"][row["method"]] = {"failed": row["failed"]}
+        shape = {"regression": row.pop("regression"), "rows": [row.pop("train"), row.pop("test")]}
+        entry = tasks.setdefault(row.pop("task"), shape | {"methods": {}})
+        name, n, failed = row.pop("method"), row.pop("n"), row.pop("failed")
+        if n:
+            entry["n"] = _numbers(n)
+        if failed is not None:
+            entry["methods"][name] = {"failed": failed}
             continue
-        parts = {part: row[part] for part in PARTS}
-        method = entry["methods"].setdefault(row["method"], parts | {"scores": {}})
-        names = [name for name in frame.columns if f"{name}_se" in row and row[name] is not None]
-        scores: dict[str, list[float]] = {name: [row[name], row[f"{name}_se"]] for name in names}
-        if row["sums"]:
-            scores["sums"] = _numbers(row["sums"])
-        method["scores"][row["errors"]] = scores
+        scores: dict[str, dict[str, list[float]]] = {}
+        entry["methods"][name] = {part: row.pop(part) for part in PARTS} | {"scores": scores}
+        for head, value in row.items():
+            score, _, factor = head.partition(TIMES)
+            if value is None or score.endswith("_se"):
+                continue
+            kept = _numbers(value) if score == "sums" else [value, row[f"{score}_se{TIMES}{factor}"]]
+            scores.setdefault(factor, {})[score] = kept
     return {"about": about, "tasks": tasks}
 
 
 def write(path: Path, results: dict[str, Any]) -> None:
-    """A row for each task, method and size of errors; splits and rows at most in a comment in front."""
+    """A row for each task and method; splits and rows at most in a comment in front."""
     rows = []
     for task, entry in results["tasks"].items():
         train, test = entry.get("rows", (None, None))
         shape = {"task": task, "regression": entry.get("regression"), "train": train, "test": test}
-        n = entry.get("n", [])
+        n = _text(entry.get("n", []))
         for method, one in entry["methods"].items():
-            if "failed" in one:
-                rows.append(shape | {"method": method, "failed": one["failed"]})
+            row = shape | {"method": method, "n": n or None, "failed": one.get("failed")}
+            row |= {part: one.get(part) for part in PARTS}
             for factor, scores in one.get("scores", {}).items():
-                row = shape | {"method": method, "errors": factor} | {part: one[part] for part in PARTS}
                 for name, value in scores.items():
-                    if name != "sums":
-                        row |= {name: value[0], f"{name}_se": value[1]}
-                rows.append(row | {"sums": _text(scores.get("sums", [])), "n": _text(n)})
-                n = []
-    heads = dict.fromkeys(
-        [*shape, "method", "errors", *PARTS, *(name for row in rows for name in row), "failed"]
-    )
+                    at = f"{TIMES}{factor}"
+                    if name == "sums":
+                        row[f"sums{at}"] = _text(value)
+                    else:
+                        row |= {f"{name}{at}": value[0], f"{name}_se{at}": value[1]}
+            rows.append(row)
+            n = ""
+    heads = dict.fromkeys(sorted({name: None for row in rows for name in row}, key=_factor))
     frame = pl.DataFrame([dict.fromkeys(heads) | row for row in rows], infer_schema_length=None)
     about = json.dumps({name: results["about"][name] for name in ("splits", "rows_at_most")})
     path.write_text(f"# {about}\n{frame.write_csv()}", encoding="utf-8")
+
+
+def _factor(head: str) -> float:
+    return float(head.rpartition(TIMES)[2]) if TIMES in head else 0.0
 
 
 def _numbers(text: str) -> list[float]:

@@ -66,7 +66,7 @@ def _short(value: float) -> str:
 
 def overview(results: dict[str, Any], ours: list[str]) -> Iterator[str]:
     """Per task: the best method as errors are, ours beside it, and in how many sizes of errors ours holds."""
-    yield "| task | rows | best, errors x 1 | behind the best | within a standard error | ahead |"
+    yield "| task | rows | best, errors as they are | behind the best | within a standard error | ahead |"
     yield "|---|---:|---|---:|---|---|"
     found = list(verdicts(results, ours))
     for name, entry in results["tasks"].items():
@@ -75,8 +75,8 @@ def overview(results: dict[str, Any], ours: list[str]) -> Iterator[str]:
             continue
         best = next(verdict[2] for verdict in own if verdict[1] == "1")
         behind, se = entry["methods"][best]["scores"]["1"]["behind"]
-        within = ", ".join(f"x {factor}" for _, factor, _, yes, _ in own if yes) or "none"
-        ahead = ", ".join(f"x {factor}" for _, factor, _, _, yes in own if yes) or "none"
+        within = ", ".join(factor for _, factor, _, yes, _ in own if yes) or "none"
+        ahead = ", ".join(factor for _, factor, _, _, yes in own if yes) or "none"
         difference = "0" if behind == 0 else f"{-behind:.3g} ± {se:.2g}"
         shown = f"`{best}`" if best.startswith(OURS) else best
         yield f"| {name} | {entry['rows'][0]:,} | {shown} | {difference} | {within} | {ahead} |"
