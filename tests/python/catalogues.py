@@ -18,7 +18,7 @@ from uncertain._tables.files import open_files, read_table
 from uncertain._tables.frame import BatchSize
 from uncertain._tables.table import as_table, open_table
 from uncertain._tables.writing import write_table
-from uncertain._uncertain import Fitted, Rows, members_of, read_model, write_model
+from uncertain._uncertain import Fitted, Rows, read_model, write_model
 
 __all__ = ["BatchSize", "Fitted", "Rows", "as_table", "open_files", "open_table", "read_model", "read_table"]
 __all__ += ["write_model", "write_table"]
@@ -181,11 +181,6 @@ def written(estimator: Any, out: Path) -> Path:
 def core_steps(path: Path) -> list[Any]:
     """The fitted steps as the core reads them."""
     return list(read_model(path)[0])
-
-
-def members(step: Fitted) -> tuple[list[list[Fitted]], list[float]]:
-    """The members of a core step that is an average, and their weights."""
-    return members_of(step)
 
 
 def redescribed(path: Path, about: Any, out: Path) -> Path:

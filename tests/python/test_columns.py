@@ -373,14 +373,6 @@ def test_codes_for_missing_values_are_named() -> None:
         fit(two_classes("airmass", flux=np.linspace(80, 99, N).round()))
 
 
-def test_columns_without_a_single_error_bar_are_named() -> None:
-    table = two_classes(teq=np.sin(np.arange(N)), teq_err=np.full(N, np.nan))
-    with pytest.raises(ColumnError, match=r"^teq: in every row .* exact=\['teq'\]"):
-        fit(table, std={"flux": "flux_err", "teq": "teq_err"}, on_missing="impute", exact=["airmass"])
-    model = fit(table, on_missing="impute", exact=["airmass", "teq"])
-    assert model.columns_.features == ("flux",)
-
-
 def test_meaning_auto_follows_the_kind_of_column() -> None:
     columns = two_classes("airmass")
     table = pl.DataFrame(columns)

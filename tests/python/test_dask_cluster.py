@@ -316,25 +316,6 @@ def test_gaps_are_imputed_by_passes(client: Any, frame: pd.DataFrame) -> None:
     np.testing.assert_allclose(law.pipeline_[-1].coef_, other.pipeline_[-1].coef_, rtol=1e-9)
 
 
-def test_bits_of_the_others_do_not_depend_on_the_workers(cluster: Any, client: Any) -> None:
-    few = table(1_500)
-    asked: list[tuple[str, dict[str, Any]]] = [
-        ("kind", {"method": "minimax", "meaning": "spread"}),
-        ("y", {"method": "mixture", "target_std": "y_err"}),
-    ]
-    first = [fitted(client, few, target, **options) for target, options in asked]
-    cluster.scale(1)
-    try:
-        again = [fitted(client, few, target, **options, n_jobs=2) for target, options in asked]
-    finally:
-        cluster.scale(2)
-    for a, b in zip(first, again, strict=True):
-        own, other = a.pipeline_[-1], b.pipeline_[-1]
-        assert np.array_equal(own.coef_, other.coef_) and np.array_equal(own.intercept_, other.intercept_)
-    assert np.array_equal(first[0].predict_proba(few), again[0].predict_proba(few))
-    assert np.array_equal(first[1].pipeline_[-1].coef_std_, again[1].pipeline_[-1].coef_std_)
-
-
 def test_scores_and_reports_of_partitions(client: Any, frame: pd.DataFrame, usual: uncertain.Model) -> None:
     cut = dd.from_pandas(frame, npartitions=5)
     cut = dd.concat([cut.partitions[0].query("u > 1e9"), cut])

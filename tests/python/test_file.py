@@ -455,9 +455,3 @@ def test_the_core_refuses_what_does_not_go_together() -> None:
         average([], np.ones((1, 0)), [])
     with pytest.raises(UncertainError, match="a gsu has no members"):
         members_of(lists[0][-1])
-
-
-def named(n: int) -> tuple[uncertain.GaussianArray, np.ndarray]:
-    rows = labelled(n)
-    means, std = rows.select("u", "v").to_numpy(), rows.select("u_err", "v_err").to_numpy()
-    return uncertain.GaussianArray(means, std=std, feature_names=["u", "v"]), rows["label"].to_numpy()

@@ -2,7 +2,6 @@
 weights, probabilities, batches."""
 
 import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -225,9 +224,6 @@ def test_algorithm_1_comes_to_the_minimum() -> None:
         GSUClassifier(ALPHA, solver="sgd", step_offset=-1.0).fit(X, y)
 
 
-TOY = Path(__file__).parents[3] / "shared" / "data" / "svmgsu_toy_small.parquet"
-
-
 def rows(n_classes: int = 2, n: int = 150, seed: int = 3) -> tuple[GaussianArray, NDArray[np.int64]]:
     """Classes around the corners of a polygon, with diagonal covariances."""
     rng = np.random.default_rng(seed)
@@ -405,19 +401,3 @@ def test_tables_of_lists_are_shown_the_way() -> None:
     for frame in (table, table.to_arrow(), pd.DataFrame({"mean": list(means)})):
         with pytest.raises(UncertainError, match=r"'mean'.*AsGaussians.*uncertain\.fit"):
             GSUClassifier().fit(frame, y)
-
-
-# ---- the authors' toy
-
-
-@pytest.mark.skipif(not TOY.exists(), reason="the authors' toy data are not here")
-def test_the_toy_of_the_authors() -> None:
-    table = pl.read_parquet(TOY)
-    means = np.stack(table["mean"].to_list())
-    full = np.stack(table["cov_full"].to_list()).reshape(-1, 16, 16)
-    y = table["label"].to_numpy()
-    with pytest.warns(match="eigenvalue"):  # -2.2e-8, from rounding in their text file
-        X = GaussianArray(means, cov=full)
-    model = GSUClassifier(1e-3).fit(X, y)
-    assert model.optimality_gap_ <= 1e-6
-    assert model.score(X, y) > 0.95

@@ -10,11 +10,8 @@ from typing import Any
 
 import children
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
-from astropy.table import Table as AstropyTable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -104,12 +101,6 @@ def _ends(parts: list[np.ndarray]) -> Ends:
 def test_codes_are_the_same_however_a_column_is_cut(values: list[float], cuts: list[int]) -> None:
     column = np.asarray(values, dtype=float)
     assert _ends(np.split(column, sorted(cuts))).codes("c") == _by_definition(column)
-
-
-def test_codes_at_both_ends_of_a_column_in_parts() -> None:
-    column = np.r_[np.linspace(0, 1, 20), [-9999.0] * 3, [99.0] * 2]
-    codes = _ends(np.split(column, [7, 21, 24])).codes("c")
-    assert [(code.value, code.n_rows) for code in codes] == [(-9999.0, 3), (99.0, 2)]
 
 
 NARROW = """
@@ -224,51 +215,6 @@ def test_every_type_of_number(dtype: str) -> None:
     big = np.asarray([2**63, 1], dtype="u8")
     with pytest.raises(UncertainError, match="64 bits"):
         targets_from(big, "y", "classification", 2)
-
-
-WORDS = ["b", "a", "b", "ccc"]
-LIBRARIES: dict[str, Any] = {
-    "polars": pl.DataFrame(
-        {
-            "bool": [True, False, True, True],
-            "int": pl.Series([3, 1, 2, 2], dtype=pl.UInt16),
-            "float": pl.Series([0.5, 1.0, 2.0, 3.0], dtype=pl.Float32),
-            "text": WORDS,
-            "cat": pl.Series(WORDS, dtype=pl.Categorical),
-            "enum": pl.Series(WORDS, dtype=pl.Enum(["much longer", "a", "b", "ccc"])),
-            "decimal": pl.Series([1, 2, 3, 4]).cast(pl.Decimal(10, 2)),
-            "null": [1, None, 2, 2],
-            "nulltext": ["a", None, "b", "b"],
-        }
-    )
-}
-LIBRARIES["pyarrow"] = LIBRARIES["polars"].to_arrow()
-LIBRARIES["chunks"] = pa.concat_tables([LIBRARIES["pyarrow"][:1], LIBRARIES["pyarrow"][1:]])
-LIBRARIES["batch"] = LIBRARIES["pyarrow"].to_batches()[0]
-LIBRARIES["lazy"] = LIBRARIES["polars"].lazy()
-LIBRARIES["pandas"] = pd.DataFrame(
-    {
-        "bool": [True, False, True, True],
-        "int": np.asarray([3, 1, 2, 2], dtype=">i2"),
-        "text": WORDS,
-        "object": np.asarray([True, 1, "a", 2.0], dtype=object),
-        "cat": pd.Categorical(WORDS, categories=["much longer", "ccc", "a", "b"]),
-        "ints": pd.Categorical([3, 1, 3, 2]),
-        "mixed": pd.Categorical([3, "a", 3, 2]),
-        "gaps": pd.Categorical(["a", None, "b", "b"]),
-        "masked": pd.array([1, None, 2, 2], dtype="Int64"),
-        "nulltext": ["a", None, "b", "b"],
-    }
-)
-LIBRARIES["arrow types"] = LIBRARIES["polars"].to_pandas(use_pyarrow_extension_array=True)
-LIBRARIES["dict"] = {
-    "text": WORDS,
-    "bytes": np.asarray([b"a", b"b ", b"a", b"c"]),
-    "series": pl.Series(WORDS),
-    "masked": np.ma.array([1, 2, 1, 2], mask=[0, 1, 0, 0]),
-    "whole": np.asarray([1.0, 0.0, 1.0, 1.0], dtype=">f8"),
-}
-LIBRARIES["astropy"] = AstropyTable({"text": WORDS, "int": [1, 2, 1, 2]})
 
 
 def test_the_callers_labels_are_not_written_to() -> None:

@@ -342,23 +342,6 @@ def test_rare_zeros_beside_values_are_unknown_error_bars_in_every_form(form: str
     assert np.all((std[:n_zeros, 1] > 0.1) & (std[:n_zeros, 1] < 0.6))
 
 
-@pytest.mark.parametrize("kind", ["std", "var", "cov"])
-def test_columns_of_lists(kind: str) -> None:
-    table = numbers()
-    means = np.stack([table["flux"], table["color"]], axis=1)
-    std = np.stack([table["flux_err"], table["color_err"]], axis=1)
-    bars: Any = std.copy() if kind == "std" else std**2
-    if kind == "cov":
-        bars = (np.eye(2) * bars[:, None, :]).reshape(N, 4)
-    means[3, 1], bars[7] = np.nan, np.nan
-    lists = pl.DataFrame({"mean": means, kind: bars})
-    rows = AsGaussians(mean="mean", **{kind: kind}, on_missing="auto").fit_transform(lists)
-    assert gaps(rows) == {(3, 1)}
-    found = np.sqrt(np.diagonal(rows.gaussians.covariances(), axis1=1, axis2=2))
-    assert np.all(np.abs(np.log(found[7] / std[7])) < 2.0)
-    assert_allclose(found[8], std[8])
-
-
 def test_units_of_error_bars_stay() -> None:
     units, tables = pytest.importorskip("astropy.units"), pytest.importorskip("astropy.table")
     table = numbers()
@@ -372,14 +355,44 @@ def test_units_of_error_bars_stay() -> None:
     assert_allclose(reading.transform(in_units[3:5]).covariances(), expected.covariances()[3:5])
 
 
-def test_a_value_without_error_bar_and_without_a_law_is_a_gap() -> None:
-    table = numbers()
-    table["flux_err"][:] = np.nan
-    with pytest.raises(ColumnError, match="flux: in every row the value or its error bar is missing"):
-        AsGaussians(**READING).fit(pl.DataFrame(table))
-    with pytest.warns(UncertainWarning, match="without a number in any row count as absent: flux"):
-        model = uncertain.fit(pl.DataFrame(table), "kind", method="gsu", exact=[])
-    assert model.columns_.features == ("color",)
+EMPTY_X = np.random.default_rng(0).normal(size=(60, 2))
+EMPTY = pl.DataFrame(
+    {
+        "a": EMPTY_X[:, 0],
+        "a_err": [0.1] * 60,
+        "teq": EMPTY_X[:, 1],
+        "teq_err1": pl.Series([None] * 60, dtype=pl.Float64),
+        "teq_err2": pl.Series([None] * 60, dtype=pl.String),
+        "kind": np.where(EMPTY_X.sum(axis=1) > 0, "up", "down"),
+    }
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_features_whose_error_columns_are_empty_have_no_error_bars(kind: str) -> None:
+    table = KINDS[kind](EMPTY.to_dict(as_series=False))
+    with pytest.warns(UncertainWarning) as caught:
+        model = uncertain.fit(table, "kind", method="gsu")
+    assert [re.split("[;(] ?exact", str(w.message))[0] for w in caught] == [
+        "error columns without a number in any row count as absent: teq (teq_err1, teq_err2)",
+        "left out: teq (no error column",
+    ]
+    assert model.feature_names_ == ["a"] and {"teq_err1", "teq_err2"} <= {*model.columns_.ignored}
+    taken = uncertain.fit(table, "kind", method="gsu", exact=["teq"])
+    assert taken.feature_names_ == ["a", "teq"] and taken.score(table) > model.score(table)
+    with pytest.warns(UncertainWarning, match="count as absent: teq"):
+        every = uncertain.fit(table, "kind", method="gsu", exact="all")
+    assert every.columns_.exact == ("teq",)
+    with pytest.warns(UncertainWarning, match="count as absent: teq"):
+        rows = AsGaussians().fit_transform(table)
+    assert rows.feature_names == ("a",)
+
+
+def test_columns_that_the_caller_named_are_refused_as_before() -> None:
+    with pytest.raises(UncertainError, match="teq: in every row the value or its error bar is"):
+        uncertain.fit(EMPTY, "kind", method="gsu", std={"teq": "teq_err1"}, exact=[])
+    with pytest.raises(ColumnError, match=r"teq_err1, teq_err2 of teq \(no number in any row\)"):
+        uncertain.fit(EMPTY.drop("a", "a_err"), "kind", method="gsu")
 
 
 @pytest.mark.parametrize("method", ["auto", "gsu", "discriminant", "minimax", "remeasured"])

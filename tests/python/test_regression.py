@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 import uncertain
-from uncertain import GaussianArray, GaussianCollapser, GaussianDenoiser, GSURegressor
+from uncertain import GaussianArray, GaussianDenoiser, GSURegressor
 from uncertain.cli import main
 from uncertain.exceptions import ParameterError, UncertainError
 
@@ -278,30 +278,3 @@ def test_the_law_is_found_and_predictions_are_as_good_as_least_squares(
     line = np.polyfit(x, y, 1)
     least_squares = np.mean((truth - np.polyval(line, fresh["x"].to_numpy())) ** 2)
     assert np.mean((truth - model.predict(fresh).to_numpy()) ** 2) < 1.01 * least_squares
-
-
-def test_features_that_are_measured_unequally_well() -> None:
-    """Two features, correlated, with errors of any size per row: both coefficients of the law."""
-    rng = np.random.default_rng(4)
-    n = 20_000
-    z = rng.multivariate_normal([0, 5], [[1, 0.6], [0.6, 2]], size=n)
-    errors = rng.uniform(0.1, 1.0, size=(n, 2))
-    X = GaussianArray(z + errors * rng.normal(size=z.shape), std=errors)
-    y = z @ [2.0, -1.0] + 3 + 0.1 * rng.normal(size=n)
-    model = uncertain.fit(
-        X, target=y, meaning="measurement", scale=False, loss="squared", alpha=1e-9, method="gsu"
-    )
-    assert_allclose(model.pipeline_[-1].coef_, [2.0, -1.0], rtol=0.03)
-    assert_allclose(model.pipeline_[-1].intercept_, 3.0, atol=0.1)
-
-
-def test_a_collapser_passes_gaps_on() -> None:
-    points = np.array([[1.0, np.nan], [2.0, 3.0]])
-    assert_array_equal(GaussianCollapser().fit_transform(points), points)
-    table = pl.DataFrame(
-        {"a": [1.0, None, 3.0], "a_err": [0.1, 0.1, 0.1], "b": [1.0, 2.0, 4.0], "b_err": [0.1] * 3}
-    )
-    rows = uncertain.AsGaussians(features=["a", "b"], std="{}_err", on_missing="impute").fit_transform(table)
-    out = GaussianCollapser().fit(rows).transform(rows)
-    assert_array_equal(out.missing, rows.missing)
-    assert_array_equal(out.gaussians.covariances(), np.zeros((3, 2, 2)))
