@@ -54,6 +54,6 @@ def test_a_limit_that_is_not_reached_changes_nothing() -> None:
 
 
 def test_a_model_says_how_far_em_has_come() -> None:
-    with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter or tol"):
         model = uncertain.fit(*table(200, 3), method="discriminant", n_components=2, max_iter=2)
     assert "max_iter after 2 iterations, of which the last raised the mean log-likelihood by" in str(model)

@@ -408,7 +408,7 @@ def test_errors_that_tell_the_class_by_their_sizes_are_named() -> None:
         ({"noise": 4}, "smallest and the largest factor"),
         ({"noise": (4, 1)}, "0 < smallest <= largest"),
         ({"method": "gsu", "noise": (1, 4)}, "learns from the errors as they are"),
-        ({"method": "remeasured", "noise": (1, 4), "factors": (1, 2)}, "say one of them"),
+        ({"method": "remeasured", "noise": (1, 4), "factors": (1, 2)}, "pass one of them"),
         ({"n_jobs": "all"}, "n_jobs = 'all': must be an integer"),
     ],
 )
@@ -431,7 +431,7 @@ def test_classes_of_a_single_row_are_left_out_and_named() -> None:
     rng = RNG(0)
     kind = np.array(["star", "quasar"] * 40 + ["comet"])
     table = pl.DataFrame({"x": rng.normal(size=81) + 3.0 * (kind == "star"), "x_err": 0.2, "kind": kind})
-    with pytest.warns(UncertainWarning, match="single row cannot be held out: 'comet'"):
+    with pytest.warns(UncertainWarning, match="left out: the classes 'comet', of a single row"):
         model = uncertain.fit(table, target="kind", meaning="spread")
     assert model.classes_.tolist() == ["quasar", "star"]
     assert model.score(table.filter(pl.col("kind") != "comet")) > 0.85

@@ -330,9 +330,9 @@ def test_scores_and_reports_of_partitions(client: Any, frame: pd.DataFrame, usua
     kept = usual.report(frame, max_rows=1_000, groups="star", **asked)
     assert stars.n_groups == kept.n_groups and stars.scores.equals(kept.scores)
     for arguments in ({"y": frame["two"]}, {"sample_weight": np.ones(N)}):
-        with pytest.raises(ParameterError, match="of a Dask DataFrame it is the name of a column"):
+        with pytest.raises(ParameterError, match="must be the name of a column of the Dask DataFrame"):
             usual.report(cut, max_rows=1_000, **arguments)
-    with pytest.raises(ParameterError, match="of a Dask DataFrame it is the name of a column"):
+    with pytest.raises(ParameterError, match="must be the name of a column of the Dask DataFrame"):
         usual.score(cut, frame["two"])
 
 
@@ -591,7 +591,7 @@ def test_work_that_is_cancelled_elsewhere_is_told(
         return futures
 
     monkeypatch.setattr(asking.Cluster, "map", at_pass(2, instead))
-    with pytest.raises(ClusterError, match=r"pass 2 over the rows: .* the work was cancelled there"):
+    with pytest.raises(ClusterError, match=r"pass 2 over the rows: .* the work was cancelled"):
         fitted(client, frame)
 
 

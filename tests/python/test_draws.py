@@ -285,7 +285,7 @@ TABLE = pl.DataFrame({
     "y": 1.0 + 2.0 * TRUE + 0.3 * RANDOM.normal(size=N),
 })  # fmt: skip
 ONE = TABLE[["x", "x_err1", "x_err2", "kind"]]
-LOST = 'asymmetric by more than 10%.* keep the skewness by arms="shape"'
+LOST = 'asymmetric by more than 10 %.* keep the skewness by arms="shape"'
 
 
 def shaped() -> Any:
@@ -327,7 +327,7 @@ def test_correlated_arms_keep_their_moments() -> None:
     columns["corr"] = {("x", "z"): "rho"}
     with pytest.raises(ParameterError, match=r'independent errors, but x, z .* Use arms="moments"'):
         AsGaussians(**columns, arms="shape").fit(table)
-    with pytest.warns(UncertainWarning, match="asymmetric by more than 10%"):
+    with pytest.warns(UncertainWarning, match="asymmetric by more than 10 %"):
         rows = AsGaussians(**columns).fit_transform(table)
         model = uncertain.fit(table, target="kind", method="law", **columns)
     std = np.sqrt(np.diagonal(rows.covariances(), axis1=1, axis2=2))

@@ -266,7 +266,7 @@ def test_every_bit_is_scikit_learns(name: str) -> None:
                 np.testing.assert_array_equal(got, expected)
     with pytest.raises(ValueError, match="infinity"):
         kept.predict(infinite)
-    with pytest.raises(UncertainError, match="5 columns, the trees know 6"):
+    with pytest.raises(UncertainError, match="5 columns, the trees need 6"):
         kept.predict(X[:, :5])
 
 

@@ -184,7 +184,7 @@ def test_mapped_rows_are_read_where_they_lie(tmp_path: Path) -> None:
 
 
 def test_rows_of_another_kind_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UncertainError, match="write the columns of error bars alike"):
+    with pytest.raises(UncertainError, match="Write the error columns in one form"):
         mapped([ROWS["std"](), ROWS["full"]()], tmp_path)
 
 

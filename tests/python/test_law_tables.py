@@ -150,7 +150,7 @@ def test_curves(table: pl.DataFrame) -> None:
 
 def test_curves_that_are_given_in_another_way_than_they_are_called(table: pl.DataFrame) -> None:
     for words, options in (
-        ("curve= needs p0=", {"curve": straight}),
+        ("curve= needs starting values", {"curve": straight}),
         (
             r"curve\(x, params\) must take.*f\(x\[:, 0\], \*params\)",
             {"curve": lambda x, a, b: a, "p0": [0, 1]},
@@ -305,7 +305,7 @@ def test_reports_refuse_laws_of_more_than_the_table_has(table: pl.DataFrame) -> 
     )
     for options, words in [
         ({"target": "y", "y_cov": np.eye(300) + 0.25}, r"fitted with y_cov=.*summary"),
-        ({"target": "count", "family": "poisson", "offset": area}, r"offset= as numbers.*name of a column"),
+        ({"target": "count", "family": "poisson", "offset": area}, r"offset= was an array.*name of a column"),
         ({"target": "ill", "family": "binomial", "offset": "log_area"}, r"classes.*offset=.*summary"),
     ]:
         model = uncertain.fit(classes.drop("cov_x_y"), **own, **options)

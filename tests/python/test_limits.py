@@ -345,7 +345,7 @@ def test_flags_are_recognised_by_name_and_content(kind: str) -> None:
     np.testing.assert_allclose(model.predict(table), expected.predict(rows))
 
 
-@pytest.mark.filterwarnings("ignore:taken for missing")
+@pytest.mark.filterwarnings("ignore:treated as missing")
 @pytest.mark.parametrize("name", ["fluxlim", "is_upper_limit", "nondetect", "Qualifier"])
 def test_flags_that_may_mean_either_limit_are_asked_about(name: str) -> None:
     table = polars_of(columns()).drop("kind", "l_y")

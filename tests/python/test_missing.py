@@ -62,7 +62,7 @@ def test_what_is_missing_is_read_as_what_it_is(kind: str) -> None:
         rows = reading.fit_transform(KINDS[kind](table))
     assert len(caught) == 1
     message = str(caught[0].message)
-    assert message.startswith("taken for missing: color is -9999 in 4 rows (all others lie between ")
+    assert message.startswith("treated as missing: color is -9999 in 4 rows (all others lie between ")
     assert "flux_err is -99 in 2 rows" in message and "flux_err is 0 in 1 row" in message
     assert isinstance(rows, Incomplete) and gaps(rows) == GAPS
     std = np.sqrt(np.diagonal(rows.gaussians.covariances(), axis1=1, axis2=2))
@@ -192,7 +192,7 @@ def test_error_bars_of_targets_get_sizes() -> None:
         uncertain.fit(pl.DataFrame(columns | {"y_err": holes}), "y", method="mixture", on_missing="error")
 
 
-@pytest.mark.filterwarnings("ignore:taken for missing")
+@pytest.mark.filterwarnings("ignore:treated as missing")
 @pytest.mark.parametrize("store", ["frame", "file", "arrays"])
 @pytest.mark.parametrize("code", [np.inf, 50.0, 1e10, -1.0, np.nan])
 def test_targets_that_were_not_measured_are_left_out(code: float, store: str, tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def in_form(x: np.ndarray, s: np.ndarray, form: str) -> tuple[pl.DataFrame, dict
     return pl.DataFrame({"mean": x, "bars": bars}), {"mean": "mean", kind: "bars"}
 
 
-@pytest.mark.filterwarnings("ignore:taken for missing")
+@pytest.mark.filterwarnings("ignore:treated as missing")
 @pytest.mark.parametrize("code", UNKNOWN)
 @pytest.mark.parametrize("form", FORMS)
 def test_what_was_not_measured_is_a_gap_in_every_form(form: str, code: str) -> None:
@@ -325,7 +325,7 @@ def test_what_was_not_measured_is_a_gap_in_every_form(form: str, code: str) -> N
     assert gaps(later) == {(1, 1)}
 
 
-@pytest.mark.filterwarnings("ignore:taken for missing")
+@pytest.mark.filterwarnings("ignore:treated as missing")
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "precision"])
 def test_rare_zeros_beside_values_are_unknown_error_bars_in_every_form(form: str) -> None:
     rng = np.random.default_rng(5)
@@ -399,7 +399,7 @@ def test_columns_that_the_caller_named_are_refused_as_before() -> None:
 def test_methods_fit_and_models_are_kept(method: Any, tmp_path: Path) -> None:
     table, whole = with_holes(120)
     options: dict[str, Any] = {"effort": "fast"} if method == "auto" else {}
-    with pytest.warns(UncertainWarning, match="taken for missing"):
+    with pytest.warns(UncertainWarning, match="treated as missing"):
         model = uncertain.fit(pl.DataFrame(table), "kind", method=method, **options)
     text = str(model)
     assert "7 values (color 4, flux 3), 24 error bars (color 20, flux 4" in text
@@ -423,7 +423,7 @@ def large(tmp_path: Path) -> tuple[Path, pl.DataFrame]:
     return tmp_path / "t.parquet", frame
 
 
-@pytest.mark.filterwarnings("ignore:taken for missing")
+@pytest.mark.filterwarnings("ignore:treated as missing")
 def test_rows_in_a_file_have_the_same_model_of_sizes(large: tuple[Path, pl.DataFrame]) -> None:
     path, frame = large
     options: dict[str, Any] = {"method": "gsu", "meaning": "spread", "probability": False}
@@ -434,7 +434,7 @@ def test_rows_in_a_file_have_the_same_model_of_sizes(large: tuple[Path, pl.DataF
     assert "7 values (color 4, flux 3), 24 error bars" in str(there) and "2 rows without kind" in str(there)
 
 
-@pytest.mark.filterwarnings("ignore:taken for missing")
+@pytest.mark.filterwarnings("ignore:treated as missing")
 def test_rows_on_a_cluster_have_the_same_model_of_sizes(large: tuple[Path, pl.DataFrame]) -> None:
     distributed = pytest.importorskip("distributed")
     dd = pytest.importorskip("dask.dataframe")
@@ -454,7 +454,7 @@ def test_rows_on_a_cluster_have_the_same_model_of_sizes(large: tuple[Path, pl.Da
 
 def test_check_errors_reads_the_same() -> None:
     table, _ = with_holes()
-    with pytest.warns(UncertainWarning, match="taken for missing"):
+    with pytest.warns(UncertainWarning, match="treated as missing"):
         check = uncertain.check_errors(pl.DataFrame(table), features=["flux", "color"])
     assert check.n_rows == N
 

@@ -141,7 +141,7 @@ def test_gaps_sizes_categories_arms_and_logarithms(tmp_path: Path) -> None:
         check(model, tmp_path / "m.onnx", table)
 
 
-@pytest.mark.filterwarnings("ignore:taken for missing", "ignore:.*asymmetric", "ignore:numeric columns")
+@pytest.mark.filterwarnings("ignore:treated as missing", "ignore:.*asymmetric", "ignore:numeric columns")
 def test_a_real_catalogue(tmp_path: Path) -> None:
     table = kepler()
     model = uncertain.fit(table[:600], target="koi_disposition", groups="kepid", method="discriminant")

@@ -33,10 +33,10 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-# A catalogue as it comes is read with warnings, which say what was taken for missing. A chosen average may
+# A catalogue as it comes is read with warnings, which say what was treated as missing. A chosen average may
 # have a member with error bars as spread, whose predictions warn of error sizes unlike those of the fit.
 @pytest.mark.filterwarnings("ignore:errors of these rows are unlike")
-@pytest.mark.filterwarnings("ignore:taken for missing")
+@pytest.mark.filterwarnings("ignore:treated as missing")
 @pytest.mark.filterwarnings("ignore:.* asymmetric by more than")
 @pytest.mark.parametrize("page", [page for page in PAGES if snippets(page, "python")], ids=name_of)
 def test_python_snippets_run(

@@ -290,7 +290,7 @@ def test_intervals_cover_where_features_share_errors() -> None:
 def test_predictions_take_shared_errors_of_features_off_the_readings() -> None:
     X, y, t, modes = read_by_surveys(0, 40)
     law = LinearLaw().fit(X, y, y_std=t, modes=modes)
-    with pytest.raises(UncertainError, match="without what is known of these errors"):
+    with pytest.raises(UncertainError, match="modes= of features is not for predict"):
         law.predict(X, modes=modes)
     rest = GaussianArray(X.means - modes[:, :2] @ law.modes_, std=X._deviations())
     true = y - modes[:, 2] @ law.modes_

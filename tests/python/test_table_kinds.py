@@ -394,7 +394,7 @@ def test_what_has_columns_but_is_not_read_is_named() -> None:
     class Frame:
         columns = ("a", "a_err", "label")
 
-    with pytest.raises(ParameterError, match=r"\.Frame is no table that is read here, .*to_pandas"):
+    with pytest.raises(ParameterError, match=r"\.Frame is no table that is read here: .*to_pandas"):
         uncertain.fit(Frame(), target="label", method="gsu")
     with pytest.raises(ParameterError, match=r"list is no table: pass a table of its dictionaries"):
         uncertain.fit([{"a": 1.0, "a_err": 0.1, "label": 0}], target="label", method="gsu")

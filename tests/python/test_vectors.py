@@ -167,7 +167,7 @@ def test_what_is_unknown_and_what_is_wrong_in_texts() -> None:
     good = ["1.2(1)", "2.0(2)", "1.4(1)", "2.2(2)"]
     _, rows = read({"x": [*good, "--", "", None, "3.5"]}, on_missing="auto")
     assert rows.missing[:, 0].tolist() == [False] * 4 + [True] * 3 + [False]
-    with pytest.raises(ColumnError, match=r"x: row 100 is '1\.2\(', which is no number with an error bar"):
+    with pytest.raises(ColumnError, match=r"x: row 100 is '1\.2\(', not a number with an error bar"):
         read({"x": [*good * 25, "1.2("]})
     # Names are no numbers with error bars.
     assert read({"x": X, "x_err": ERR, "name": ["NGC 1(2)"] * N_CARRIED})[0].columns_.ignored == ("name",)

@@ -269,7 +269,7 @@ def warn_unless_converged(estimator: BaseEstimator, advice: str) -> None:
     certified = (
         ""
         if np.isnan(gap[worst])
-        else f"the objective is within a certified {gap[worst]:.2g} (relative) of the minimum, but "
+        else f"the objective is within {gap[worst]:.2g} (relative) of the minimum, but "
     )
     name = type(estimator).__name__
     method = f"(method={estimator.method!r})" if hasattr(estimator, "method") else ""

@@ -52,7 +52,7 @@ def warn_unless_ended(estimator: BaseEstimator) -> None:
     known = "" if estimator.tol is None else f", but tol is {estimator.tol:g}"
     warn(
         f"{type(estimator).__name__} did not converge ({estimator.status_} after {estimator.n_iter_} "
-        f"iterations): the last one {last_rise(estimator)}{known}; raise max_iter or tol",
+        f"iterations): the last one {last_rise(estimator)}{known}. Raise max_iter or tol",
         ConvergenceWarning,
     )
 

@@ -87,13 +87,13 @@ def make_estimator(
     kind = [*asked_for, entry.regressor][0] if regression else entry.classifier
     if kind is None:
         able = ", ".join(f'"{name}"' for name, m in METHODS.items() if m.regressor)
-        raise ParameterError(f'method="{method}" is for classes; numbers are predicted by {able}')
+        raise ParameterError(f'method="{method}" is for classes. For numbers pass one of {able}')
     known = set(kind._get_param_names())
     valid = sorted(known - set(entry.fixed))
     of_classes = set(entry.classifier._get_param_names()) - known
     for name, value in params.items():
         if regression and entry.partial and name in of_classes:
-            raise ParameterError(f"{name}= is for classes; missing numbers are null or NaN")
+            raise ParameterError(f"{name}= is for classes. Write missing numbers as null or NaN")
         if name not in valid:
             raise ParameterError(
                 f"unknown parameter {name!r}; valid ones are {', '.join(valid)} ({kind.__name__})"
@@ -101,16 +101,16 @@ def make_estimator(
             )
         if name == "kernel" and value == "precomputed":
             raise ParameterError(
-                "kernel='precomputed': a table has no kernel matrix; "
-                f"use {kind.__name__}(kernel='precomputed') itself"
+                "kernel='precomputed': a table has no kernel matrix. "
+                f"Use {kind.__name__}(kernel='precomputed')"
             )
     if isinstance(params.get("curve"), CurveRegressor):
         given = {name: value for name, value in params.items() if name != "curve"}
         return clone(params["curve"]).set_params(**given)
     if kind is CurveRegressor and "p0" not in params:
         raise ParameterError(
-            "curve= needs p0=, where the fit starts: a number for each parameter of the curve, "
-            "as a list or as a dictionary with their names"
+            "curve= needs starting values of its parameters. Pass them as a list or by name: "
+            "p0={'a': 1.0, 'b': 0.5}"
         )
     usual = EVERYWHERE | {"random_state": random_state}
     everywhere = {name: value for name, value in usual.items() if name in known}
@@ -154,7 +154,7 @@ def settings_of(params: Mapping[str, object]) -> Keywords:
 def factors_of(noise: tuple[float, float], params: Mapping[str, object]) -> Keywords:
     """Parameters of a re-measured learner for a range of errors, which a new catalogue shares."""
     if "factors" in params:
-        raise ParameterError(f"noise={noise!r} and factors={params['factors']!r}: say one of them")
+        raise ParameterError(f"noise={noise!r} and factors={params['factors']!r}: pass one of them")
     return {"per_feature": 0.0} | dict(params) | {"factors": noise}
 
 

@@ -400,8 +400,8 @@ class GaussianArray:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
         raise TypeError(
-            "a GaussianArray is not converted to a plain array, which would silently drop its error bars: "
-            "use .means for the means alone, or a transformer or estimator of `uncertain`"
+            "a GaussianArray is not converted to a plain array, which would lose its error bars. Use an "
+            "estimator or transformer of uncertain, or for the means alone X.means"
         )
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -66,7 +66,7 @@ def column_numbers(columns: object, d: int, names: Names | None) -> Ints:
     if twice is not None:
         called = f" ({names[twice]!r})" if names else ""
         raise IndexError(
-            f"feature {twice}{called} is picked twice; for a feature and its copy, which share one error, "
+            f"feature {twice}{called} is picked twice. For a copy that shares the error of the feature, "
             "multiply by a matrix: X @ A"
         )
     return numbers

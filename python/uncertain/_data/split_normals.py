@@ -51,8 +51,8 @@ def what_is_lost(
     if not skewed.any():
         return None
     return (
-        f"{100 * skewed.mean():.0f} % of {what} are asymmetric by more than {ASYMMETRIC:.0%}: a Gaussian "
-        f"keeps their {kept} only. Take a logarithm, or keep the skewness by {instead}"
+        f"{100 * skewed.mean():.0f} % of {what} are asymmetric by more than {100 * ASYMMETRIC:.0f} %, and "
+        f"only their {kept} is kept. Take a logarithm, or keep the skewness by {instead}"
     )
 
 

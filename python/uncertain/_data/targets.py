@@ -115,8 +115,8 @@ def _labels(column: Column, what: str, task: str) -> Any:
     if spaced:
         padded = spaced[0]
         warn(
-            f"{what}: the classes {padded.strip()!r} and {padded!r} differ by blanks alone, and are two; "
-            "take the blanks away if they are one",
+            f"{what}: the classes {padded.strip()!r} and {padded!r} differ by blanks alone. If they are one "
+            "class, strip the blanks",
             UncertainWarning,
         )
     return labels
@@ -178,8 +178,7 @@ def places(column: Column, classes: Labels, what: str, *, partial: bool = False)
     if wrong.any():
         row, names = int(np.argmax(wrong)), ", ".join(map(repr, classes.tolist()))
         raise UncertainError(
-            f"{what}: row {row} is {column.shown(row)}, which the model does not know; its classes are "
-            f"{names}"
+            f"{what}: row {row} is {column.shown(row)}, no class of the model; its classes are {names}"
         )
     return found
 

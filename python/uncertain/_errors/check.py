@@ -224,7 +224,7 @@ def warn_if_off(
     # Errors that seem smaller than stated may as well be errors that features have in common.
     larger = [(name, f) for name, f in found if f.is_off(TOLERATED) and f.factor > 1.0]
     if larger:
-        advice = "See uncertain.check_errors(table); error columns can be multiplied by factors"
+        advice = "Multiply the error columns by the factors of uncertain.check_errors(table)"
         warn(f"{_sentence(larger)} {advice}", UncertainWarning)
     return ErrorCheck._of(found, len(rows), independent=len(found) > 1 and rows.kind == "diagonal")
 

@@ -105,7 +105,7 @@ def with_stand_ins(
     if bars is None:
         kinds = ", ".join(columns.lists)
         raise ParameterError(
-            f"errors={errors!r}: error bars of this kind ({kinds}) have no sizes; pass a GaussianArray"
+            f"errors={errors!r}: is for scalar error bars, and the model reads {kinds}. Pass a GaussianArray"
         )
     std = np.zeros(bars.std.shape) if errors == "zero" else _typical(bars, reading, sizes)
     kept = whole.frame([name for name in whole.names if name in columns.used])

@@ -81,8 +81,8 @@ def doubtful_errors(
         sentences.append(f"the error bars of {listing(zero)} {exact}")
     if large:
         sentences.append(
-            f"the error bars of {listing(large)} are larger than the scatter of all values, which contains "
-            "the errors: in another unit, or variances (var=), or of another column?"
+            f"the error bars of {listing(large)} are larger than the scatter of all values. Check their "
+            "column and unit, or pass variances as var="
         )
     if measured and not large:
         sentences += _variances(x, std, present, names)
@@ -141,7 +141,7 @@ def _variances(x: Floats, std: Floats, present: Booleans, names: Sequence[str]) 
         return []
     columns = listing([names[j] for j in noisy.tolist()])
     return [
-        f"the error columns of {columns} look like variances: residuals grow with their square roots. If "
+        f"the error columns of {columns} look like variances, as residuals grow with their square roots. If "
         "they are, pass them as var="
     ]
 
@@ -192,13 +192,13 @@ def suspected(features: Sequence[Feature], target: str | None, y: Array, *, regr
         what = f"{target!r}" if target else "the target"
         how = "is in a fixed relation to" if regression else "predicts"
         sentences.append(
-            f"{listing(leaks)} {how} {what} in every row, or is called like it. If it was derived from "
-            f"{what}, leave it out of the features"
+            f"{listing(leaks)} {how} {what} in every row, or has its name. If it was derived from {what}, "
+            "leave it out of the features"
         )
     if identifiers:
         sentences.append(
-            f"{listing(identifiers)} seems to be an identifier, which predicts nothing of new rows. Leave it "
-            "out of the features; to keep rows of one object together pass it as groups="
+            f"{listing(identifiers)} seems to be an identifier, which does not help with new rows. Leave it "
+            "out of the features, or pass it as groups= if rows share objects"
         )
     return sentences
 

@@ -56,8 +56,8 @@ class LinearClassifier(Core, ScoreClassifier, BaseEstimator):
         told = getattr(self, "probability", False)
         shares = ", probabilities are the shares of the classes" if told else ""
         warn(
-            f"{type(self).__name__}: no plane is better than to call every row {heaviest!r}: "
-            f"w = 0{shares}. {advice}",
+            f"{type(self).__name__} assigns every row to {heaviest!r}, as no plane is better (coef_ is "
+            f"0{shares}). {advice}",
             UncertainWarning,
         )
 

@@ -474,13 +474,13 @@ class Model:
         """ParameterError for a model without a distribution."""
         if not self.is_regression_:
             raise ParameterError(
-                f"{verb}: {type(self.pipeline_[-1]).__name__} predicts classes, and no distribution of a "
-                "number: a classifier has predict_proba"
+                f"{verb} is for regression, but {type(self.pipeline_[-1]).__name__} predicts classes. Use "
+                "predict_proba"
             )
         if self._spread is None:
             raise ParameterError(
-                f"{verb}: the scatter of targets around predictions was not measured ({NOT_CALIBRATED}). "
-                "For the part of the error bars call pipeline_[-1].predict(rows, return_std=True)"
+                f"{verb}: the model has no held-out residuals ({NOT_CALIBRATED}). "
+                "For the part of the error bars call model.pipeline_[-1].predict(rows, return_std=True)"
             )
 
     def _scored(self, coverage: float) -> Conformal:
@@ -488,7 +488,7 @@ class Model:
         if not isinstance(coverage, (int, float)) or not 0.0 < coverage < 1.0:
             raise ParameterError(f"coverage = {coverage!r}: must be a share between 0 and 1, such as 0.9")
         if self._calibration.conformal is None:
-            raise ParameterError(f"the model holds no scores of held-out rows ({NOT_CALIBRATED})")
+            raise ParameterError(f"the model has no held-out scores ({NOT_CALIBRATED})")
         return self._calibration.conformal
 
     @property
@@ -564,7 +564,7 @@ class Model:
         from .._rows.partition import answers
 
         if target is None:
-            raise ParameterError("y: of a Dask DataFrame it is the name of a column")
+            raise ParameterError("y: must be the name of a column of the Dask DataFrame")
         ask = dask.delayed(_compared_part)
         parts = answers(
             [ask(self, part, target) for part in table.to_delayed()], "the scores of the partitions"
@@ -892,12 +892,12 @@ class Model:
         shared = self.columns_.modes
         if hasattr(last, "y_modes_"):
             raise UncertainError(
-                "shared errors of y_cov= belong to the rows of the fit. Pass the law, model.pipeline_[-1], "
-                "with its rows and y - y_modes_ @ modes_"
+                "y_cov= describes the rows of the fit only. Pass these rows, the law = model.pipeline_[-1], "
+                "and y - law.y_modes_ @ law.modes_"
             )
         if shared is True:
             raise UncertainError(
-                "the fit got modes= as numbers, which are not in the table; give their columns by name"
+                "modes= was an array, which is not in the table. Fit again with modes=[names of columns]"
             )
         if shared:
             targets = targets - source.beside(list(shared), "modes") @ last.modes_

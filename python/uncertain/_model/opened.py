@@ -117,7 +117,7 @@ def open_dask_rows(
     refuse_of_laws(asked.of_kinds("beside") | values)
     for role, value in values.items():
         raise ParameterError(
-            f"{role}: of a Dask DataFrame it is the name of a column, got {type(value).__name__}"
+            f"{role}: must be the name of a column of the Dask DataFrame, got {type(value).__name__}"
         )
     if asked.limits is not None:
         raise ParameterError("limits= is for tables in one memory; on a cluster leave it out")

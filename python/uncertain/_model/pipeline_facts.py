@@ -68,20 +68,20 @@ def hyperplanes(pipeline: Pipeline, first: int = 0) -> Hyperplanes:
     name = type(last).__name__
     if hasattr(last, "members_"):
         raise AttributeError(
-            f"an average of {len(last.members_)} models has no coefficients of the features; its members are "
-            'pipeline_[-1].members_, and method="gsu" fits one linear model'
+            f"an average of {len(last.members_)} models has no coefficients. See its members, "
+            'model.pipeline_[-1].members_, or fit one linear model with method="gsu"'
         )
     line = isinstance(last, CoefficientLaw) and hasattr(last, "coef_")
     if not (line or isinstance(last, (LinearClassifier, GSURegressor))):
         raise AttributeError(
-            f"{name} has no coefficients of the features: its score is not linear in them. Linear models are "
-            '"usvc", "minimax", "law", "mixture" of one component, and without kernel= method="gsu"'
+            f"{name} has no coefficients of the features, as it is not linear in them. Linear are "
+            'method="gsu" (without kernel=), "usvc", "minimax", "law", and "mixture" (of one component)'
         )
     map_: KernelMap | None = getattr(last, "kernel_map_", None)
     if map_ is not None:
         raise AttributeError(
-            f"{name}(kernel={last.kernel!r}) has no coefficients of the features, but of the "
-            f"{map_.rank_} dimensions of its feature space; a fit without kernel= is linear"
+            f"{name}(kernel={last.kernel!r}) has no coefficients of the features: it is linear in the "
+            f"{map_.rank_} dimensions of its feature space. Leave out kernel="
         )
     coef, intercept = np.atleast_2d(last.coef_), np.atleast_1d(last.intercept_).astype(np.float64)
     for _, step in reversed(pipeline.steps[first:-1]):
@@ -94,13 +94,14 @@ def law_of(pipeline: Pipeline) -> CoefficientLaw:
     last = pipeline[-1]
     if not isinstance(last, CoefficientLaw):
         raise AttributeError(
-            f"{type(last).__name__} has no standard errors of coefficients; laws have: "
-            'method="law" and "mixture"'
+            f'{type(last).__name__} has no standard errors of coefficients. Fit with method="law" or '
+            '"mixture"'
         )
     coef = hyperplanes(pipeline).coef
     if coef.shape != (1, len(last.coef_)) or not np.array_equal(coef[0], last.coef_):
         raise AttributeError(
-            "the standard errors belong to coefficients of scaled or mapped features, those of pipeline_[-1]"
+            "no standard errors in the units of the table: the model scales or maps the features. For those "
+            "of the mapped features see model.pipeline_[-1]"
         )
     return last
 
@@ -111,7 +112,9 @@ def law_or_curve(pipeline: Pipeline) -> Any:
         return law_of(pipeline)
     moved = [type(step).__name__ for _, step in pipeline.steps[:-1] if not isinstance(step, READS)]
     if moved:
-        raise AttributeError(f"the curve's parameters belong to what comes out of {moved[-1]}")
+        raise AttributeError(
+            f"the curve's parameters belong to features transformed by {moved[-1]}. See model.pipeline_[-1]"
+        )
     return pipeline[-1]
 
 
@@ -127,12 +130,11 @@ def _before(step: Estimator, coef: Floats, intercept: Floats) -> tuple[Floats, F
         return coef, intercept
     if isinstance(step, GaussianLogScaler):
         raise AttributeError(
-            "the model has no coefficients of the features in the units of the table: some are taken as "
-            "logarithms, by the step GaussianLogScaler; fit with transform=None"
+            "the model has no coefficients in the units of the table: some features are taken as logarithms. "
+            "Fit with transform=None"
         )
     raise AttributeError(
-        f"the model has no coefficients of the features that it reads: the step {type(step).__name__} is not "
-        "linear in them"
+        f"the model has no coefficients in the units of the table: {type(step).__name__} is not linear"
     )
 
 

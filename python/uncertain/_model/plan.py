@@ -250,8 +250,8 @@ def _without_single_rows(some: TrainingRows) -> TrainingRows | None:
     if not single.any() or (counts > 1).sum() < 2:
         return None
     warn(
-        "left out, because a class of a single row cannot be held out: "
-        f"{listing(map(repr, classes[single].tolist()))}; the model predicts other classes for such rows",
+        f"left out: the classes {listing(map(repr, classes[single].tolist()))}, of a single row each. "
+        "Cross-validation needs two rows of a class: add some",
         UncertainWarning,
     )
     return some.take(np.flatnonzero(~single[codes]))

@@ -82,8 +82,8 @@ def _roles_of_law(reader: Reader, source: Source) -> dict[str, Floats]:
             )
         if columns is True:
             raise UncertainError(
-                f"report: the fit got {role}= as numbers, which are not in the table; fit it again with "
-                f"{role}= the name of a column"
+                f"report: {role}= was an array, which is not in the table. Fit again with the name of a "
+                f"column as {role}="
             )
         known[role] = source.beside(list(columns) if isinstance(columns, tuple) else columns, role)
     return known
@@ -272,7 +272,7 @@ def _of_dask(
 
     for role, given in per_row.items():
         if not (given is None or isinstance(given, (str, bool))):
-            raise ParameterError(f"{role}: of a Dask DataFrame it is the name of a column")
+            raise ParameterError(f"{role}: must be the name of a column of the Dask DataFrame")
     names = [name for name in names if name in {*frame.columns}]
     by = groups if isinstance(groups, str) and groups in names else None
     partitions = frame[names].to_delayed()

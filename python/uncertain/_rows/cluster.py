@@ -29,8 +29,8 @@ def current() -> distributed.Client:
         return distributed.default_client()
     except ValueError:
         raise ParameterError(
-            "a Dask DataFrame is fitted on a cluster, but there is no client: start one with "
-            "dask.distributed.Client(), for this machine or with the address of a scheduler"
+            "a Dask DataFrame is fitted on a cluster, but there is no client. Start one first: "
+            "dask.distributed.Client()"
         ) from None
 
 
@@ -107,16 +107,14 @@ class Cluster:
             self.cancel(futures)
             behind = f"; {len(late)} of {len(futures)} tasks were not done" if futures else ""
             raise ClusterError(
-                f"{what}: no answer in {self._timeout:g} s{behind}. Are there workers? A fit takes timeout= "
-                "for longer passes"
+                f"{what}: no answer in {self._timeout:g} s{behind}. Check that workers are running, or pass "
+                "a larger timeout="
             ) from None
         except distributed.scheduler.KilledWorker as error:
             self.cancel(futures)
             raise ClusterError(
-                f"{what}: workers died again and again over the same rows ({error}). Such rows may not fit "
-                "into the memory of a worker: make the partitions smaller, or group_bytes="
+                f"{what}: workers died again and again over the same rows ({error}), perhaps for want of "
+                "memory. Make the partitions smaller, or pass a smaller group_bytes="
             ) from None
         except (distributed.client.FutureCancelledError, distributed.comm.CommClosedError) as error:
-            raise ClusterError(
-                f"{what}: the cluster has gone, or the work was cancelled there ({error})"
-            ) from None
+            raise ClusterError(f"{what}: the cluster is gone, or the work was cancelled ({error})") from None

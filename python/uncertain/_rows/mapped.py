@@ -101,8 +101,8 @@ def mapped(blocks: Iterable[GaussianRows], folder: Path | None = None) -> list[G
         first = gaussians if first is None else first
         if _widths(gaussians) != _widths(first):
             raise UncertainError(
-                f"a batch of rows has {gaussians!r}, but the rows before it {first.kind} covariances of "
-                "other widths: write the columns of error bars alike in all files"
+                f"a batch of rows has {gaussians!r}, but earlier rows have {first.kind} covariances of "
+                "another width. Write the error columns in one form in all files"
             )
         file.write(rows)
         if file.size >= FILE:

@@ -247,8 +247,8 @@ def read_text(text: pl.Series, *, error: bool) -> pl.Series:
     wrong = (~known & ~text.str.contains(_NOTHING)).arg_true()
     if len(wrong):
         raise ColumnError(
-            f"{name}: row {wrong[0]} is {text[wrong[0]]!r}, which is no number with an error bar, such as "
-            "1.23(4) or 1.23 ± 0.04; a null stands for what is unknown"
+            f"{name}: row {wrong[0]} is {text[wrong[0]]!r}, not a number with an error bar. Write it as "
+            "1.23(4) or 1.23 ± 0.04, or null if it is unknown"
         )
     power = short.field("power").fill_null(long.field("power")).cast(pl.Float64).fill_null(0.0).to_numpy()
     if not error:

@@ -94,6 +94,6 @@ def refuse_strange(X: NativeTable) -> None:
     named = any(hasattr(X, name) for name in ("columns", "colnames", "column_names", "schema"))
     if named and not isinstance(X, (np.ndarray, GaussianArray)):
         raise ParameterError(
-            f"{kind} is no table that is read here, which is {KINDS_OF_TABLES}: convert it first, such as by "
-            "a method to_polars() or to_pandas()"
+            f"{kind} is no table that is read here: {KINDS_OF_TABLES}. Convert it first, such as by "
+            "to_polars() or to_pandas()"
         )

@@ -162,7 +162,7 @@ def code_warning(texts: Iterable[Code | str], advice: str | None = None) -> str 
     if not listed:
         return None
     if advice is not None:
-        return f"taken for missing: {listed}{advice}"
+        return f"treated as missing: {listed}{advice}"
     return (
         f"looks like a code for missing values: {listed}. Drop these rows, or replace such numbers by null "
         'and pass on_missing="auto"'

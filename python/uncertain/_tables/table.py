@@ -198,7 +198,7 @@ class Table:
         unread = [name for name in names if name not in self.columns]
         if unread:
             if self._is_sample or self._source is None:
-                raise ColumnError(f"column {unread[0]!r} was not read of these rows")
+                raise ColumnError(f"column {unread[0]!r} was not read from these rows")
             if self.is_late:
                 self.load(unread if self.columns else self.names)
             else:

@@ -107,7 +107,7 @@ def left_out(columns: Columns, types: Mapping[str, ColumnType]) -> str | None:
     names += [n for n in columns.ignored if columns.found.reasons.get(n, ("",))[0] == IN_TEXT]
     if not names:
         return None
-    return f"left out: {reasons_text(columns, names)}. exact=[] leaves them out without a word."
+    return f"left out: {reasons_text(columns, names)}. exact=[] leaves them out without this warning."
 
 
 def doubt_text(doubt: Doubt) -> str:
@@ -187,5 +187,5 @@ def unsaid_levels(columns: Columns, *, of_target: bool = False) -> str | None:
         return None
     return (
         f"no name tells the level of the limits of {listing(unsaid, 12)}: they are taken as one standard "
-        "deviation. If they are, say, of 90 %, pass level=0.9."
+        "deviation. For 90 % limits pass level=0.9."
     )

@@ -193,7 +193,7 @@ class Trees:
         """Sums of leaves, (n, K), in scikit-learn's order of memory, on which sums over them depend."""
         points = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
         if points.shape[1] != self.n_features_in_:
-            raise UncertainError(f"X has {points.shape[1]} columns, the trees know {self.n_features_in_}")
+            raise UncertainError(f"X has {points.shape[1]} columns, the trees need {self.n_features_in_}")
         return self.sums(core_rows(points))
 
     def sums(self, rows: CoreRows) -> Floats:

@@ -413,9 +413,7 @@ class Remeasured(Core, BaseEstimator):
             return self._as_loaded(boosting.mean_trees([self._flat(learner) for learner in learners]))
         except UncertainError as error:  # such as of a scikit-learn that is yet to come
             count = len(learners)
-            warn(
-                f"one learner answers instead of the mean of {count} (n_learners): {error}", UncertainWarning
-            )
+            warn(f"n_learners: one learner is used, not the mean of {count}: {error}", UncertainWarning)
             return learners[0]
 
     def _as_loaded(self, trees: boosting.TreeArrays) -> boosting.Trees:

@@ -196,8 +196,8 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
         self._set_fit(start, self._answer(start, self._parameters(), rows, targets, known))
         if self.status_ != "converged":
             warn(
-                f"CurveRegressor did not converge ({self.status_} after {self.n_iter_} steps): start nearer "
-                "(p0=), set bounds= or fixed=, give derivatives (jac=), or raise max_iter",
+                f"CurveRegressor did not converge ({self.status_} after {self.n_iter_} steps). Start nearer "
+                "(p0=), set bounds= or fixed=, pass derivatives (jac=), or raise max_iter",
                 ConvergenceWarning,
             )
         return self
@@ -447,7 +447,7 @@ def _target_covariances(
     """(n, m, m) covariances of the targets' errors."""
     n, m = shape
     if y_std is not None and y_cov is not None:
-        raise UncertainError("y_std= and y_cov= are two ways to say the same; give one of them")
+        raise UncertainError("y_std= and y_cov= both give the errors of y: pass one of them")
     if y_std is not None:
         std = np.asarray(y_std, dtype=np.float64)
         if std.shape not in {(), (n,), (n, m), (m,) if m > 1 else ()}:

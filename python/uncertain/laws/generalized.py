@@ -268,7 +268,7 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
         check_is_fitted(self, "coef_")
         if self._has_classes:
             if offset is not None or exposure is not None:
-                raise UncertainError("offset and exposure are not for predictions of classes")
+                raise UncertainError("offset= and exposure= do not change predicted classes. Leave them out")
             return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
         values = self._model.decision(check_readings(self, X, reset=False), self.n_jobs)[:, 0]
         shift = _predictor_offset(offset, exposure, len(values))
@@ -345,7 +345,9 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
         if shift is None:
             return mean[:, 0], std[:, 0]
         if self.family != "gamma":
-            raise UncertainError(f"offset and exposure: not for the deviations of family={self.family!r}")
+            raise UncertainError(
+                f"offset= and exposure=: not for predict_distribution of family={self.family!r}"
+            )
         return mean[:, 0] * np.exp(shift), std[:, 0] * np.exp(shift)
 
     def score(self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -451,20 +453,20 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
         name = type(self).__name__
         if self._density_status != "converged":
             warn(
-                f"{name}: the density of true features did not converge ({self._density_status}); raise "
+                f"{name}: the density of true features did not converge ({self._density_status}). Raise "
                 "max_iter or tol",
                 ConvergenceWarning,
             )
         if self.status_ == "separated":
             warn(
-                f"{name}: there is no maximum-likelihood estimate, as classes are separated or part of the "
-                "rows has no events: coefficients diverge. Set alpha > 0",
+                f"{name}: coefficients diverge, as classes are perfectly separated or some rows have no "
+                "events. Set alpha > 0",
                 ConvergenceWarning,
             )
         elif self.status_ != "converged":
             warn(
-                f"{name} did not converge ({self.status_} after {self.n_iter_} iterations); alpha > 0, or "
-                "fewer features, may help",
+                f"{name} did not converge ({self.status_} after {self.n_iter_} iterations). Set alpha > 0, "
+                "or use fewer features",
                 ConvergenceWarning,
             )
 

@@ -182,7 +182,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
         arguments |= mode_arguments(modes, n, data.n_features)
         if xy_cov is not None:
             if variances is None:
-                raise UncertainError("xy_cov= without y_std=: errors that go together have a size each")
+                raise UncertainError("xy_cov= needs the error bars of y, too. Pass y_std=")
             gaps = missing if missing is None or limits is None else missing & (limits == 0)
             arguments["crossed"] = _checked_covariances(xy_cov, gaps, (n, data.n_features))
         if y_limit is not None:
@@ -234,7 +234,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
         ndarray of shape (n,), or with `return_std` or `return_cov` (mean, std) or (mean, cov)
         """
         if return_std and return_cov:
-            raise ParameterError("return_std and return_cov: ask for one of them")
+            raise ParameterError("return_std and return_cov: pass one of them")
         rows = self._rows(X)
         if modes is not None:
             return self._with_modes(rows, modes, return_std, return_cov)
@@ -362,8 +362,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
             raise UncertainError("modes=: this law was fitted without modes")
         if np.ndim(modes) == 3:
             raise UncertainError(
-                "modes of features: predict is for their readings without what is known of these errors, "
-                "X - modes @ modes_, and without modes="
+                "modes= of features is not for predict. Subtract these errors: pass X - modes @ law.modes_"
             )
         mean, std = predicted(self, rows, True)
         shared = checked_modes(modes, len(mean))

@@ -339,9 +339,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 return Incomplete.from_arrays(gaps_as_nan(X, "X"))
             return GaussianArray(X)
         if not columns.used:
-            raise ColumnError(
-                "AsGaussians was fitted on an array, so it knows no columns to read from a table"
-            )
+            raise ColumnError("AsGaussians was fitted on an array and reads no table. Fit it on a table")
         options: Keywords = {
             "on_missing": self.on_missing, "categories": categories, "handle_unknown": self.handle_unknown,
             "impossible": REFUSE, "arms": self.arms,

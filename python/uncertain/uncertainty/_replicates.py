@@ -344,8 +344,8 @@ def read_replicates(
     if features is None and len(measured) < len(varying):
         left_out = listing([name for name in varying if name not in measured])
         warn(
-            f"left out, as these vary within groups but are no columns of floats: {left_out}. Name the "
-            "measurements with features=[...], or drop these columns.",
+            f"left out, as they vary within groups but are no floats: {left_out}. To read them name the "
+            "measurements with features=[...]",
             UncertainWarning,
         )
     none = f"no column of floats varies within the groups of {', '.join(by)}. Name the measurements with "

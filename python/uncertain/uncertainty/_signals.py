@@ -112,8 +112,8 @@ def welch(
     if not (powers > 0).all():
         i, c, k, b = np.argwhere(~(powers > 0))[0]
         raise UncertainError(
-            f"signals: row {i}, channel {c}, window {k} has no power in band {named[b][0]}, and no "
-            "logarithm of it (a flat channel?)"
+            f"signals: row {i}, channel {c}, window {k} has no power in band {named[b][0]}, so its logarithm "
+            "does not exist. Leave out flat channels"
         )
     n = len(x)
     # Features channel by channel; the windows are the replicates.
