@@ -243,9 +243,7 @@ def test_a_machine_that_answers_the_majority(method: str, tol: float, third: boo
     """Where w = 0 is the optimum, coefficients are 0 and probabilities the shares, in any order of rows."""
     table = minority(third)
     order = np.random.default_rng(1).permutation(len(table))
-    said = (
-        nullcontext() if third else pytest.warns(UncertainWarning, match="assigns every row to 'p'")
-    )
+    said = nullcontext() if third else pytest.warns(UncertainWarning, match="assigns every row to 'p'")
     with said:
         model, turned = (uncertain.fit(t, "kind", method=method, tol=tol) for t in (table, table[order]))
     p, q = (one.predict_proba(table)["q"].to_numpy() for one in (turned, model))

@@ -94,14 +94,12 @@ def law_of(pipeline: Pipeline) -> CoefficientLaw:
     last = pipeline[-1]
     if not isinstance(last, CoefficientLaw):
         raise AttributeError(
-            f'{type(last).__name__} has no standard errors of coefficients. Fit with method="law" or '
-            '"mixture"'
+            f'{type(last).__name__} has no standard errors. Fit with method="law" or "mixture"'
         )
     coef = hyperplanes(pipeline).coef
     if coef.shape != (1, len(last.coef_)) or not np.array_equal(coef[0], last.coef_):
         raise AttributeError(
-            "no standard errors in the units of the table: the model scales or maps the features. For those "
-            "of the mapped features see model.pipeline_[-1]"
+            "no standard errors in the units of the table: features are mapped. See model.pipeline_[-1]"
         )
     return last
 

@@ -345,9 +345,7 @@ class GeneralizedLinearLaw(CoefficientLaw, FittedMixture, BaseEstimator):
         if shift is None:
             return mean[:, 0], std[:, 0]
         if self.family != "gamma":
-            raise UncertainError(
-                f"offset= and exposure=: not for predict_distribution of family={self.family!r}"
-            )
+            raise UncertainError(f"offset= and exposure=: not for deviations of family={self.family!r}")
         return mean[:, 0] * np.exp(shift), std[:, 0] * np.exp(shift)
 
     def score(self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
