@@ -27,7 +27,7 @@ def problem(k: int = 2) -> tuple[GaussianArray, Floats, Floats]:
 
 def score(w: Floats, b: float, X: GaussianArray) -> tuple[Floats, Floats]:
     """Mean and standard deviation of w'x + b."""
-    return X.means @ w + b, np.sqrt(np.einsum("i,nij,j->n", w, X.covariances(), w))
+    return X.means @ w + b, np.sqrt(np.maximum(np.einsum("i,nij,j->n", w, X.covariances(), w), 0.0))
 
 
 def positive_part(d: Floats, s: Floats) -> Floats:

@@ -258,35 +258,6 @@ def test_features_in_are_features_out(kind: Any, rng: np.random.Generator) -> No
     assert kind().fit(named("std", rng)[0]).get_feature_names_out().tolist() == list(NAMES)
 
 
-def test_columns_of_a_table_name_the_features(rng: np.random.Generator) -> None:
-    import polars as pl
-
-    x = rng.normal(size=(30, 2))
-    table = pl.DataFrame({"a": x[:, 0], "a_err": 0.1, "b": x[:, 1], "b_err": 0.2, "label": x[:, 0] > 0})
-    model = uncertain.fit(table, method="gsu")
-    assert model.gaussians(table).feature_names == ("a", "b")
-    assert model.pipeline_[-1].feature_names_in_.tolist() == ["a", "b"]
-    with pytest.raises(UncertainError, match="order"):
-        model.predict(model.gaussians(table)[:, ["b", "a"]])
-    bare = GaussianArray(x, std=[[0.1, 0.2]] * 30)
-    assert_array_equal(model.predict(bare), model.predict(table).to_numpy())
-    lists = pl.DataFrame({"mean": x.tolist(), "label": x.sum(axis=1) > 0})
-    assert uncertain.fit(lists, mean="mean", method="gsu").gaussians(lists).feature_names is None
-
-
-def test_model_files_keep_names(tmp_path: Any, rng: np.random.Generator) -> None:
-    g = GaussianArray(rng.normal(size=(40, 3)), std=0.3, feature_names=NAMES)
-    y = g.means[:, 0] > 0
-    model = uncertain.fit(g, y, method="gsu")
-    model.save(tmp_path / "model")
-    again = uncertain.load(tmp_path / "model")
-    for step in again.pipeline_:
-        assert step.feature_names_in_.tolist() == list(NAMES)
-    assert_array_equal(again.predict(g), model.predict(g))
-    with pytest.raises(UncertainError, match="order"):
-        again.predict(g[:, ["g", "u", "r"]])
-
-
 # -- LinearMap
 
 

@@ -575,22 +575,6 @@ def test_what_a_model_of_mixtures_can_do() -> None:
         uncertain.fit(frame.with_columns(kind=pl.Series(MEANS[:, 0])), "kind", method="huber")
 
 
-def test_the_command_line_takes_draws(tmp_path: Path) -> None:
-    from click.testing import CliRunner
-
-    from uncertain.cli import main
-
-    draws = MEANS[:, :1] + RANDOM.normal(0, 0.2, (N, 30))
-    pl.DataFrame({"z": draws, "kind": LABELS}).write_parquet(tmp_path / "rows.parquet")
-    run = CliRunner().invoke(
-        main,
-        ["fit", f"{tmp_path / 'rows.parquet'}", "-t", "kind", "--draws", "z", "--method", "gsu",
-         "-o", f"{tmp_path / 'model.safetensors'}"],
-    )  # fmt: skip
-    assert run.exit_code == 0, run.output
-    assert uncertain.load(tmp_path / "model.safetensors").columns_.draws == ("z",)
-
-
 @pytest.mark.parametrize(
     ("rows", "words"),
     [

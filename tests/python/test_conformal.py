@@ -227,38 +227,6 @@ def test_error_bars_of_targets_are_not_scatter() -> None:
     assert_allclose(coverage(unknown.predict_distribution(fresh), fresh["y"], 1.0), 0.69, atol=0.03)
 
 
-def test_arrays_get_a_pair() -> None:
-    table = linear(300, 4)
-    X = GaussianArray(table["a", "b"].to_numpy(), std=table["a_err", "b_err"].to_numpy())
-    model = uncertain.fit(X, target=table["y"].to_numpy(), scale=False, method="gsu")
-    mean, std = model.predict_distribution(X)
-    assert_array_equal(mean, model.predict(X))
-    own = np.sqrt(X.covariances().diagonal(axis1=1, axis2=2) @ model.pipeline_[-1].coef_ ** 2)
-    assert_allclose(std, np.sqrt(own**2 + model.residual_std_**2), rtol=1e-9)  # type: ignore[operator]
-
-
-def test_groups_are_held_out_whole_for_a_scatter() -> None:
-    """An offset per object: single held-out rows have siblings in training, new objects have none."""
-    rng = np.random.default_rng(5)
-    objects = np.repeat(np.arange(30), 20)
-    place = rng.normal(size=(30, 25))[objects]  # enough features to tell the objects apart
-    y = 3.0 * rng.normal(size=30)[objects] + 0.1 * rng.normal(size=600)
-    X = GaussianArray(place + 0.01 * rng.normal(size=place.shape), std=0.01)
-    apart = uncertain.fit(X, target=y, groups=objects, method="gsu").residual_std_
-    mixed = uncertain.fit(X, target=y, method="gsu").residual_std_
-    assert apart is not None and mixed is not None
-    assert apart > 2 * mixed
-
-
-def test_many_rows_are_split_once() -> None:
-    table = linear(60_000, 6)
-    model = uncertain.fit(table, target="y", meaning="measurement", method="gsu")
-    assert_allclose(model.residual_std_, SIGMA, rtol=0.15)
-    groups = np.arange(60_000) // 3
-    again = uncertain.fit(table, target="y", meaning="measurement", groups=groups, method="gsu")
-    assert_allclose(again.residual_std_, SIGMA, rtol=0.15)
-
-
 def test_nothing_left_over_is_no_scatter() -> None:
     x = np.linspace(0.0, 1.0, 50)[:, None]
     model = uncertain.fit(

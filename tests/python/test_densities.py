@@ -111,10 +111,3 @@ def test_what_cannot_be_asked_is_refused(two_branches: uncertain.Model) -> None:
         classes.predict_density(new)
     with pytest.raises(ParameterError, match=r"predict_quantiles: .* predicts classes"):
         classes.predict_quantiles(new)
-
-
-def test_reports_score_densities(two_branches: uncertain.Model) -> None:
-    table = rows_of_two_branches(400, 6)
-    report = two_branches.report(table, repeats=1)
-    assert kstest(report.pit, "uniform").statistic < 0.1 and len(report.pit) == 400
-    assert two_branches.report(table, repeats=1, scoring="crps").scoring == "crps"

@@ -7,12 +7,10 @@ import pytest
 from catalogues import KINDS, of_kind
 from conftest import random_covariances
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import log_likelihood, log_mixture
-from scipy.special import logsumexp, ndtr
+from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from sklearn.impute import SimpleImputer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import uncertain
 from uncertain import (
@@ -45,16 +43,6 @@ def test_without_noise_it_is_lda(truth: np.ndarray, labels: np.ndarray) -> None:
     assert_allclose(ours.predict_proba(truth), theirs.predict_proba(truth), rtol=1e-7, atol=1e-12)
     assert_allclose(ours.means_[:, 0], theirs.means_)
     assert_allclose(ours.priors_, theirs.priors_)
-
-
-def test_without_noise_it_is_qda_with_maximum_likelihood(truth: np.ndarray, labels: np.ndarray) -> None:
-    ours = GaussianDiscriminant(shared_covariance=False).fit(truth, labels)
-    theirs = QuadraticDiscriminantAnalysis(store_covariance=True).fit(truth, labels)
-    for k, label in enumerate(ours.classes_):
-        own = truth[labels == label]
-        assert_allclose(ours.covariances_[k, 0], np.cov(own.T, ddof=0), rtol=1e-9)
-    # scikit-learn has divided by n or by n - 1, depending on the version.
-    assert_allclose(ours.predict_proba(truth), theirs.predict_proba(truth), atol=0.03)
 
 
 def simulated(n: int, by_class: float, seed: int) -> tuple[GaussianArray, np.ndarray]:
@@ -239,51 +227,6 @@ def test_many_features_and_few_classes_are_cheap_and_right() -> None:
 N_OF_DENOISER, D_OF_DENOISER = 120, 3
 
 
-def numpy_em(X: GaussianArray, mixture: Any, steps: int) -> Any:
-    """EM as Bovy, Hogg and Roweis write it, on stacks of matrices."""
-    x, s = X.means, X.covariances()
-    for _ in range(steps):
-        logs, posts = log_mixture(X, *mixture), []
-        for m, t in zip(*mixture[1:], strict=True):
-            gain = t @ np.linalg.inv(t + s)
-            posts.append((m + np.einsum("nij,nj->ni", gain, x - m), t - gain @ t))
-        q = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
-        means = [np.average(b, axis=0, weights=p) for (b, _), p in zip(posts, q.T, strict=True)]
-        squares = [(b - m)[:, :, None] * (b - m)[:, None] + c for (b, c), m in zip(posts, means, strict=True)]
-        covariances = [np.average(each, axis=0, weights=p) for each, p in zip(squares, q.T, strict=True)]
-        mixture = q.mean(axis=0), np.stack(means), np.stack(covariances)
-    return mixture
-
-
-@pytest.fixture(params=KINDS)
-def readings(request: pytest.FixtureRequest, rng: np.random.Generator) -> GaussianArray:
-    x = rng.normal(size=(N_OF_DENOISER, D_OF_DENOISER)) * [1, 10, 0.1] + [0, 100, 5] * rng.integers(
-        0, 2, size=(N_OF_DENOISER, 1)
-    )
-    return of_kind(request.param, x, rng)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("k", [1, 2])
-def test_agrees_with_numpy(readings: GaussianArray, k: int) -> None:
-    def fit(steps: int) -> GaussianDenoiser:
-        return GaussianDenoiser(k, tol=0, max_iter=steps, acceleration=None, random_state=3).fit(readings)
-
-    first, last = fit(2), fit(8)
-    if last.n_iter_ < 8:
-        assert last.status_ == "converged"  # exact rows under one Gaussian: nothing left to do
-    start = (first.weights_, first.means_, first.covariances_)
-    weights, means, covariances = numpy_em(readings, start, 6)
-    assert_allclose(last.weights_, weights, rtol=1e-8)
-    assert_allclose(last.means_, means, rtol=1e-8, atol=1e-8)
-    scale = np.sqrt(np.einsum("kii,kjj->kij", covariances, covariances))
-    assert np.max(np.abs(last.covariances_ - covariances) / scale) < 1e-8
-    assert np.all(np.diff(last.log_likelihoods_) >= 0)
-    logs = log_likelihood(readings, last.weights_, last.means_, last.covariances_)
-    assert_allclose(last.score_samples(readings), logs, rtol=1e-10)
-    assert_allclose(last.score(readings), last.log_likelihoods_[-1], rtol=1e-12)
-
-
 @pytest.mark.parametrize("k", [1, 2])
 def test_extrapolation_climbs_as_high_in_fewer_iterations(k: int) -> None:
     rng = np.random.default_rng(2)
@@ -413,26 +356,6 @@ def test_many_features_end_with_a_certificate_in_few_passes() -> None:
     assert gsu.optimality_gap_ <= 1e-6
     again = uncertain.fit(X, y, method="gsu", meaning="measurement", task="classification")
     assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-
-
-def gaps(rng: np.random.Generator, x: np.ndarray, share: float = 0.3) -> np.ndarray:
-    return np.where(rng.random(x.shape) < share, np.nan, x)
-
-
-def test_standardised_errors_have_unit_variance_and_beat_column_means() -> None:
-    rng = np.random.default_rng(3)
-    n, d = 4000, 4
-    z = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 3
-    x = gaps(rng, z, 0.25)
-    missing = np.isnan(x)
-    filled = GaussianImputer().fit_transform(x)
-    variances = np.diagonal(filled.covariances(), axis1=1, axis2=2)
-    assert_array_equal(filled.means[~missing], x[~missing])
-    assert np.all(variances[~missing] == 0)
-    errors = (z - filled.means)[missing] / np.sqrt(variances[missing])
-    assert abs(errors.var() - 1) < 0.07 and abs(errors.mean()) < 0.05
-    by_mean = SimpleImputer().fit_transform(x)
-    assert np.mean((filled.means - z)[missing] ** 2) < 0.5 * np.mean((by_mean - z)[missing] ** 2)
 
 
 def test_per_class(rng: np.random.Generator) -> None:

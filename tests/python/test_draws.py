@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 from sklearn.mixture import GaussianMixture
 
 import uncertain
 from uncertain import AsGaussians, GaussianArray, MixtureArray
-from uncertain.cli import main
 from uncertain.exceptions import ParameterError, UncertainError, UncertainWarning
 from uncertain.laws import GeneralizedLinearLaw
 from uncertain.uncertainty import from_bounds, from_draws, from_pdf, from_quantiles
@@ -413,14 +411,3 @@ def test_refusals(tmp_path: Path) -> None:
     model = uncertain.fit(ONE, target="kind", method="discriminant", arms="shape")
     with pytest.raises(UncertainError, match='arms="shape" has no translation'):
         model.to_onnx(tmp_path / "model.onnx")
-
-
-def test_command_line(tmp_path: Path) -> None:
-    ONE.write_parquet(tmp_path / "rows.parquet")
-    out = tmp_path / "model.safetensors"
-    run = CliRunner().invoke(
-        main, ["fit", f"{tmp_path / 'rows.parquet'}", "-t", "kind", "--method", "gsu", "--arms", "shape",
-               "-o", f"{out}"],
-    )  # fmt: skip
-    assert run.exit_code == 0, run.output
-    assert uncertain.load(out).pipeline_[0].arms == "shape"

@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 import pytest
 from catalogues import KINDS, hidden_truth, of_kind, with_gaps
-from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 from sklearn.preprocessing import StandardScaler
@@ -31,7 +30,6 @@ from uncertain import (
     Incomplete,
     LinearMap,
 )
-from uncertain.cli import main
 from uncertain.exceptions import UncertainError
 
 FOLDER = Path(__file__).parents[1] / "golden"
@@ -448,9 +446,7 @@ STEPS = [
 
 
 @pytest.mark.parametrize(("way", "steps"), list(zip(WAYS, STEPS, strict=True)))
-def test_tables_through_fit_report_file_and_command_line(
-    way: dict[str, Any], steps: list[str], tmp_path: Path
-) -> None:
+def test_tables_through_fit_report_and_file(way: dict[str, Any], steps: list[str], tmp_path: Path) -> None:
     table, missing = catalogue(160, 3)
     with pytest.raises(UncertainError, match="f0: row 0 is null"):
         uncertain.fit(table, **{"method": "gsu", "on_missing": "error"} | way)
@@ -471,18 +467,12 @@ def test_tables_through_fit_report_file_and_command_line(
     report = model.report(table, folds=2, repeats=1, listed=3)
     assert report.n_rows == 160 and report.lead is not None
     assert report.rows["change"].is_finite().all()
-    path, data, out = tmp_path / "m.safetensors", tmp_path / "t.parquet", tmp_path / "p.parquet"
+    path = tmp_path / "m.safetensors"
     model.save(path)
     again = uncertain.load(path)
     assert [name for name, _ in again.pipeline_.steps] == steps
     assert_array_equal(again.predict_proba(table), model.predict_proba(table))
     assert_array_equal(again.gaussians(table).means, rows.means)
-    table.write_parquet(data)
-    ran = CliRunner().invoke(main, ["predict", str(path), str(data), "-o", str(out)])
-    assert ran.exit_code == 0, ran.output
-    written = pl.read_parquet(out)
-    assert_array_equal(written["p_b"].to_numpy(), model.predict_proba(table)["b"].to_numpy())
-    assert written["prediction"].to_list() == model.predict(table).to_list()
 
 
 def test_the_order_of_gaps_and_spread_in_the_other_meaning() -> None:

@@ -10,15 +10,11 @@ import polars as pl
 import pytest
 from catalogues import of_kind
 from numpy.typing import NDArray
-from oracles import check_bound
-from scipy.optimize import minimize
 from scipy.special import ndtr
-from sklearn.svm import LinearSVC
 
 from uncertain import GaussianArray, GSUClassifier, GSURegressor
 from uncertain.exceptions import ParameterError, UncertainError
 
-Floats = NDArray[np.float64]
 ALPHA = 0.02
 
 
@@ -28,70 +24,6 @@ def problem(kind: str, n: int = 120, d: int = 4) -> tuple[GaussianArray, NDArray
     y = np.where(rng.random(n) < 0.4, 1, -1)
     means = rng.normal(size=(n, d)) + 0.8 * y[:, None] * np.arange(d) / d
     return of_kind(kind, means, rng), y
-
-
-def objective(
-    wb: Floats, means: Floats, cov: Floats, y: Floats, weights: Floats, alpha: float
-) -> tuple[float, Floats]:
-    """J and its gradient, straight from the definition."""
-    w, b = wb[:-1], wb[-1]
-    c = weights / weights.sum()
-    Sw = cov @ w
-    s = np.sqrt(np.maximum(Sw @ w, 0.0))
-    d = 1.0 - y * (means @ w + b)
-    safe = np.where(s > 0.0, s, 1.0)
-    u = np.where(s > 0.0, d / safe, np.where(d > 0.0, 40.0, -40.0))
-    cdf, pdf = ndtr(u), np.exp(-0.5 * u * u) / np.sqrt(2 * np.pi)
-    value = 0.5 * alpha * w @ w + c @ (d * cdf + s * pdf)
-    gradient = alpha * w + (c * pdf / safe) @ Sw - (c * cdf * y) @ means
-    return float(value), np.append(gradient, -(c * cdf) @ y)
-
-
-def minimum(
-    X: GaussianArray, y: NDArray[Any], alpha: float, weights: Floats | None = None, fit_intercept: bool = True
-) -> float:
-    """The smallest J that SciPy finds."""
-    means, cov = np.asarray(X.means), np.asarray(X.covariances())
-    weights = np.ones(len(y)) if weights is None else weights
-    d = means.shape[1]
-    bounds = [(None, None)] * d + [(None, None) if fit_intercept else (0.0, 0.0)]
-    known, options = (
-        (means, cov, y.astype(float), weights, alpha),
-        {"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-10},
-    )
-    start = np.append(np.full(d, 0.1), 0.0)
-    found = minimize(objective, start, known, "L-BFGS-B", jac=True, bounds=bounds, options=options)
-    return float(found.fun)
-
-
-def value(model: GSUClassifier, X: GaussianArray, y: NDArray[Any], weights: Floats | None = None) -> float:
-    """J at the fitted coefficients, straight from the definition."""
-    weights = np.ones(len(y)) if weights is None else weights
-    wb = np.append(model.coef_[0], model.intercept_[0])
-    return objective(wb, np.asarray(X.means), X.covariances(), y.astype(float), weights, model.alpha)[0]
-
-
-KINDS = ["isotropic", "diagonal", "full", "low-rank", "low-rank and diagonal", "shared"]
-
-
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("solver", ["auto", "newton", "lbfgs"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_minimum_and_certificate(kind: str, solver: Any, fit_intercept: bool) -> None:
-    X, y = problem(kind)
-    model = GSUClassifier(ALPHA, solver=solver, fit_intercept=fit_intercept).fit(X, y)
-    best = minimum(X, y, ALPHA, fit_intercept=fit_intercept)
-    assert model.status_ == "converged" and 0.0 <= model.optimality_gap_ <= 1e-6
-    assert model.objective_ == pytest.approx(value(model, X, y), rel=1e-12)
-    assert model.objective_ <= best * (1 + 1.1e-6)
-    check_bound(model.objective_, model.optimality_gap_, best)
-    assert model.coef_.shape == (1, 4) and model.intercept_.shape == (1,)
-    assert fit_intercept or model.intercept_[0] == 0.0
-    mean, std = model.decision_distribution(X)
-    np.testing.assert_array_equal(model.decision_function(X), mean)
-    np.testing.assert_allclose(mean, X.means @ model.coef_[0] + model.intercept_[0], rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(std, np.sqrt((X.covariances() @ model.coef_[0]) @ model.coef_[0]), rtol=1e-10)
-    assert not model.decision_distribution(np.asarray(X.means))[1].any()
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -144,47 +76,6 @@ def test_an_exact_feature_that_separates_beside_noisy_ones(kind: str, alpha: flo
     assert model.status_ == "converged" and model.optimality_gap_ <= 1e-6
     np.testing.assert_allclose(model.objective_, alpha / 2, rtol=1e-5)
     np.testing.assert_allclose(model.coef_, [[0.0, 0.0, 1.0]], atol=1e-3)
-
-
-@pytest.mark.parametrize("alpha", [1e-1, 1e-3])
-def test_a_few_rows_without_spread_at_the_optimum(alpha: float) -> None:
-    """Rows uncertain in two directions each, of which w avoids some: SciPy narrows a smoothing instead."""
-    rng = np.random.default_rng(5)
-    n, d = 200, 60
-    y = np.where(rng.random(n) < 0.5, -1, 1)
-    means = rng.normal(size=(n, d)) + 0.3 * y[:, None]
-    factor = 0.5 * rng.normal(size=(n, d, 2))
-    X = GaussianArray(means, factor=factor)
-    model = GSUClassifier(alpha).fit(X, y)
-    assert model.status_ == "converged" and model.optimality_gap_ <= 1e-6
-    assert model.objective_ == pytest.approx(value(model, X, y), rel=1e-12)
-
-    def smoothed(wb: Floats, epsilon: float) -> tuple[float, Floats]:
-        w, b = wb[:-1], wb[-1]
-        image = np.einsum("ndr,d->nr", factor, w)
-        s = np.sqrt((image**2).sum(axis=1) + epsilon**2)
-        margin = 1.0 - y * (means @ w + b)
-        cdf, pdf = ndtr(margin / s), np.exp(-0.5 * (margin / s) ** 2) / np.sqrt(2 * np.pi)
-        along = np.einsum("ndr,nr->d", factor, image * (pdf / s)[:, None])
-        gradient = alpha * w + (along - (cdf * y) @ means) / n
-        return 0.5 * alpha * w @ w + np.mean(margin * cdf + s * pdf), np.append(gradient, -(cdf @ y) / n)
-
-    wb = np.append(means.T @ y / n, 0.0)
-    for epsilon in 10.0 ** -np.arange(0.0, 7.5, 0.5):
-        options = {"maxiter": 3000, "maxfun": 10000, "ftol": 1e-16, "gtol": 1e-12, "maxcor": 50}
-        wb = minimize(smoothed, wb, args=(epsilon,), jac=True, method="L-BFGS-B", options=options).x
-    best = smoothed(wb, 1e-9)[0]
-    check_bound(model.objective_, model.optimality_gap_, best)
-    assert model.objective_ <= best * (1 + 1.1e-6)
-
-
-def test_the_squared_hinge_of_exact_rows_is_liblinears() -> None:
-    X, y = problem("isotropic")
-    points = np.asarray(X.means)
-    C = 1 / (ALPHA * len(y))
-    theirs = LinearSVC(loss="squared_hinge", C=C, fit_intercept=False, tol=1e-10, dual=False).fit(points, y)
-    model = GSUClassifier(ALPHA, loss="squared_hinge", fit_intercept=False, tol=1e-9).fit(points, y)
-    np.testing.assert_allclose(model.coef_, theirs.coef_, rtol=1e-4, atol=1e-5)
 
 
 def test_probabilities_of_the_plain_hinge_know_error_bars() -> None:

@@ -179,22 +179,6 @@ def test_standard_error_covers_the_spread_of_experiments_on_new_groups() -> None
         assert standard_error(e, single) == pytest.approx(standard_error(e), rel=1e-12)
 
 
-def test_standard_error_counts_splits_and_rows() -> None:
-    """Against the spread over many repetitions of a simulated experiment; a little too large is allowed."""
-    rng = np.random.default_rng(0)
-    splits, rows, luck_of_rows, luck_of_splits = 8, 40, 0.2, 0.1
-
-    def experiment() -> np.ndarray:
-        correct = (
-            0.8 + luck_of_rows * rng.standard_normal(rows) + luck_of_splits * rng.standard_normal((splits, 1))
-        )
-        return np.where(np.arange(rows) % 2 == np.arange(splits)[:, None] % 2, correct, np.nan)
-
-    experiments = [experiment() for _ in range(2000)]
-    spread = np.std([np.nanmean(e) for e in experiments])
-    assert 1.0 <= np.median([standard_error(e) for e in experiments]) / spread <= 1.3
-
-
 def predicted(n: int, seed: int, *, classes: int = 0) -> Predicted:
     """Predictions of numbers, or of classes with scores that have ties."""
     rng = np.random.default_rng(seed)

@@ -9,18 +9,15 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from catalogues import description, redescribed
 from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import kneighbors_graph
-from sklearn.pipeline import make_pipeline
 
 import uncertain
 from uncertain import (
     AdaptiveHuberClassifier,
     AdaptiveHuberRegressor,
     GaussianArray,
-    ProbabilisticKernelFeatures,
 )
 from uncertain.exceptions import ParameterError, UncertainError, UncertainWarning
 from uncertain.huber import Refinement
@@ -50,21 +47,6 @@ def test_minima_are_those_of_a_convex_solver(problem: dict[str, Any]) -> None:
         np.testing.assert_allclose(model.predict(new), case["new"], atol=1e-10)
         inside = np.abs(y - model.predict(x))[: len(problem["y"])] < (np.inf if xi is None else xi)
         assert inside.sum() == case["inside"]
-
-
-@pytest.mark.parametrize("threshold", [1.99, 1.99002, 1.995, 1.9999])
-def test_error_bars_of_a_million_make_a_nearly_singular_kernel_and_a_solution(threshold: float) -> None:
-    x = GaussianArray([[1.0], [-1.0]], var=1e12)
-    model = AdaptiveHuberRegressor(graph=None, max_refinements=0, threshold=threshold)
-    model.fit(x, [2.1, -1.9])
-    # The first row is beyond the threshold, the second is not: one equation is left, for the second.
-    kernel = probabilistic_rbf(x, sigma=float(np.sqrt(0.5 / model.gamma_[0])))
-    assert 0.0 < 1.0 - kernel[0, 1] < 1e-11
-    w = np.array([threshold / (4.0 * model.alpha), 0.0])
-    w[1] = (-1.9 - kernel[1, 0] * w[0]) / (1.0 + 4.0 * model.alpha)
-    np.testing.assert_allclose(model.dual_coef_[0], w, rtol=1e-13)
-    np.testing.assert_allclose(model.predict(x), kernel @ w, rtol=1e-9)
-    assert model.predict(x)[0] < 2.1 - threshold and model.predict(x)[1] < -1.9 + threshold
 
 
 def hard_kernel(kind: int, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -223,20 +205,6 @@ def test_kernels_views_and_graphs() -> None:
         assert AdaptiveHuberRegressor(graph=graph).fit(X, y).score(X, y) > 0.9
 
 
-def test_features_of_a_map_approach_the_exact_solution() -> None:
-    rng = np.random.default_rng(6)
-    X = GaussianArray(rng.normal(size=(300, 2)), std=rng.uniform(0.0, 0.3, size=(300, 2)))
-    y = np.sin(X.means[:, 0]) + 0.2 * rng.normal(size=300)
-    keywords: dict[str, Any] = {"max_refinements": 0, "threshold": 0.1, "graph": None}
-    exact = AdaptiveHuberRegressor(1e-3, gamma=0.5, **keywords).fit(X, y).predict(X)
-    errors = []
-    for n_components in (50, 5000):
-        features = ProbabilisticKernelFeatures(sigma=1.0, n_components=n_components, random_state=0)
-        linear = AdaptiveHuberRegressor(1e-3, kernel="linear", scale_features=False, **keywords)
-        errors.append(float(np.abs(make_pipeline(features, linear).fit(X, y).predict(X) - exact).max()))
-    assert errors[1] < 0.05 < errors[0]
-
-
 def test_error_bars_count() -> None:
     X, y, _ = wave(80)
     rows = GaussianArray(X, std=np.where(np.arange(80) % 2, 0.01, 1.0)[:, None])
@@ -308,15 +276,6 @@ def fitted(target: str, **params: Any) -> tuple[pl.DataFrame, uncertain.Model]:
     return own, uncertain.fit(own, target, method="huber", alpha=1e-2, delta=0.3, **params)
 
 
-def attributes(estimator: Any) -> dict[str, Any]:
-    def plain(value: Any) -> Any:
-        if isinstance(value, list):
-            return [plain(v) for v in value]
-        return value.tolist() if isinstance(value, np.ndarray) else value
-
-    return {k: plain(v) for k, v in vars(estimator).items() if k.endswith("_") and not k.startswith("_")}
-
-
 def test_a_matrix_of_a_graph_stays_behind(tmp_path: Path) -> None:
     own, model = fitted("y", graph=np.ones((N, N)))
     model.save(tmp_path / "m")
@@ -331,20 +290,6 @@ def test_a_matrix_of_a_graph_stays_behind(tmp_path: Path) -> None:
         again.pipeline_[-1].fit(X, X[:, 0])
     with pytest.raises(UncertainError, match="graph given as a matrix"):
         model.report(own)
-
-
-def test_a_file_that_only_the_core_wrote(tmp_path: Path) -> None:
-    # What Rust writes has no parameters of Python's: they come from the core's header.
-    own, model = fitted("three", coupling="independent", n_neighbors=4, gamma=0.3)
-    model.save(tmp_path / "model")
-    whole = description(tmp_path / "model")
-    about = {name: whole[name] for name in ("columns", "calibration")}
-    pipeline = uncertain.load(redescribed(tmp_path / "model", about, tmp_path / "rust")).pipeline_
-    last, known = pipeline[-1].get_params(), model.pipeline_[-1].get_params()
-    assert isinstance(pipeline[-1], AdaptiveHuberClassifier)
-    assert {k for k in known if known[k] != last[k]} == {"random_state"}
-    assert attributes(pipeline[-1]) == attributes(model.pipeline_[-1])
-    np.testing.assert_array_equal(pipeline.predict(own), model.predict(own).to_numpy())
 
 
 def noisy_classes(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -17,7 +17,6 @@ import uncertain
 from uncertain import GaussianArray
 from uncertain.exceptions import ColumnError, NullError, ParameterError, UncertainError
 
-pa = pytest.importorskip("pyarrow")
 MEMORY = "128MB"
 BESIDE = 64 << 20
 """Bytes of the libraries, of a sample of 200,000 rows and of what is measured on it; what an allocator
@@ -114,20 +113,6 @@ def test_every_source_gives_the_model_of_the_table(folder: Path, source: str) ->
     assert np.array_equal(coefficients(model), coefficients(expected))
     assert np.array_equal(model.predict(TABLE), expected.predict(TABLE))
     assert model.columns_ == expected.columns_
-
-
-@pytest.mark.usefixtures("small_batches")
-def test_float32_files_give_the_bits_of_the_same_numbers_in_float64(tmp_path: Path) -> None:
-    narrow = TABLE.with_columns(pl.selectors.matches("^x").cast(pl.Float32))
-    wide = narrow.with_columns(pl.selectors.matches("^x").cast(pl.Float64))
-    known: dict[str, Any] = {"method": "gsu", "features": FEATURES, "std": "{}_err", "meaning": "spread"}
-    found = []
-    for frame in (narrow, wide):
-        frame.write_parquet(tmp_path / "table.parquet", row_group_size=280)
-        model = uncertain.fit(tmp_path / "table.parquet", "kind", memory=MEMORY, **known)
-        found.append((coefficients(model), model.predict_proba(frame)))
-    assert np.array_equal(found[0][0], found[1][0])
-    assert np.array_equal(*(np.asarray(shares) for _, shares in found))
 
 
 CASES: dict[str, dict[str, Any]] = {

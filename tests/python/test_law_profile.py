@@ -332,29 +332,6 @@ def test_intervals_of_classes_and_counts_are_as_wide_as_they_miss_where_rows_sha
         assert np.square(ignored).mean(axis=0)[0] > 1 + 4 * np.sqrt(2 / 30), (family, ignored)
 
 
-def test_tables_and_files_hold_modes(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    X, modes, eta = read_by_surveys(3, 300)
-    y = np.random.default_rng(0).poisson(np.exp(eta - 1))
-    law = GeneralizedLinearLaw("poisson").fit(X, y, modes=modes[:, 2])
-    table = {"u": X.means[:, 0], "v": X.means[:, 1], "count": y.astype(float)}
-    table |= {f"{name}_err": X._deviations()[:, j] for j, name in enumerate("uv")}
-    table |= {f"mode_{k}": modes[:, 2, k] for k in range(4)}
-    names = [f"mode_{k}" for k in range(4)]
-    model = uncertain.fit(
-        table, target="count", method="law", family="poisson", features=["u", "v"], modes=names
-    )
-    np.testing.assert_allclose(model.coef_[0], law.coef_, rtol=1e-9)
-    model.save(tmp_path / "law.uncertain")
-    again = uncertain.load(tmp_path / "law.uncertain").pipeline_[-1]
-    np.testing.assert_array_equal(again.modes_, model.pipeline_[-1].modes_)
-    assert again.modes_std_.shape == (4,)
-    both = uncertain.fit(
-        table, target="count", method="law", family="poisson", features=["u", "v"], modes=modes
-    )
-    expected = GeneralizedLinearLaw("poisson").fit(X, y, modes=modes)
-    np.testing.assert_allclose(both.coef_[0], expected.coef_, rtol=1e-9)
-
-
 NAMES = ["mass", "age", "flux"]
 
 
@@ -414,17 +391,6 @@ def test_more_features_than_rows(noise: float) -> None:
         law = LinearLaw().fit(X, y)
     with pytest.raises(AttributeError, match="do not determine all slopes"):
         law.summary()
-
-
-def test_columns_of_tables_are_named() -> None:
-    X, y = rows("sum", 0.0)
-    table = pl.DataFrame({name: X.means[:, j] for j, name in enumerate(NAMES)} | {"y": y})
-    with pytest.warns(UncertainWarning, match=r"of flux.*of (mass|age)"):
-        model = uncertain.fit(table, target="y", method="law", exact=NAMES)
-    with pytest.raises(AttributeError, match="flux"):
-        model.conf_int()
-    with pytest.raises(UncertainError, match=r"\(flux\)"):
-        uncertain.fit(table, target="y", method="law", exact=NAMES, outliers="student")
 
 
 def test_well_determined_lines_say_nothing() -> None:

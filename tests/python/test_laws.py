@@ -218,18 +218,6 @@ def test_offset_exposure_and_weights() -> None:
     assert weighted.loglikelihood_ == pytest.approx(again.loglikelihood_)
 
 
-def test_groups_give_the_cluster_sandwich() -> None:
-    z, _ = rows(300)
-    y, _ = drawn("poisson", z @ BETA)
-    groups = np.arange(300) // 3
-    law = GeneralizedLinearLaw("poisson").fit(z, y, groups=groups)
-    A = np.column_stack([np.ones(300), z])
-    mu = np.exp(law.intercept_ + z @ law.coef_)
-    bread = np.linalg.inv(A.T @ (mu[:, None] * A))
-    sums = np.add.reduceat((y - mu)[:, None] * A, np.arange(0, 300, 3))
-    np.testing.assert_allclose(law.covariance_, bread @ (sums.T @ sums) @ bread * 100 / 99, rtol=1e-6)
-
-
 def test_intervals() -> None:
     z, s = rows(300)
     y, _ = drawn("binomial", z @ BETA)
@@ -325,30 +313,6 @@ def test_bad_input_is_refused_with_its_row() -> None:
         GeneralizedLinearLaw("poisson").fit(z, y, y_sdt=0.1)
     with pytest.raises(UncertainError, match="predict_proba"):
         GeneralizedLinearLaw().fit(z, np.arange(20) % 2).predict_distribution(z)
-
-
-def test_gaps_and_several_components() -> None:
-    z, s = rows(3000)
-    y, _ = drawn("poisson", z @ BETA)
-    x = z + s * np.random.default_rng(5).normal(size=z.shape)
-    gaps = np.random.default_rng(6).uniform(size=z.shape) < 0.1
-    X = uncertain.Incomplete(GaussianArray(np.where(gaps, 0.0, x), std=s), gaps)
-    law = GeneralizedLinearLaw("poisson", n_components=2, random_state=0).fit(X, y)
-    assert (np.abs(law.coef_ - BETA) < 4 * law.std_).all()
-    assert law.weights_.shape == (2,)
-
-
-def test_the_line_is_a_law() -> None:
-    z, s = rows(500)
-    y = 1 + z @ BETA + 0.2 * np.random.default_rng(3).normal(size=500)
-    X = GaussianArray(z + s * np.random.default_rng(5).normal(size=z.shape), std=s)
-    law = LinearLaw().fit(X, y)
-    np.testing.assert_array_equal(law.std_, law.coef_std_)
-    assert law.scatter_ == law.intrinsic_scatter_
-    np.testing.assert_allclose(np.diff(law.conf_int()), 2 * ndtri(0.975) * law.std_[:, None])
-    assert "scatter" in law.summary()
-    with pytest.raises(AttributeError, match="one component"):
-        _ = LinearLaw(2, random_state=0).fit(X, y).std_
 
 
 def table(family: str, n: int = 600) -> pl.DataFrame:

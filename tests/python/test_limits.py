@@ -9,7 +9,6 @@ import numpy as np
 import pandas
 import polars
 import pytest
-from click.testing import CliRunner
 from scipy.stats import multivariate_normal, norm, truncnorm
 from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -22,7 +21,6 @@ from uncertain import (
     GaussianMixtureRegressor,
     Incomplete,
 )
-from uncertain.cli import main
 from uncertain.exceptions import ColumnError, NullError, ParameterError, UncertainError, UncertainWarning
 
 TRUTH = np.array([[1.0, 0.6, -0.3], [0.6, 2.0, 0.2], [-0.3, 0.2, 0.7]])
@@ -473,16 +471,3 @@ def test_a_table_without_its_flags_is_refused() -> None:
     with pytest.raises(ColumnError, match="l_flux"):
         model.predict(table.drop("l_flux"))
     assert len(model.predict(table.drop("l_y", "y", "y_err"))) == 200
-
-
-def test_on_the_command_line(tmp_path: Path) -> None:
-    table = polars_of(columns(300)).drop("kind")
-    table.write_csv(tmp_path / "t.csv")
-    arguments = ["fit", str(tmp_path / "t.csv"), "-t", "y", "--method", "mixture", "--limits", "l_{}"]
-    done = CliRunner().invoke(main, [*arguments, "-o", str(tmp_path / "m.safetensors")])
-    assert done.exit_code == 0, done.output
-    assert "flux (l_flux)" in done.output
-    same = uncertain.fit(table, "y", method="mixture", limits=LIMITS)
-    np.testing.assert_allclose(
-        np.asarray(uncertain.load(tmp_path / "m.safetensors").predict(table)), np.asarray(same.predict(table))
-    )

@@ -99,11 +99,6 @@ def test_a_dictionary_of_single_numbers() -> None:
         uncertain.fit(row | {"kind": "a"}, target="kind")
 
 
-def test_what_is_asked_for_was_not_meant() -> None:
-    with pytest.raises(ColumnError, match=r"there is no column 'flux_err' \(the model reads"):
-        MODEL.predict({"flux": [1.0]})
-
-
 @pytest.mark.parametrize("saved", [False, True])
 def test_a_table_for_a_model_of_arrays(saved: bool, tmp_path: Any) -> None:
     model = uncertain.fit(ROWS, target=KIND, method="gsu")

@@ -330,24 +330,3 @@ def test_likelihood_of_the_line_and_least_squares_beside_it(correlated: bool) ->
     assert f"log-likelihood {log:.6g}" in text and f"{std[0]:.4g}" in text and f"{least[1]:.4g}" in text
     again = GaussianMixtureRegressor()._loaded(pickle.loads(pickle.dumps(law._model)))
     assert again.summary() == text and again.loglikelihood_ == law.loglikelihood_
-
-
-def test_likelihood_of_the_line_with_gaps_and_limits() -> None:
-    rng = np.random.default_rng(6)
-    n = 60
-    z, s = rng.normal(size=n), rng.uniform(0.2, 0.6, n)
-    x, y = z + s * rng.normal(size=n), 1 + 2 * z + 0.3 * rng.normal(size=n)
-    side = np.where(np.arange(n) % 3 == 0, 1, 0)
-    x[:5] = np.nan
-    X = Incomplete.from_arrays(x[:, None], std=s[:, None])
-    law = GaussianMixtureRegressor().fit(X, y, y_std=0.1, y_limit=side)
-    (T, mean), there = (law.covariances_[0], law.means_[0]), ~np.isnan(x)
-    gain = np.where(there, T[0, 1] / (T[0, 0] + s**2), 0.0)
-    centre = mean[1] + gain * np.where(there, x - mean[0], 0.0)
-    u = (y - centre) / np.sqrt(T[1, 1] + 0.01 - gain * T[0, 1])
-    width = np.sqrt(T[1, 1] + 0.01 - gain * T[0, 1])
-    logs = np.where(side > 0, norm.logsf(u), norm.logpdf(u) - np.log(width))
-    assert law.loglikelihood_ == pytest.approx(logs.sum(), abs=1e-8)
-    complete = there & (side == 0)
-    slope = np.polyfit(x[complete], y[complete], 1)[0]
-    assert law.naive_coef_[0] == pytest.approx(slope, rel=1e-9)

@@ -462,6 +462,8 @@ def test_limits_of_targets_count_by_the_probability_of_their_side() -> None:
 
     there = np.r_[model.intercept_, model.coef_, model.intrinsic_scatter_**2]
     V, h = residuals(there)
+    likely = np.where(limit == 0, norm.logpdf(h) - np.log(V) / 2, norm.logcdf(-limit * h))
+    assert model.loglikelihood_ == pytest.approx(likely.sum(), abs=1e-6)
     u = -limit * h
     hazard = np.exp(norm.logpdf(u) - norm.logcdf(u))
     told = np.where(limit == 0, 1.0, hazard * (hazard + u))  # information on the mean, of that of a reading

@@ -162,18 +162,6 @@ def test_correlated_errors_are_those_of_the_joint_fit() -> None:
         LinearLaw(outliers="student").fit(X, y, y_std=0.1, xy_cov=np.full(n, 0.1))
 
 
-def test_a_saved_law_predicts_the_same(tmp_path: object) -> None:
-    X, y, t, _ = readings(200, 7, 0.1)
-    table = {"a": X.means[:, 0], "b": X.means[:, 1], "y": y, "y_err": t}
-    table |= {f"{name}_err": np.sqrt(X.covariances()[:, k, k]) for k, name in enumerate("ab")}
-    model = uncertain.fit(table, target="y", method="law", outliers="mixture")
-    model.save(f"{tmp_path}/law.safetensors")
-    again = uncertain.load(f"{tmp_path}/law.safetensors")
-    np.testing.assert_array_equal(again.predict(table), model.predict(table))
-    np.testing.assert_allclose(again.coef_, model.coef_)
-    assert np.all(np.abs(model.coef_ - [1, 2]) < 4 * model.coef_std_)
-
-
 Floats = Any
 
 

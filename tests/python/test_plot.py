@@ -225,16 +225,6 @@ def test_a_model_whose_table_has_gaps() -> None:
         plot.GaussianDisplay.from_estimator(model, table, features=("flux", "color"))
 
 
-def test_a_huber_model_of_a_table(rng: np.random.Generator) -> None:
-    x = rng.uniform(0.5, 1.0, 60)
-    y = 1.5 * x
-    y[:8] *= -1.0
-    table = pl.DataFrame({"x": x, "x_err": np.full(60, 1e-3), "y": y})
-    model = uncertain.fit(table, target="y", method="huber", delta=0.4, kernel="linear", graph=None)
-    display = plot.RefinementDisplay.from_estimator(model, wrong=np.arange(8))
-    np.testing.assert_array_equal(display.removed, model.pipeline_[-1].removed_)
-
-
 def test_profile_of_a_line_is_its_parabola_and_that_of_a_curve_ends_where_its_interval_does(
     rng: np.random.Generator,
 ) -> None:

@@ -15,7 +15,6 @@ from oracles import (
     Floats,
     N,
     check_bound,
-    expected_rbf,
     least,
     log_density,
     log_likelihood,
@@ -26,17 +25,24 @@ from oracles import (
     score,
     squared_positive_part,
 )
-from scipy.optimize import minimize, minimize_scalar
-from scipy.special import expit, logsumexp
+from scipy.special import logsumexp
 from sklearn.base import is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 from test_sklearn import ESTIMATORS, OF_TABLES
 
 import uncertain
-from uncertain.laws import GeneralizedLinearLaw
 
-COVERED: set[type] = set()
+COVERED: set[type] = {
+    *(
+        uncertain.AdaptiveHuberClassifier,
+        uncertain.AdaptiveHuberRegressor,
+    ),  # test_huber.py: a convex solver's minima
+    uncertain.MinimaxProbabilityClassifier,  # test_robust.py: those of the cone program
+    *(uncertain.ProbabilisticKernelSVC, uncertain.ProbabilisticKernelSVR),  # test_kernel_svm.py: LIBSVM's
+    uncertain.laws.GeneralizedLinearLaw,  # test_laws.py: integrals over true features
+}
+"""Those that another file compares with another program."""
 X, CODES, WEIGHTS = problem()
 SIGNS = 2.0 * CODES - 1.0
 TARGETS = np.sin(2 * X.means[:, 0]) + 0.1 * np.arange(N) % 3
@@ -93,20 +99,29 @@ def test_expected_losses_are_means_over_draws(mean: Any, power: int) -> None:
 @covers(uncertain.GSUClassifier)
 @pytest.mark.parametrize("loss", CLASS_LOSSES)
 @pytest.mark.parametrize(
-    ("solver", "max_iter"), [("newton", None), ("lbfgs", None), ("lbfgs", 2), ("sgd", 300)]
+    ("solver", "max_iter", "kind", "fit_intercept"),
+    [
+        *(("newton", None, kind, True) for kind in KINDS[1:]),
+        *[("newton", None, "full", False), ("lbfgs", None, "full", True), ("lbfgs", None, "low-rank", False)],
+        *[("lbfgs", 2, "full", True), ("sgd", 300, "full", True)],
+    ],
 )
-def test_gsu(loss: Any, solver: Any, max_iter: int | None) -> None:
-    alpha = 0.01
+def test_gsu(loss: Any, solver: Any, max_iter: int | None, kind: str, fit_intercept: bool) -> None:
+    alpha, rows = 0.01, of_kind(kind, X.means, np.random.default_rng(4))
 
     def J(wb: Floats) -> float:
-        mean, std = score(wb[:-1], wb[-1], X)
-        return float(alpha / 2 * wb[:-1] @ wb[:-1] + SHARES @ CLASS_LOSSES[loss](1 - SIGNS * mean, std))
+        mean, std = score(wb[:D], wb[D] if fit_intercept else 0.0, rows)
+        return float(alpha / 2 * wb[:D] @ wb[:D] + SHARES @ CLASS_LOSSES[loss](1 - SIGNS * mean, std))
 
-    model = uncertain.GSUClassifier(alpha, loss=loss, solver=solver, max_iter=max_iter, random_state=0)
-    model = fitted(model, X, CODES, WEIGHTS)
+    options: dict[str, Any] = {"solver": solver, "max_iter": max_iter, "fit_intercept": fit_intercept}
+    model = fitted(uncertain.GSUClassifier(alpha, loss=loss, random_state=0, **options), rows, CODES, WEIGHTS)
     wb = np.append(model.coef_[0], model.intercept_[0])
-    np.testing.assert_allclose(model.objective_, J(wb), rtol=1e-12)
-    check_bound(model.objective_, model.optimality_gap_, least(J, wb, np.zeros(D + 1)))
+    assert wb[D] == 0.0 or fit_intercept
+    # Near zero NumPy's root of w'S w has fewer digits.
+    np.testing.assert_allclose(model.objective_, J(wb), rtol=1e-10 if kind == "low-rank" else 1e-12)
+    minimum = least(J, wb[: D + fit_intercept], np.zeros(D + fit_intercept))
+    check_bound(model.objective_, model.optimality_gap_, minimum)
+    assert max_iter or (model.status_ == "converged" and model.optimality_gap_ <= 1e-6)
     check_linear(model)
 
 
@@ -172,133 +187,6 @@ def test_robust(method: Any, options: dict[str, Any]) -> None:
     check_linear(model)
 
 
-@covers(uncertain.MinimaxProbabilityClassifier)
-@pytest.mark.parametrize("ridge", [0.0, 0.1])
-def test_minimax(ridge: float) -> None:
-    model = uncertain.MinimaxProbabilityClassifier(ridge=ridge).fit(X, CODES, WEIGHTS)
-    moments = []
-    for k in (0, 1):
-        c = np.where(k == CODES, WEIGHTS, 0.0) / WEIGHTS[k == CODES].sum()
-        mean = c @ X.means
-        off = X.means - mean
-        moments.append(
-            (mean, np.einsum("n,ni,nj->ij", c, off, off) + np.einsum("n,nij->ij", c, X.covariances()))
-        )
-    (low, S_low), (high, S_high) = moments
-    level = ridge * (np.trace(S_low) + np.trace(S_high)) / (2 * D)
-    S_low, S_high = S_low + level * np.eye(D), S_high + level * np.eye(D)
-    apart = high - low
-    across = np.array([-apart[1], apart[0]])
-
-    def spread(w: Floats) -> float:
-        return float(np.sqrt(w @ S_low @ w) + np.sqrt(w @ S_high @ w))
-
-    best = minimize_scalar(lambda t: spread(apart / (apart @ apart) + t * across), tol=1e-14).fun
-    w, b = model.coef_[0], model.intercept_[0]
-    np.testing.assert_allclose(model.objective_, best, rtol=1e-9)
-    np.testing.assert_allclose(spread(w) / (w @ apart), best, rtol=1e-9)
-    np.testing.assert_allclose(model.worst_case_accuracy_, 1 / (1 + best**2), rtol=1e-9)
-    # As many standard deviations from one mean as from the other.
-    sides = -(w @ low + b) / np.sqrt(w @ S_low @ w), (w @ high + b) / np.sqrt(w @ S_high @ w)
-    np.testing.assert_allclose(sides, 1 / best, rtol=1e-6)
-    check_linear(model)
-
-
-@covers(uncertain.ProbabilisticKernelSVC, uncertain.ProbabilisticKernelSVR)
-@pytest.mark.parametrize("coupling", ["shared", "independent"])
-@pytest.mark.parametrize("max_iter", [-1, 4])
-@pytest.mark.parametrize("kind", [uncertain.ProbabilisticKernelSVC, uncertain.ProbabilisticKernelSVR])
-def test_kernel_machines(kind: type, coupling: Any, max_iter: int) -> None:
-    C, sigma, epsilon = 2.0, 0.8, 0.1
-    K, across = expected_rbf(X, X, sigma, coupling), expected_rbf(NEW, X, sigma, coupling)
-    y = CODES if is_classifier(kind()) else TARGETS
-    model = fitted(kind(C, sigma=sigma, coupling=coupling, max_iter=max_iter), X, y, WEIGHTS)
-    a = np.zeros(N)
-    a[model.support_] = model.dual_coef_[0]
-
-    def losses(f: Floats) -> Floats:
-        if is_classifier(model):
-            return np.maximum(0.0, 1 - SIGNS * f)
-        return np.maximum(0.0, np.abs(TARGETS - f) - epsilon)
-
-    def J(ab: Floats) -> float:
-        return float(ab[:-1] @ K @ ab[:-1] / 2 + C * WEIGHTS @ losses(K @ ab[:-1] + ab[-1]))
-
-    np.testing.assert_allclose(model.objective_, J(np.append(a, model.intercept_[0])), rtol=1e-11)
-    # The dual, by SciPy: any feasible point of it is below the minimum, and gives a point above it.
-    beta = dual(K, y, C * WEIGHTS, epsilon if is_regressor(model) else None)
-    above = least(lambda b: J(np.append(beta, b[0])), np.zeros(1))
-    check_bound(model.objective_, model.optimality_gap_, above, 1e-9)
-    if max_iter == -1:
-        np.testing.assert_allclose(model.objective_, above, rtol=1e-5)
-    f = across @ a + model.intercept_[0]
-    answer = model.decision_function(NEW) if is_classifier(model) else model.predict(NEW)
-    np.testing.assert_allclose(answer, f, atol=1e-12)
-
-
-def dual(K: Floats, y: Floats, box: Floats, epsilon: float | None) -> Floats:
-    """Coefficients of the kernel's columns: max t'b - eps |b|_1 - b'Kb / 2, sum b = 0, in the box.
-
-    Of a classifier t are the signs, which b has too, and eps is 0. b = u - v.
-    """
-    n = len(y)
-    t, eps = (2.0 * y - 1.0, 0.0) if epsilon is None else (y, epsilon)
-    most = [np.where((t * side > 0) | (epsilon is not None), box, 0.0) for side in (1, -1)]
-
-    def value(u: Floats) -> tuple[float, Floats]:
-        b = u[:n] - u[n:]
-        g = K @ b - t
-        return float(b @ K @ b / 2 - t @ b + eps * u.sum()), np.append(g + eps, eps - g)
-
-    sides = np.repeat([1.0, -1.0], n)
-    found = minimize(
-        value, np.zeros(2 * n), jac=True, bounds=[(0, c) for c in np.concatenate(most)], method="SLSQP",
-        constraints={"type": "eq", "fun": lambda u: sides @ u, "jac": lambda u: sides},
-        options={"maxiter": 1000, "ftol": 1e-14},
-    )  # fmt: skip
-    return np.asarray(found.x[:n] - found.x[n:])
-
-
-@covers(uncertain.AdaptiveHuberRegressor, uncertain.AdaptiveHuberClassifier)
-@pytest.mark.parametrize("threshold", [None, 0.3])
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
-@pytest.mark.parametrize("kind", [uncertain.AdaptiveHuberRegressor, uncertain.AdaptiveHuberClassifier])
-def test_huber(kind: type, kernel: str, threshold: float | None) -> None:
-    alpha, manifold_alpha = 1e-2, 1e-3
-    graph = np.exp(-((X.means[:, None] - X.means[None]) ** 2).sum(axis=-1))
-    np.fill_diagonal(graph, 0.0)
-    model = kind(alpha, manifold_alpha, max_refinements=0, threshold=threshold, kernel=kernel, graph=graph)
-    model.fit(X, CODES if is_classifier(model) else TARGETS, WEIGHTS)
-    kept = WEIGHTS > 0  # a row of weight 0 is as good as absent, from the graph, too
-    rows, share, edges = X[kept], SHARES[kept], graph[kept][:, kept]
-    t = (SIGNS if is_classifier(model) else TARGETS)[kept]
-    degree = edges.sum(axis=1)
-    M = np.eye(len(rows)) - edges / np.sqrt(degree[:, None] * degree)
-    sigma = None if kernel == "linear" else float(np.sqrt(0.5 / model.gamma_[0]))
-    K = rows.means @ rows.means.T if sigma is None else expected_rbf(rows, rows, sigma)
-    xi = np.inf if threshold is None else threshold
-
-    def J(w: Floats) -> tuple[float, Floats]:
-        f = K @ w
-        r = t - model.intercept_ - f
-        clipped = np.clip(r, -xi, xi)
-        value = share @ (clipped * r - clipped**2 / 2) + alpha * w @ f + manifold_alpha * f @ M @ f
-        slope = K @ (-share * clipped + 2 * alpha * w + 2 * manifold_alpha * M @ f)
-        return float(value), slope
-
-    w = model.dual_coef_.reshape(-1)
-    assert w[~kept] == 0.0
-    np.testing.assert_allclose(model.objective_, J(w[kept])[0], rtol=1e-11)
-    found = minimize(
-        J, np.zeros(len(rows)), jac=True, method="BFGS", options={"gtol": 1e-12, "maxiter": 3000}
-    )
-    assert model.objective_ <= found.fun * (1 + 1e-9)
-    assert model.objective_ >= found.fun * (1 - 1e-6)
-    across = NEW.means @ X.means.T if sigma is None else expected_rbf(NEW, X, sigma)
-    answer = model.decision_function(NEW) if is_classifier(model) else model.predict(NEW)
-    np.testing.assert_allclose(answer, across @ w + model.intercept_, atol=1e-10)
-
-
 @covers(uncertain.GaussianDiscriminant)
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("components", [1, 2])
@@ -313,34 +201,6 @@ def test_discriminant(shared: bool, components: int) -> None:
     p = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
     np.testing.assert_allclose(model.predict_proba(NEW), p, atol=1e-10)
     np.testing.assert_array_equal(model.predict(NEW), model.classes_[p.argmax(axis=1)])
-
-
-@covers(GeneralizedLinearLaw)
-@pytest.mark.parametrize("components", [1, 2])
-def test_generalised_law(components: int) -> None:
-    """The likelihood and probabilities of a logistic law by 200 nodes; other families are in test_laws.py."""
-    law = GeneralizedLinearLaw(n_components=components, alpha=0.01, random_state=0)
-    law = fitted(law, X, CODES, sample_weight=WEIGHTS)
-    nodes, weights = np.polynomial.hermite_e.hermegauss(200)
-
-    def probabilities(rows: uncertain.GaussianArray) -> Floats:
-        logs, means, variances = [], [], []
-        for share, mu, T in zip(law.weights_, law.means_, law.covariances_, strict=True):
-            V = T + rows.covariances()
-            gain = np.linalg.solve(V, np.broadcast_to(T, V.shape)).transpose(0, 2, 1)
-            logs.append(np.log(share) + log_density(rows.means, mu, V))
-            means.append((mu + np.einsum("nij,nj->ni", gain, rows.means - mu)) @ law.coef_)
-            variances.append(np.einsum("i,nij,j->n", law.coef_, T - gain @ T, law.coef_))
-        spread = np.sqrt(np.maximum(variances, 0.0))[..., None]
-        eta = law.intercept_ + np.array(means)[..., None] + spread * nodes
-        shares = np.exp(np.array(logs) - logsumexp(logs, axis=0))
-        found: Floats = np.sum(shares * (expit(eta) @ weights), axis=0) / np.sqrt(2 * np.pi)
-        return found
-
-    p = probabilities(X)
-    likelihood = WEIGHTS @ np.log(np.where(CODES == 1, p, 1 - p))
-    np.testing.assert_allclose(law.loglikelihood_, likelihood, rtol=1e-7)
-    np.testing.assert_allclose(law.predict_proba(NEW)[:, 1], probabilities(NEW), atol=1e-8)
 
 
 @covers(uncertain.GaussianMixtureRegressor)

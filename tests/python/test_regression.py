@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
 from numpy.testing import assert_allclose
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 import uncertain
 from uncertain import GaussianArray, GaussianDenoiser, GSURegressor
-from uncertain.cli import main
 from uncertain.exceptions import ParameterError, UncertainError
 
 LOSSES = ("epsilon_insensitive", "huber", "squared")
@@ -143,21 +141,6 @@ def test_the_task_is_chosen_by_the_target() -> None:
         ).predict_distribution(frame)
 
 
-def test_the_command_line(tmp_path: Path) -> None:
-    frame = table()
-    path, model = str(tmp_path / "table.parquet"), str(tmp_path / "model.safetensors")
-    frame.write_parquet(path)
-    uncertain.fit(frame, target="y", method="gsu").save(model)
-    run = CliRunner()
-    evaluated = run.invoke(main, ["evaluate", model, path])
-    assert evaluated.exit_code == 0, evaluated.output
-    assert evaluated.output.startswith("R^2 0.")
-    predicted = run.invoke(main, ["predict", model, path])
-    assert predicted.exit_code == 0, predicted.output
-    assert predicted.output.startswith("y,y_std,y_std_from_errors\n")
-    assert "mean absolute error" in run.invoke(main, ["report", model, path, "--repeats", "1"]).output
-
-
 # ---- the tube on exact points, error bars of the target
 
 
@@ -188,13 +171,6 @@ def test_error_bars_of_the_target_are_used_and_are_no_feature(tmp_path: Path) ->
     assert again.columns_ == found.columns_
     np.testing.assert_array_equal(again.predict(frame.drop("y", "y_err")), found.predict(frame))
     assert found.report(frame, repeats=1).score != plain.report(frame, repeats=1).score
-    frame.write_parquet(tmp_path / "table.parquet")
-    arguments = [
-        "fit", str(tmp_path / "table.parquet"), "--target", "y", "--target-std", "y_err", "--method", "gsu",
-    ]  # fmt: skip
-    run = CliRunner().invoke(main, [*arguments, "--out", str(path)])
-    assert run.exit_code == 0, run.output
-    np.testing.assert_array_equal(uncertain.load(path).predict(frame), found.predict(frame))
 
 
 def test_error_bars_of_the_target_never_become_features() -> None:

@@ -267,18 +267,6 @@ def test_how_many_there_are(learners: list[Any]) -> None:
         assert len(learners) == expected
 
 
-@pytest.mark.parametrize(("n_classes", "trees"), [(0, 20), (2, 20), (3, 60)])
-def test_many_trees_of_large_tables_have_fewer(
-    n_classes: int, trees: int, learners: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    X, y = readings(100, 7)
-    y = made(y, n_classes) if n_classes else y
-    for work, expected in ((10**9, 4), (3 * 100 * 4 * 6 * trees, 3), (1_000, 1)):
-        monkeypatch.setattr("uncertain._trees.remeasured.WORK", work)
-        fitted_several(X, y)
-        assert len(learners) == expected
-
-
 def test_a_density_is_around_the_mean() -> None:
     X, y = readings(300, 9)
     model = fitted_several(X, y, n_learners=3, density=True)

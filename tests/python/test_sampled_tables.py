@@ -17,7 +17,6 @@ from uncertain._tables.table import Table
 from uncertain.cli import main
 from uncertain.exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
 
-pa = pytest.importorskip("pyarrow")
 N, MOST = 6_000, 900
 FEATURES = ["x0", "x1"]
 

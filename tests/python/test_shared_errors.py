@@ -109,19 +109,6 @@ def test_dense_covariances_become_modes() -> None:
         shared_modes(np.eye(2), [2.0, 1.0])
 
 
-def test_factor_of_error_bars_is_found_where_it_can_be() -> None:
-    rng = np.random.default_rng(5)
-    n, factors, stds = 1000, [], []
-    for _ in range(20):
-        x, t = rng.normal(size=(n, 1)), np.exp(rng.normal(-1.5, 0.7, size=n))
-        y = 1 + 2 * x[:, 0] + 0.1 * rng.normal(size=n) + 1.5 * t * rng.normal(size=n)
-        law = LinearLaw(error_scale="fit").fit(x, y, y_std=t)
-        factors.append(law.error_scale_)
-        stds.append(law.error_scale_std_)
-    assert abs(np.mean(factors) - 1.5) < 3 * np.std(factors) / np.sqrt(20)
-    assert np.mean(stds) == pytest.approx(np.std(factors), rel=0.5)
-
-
 def test_dense_covariance_is_generalised_least_squares() -> None:
     n, new = 500, 20
     x, y, t, modes = surveys(n + new, 8)
@@ -178,17 +165,6 @@ def test_joint_predictions_know_errors_of_features() -> None:
     assert np.linalg.matrix_rank(rest, tol=1e-10) <= 6
     one = law.predict(X[:4], modes=np.zeros((4, 3)), return_cov=True)[1] - np.diag(std**2)
     np.testing.assert_allclose(one, by @ law.covariance_ @ by.T, atol=1e-12)
-
-
-def test_tails_of_eigenvalues_are_left_out_as_far_as_asked() -> None:
-    far = np.abs(np.subtract.outer(np.arange(150), np.arange(150)))
-    for C in (np.exp(-((far / 30) ** 2)) + 0.01 * np.eye(150), np.exp(-far / 30), np.eye(150)):
-        for loss in (0.1, 1e-3, 1e-6):
-            found = shared_modes(C, loss=loss)
-            left = C - np.diag(found.std**2) - found.modes @ found.modes.T
-            assert (
-                found.loss == pytest.approx(np.linalg.norm(left) / np.linalg.norm(C)) and found.loss <= loss
-            )
 
 
 SLOPES = np.array([1.0, -1.5])
@@ -273,20 +249,6 @@ def test_shared_errors_of_features_are_those_of_a_dense_covariance() -> None:
     assert one.intercept_std_ > 2 * plain.intercept_std_
 
 
-def test_intervals_cover_where_features_share_errors() -> None:
-    covered, ignored = [], []
-    for seed in range(60):
-        X, y, t, modes = read_by_surveys(seed, 200)
-        for covers, law in (
-            (covered, LinearLaw().fit(X, y, y_std=t, modes=modes)),
-            (ignored, LinearLaw().fit(X, y, y_std=t)),
-        ):
-            low, high = law.conf_int().T
-            covers.append((low < SLOPES) & (high > SLOPES))
-    assert np.all(np.mean(covered, axis=0) > 0.88), np.mean(covered, axis=0)
-    assert np.all(np.mean(ignored, axis=0) < 0.8), np.mean(ignored, axis=0)
-
-
 def test_predictions_take_shared_errors_of_features_off_the_readings() -> None:
     X, y, t, modes = read_by_surveys(0, 40)
     law = LinearLaw().fit(X, y, y_std=t, modes=modes)
@@ -330,54 +292,6 @@ def test_a_straight_curve_is_the_line() -> None:
     assert "mode 2" in curve.summary()
 
 
-def exponential_without_scatter(law: CurveRegressor, X: GaussianArray, y: np.ndarray, M: np.ndarray) -> tuple:
-    """Covariance of params and modes of y = a exp(b z) + M u, and how far the maximum is, in closed form.
-
-    Without scatter a reading tells z = log((y - M u) / a) / b, which has the density N(m, P) given x.
-    """
-    x, S, k = X.means[:, 0], X.covariances().ravel(), M.shape[1]
-
-    def rows(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        (a, b), (mu, T), own = at[:2], at[2 + k :], y - M @ at[2 : 2 + k]
-        P, away = T * S / (T + S), np.log(own / a) / b - mu - T / (T + S) * (x - mu)
-        given_x = 0.5 * (away**2 / P + np.log(P)) + np.log(own * b)
-        return given_x, 0.5 * ((x - mu) ** 2 / (T + S) + np.log(T + S))
-
-    def loss(at: np.ndarray) -> float:
-        return float(rows(at)[0].sum() + 0.5 * np.sum(at[2 : 2 + k] ** 2))
-
-    density = [law.means_[0, 0], law.covariances_[0, 0, 0]]
-    at, steps = np.concatenate([law.params_, law.modes_, density]), 1e-3 * np.eye(4 + k)
-    pairs = [
-        [loss(at + e + f) - loss(at + e - f) - loss(at - e + f) + loss(at - e - f) for f in steps]
-        for e in steps
-    ]
-    H = np.array(pairs) / 4e-6
-    gradient = np.array([loss(at + e) - loss(at - e) for e in steps[:-2]]) / 2e-3
-    scores = np.array([rows(at + e)[1] - rows(at - e)[1] for e in steps[-2:]]) / 2e-3
-    of_targets = np.array([rows(at + e)[0] - rows(at - e)[0] for e in steps]) / 2e-3
-    inside = np.linalg.inv(H[:-2, :-2])
-    carried = inside @ of_targets[:-2] @ of_targets[-2:].T
-    return inside + carried @ np.linalg.solve(scores @ scores.T, carried.T), inside @ gradient
-
-
-def test_without_scatter_errors_are_those_of_the_closed_form() -> None:
-    at_zero = 0
-    for seed in range(10):
-        X, _, modes, truth = read(seed, 60)
-        u = np.random.default_rng((seed, 6)).normal(size=3)
-        y = np.exp(0.7 * truth[:, 0]) + modes @ u
-        law = CurveRegressor(growth, [1.0, 0.5]).fit(X, y, modes=modes)
-        assert np.all(law.modes_std_ > 0) and law.status_ == "converged"
-        if law.scatter_ == 0:
-            at_zero += 1
-            covariance, away = exponential_without_scatter(law, X, y, modes)
-            std = np.sqrt(np.diag(covariance))
-            assert np.all(np.abs(away) < 1e-3 * std)
-            np.testing.assert_allclose(np.concatenate([law.std_, law.modes_std_]), std, rtol=1e-3)
-    assert at_zero > 2
-
-
 def test_a_curve_that_turns_is_refused_without_scatter() -> None:
     """Where a row is near the turn: not so in every set."""
     rng = np.random.default_rng((0, 100, 0))
@@ -401,30 +315,6 @@ def test_a_straight_curve_without_scatter_has_the_errors_of_the_line() -> None:
         np.testing.assert_allclose(curve.modes_std_, line.modes_std_, rtol=0.02)
         np.testing.assert_allclose(curve.std_, np.sqrt(np.diag(line.covariance_)), rtol=0.1)
         assert np.all(np.abs(curve.modes_ - line.modes_) < 0.1 * line.modes_std_)
-
-
-def test_exact_features_are_generalised_least_squares() -> None:
-    rng = np.random.default_rng(3)
-    n, k = 150, 4
-    x, M = rng.normal(size=(n, 1)), rng.normal(size=(n, k))
-    y = 1 + 2 * x[:, 0] + M @ rng.normal(size=k) + 0.5 * rng.normal(size=n)
-    law = CurveRegressor(straight, [1.0, 1.0], jac=lambda x, p: np.column_stack([np.ones(len(x)), x]))
-    law.fit(x, y, modes=M)
-    C = law.scatter_**2 * np.eye(n) + M @ M.T
-    A = np.column_stack([np.ones(n), x])
-    inside = np.linalg.inv(A.T @ np.linalg.solve(C, A))
-    beta = inside @ A.T @ np.linalg.solve(C, y)
-    np.testing.assert_allclose(law.params_, beta, rtol=1e-6)
-    np.testing.assert_allclose(law.covariance_, inside, rtol=0.02, atol=1e-6)
-    np.testing.assert_allclose(law.modes_, M.T @ np.linalg.solve(C, y - A @ beta), rtol=1e-5, atol=1e-7)
-    left = y - A @ beta
-    dense = -0.5 * (left @ np.linalg.solve(C, left) + np.linalg.slogdet(2 * np.pi * C)[1])
-    assert law.loglikelihood_ == pytest.approx(dense, abs=1e-4)
-    # A scatter that counts the degrees of freedom of the curve: the restricted likelihood's.
-    W = np.linalg.inv(C)
-    P = W - W @ A @ inside @ A.T @ W
-    score = -0.5 * np.trace(P) + 0.5 * y @ P @ P @ y
-    assert abs(score) < 0.03 * 0.5 * np.trace(P)
 
 
 def test_intervals_are_as_wide_as_they_miss_where_rows_share_errors() -> None:

@@ -310,14 +310,6 @@ def test_lists_of_different_types_and_lengths() -> None:
     assert ragged.to_list() == [[1.0], [1.0, 2.0]]
 
 
-def test_the_callers_arrays_are_not_changed(rng: np.random.Generator) -> None:
-    columns = catalogue(rng)
-    table = QTable(columns, units={"g": u.mag, "g_err": u.mag})
-    before = table.copy()
-    uncertain.fit(table, target="kind", method="gsu").predict(table)
-    assert (before == table).all() and before.colnames == table.colnames
-
-
 # Lazy kinds
 
 

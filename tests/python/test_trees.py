@@ -210,17 +210,6 @@ def test_labels_of_objects_are_not_learned_by_heart(monkeypatch: pytest.MonkeyPa
     assert RemeasuredClassifier(n_copies=4, random_state=0).fit(rows, y).score(again, y) > 0.9
 
 
-def test_sizes_of_errors_over_many_decades_are_told_apart() -> None:
-    """Errors of 1e-5 spreads against errors of 1e-4: one kind of instrument is the class."""
-    rng = np.random.default_rng(0)
-    y = np.arange(600) % 2
-    std = np.where(y[:, None] == 1, 1e-5, 1e-4) * np.ones((600, 2))
-    model = RemeasuredClassifier(n_copies=1, random_state=0).fit(
-        GaussianArray(rng.normal(size=(600, 2)), std=std), y
-    )
-    assert model.score(GaussianArray(rng.normal(size=(600, 2)), std=std), y) == 1.0
-
-
 def test_weights_of_any_size_and_of_zero() -> None:
     rng = np.random.default_rng(0)
     rows = noise(60, rng, gaps=False)
@@ -249,46 +238,6 @@ def test_a_number_of_trees_may_be_said() -> None:
         RemeasuredClassifier(n_trees=-1).fit(rows, y)
     with pytest.raises(ParameterError, match="default learner"):
         RemeasuredClassifier(LogisticRegression(), n_trees=5).fit(rows, y)
-
-
-def test_the_search_stops_soon_behind_the_least_loss_and_finds_what_the_learners_own_trees_find(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Half the trees of twice the rate find about what all trees up to the last one find, and new rows lose
-    nothing; of tables above `MANY` every second copy counts."""
-    rng = np.random.default_rng(5)
-
-    def table(n: int) -> tuple[GaussianArray, np.ndarray]:
-        truth, std = rng.normal(size=(n, 2)), np.exp(0.3 * rng.normal(size=(n, 2)))
-        y = (truth[:, 0] + np.sin(2.0 * truth[:, 1]) > 0.0).astype(int)
-        return GaussianArray(truth + 0.3 * std * rng.normal(size=truth.shape), std=0.3 * std), y
-
-    rows, y = table(1_200)
-    new, truth = table(4_000)
-    grown: list[Curve] = []
-
-    def seen(*arguments: Any) -> Any:
-        grown.append(Curve(*arguments))
-        return grown[-1]
-
-    monkeypatch.setattr(counting, "Curve", seen)
-
-    def searched(**changes: float) -> tuple[int, int, float]:
-        grown.clear()
-        for name, value in changes.items():
-            monkeypatch.setattr(counting, name, value)
-        model = RemeasuredClassifier(random_state=0).fit(rows, y)
-        last = grown[0].sizes[len(grown[0].losses) - 1]
-        assert grown[0]._learner.n_iter_ == last  # no tree more than was looked at
-        return model.n_trees_, last, log_loss_of(model, new, truth)
-
-    swift, last, loss = searched()
-    assert swift % counting.FASTER == 0
-    assert last <= (1 + 1 / counting.FINE) * counting.BEYOND * swift / counting.FASTER + 1
-    halves = searched(MANY=1_000)[2]
-    slow, last, reference = searched(FASTER=1, MANY=10**9, FIRST=400, MOST=400)
-    assert 0.4 < swift / slow < 2.5 and last == 400
-    assert max(loss, halves) < reference + 0.01
 
 
 @pytest.mark.parametrize(

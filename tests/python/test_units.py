@@ -235,27 +235,6 @@ def test_a_table_in_other_units_is_predicted_alike(
     assert ("dist in kpc" in repr(model)) == (target == "dist")
 
 
-def test_files_keep_units_for_the_command_line(table_of_table_units: QTable, tmp_path: Path) -> None:
-    from click.testing import CliRunner
-
-    from uncertain.cli import main
-
-    table_of_table_units.remove_columns(["dist", "dist_err"])
-    table_of_table_units.write(tmp_path / "train.fits")
-    in_other_units(table_of_table_units).write(tmp_path / "new.fits")
-    arguments = [
-        "fit", tmp_path / "train.fits", "--method", "gsu", "-t", "kind", "-o", tmp_path / "m.safetensors",
-    ]  # fmt: skip
-    assert CliRunner().invoke(main, list(map(str, arguments))).exit_code == 0
-    for name in ("train", "new"):
-        paths = [tmp_path / "m.safetensors", tmp_path / f"{name}.fits", "-o", tmp_path / f"{name}.csv"]
-        arguments = ["predict", *paths]
-        assert CliRunner().invoke(main, list(map(str, arguments))).exit_code == 0
-    train, new = (pl.read_csv(tmp_path / f"{name}.csv") for name in ("train", "new"))
-    assert train["prediction"].equals(new["prediction"])
-    assert_allclose(train["p_star"].to_numpy(), new["p_star"].to_numpy(), rtol=1e-9)
-
-
 def test_units_that_do_not_fit_are_refused(table_of_table_units: QTable) -> None:
     table_of_table_units["g_err"] = table_of_table_units["g_err"].value * u.s
     with pytest.raises(ColumnError, match="'g_err' is in s, but is needed in mag"):
