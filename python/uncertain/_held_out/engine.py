@@ -236,15 +236,17 @@ def cross_predict(
     deadline = deadline or Deadline()
     judged = labelled(rows)
     tests = [fold.test[judged[fold.test]] for fold in folds]
-    at = np.concatenate(tests) if tests else np.empty(0, dtype=np.int64)
+    at = np.concatenate([np.empty(0, dtype=np.int64), *tests])
     regression = any(is_regressor(candidate.pipeline) for candidate in candidates.values())
     rows = replace(rows, y=np.asarray(rows.y[:]))
     classes = None if regression else np.unique(rows.y[at])
+    asked, places = np.unique(at, return_inverse=True)  # a few of many, where one fold is enough
+    again = read_again(rows.take(asked), factors, None if raw is None else raw[asked], regression)
     readings = [
-        again if f == 1.0 else transform(again)
-        for f, again in zip(factors, read_again(rows, factors, raw, regression), strict=True)
+        (each if f == 1.0 else transform(each))[places] for f, each in zip(factors, again, strict=True)
     ]
-    held = HeldOut(rows, folds, tuple(factors), at, [one[at] for one in readings], classes)
+    ends = np.cumsum([0, *map(len, tests)])
+    held = HeldOut(rows, folds, tuple(factors), at, readings, classes)
     jobs = [(name, k) for name in candidates for k in range(len(folds))]
 
     def run(job: tuple[str, int]) -> tuple[Pipeline, list[Answer]] | str:
@@ -255,12 +257,13 @@ def cross_predict(
         own = candidate.training or rows
         try:
             with deadline.stops(share):
-                made = (ready or {}).get(name, ())
-                model = made[k] if k < len(made) else fit_fold(candidate.pipeline, own, folds[k])
-                seen = readings if candidate.training is None else [own.rows] * len(readings)
-                alone = own.offset is None and own.modes is None
-                beside = None if alone else own.take(tests[k])
-                answers = [ask(model, each[tests[k]], classes, own.rows, beside) for each in seen]
+                fitted = (ready or {}).get(name, ())[k : k + 1]
+                model = fitted[0] if fitted else fit_fold(candidate.pipeline, own, folds[k])
+                seen = [each[ends[k] : ends[k + 1]] for each in readings]
+                if candidate.training is not None:
+                    seen = [own.rows[tests[k]]] * len(readings)
+                beside = None if own.offset is own.modes is None else own.take(tests[k])
+                answers = [ask(model, each, classes, own.rows, beside) for each in seen]
         except UncertainError as error:
             return str(error)
         return model, answers
@@ -351,10 +354,8 @@ def class_shares(pipeline: Pipeline, rows: Any, classes: Labels) -> Floats:
 def _joined(answers: Sequence[Answer]) -> Answer:
     """Answers of the folds one behind the other; densities may have different numbers of components."""
     laws = [answer.law for answer in answers if answer.law is not None]
-    arrays = [
-        None if values[0] is None else np.concatenate(values)
-        for values in zip(*(answer[:3] for answer in answers), strict=True)
-    ]
+    columns = zip(*(answer[:3] for answer in answers), strict=True)
+    arrays = [None if values[0] is None else np.concatenate(values) for values in columns]
     most = max((law.weights.shape[1] for law in laws), default=0)
     parts = [
         [np.pad(each, ((0, 0), (0, most - each.shape[1])), constant_values=fill) for each in values]

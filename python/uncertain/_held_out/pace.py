@@ -62,8 +62,6 @@ class Pace:
         place = f"fold {fold + 1} of {self.folds}, {task}"
         show_detail(f"{place}, about {rest:.0f} s to go")
         if self.verbose:
-            line = f"[{self.title}] {place}: {seconds:.1f} s, about {rest:.0f} s to go\n"
-            sys.stderr.write(line)
-            sys.stderr.flush()
+            sys.stderr.write(f"[{self.title}] {place}: {seconds:.1f} s, about {rest:.0f} s to go\n")
         if self.callback is not None:
             self.callback(ReportProgress(task, fold + 1, self.folds, seconds, rest))
