@@ -115,7 +115,7 @@ def __dir__() -> list[str]:
 
 
 def _module(name: str) -> ModuleType:
-    """A module of the package; AttributeError, as for any module, if there is none of that name."""
+    """A module of the package; AttributeError if there is none of that name."""
     path = f"{__name__}.{name}"
     if not name.startswith("__"):
         try:

@@ -21,7 +21,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load scikit-learn for its warning alone: the help of the command line should not wait for it."""
+    """Load scikit-learn late, for its warning alone: `--help` stays fast."""
     if name != "ConvergenceWarning":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from sklearn.exceptions import ConvergenceWarning

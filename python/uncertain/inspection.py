@@ -339,7 +339,7 @@ def _replaced(rows: GaussianRows, block: Block, other: GaussianRows) -> Gaussian
 
 
 def _set_to(rows: GaussianRows, block: Block, values: Floats, std: float | None) -> GaussianRows:
-    """Rows with the same values of some features; `std` None keeps all (co)variances."""
+    """Rows with equal values of some features; `std` None keeps (co)variances."""
     if std is not None:
         same = np.broadcast_to(values, (len(rows), len(block)))
         return _replaced(rows, block, GaussianArray(same, std=std) if std > 0 else GaussianArray(same))
@@ -377,7 +377,7 @@ def _shuffled(n: int, groups: Groups | None, rng: np.random.Generator) -> Ints:
 def _row_scores(
     data: _Inspected, scoring: str | Scorer | None
 ) -> tuple[Callable[[GaussianRows], Floats], int, str]:
-    """(rows -> numbers per row whose mean is the score, its sign, its name); a callable gives one number."""
+    """(rows -> numbers per row, sign, name) of a score; a callable gives one."""
     estimator, truth = data.estimator, cast(Labels, data.truth)
     if callable(scoring):
         return (lambda rows: np.array([float(scoring(estimator, rows, truth))])), 1, "score"

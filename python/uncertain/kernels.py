@@ -132,7 +132,7 @@ def median_distance(X: RowsLike, *, random_state: RandomState = 0) -> float:
 
 
 def _gaussians(rows: RowsLike, name: str) -> Gaussians:
-    """`rows` for the core; errors about a plain array call it by its argument's name."""
+    """`rows` for the core; errors name the argument of a plain array."""
     if isinstance(rows, GaussianArray):
         return rows._core
     refuse_nested_tables(rows)

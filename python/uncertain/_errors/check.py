@@ -1,4 +1,4 @@
-"""`uncertain.check_errors`: are the stated error bars as large as the errors are?"""
+"""`uncertain.check_errors`: are errors as large as their error bars?"""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def _sentence(found: Sequence[tuple[str, Found]]) -> str:
 def _found(
     rows: GaussianRows, names: Sequence[str], replicates: Groups | None = None, **options: Any
 ) -> list[tuple[str, Found]]:
-    """Factors of the features with error bars; rows of one of `replicates` have the same true value."""
+    """Factors of features; rows of one of `replicates` share their true value."""
     noisy = np.flatnonzero(filled_gaussians(rows)._deviations().any(axis=0))
     refuse_if(not noisy.size, "there are no error bars to check: every value is exact", UncertainError)
     rows = rows[:, noisy]
@@ -217,7 +217,7 @@ def _found(
 def warn_if_off(
     rows: GaussianRows, names: Sequence[str], groups: Groups | None, weights: Floats | None
 ) -> ErrorCheck | None:
-    """Check error bars, and warn about features whose errors are larger than stated, beyond doubt."""
+    """Check error bars; warn about features with errors larger than stated."""
     if not filled_gaussians(rows).trace().any() or len(names) > MOST_FEATURES:
         return None
     found = _found(rows, names, groups=groups, weights=weights, most_rows=REPORTED_ROWS)

@@ -1,4 +1,4 @@
-"""Factors of error bars, from repeated readings or from the denoiser's model of single ones.
+"""Factors of error bars, by repeated readings or a denoiser.
 
 Repeated readings need no model: with stated errors s_gi of readings x_gi of one true value z_g, of which
 there are N in G groups, and with weights p_gi = 1 / s_gi^2,
@@ -58,7 +58,7 @@ class Found(NamedTuple):
     """Whether the note is a reason not to believe the factor."""
 
     def is_off(self, tolerated: float) -> bool:
-        """True if errors differ from error bars by more than this factor, beyond doubt."""
+        """True if errors differ from error bars by more than this factor."""
         lower, upper = self.intervals[-1]
         wrong = (self.factor > tolerated and lower > 1.0) or (self.factor < 1.0 / tolerated and upper < 1.0)
         return wrong and not self.doubtful
@@ -73,7 +73,7 @@ def unknown(note: str) -> Found:
 
 
 def by_replicates(rows: GaussianRows, groups: Groups) -> list[Found | None]:
-    """The factor of every feature; None where no group has two readings with error bars."""
+    """Factor of every feature; None without groups of two readings."""
     gaussians = filled_gaussians(rows)
     std = gaussians._deviations()
     known = (std > 0.0) & ~missing_mask(rows)
@@ -112,7 +112,7 @@ def by_model(
     most_rows: int = MOST_ROWS,
     random_state: int = 0,
 ) -> list[Found]:
-    """The factor of every feature, by held-out likelihood under a denoiser; `groups` are held out whole."""
+    """Factor of every feature, by held-out likelihood under a denoiser."""
     counted = np.arange(len(rows)) if weights is None else np.flatnonzero(weights > 0.0)
     if len(counted) > most_rows:
         counted = np.sort(np.random.default_rng(random_state).permutation(counted)[:most_rows])
@@ -156,7 +156,7 @@ class _HeldOut:
         return np.concatenate([fold.test for fold in self.folds])
 
     def profiles(self, asked: Sequence[int]) -> dict[int, Profile]:
-        """Of these features, each with the errors of the others as large as estimated."""
+        """Factors of features, each given the estimates of the others."""
         factors = np.ones(self.rows.n_features)
         for _ in range(TURNS):
             laws = self._laws(factors)
@@ -169,7 +169,7 @@ class _HeldOut:
         return profiles
 
     def _laws(self, factors: Floats) -> list[Conditional]:
-        """The conditional law of every feature, by denoisers that have not seen the row."""
+        """Conditional law of every feature, by denoisers of other rows."""
         scaled = _scaled(self.rows, factors)
         parts = []
         for fold in self.folds:
@@ -188,7 +188,7 @@ class _HeldOut:
 
 
 def _standardised(rows: GaussianRows) -> GaussianRows:
-    """The rows in units of the features' spread, so that no number is too large or small for a matrix."""
+    """Rows in units of the spread of the features, to avoid overflow."""
     gaussians = filled_gaussians(rows)
     known = ~missing_mask(rows)
     center = np.average(gaussians.means, axis=0, weights=known + 1e-300)

@@ -1,4 +1,4 @@
-"""The factor of one feature's error bars: the maximum of a profile likelihood over held-out rows.
+"""Factor of the error bars of one feature: maximum of a held-out profile.
 
 Rows that a denoiser has not seen have the predictive law of feature j given the others,
 
@@ -52,7 +52,7 @@ BINS = 5
 
 
 class Conditional(NamedTuple):
-    """The predictive mixture of one feature in every row; all arrays of shape (K, n) but `reading`, (n,)."""
+    """Predictive mixture of one feature: arrays (K, n), `reading` (n,)."""
 
     reading: Floats
     """x_j."""
@@ -67,7 +67,7 @@ class Conditional(NamedTuple):
     """The variance is spread + k cross + k^2 noise."""
 
     def log_densities(self, log_a: float, k: float) -> Floats:
-        """log p(x_j | x_o) of every row, with true values whose conditional variance is exp(log_a) spread."""
+        """log p(x_j | x_o) of every row; exp(log_a) scales the variance."""
         mean, variance = self._of_components(log_a, k)
         off = self.reading - mean
         terms = self.log_weights - 0.5 * (np.log(2.0 * np.pi * variance) + off**2 / variance)
@@ -97,7 +97,7 @@ class Conditional(NamedTuple):
 
 
 def conditionals(denoiser: GaussianDenoiser, rows: GaussianRows, factors: Floats) -> list[Conditional]:
-    """Of every feature, for all rows (a missing reading is NaN); `factors` are the k of the others."""
+    """Profile of every feature; `factors`: k of the others, NaN: missing."""
     gaussians = filled_gaussians(rows)
     missing = missing_mask(rows)
     n, d = gaussians.shape
@@ -204,7 +204,7 @@ class Profile:
         return min(curvature / variance, 1.0) if curvature > 0.0 and variance > 0.0 else 1.0
 
     def misfit(self, std: Floats) -> float:
-        """How likely bins of rows with alike error bars are off as much as they are, were the model right.
+        """Chance of bins of similar error bars being off this far.
 
         In each of `BINS` bins the mean of the standardised residuals and of their squares are 0 and 1; two
         numbers have been fitted.

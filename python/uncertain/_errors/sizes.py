@@ -1,4 +1,4 @@
-"""Sizes of the errors of a fit, and error bars of that size in place of those that rows lack.
+"""Sizes of the errors of a fit, and error bars for rows without.
 
 Of every feature the fit keeps the quantiles at 1, 50 and 99 %, which new rows are compared with.
 
@@ -35,7 +35,7 @@ MOST_ROWS = 20_000
 
 @dataclass(frozen=True)
 class ErrorSizes:
-    """Standard deviations of the rows of a fit, feature by feature, in the units of the table."""
+    """Standard deviations of rows of the fit per feature, in table units."""
 
     lower: Floats
     middle: Floats
@@ -77,7 +77,7 @@ WAYS = (
 
 
 def absent_errors(table: Table, columns: Columns) -> set[str]:
-    """Columns of error bars that a table lacks, and of their correlations if it lacks some."""
+    """Columns of error bars and of their correlations that a table lacks."""
     names = {name for bar in columns.error_bars.values() for name in bar.columns} | {*columns.lists.values()}
     absent = names - {*table.names}
     return absent | (columns.used - {*columns.needed} - {*table.names}) if absent else absent
@@ -86,7 +86,7 @@ def absent_errors(table: Table, columns: Columns) -> set[str]:
 def with_stand_ins(
     table: Table, reading: AsGaussians, absent: set[str], errors: Errors, sizes: ErrorSizes | None
 ) -> Table:
-    """The table with columns for those that are absent; `sizes`: where there is no model of them."""
+    """The table with the absent columns; `sizes`: where there is no model."""
     import polars as pl
 
     columns = reading.columns_

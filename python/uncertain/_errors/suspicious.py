@@ -1,4 +1,4 @@
-"""Columns that a fit warns of, by a look at a sample of its rows: no model of true values (`check_errors`).
+"""Columns that a fit warns about, by a sample of its rows.
 
 - A reading is its true value plus noise, so values scatter at least as much as their errors are large. Errors
   of `BEYOND` times that are wrong, or in another unit.
@@ -61,7 +61,7 @@ SUFFIXES = re.compile(r"(code|num|number|label|class|copy|encoded|true|truth|pre
 def doubtful_errors(
     rows: GaussianRows, names: Sequence[str], with_bars: Booleans, *, measured: bool
 ) -> list[str]:
-    """Sentences about error bars that can hardly be meant; `measured`: are rows readings of true values?"""
+    """Sentences about implausible error bars; `measured`: readings, not spread."""
     gaussians, present = filled_gaussians(rows), ~missing_mask(rows)
     x, std = gaussians.means, gaussians._deviations()
     zero, large = [], []
@@ -90,7 +90,7 @@ def doubtful_errors(
 
 
 def repeated_readings(rows: GaussianRows, names: Sequence[str]) -> str | None:
-    """Return a sentence if most rows share their readings with others, beyond what rounding explains."""
+    """Sentence if most rows repeat readings of others, beyond rounding."""
     gaussians = filled_gaussians(rows)
     std = gaussians._deviations()
     noisy = np.flatnonzero(std.any(axis=0))
@@ -206,7 +206,7 @@ def suspected(features: Sequence[Feature], target: str | None, y: Array, *, regr
 def features_from(
     means: Floats, missing: Booleans, names: Sequence[str], exact: Booleans, categories: Mapping[str, int]
 ) -> list[Feature]:
-    """The columns behind the means, of which the last ones are zeros and ones of `categories`."""
+    """Features from means; the last ones are zeros and ones of `categories`."""
     n_scalars = len(names) - sum(categories.values())
     features = [Feature(names[j], means[:, j], ~missing[:, j], bool(exact[j])) for j in range(n_scalars)]
     start = n_scalars
@@ -227,7 +227,7 @@ def _is_function(x: Floats, y: Floats) -> bool:
 
 
 def _tells_classes(x: Floats, y: Array, *, ordered: bool) -> bool:
-    """Does each value, or each of some intervals of values, belong to one class alone?"""
+    """Does each value, or interval of values, belong to one class?"""
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2 or np.bincount(codes).min() < FEWEST_OF_A_CLASS:
         return False
@@ -254,6 +254,6 @@ def _numbers_rows(feature: Feature, values: Floats) -> bool:
 
 
 def _plain(name: str) -> str:
-    """A name without case, separators and what copies of labels have at their end."""
+    """Name without case, separators and the endings of copied labels."""
     plain = re.sub(r"[^a-z0-9]", "", name.lower())
     return SUFFIXES.sub("", plain) or plain

@@ -37,7 +37,7 @@ def write_onnx(
     target: str,
     properties: dict[str, Any],
 ) -> None:
-    """Write the file; UncertainError, and no file, for a model with a part that has no translation."""
+    """Write the file; UncertainError for a part that has no translation."""
     g = Graph()
     steps = [step for _, step in pipeline.steps]
     reading = steps.pop(0) if isinstance(steps[0], AsGaussians) else None
@@ -64,7 +64,7 @@ def _classes(g: Graph, answer: Answer, classes: Labels) -> None:
 
 
 def _number(g: Graph, opened: Opened, spread: Spread | None, target: str) -> None:
-    """The number by the name of the target, and its whole standard deviation as ``<target>_std``."""
+    """The number, named as the target, and its deviation ``<target>_std``."""
     g.output(target, opened.answer.number)
     if spread is not None and opened.parts is not None:
         variance = (opened.parts @ spread.slopes[:, None]).take(0, 1) + spread.base
@@ -72,7 +72,7 @@ def _number(g: Graph, opened: Opened, spread: Spread | None, target: str) -> Non
 
 
 def _opened(pipeline: Pipeline, rows: Rows, spread: Spread | None) -> Opened:
-    """Steps one after the other; `front` are the rows before a collapser drops posterior covariances."""
+    """Translate steps; `front`: rows before posterior covariances are dropped."""
     front, denoised = rows, False
     for _, step in pipeline.steps[:-1]:
         denoised = denoised or isinstance(step, GaussianDenoiser)
@@ -102,7 +102,7 @@ def _opened(pipeline: Pipeline, rows: Rows, spread: Spread | None) -> Opened:
 
 
 def _learner_parts(front: Rows, widths: Floats, *, denoised: bool) -> Value:
-    """s^2 t^2 / (s^2 + t^2) of every feature, t^2 for a gap; behind a denoiser s^2."""
+    """s^2 t^2 / (s^2 + t^2) of features, t^2 for a gap; behind a denoiser s^2."""
     square = widths**2
     parts = front.variances()
     if not denoised:
@@ -115,7 +115,7 @@ def _learner_parts(front: Rows, widths: Floats, *, denoised: bool) -> Value:
 
 
 def _stack(last: StackedClassifier | StackedRegressor, rows: Rows) -> Opened:
-    """sum_k w_k answer_k; the variance is that of the mixture, where all members have one."""
+    """sum_k w_k answer_k; the variance of the mixture, if all members have one."""
     weights = _weights(last, rows)
     opened = [
         _opened(member, rows, spread) for member, spread in zip(last.members_, last.spreads_, strict=True)

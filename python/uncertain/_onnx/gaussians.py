@@ -36,7 +36,7 @@ FARTHEST = 37.0
 
 @dataclass(frozen=True)
 class Rows:
-    """Means (rows, d), with deviations (rows, d), covariances (rows, d, d), or neither: exact points."""
+    """Means (rows, d) with deviations, covariances, or neither: exact points."""
 
     graph: Graph
     d: int
@@ -70,7 +70,7 @@ class Rows:
         return replace(self, std=None, cov=None)
 
     def complete(self) -> Rows:
-        """For a step that takes no gaps: NaN, and so is the answer, where there is one."""
+        """NaN for gaps, where a step takes none: its answer is NaN, too."""
         if self.gaps is None:
             return self
         return replace(self, mean=self.graph.where(self.gaps, np.nan, self.mean), gaps=None)
@@ -141,7 +141,7 @@ def readings(rows: Rows, mixture: Mixture) -> Readings:
 
 
 def _swept(matrices: Value, d: int) -> tuple[Value, Value]:
-    """Inverses and logarithms of determinants of correlation matrices (rows, K, d, d).
+    """Inverses and log-determinants of correlation matrices (rows, K, d, d).
 
     The sweep of pivot p is A - u u' / a_pp - 2 e_p e_p' with u = A e_p - e_p; d of them give -A^-1.
     """
@@ -158,7 +158,7 @@ def _swept(matrices: Value, d: int) -> tuple[Value, Value]:
 
 
 def posterior(rows: Rows, mixture: Mixture) -> tuple[Value, Value, Value]:
-    """Of the true values under each component: shares (rows, K), means (.., d), covariances (.., d, d)."""
+    """Posterior of true values: shares (rows, K), means, covariances."""
     g = rows.graph
     read = readings(rows, mixture)
     T = g.constant(mixture.covariances)

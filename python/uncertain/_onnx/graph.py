@@ -1,4 +1,4 @@
-"""Construction of ONNX graphs by formulas that read like NumPy, and boosted trees as one node.
+"""ONNX graphs by formulas that read like NumPy; boosted trees as one node.
 
 Constants are shared by content. All numbers are float64; sizes of axes other than the rows are known when the
 graph is written. Trees are a TreeEnsemble of ai.onnx.ml, the first operator with thresholds in float64. Those
@@ -105,7 +105,7 @@ class Graph:
         return self.onnx.helper.make_tensor_value_info(name, kind, ["rows", *shape])
 
     def constant(self, value: ArrayLike, *, whole: bool = False) -> Value:
-        """A tensor of numbers, truth values or texts; single numbers are float64 unless they are `whole`."""
+        """Tensor of numbers, truth values or texts; float64 unless `whole`."""
         array = np.asarray(value)
         kind, in_formula = array.dtype.kind, array.ndim == 0 and not whole
         if kind in "fiu" and (array.dtype != np.int64 or in_formula):
@@ -164,7 +164,7 @@ SUM = 1
 
 
 def powers_of_ten(arrays: dict[str, Floats], d: int) -> dict[str, Floats]:
-    """Trees that take s / t where those of the file take log10 (s / t), in the columns from d on.
+    """Trees of s / t in place of log10 (s / t), in columns d and after.
 
     A threshold v becomes the largest number whose logarithm, as NumPy rounds it, is at most v: rows of the
     fit lie on thresholds, and the logarithm of a runtime may be rounded otherwise.

@@ -1,4 +1,4 @@
-"""The inputs of a graph: a table's columns by name, read as `AsGaussians` reads them.
+"""Inputs of a graph: columns by name, read as `AsGaussians` reads them.
 
 With ``on_missing="auto"`` the graph does what reading does: codes such as -9999, infinities and negative
 error bars are unknown, a value without error bar gets one from the model of sizes, and the rest is a
@@ -117,7 +117,7 @@ def _refuse_roles(columns: Columns, arms: str) -> None:
 
 
 def _of_lists(g: Graph, columns: Columns, d: int) -> Rows:
-    """A column of lists with its error bars: as matrices (rows, d), covariances (rows, d, d)."""
+    """Column of lists: values (rows, d), covariances (rows, d, d)."""
     assert columns.mean is not None
     if columns.exact or columns.categorical:
         refuse("columns of lists beside scalar ones have no translation")
@@ -133,7 +133,7 @@ def _of_lists(g: Graph, columns: Columns, d: int) -> Rows:
 
 
 def _rescaled(number: Value, value: Value, bar: ErrorBar) -> Value:
-    """A number of an error bar for one standard deviation, in the unit of the value."""
+    """Error bar as one standard deviation, in the unit of the value."""
     if bar.is_plain:
         return number
     factor = bar.scale * bar.share * value.apply("Abs") if bar.share else bar.scale
@@ -152,13 +152,13 @@ def _arms(g: Graph, value: Value, own: tuple[Value, ...], bar: ErrorBar) -> tupl
 
 
 def _split_deviation(below: Value, above: Value) -> Value:
-    """Of the split normal distribution with these arms (`uncertain._data.asymmetric`)."""
+    """Moments of the split normal distribution with these arms."""
     shift = above - below
     return ((1.0 - 2.0 / np.pi) * shift * shift + below * above).apply("Sqrt")
 
 
 def _gaussian(g: Graph, value: Value, own: tuple[Value, ...], bar: ErrorBar) -> tuple[Value, Value]:
-    """Mean and standard deviation of a value with its error bar; NaN for a negative one."""
+    """Mean and deviation of a value with its error bar; NaN for negative ones."""
     if len(own) == 1:
         size = g.where(own[0] < 0.0, np.nan, own[0])
         return value, size.apply("Sqrt") if bar.kind == "var" else size
@@ -180,7 +180,7 @@ def _zeros_and_ones(g: Graph, name: str, known: Sequence[Label]) -> Value:
 def _filled(
     g: Graph, sizes: SizeModel, values: list[Value], bars: list[tuple[Value, ...]], kinds: list[ErrorBar]
 ) -> list[tuple[Value, ...]]:
-    """Error bars with a size where something of them is missing (`SizeModel.filled`)."""
+    """Error bars, missing ones replaced (`SizeModel.filled`)."""
     std = []
     for value, own, bar in zip(values, bars, kinds, strict=True):
         if len(own) == 1:
@@ -221,7 +221,7 @@ def _usual(g: Graph, value: Value, sizes: SizeModel, j: int) -> Value | None:
 def _size(
     g: Graph, j: int, sizes: SizeModel, values: list[Value], std: list[Value], usual: list[Value | None]
 ) -> Value | None:
-    """The size that stands in for a missing one of feature j; None for a feature without a law."""
+    """Size for a missing error bar of feature j; None without a law."""
     if not sizes.learned[j]:
         return None
     own = usual[j]

@@ -1,4 +1,4 @@
-"""One function for each kind of step of the core: how it moves rows, or what it answers.
+"""One function per kind of step of the core: rows or answers.
 
 A kind that is not in the tables is refused by name, and so is what a kind does with rows for which ONNX has
 no operations: symmetric roots (kernels of rows with full covariances), quadratic forms over all pairs of
@@ -74,7 +74,7 @@ def _scaler(rows: Rows, arrays: dict[str, Floats], _: object) -> Rows:
 
 
 def _log_scaler(rows: Rows, arrays: dict[str, Floats], _: object) -> Rows:
-    """asinh(x / 2b), with error bars by their two ends, or by the derivative where these are close."""
+    """asinh(x / 2b), error bars by both ends, or the derivative if close."""
     g, b = rows.graph, arrays["softening"]
     taken = b > 0.0
     width = np.where(taken, 2.0 * b, 1.0)
@@ -102,7 +102,7 @@ def _denoiser(rows: Rows, arrays: dict[str, Floats], _: object) -> Rows:
 
 
 def _imputer(rows: Rows, arrays: dict[str, Floats], _: object) -> Rows:
-    """Gaps from the posterior; observed features as they are, without covariance between the two."""
+    """Gaps from the posterior, without covariance with observed features."""
     if rows.gaps is None:
         return rows
     g = rows.graph
@@ -165,7 +165,7 @@ def _score_deviations(rows: Rows, w: Floats) -> Value | None:
 
 
 def _from_scores(g: Graph, scores: Value, std: Value | None, step: Step) -> Answer:
-    """Class by the largest score, probabilities by Platt's sigmoids averaged over the scores' errors."""
+    """Class of the largest score; Platt probabilities averaged over errors."""
     two = step.n_classes == 2
     code = (scores > 0.0).take(0, 1) if two else g.op("ArgMax", scores, axis=1, keepdims=0)
     code = g.op("Cast", code, to=g.onnx.TensorProto.INT64)
@@ -278,7 +278,7 @@ def _kind(step: Step) -> str:
 
 
 def _gram(rows: Rows, step: Step) -> Value:
-    """prod_j a_j^-1/2 exp(-d_j^2 / (2 sigma^2 a_j)), d = x - z, between rows x and support rows z.
+    """prod_j a_j^-1/2 exp(-d_j^2 / (2 sigma^2 a_j)) with d = x - z, support z.
 
     a = 1 + (s_x - s_z)^2 / sigma^2 with the shared coupling, 1 + (s_x^2 + s_z^2) / sigma^2 with the other.
     """

@@ -1,1 +1,1 @@
-"""Boosted trees that the core keeps: fitted by scikit-learn, saved as arrays, answering as before."""
+"""Boosted trees: fitted by scikit-learn, saved as arrays of the core."""

@@ -1,4 +1,4 @@
-"""Trees of scikit-learn's histogram gradient boosting: as arrays for the core, and as learners from a file.
+"""Trees of histogram gradient boosting as arrays, and read from files.
 
 They are private attributes of scikit-learn's estimators. So names and types are checked first, and then the
 arrays have to predict rows where a mistake would show, on both sides of thresholds and with missing values:
@@ -76,7 +76,7 @@ def flat_trees(learner: BaseEstimator, first: int = 0) -> TreeArrays:
 
 
 def first_trees(learner: BaseEstimator, count: int) -> BaseEstimator | None:
-    """The fitted learner with the trees of so many iterations only; None where they cannot be told apart."""
+    """Learner cut after so many iterations; None if trees are unreadable."""
     trees = getattr(learner, "_predictors", None)
     if not isinstance(trees, list) or len(trees) < count:
         return None
@@ -86,7 +86,7 @@ def first_trees(learner: BaseEstimator, count: int) -> BaseEstimator | None:
 
 
 def mean_trees(several: Sequence[TreeArrays]) -> TreeArrays:
-    """Trees whose scores are the mean of the scores of all: leaves of M learners are divided by M."""
+    """Trees with the mean scores: leaves of M learners divided by M."""
     names = several[0].arrays
     arrays = {name: np.concatenate([one.arrays[name] for one in several]) for name in names}
     arrays["value"][arrays["column"] < 0] /= len(several)
@@ -135,7 +135,7 @@ def probes(trees: TreeArrays) -> Floats:
 
 
 def check_predictions(learner: BaseEstimator, trees: TreeArrays, scores: Floats) -> None:
-    """Refuse arrays whose scores (n, K) of the probes are not those of the learner."""
+    """Refuse arrays whose scores of the probes (n, K) differ."""
     if not np.array_equal(learner._raw_predict(probes(trees)), scores):
         raise _unknown("its trees give other predictions")
 
@@ -190,7 +190,7 @@ class Trees:
         return self._link, arrays
 
     def _raw_predict(self, X: ArrayLike) -> Floats:
-        """Sums of leaves, (n, K), in scikit-learn's order of memory, on which sums over them depend."""
+        """Sums of leaves, (n, K), in scikit-learn's order of summation."""
         points = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
         if points.shape[1] != self.n_features_in_:
             raise UncertainError(f"X has {points.shape[1]} columns, the trees need {self.n_features_in_}")
@@ -241,7 +241,7 @@ class TreesRegressor(Trees):
 
 
 def _finite(answers: Floats) -> Floats:
-    """The answers; UncertainError where leaves add up to infinity, as only those of a forged file do."""
+    """Answers; UncertainError if leaves add up to infinity (forged file)."""
     if not np.isfinite(answers).all():
         row = int(np.argwhere(~np.isfinite(answers))[0, 0])
         raise UncertainError(f"row {row}: the leaves of the trees add up to a prediction that is not finite")

@@ -1,4 +1,4 @@
-"""Default learners of the rows that folds leave, behind columns that they share, and the mean of them.
+"""Default learners of the rows that folds leave, and their mean.
 
 A choice holds rows out, and has a model once it has done so: the mean of the learners of five folds is about
 as good as four learners of all rows (losses x 1.03, .99, .99, 1.02 at errors x 1, 2, 4, 8 over five splits),
@@ -38,7 +38,7 @@ def learners_of_folds(
     groups: RowValues = None,
     n_trees: int | None = None,
 ) -> list[BaseEstimator]:
-    """Fit the default learner of `model` to the copies of the rows that every fold leaves.
+    """Fit the learner of `model` to the copies of rows that folds leave.
 
     `n_trees` is how many each has, None for as many as help the rows held out (of many those of the first
     fold). The model knows its columns, and how many trees learners have (`n_trees_`); what it asks,

@@ -1,4 +1,4 @@
-"""Number of trees of the default learner of re-measured rows, by rows that are held out.
+"""Number of trees of re-measured rows, by held-out rows.
 
 Boosting overfits after the first tree where features are noise, after 40 with 800 rows of three classes,
 after 200 with 2,500 rows of two: no rule that knows only the size of a table can say when. So a part of the
@@ -153,7 +153,7 @@ class _Watch:
     def __call__(
         self, learner: BaseEstimator, X: Floats, y: Labels, sample_weight: Floats | None = None
     ) -> float:
-        """Larger than the last score, or smaller to end the fit; the rows are some of the fit."""
+        """Score for early stopping: falls to end the fit."""
         trees, curve = len(learner._predictors), self._curve
         if not curve._is_next(trees):
             return float(trees)
@@ -168,7 +168,7 @@ class _Watch:
 
 
 def loss(learner: BaseEstimator, answers: Floats, truth: Labels) -> Floats:
-    """The squared errors of numbers, or minus the logarithm of the probability of what happened."""
+    """Squared errors, or minus the log-probability of the class."""
     if not is_classifier(learner):
         squares: Floats = (answers - truth) ** 2
         return squares
@@ -231,7 +231,7 @@ def best_number(
 
 
 def _constant(learner: BaseEstimator, y: Labels, counts: Floats, folds: Sequence[Fold]) -> Floats:
-    """The losses of the rows held out if the same is said of all: shares of classes, or the mean."""
+    """Held-out losses of a constant: class shares, or the mean."""
     losses = []
     for fold in folds:
         kind = DummyClassifier(strategy="prior") if is_classifier(learner) else DummyRegressor()

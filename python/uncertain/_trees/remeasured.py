@@ -1,4 +1,4 @@
-"""Parts of both re-measured estimators: copies of the rows, and a learner that is fitted to all of them.
+"""Parts of both re-measured estimators: copies of rows and their learner.
 
 Idea: a learner that gets the sizes of errors as columns treats them as properties of a class, and fails where
 tomorrow's errors are larger. So it also gets every row as it would have been read with larger and smaller
@@ -71,7 +71,7 @@ _pools = cache(ThreadpoolController)  # threads of this process, which take a wh
 
 
 class Copies(NamedTuple):
-    """The learner's columns of all rows and their copies, and what the rows have beside them."""
+    """Columns of rows and copies for the learner, with targets and weights."""
 
     table: Floats
     """(copies, n, columns)."""
@@ -82,7 +82,7 @@ class Copies(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Remeasured(Core, BaseEstimator):
-    """Copies of the rows, and a learner `estimator_` behind `error_columns_` that is fitted to all of them.
+    """Copies of rows, and a learner `estimator_` fitted to all of them.
 
     A model file holds the columns' scales and the trees, if the learner is scikit-learn's histogram gradient
     boosting; the model that is read predicts to the last bit as the learner did.
@@ -165,7 +165,7 @@ class Remeasured(Core, BaseEstimator):
         return 1 if exact else self.n_copies
 
     def _how_many(self, table: Floats) -> int:
-        """Number of learners; those of the same copies would hardly differ, and constants not at all."""
+        """Number of learners; one if copies are equal or targets constant."""
         if self.estimator is not None or len(table) == 1 or self.n_trees_ == 0:
             return 1
         if not isinstance(self.n_learners, str):
@@ -234,7 +234,7 @@ class Remeasured(Core, BaseEstimator):
     def _trained(
         self, learner: BaseEstimator, table: Floats, y: Labels, weights: Floats | None
     ) -> BaseEstimator:
-        """The learner, fitted to copies, of which those for another learner share the weight of their row."""
+        """The learner, fitted to copies that share the weight of their row."""
         copies, n, columns = table.shape
         arguments: Keywords = {}
         weighable = has_fit_parameter(learner, "sample_weight")
@@ -255,7 +255,7 @@ class Remeasured(Core, BaseEstimator):
     def _fit_truth(
         self, rows: GaussianRows, targets: Labels, weights: Floats | None, copies: int, random: Random
     ) -> Truth | None:
-        """Distribution of true values, for copies with smaller errors, from class codes or numbers."""
+        """Distribution of true values (for smaller errors) given the target."""
         if not self._downwards(copies):
             return None
         return self._truth(rows, targets, weights, self.n_components, random)
@@ -263,7 +263,7 @@ class Remeasured(Core, BaseEstimator):
     def _copied(
         self, rows: GaussianRows, targets: Labels, truth: Truth | None, copies: int, random: Random
     ) -> Floats:
-        """The learner's columns of all rows, then of their copies, (copies, n, columns).
+        """Columns of all rows, then of their copies, (copies, n, columns).
 
         Without a `truth` there are no copies with smaller errors.
         """
@@ -312,7 +312,7 @@ class Remeasured(Core, BaseEstimator):
             refuse_if(outside, f"factors = {self.factors!r}: must be {wanted}")
 
     def _range(self, rows: GaussianRows) -> tuple[float, float]:
-        """The smallest and the largest factor: until the noise is as wide as the data."""
+        """Smallest and largest factor: until noise is as wide as the data."""
         if self.factors != "auto":
             return float(self.factors[0]), float(self.factors[1])
         sizes = 10.0 ** ErrorColumns().fit(rows).transform(rows)[:, rows.n_features :]
@@ -340,7 +340,7 @@ class Remeasured(Core, BaseEstimator):
         return columns
 
     def _with_sharp_errors(self, columns: Floats) -> Floats:
-        """The columns of the same readings if their errors were as small as the smallest of copies."""
+        """Columns of the readings with errors as small as in any copy."""
         names = self.error_columns_
         d = names.n_features_in_
         sizes = slice(d, d if names.columns == "means" else 2 * d)
@@ -350,7 +350,7 @@ class Remeasured(Core, BaseEstimator):
         return columns
 
     def _asked(self, method: str, X: RowsLike) -> Array:
-        """Call a method of the learner; few rows take one thread, which does not wait for others."""
+        """Call a method of the learner; with one thread for few rows."""
         columns = self._columns(X)
         with _pools().limit(limits=self._threads(columns), user_api="openmp"):
             return np.asarray(getattr(self.estimator_, method)(columns))
@@ -406,7 +406,7 @@ class Remeasured(Core, BaseEstimator):
         return trees
 
     def _averaged(self, learners: Sequence[BaseEstimator]) -> BaseEstimator | boosting.Trees:
-        """Learner whose scores are the mean of theirs: all trees as those of one learner."""
+        """Learner with the mean scores: the trees of all as one."""
         if len(learners) == 1:
             return learners[0]
         try:

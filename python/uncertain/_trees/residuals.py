@@ -1,4 +1,4 @@
-"""`ResidualForest`: the density of a re-measured regression's target, with all its peaks.
+"""`ResidualForest`: density of a re-measured regression, with all peaks.
 
 With m(row) the prediction, a density of residuals y - m given the row:
 
@@ -122,7 +122,7 @@ def _with_prediction(columns: Floats, predicted: Floats) -> Floats:
 
 
 def _edges(r: Floats, n_bins: int) -> Floats:
-    """Where bins meet: a bin holds few residuals, and is narrow beside all of them."""
+    """Edges of bins: each holds few residuals and is narrow."""
     levels = np.linspace(OUTER, 1.0 - OUTER, 1_001)
     at = np.quantile(r, levels)
     low, high = at[0], at[-1]
@@ -151,7 +151,7 @@ def _laws(r: Floats, bins: np.ndarray, edges: Floats) -> tuple[Floats, Floats]:
 def _flattened(
     forest: ExtraTreesClassifier, centre: Floats, scale: Floats, n_bins: int
 ) -> tuple[dict[str, Floats], Floats]:
-    """Nodes of all trees for the columns as they are, and the shares of their leaves."""
+    """Nodes of all trees, and shares of their leaves."""
     trees = [one.tree_ for one in forest.estimators_]
     column = np.concatenate([tree.feature for tree in trees])
     split = column >= 0

@@ -1,4 +1,4 @@
-"""The command line: `uncertain fit | predict | evaluate | report | check-errors | convert | demo`.
+"""Command line: `uncertain fit | predict | evaluate | report | ...`.
 
 Nothing here imports scikit-learn, NumPy or Polars before a command runs, so that ``--help`` and ``--version``
 answer at once.

@@ -1,4 +1,4 @@
-"""Real data with error bars that come with the package, nothing is downloaded."""
+"""Real data with error bars that come with the package."""
 
 from __future__ import annotations
 

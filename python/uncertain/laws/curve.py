@@ -1,4 +1,4 @@
-"""`CurveRegressor`: any curve between true values, from readings with errors in x and y."""
+"""`CurveRegressor`: any curve between true values, errors in x and y."""
 
 from __future__ import annotations
 
@@ -329,7 +329,7 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
         return f"{fit}; naive: least squares, x as exact"
 
     def _fit_naively(self) -> tuple[Floats, Floats]:
-        """Least squares that takes x as exact, weighted by the errors of y where all have some."""
+        """Least squares with exact x, weighted by the errors of y if all have some."""
         check_is_fitted(self, "params_")
         if self._naive is not None:
             return self._naive
@@ -358,7 +358,7 @@ class CurveRegressor(RunParameters, Law, RegressorMixin, BaseEstimator):
         return ends
 
     def _deviance(self, j: int, c: float) -> float:
-        """Twice the fall of the log-likelihood where parameter j is fixed at c and the others are fitted."""
+        """Twice the fall of the log-likelihood with parameter j fixed at c."""
         start, *rest = self._problem
         values, fixed = self.params_.tolist(), [is_fixed or k == j for k, is_fixed in enumerate(start.fixed)]
         values[j] = c
@@ -496,7 +496,7 @@ def _crossed_covariances(xy_cov: ArrayLike | None, shape: tuple[int, int, int]) 
 
 
 def _curve_calls(curve: Curve, n_outputs: int) -> Curve:
-    """`curve` as the core calls it: for many points at once, with checked and flat answers."""
+    """`curve` as the core calls it: many points at once, checked flat answers."""
 
     def call(x: Floats, params: Floats) -> Floats:
         values = _call(curve, "curve", x, params)

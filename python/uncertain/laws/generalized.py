@@ -1,4 +1,4 @@
-"""`GeneralizedLinearLaw`: classes, counts, sizes and times given true features."""
+"""`GeneralizedLinearLaw`: classes, counts, sizes, times of true features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimates of a law between true values: intervals, draws and a table, the same for every law."""
+"""Estimates of a law between true values: intervals, draws and a table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Extra = tuple[str, float, float]
 
 
 class Estimates(NamedTuple):
-    """Parameters of a fitted law, in the order of ``covariance_``, and what was estimated beside them."""
+    """Parameters of a fitted law in the order of ``covariance_``, and the others."""
 
     names: Sequence[str]
     values: Floats
@@ -62,7 +62,7 @@ class Estimates(NamedTuple):
         return drawn
 
     def table(self, level: float) -> str:
-        """One line per estimate: value, standard error, z and interval, beside those of the naive fit."""
+        """One line per estimate: value, standard error, z, interval, naive fit."""
         quantile = self.quantile(level)
         naive = [()] * len(self.values) if self.naive is None else [*zip(*self.naive, strict=True)]
         lines = [["", "estimate", "std", "z", f"{100 * level:g} % from", "to"]]
@@ -99,7 +99,7 @@ EXTRAS = (
 
 @documented
 class Law:
-    """Fitted law: `_estimates` of its parameters, and attributes of what was estimated beside them."""
+    """Fitted law: `_estimates` of its parameters, and attributes of the others."""
 
     _naive: tuple[Floats, Floats] | None = None
     _problem: Any = None
@@ -264,7 +264,7 @@ class Law:
 
 
 class CoefficientLaw(Law):
-    """Law with a linear predictor: ``coef_`` and ``intercept_`` with standard errors."""
+    """Law with a linear predictor: ``coef_``, ``intercept_``, standard errors."""
 
     coef_: Floats
     coef_std_: Floats
@@ -295,7 +295,7 @@ class CoefficientLaw(Law):
         return self._fitted(self._parameters(profile=level), rows, **arguments).arrays()["profile"]
 
     def _facts(self) -> list[tuple[str, str]]:
-        """Return scatter, dispersion or shape, thresholds, and what else was estimated."""
+        """Return scatter, dispersion or shape, thresholds and other parameters."""
         values: dict[str, Sequence[float]] = dict(getattr(self, "extra_", {}))
         stds: dict[str, Sequence[float]] = dict(getattr(self, "extra_std_", {}))
         if hasattr(self, "intrinsic_scatter_"):
@@ -326,7 +326,7 @@ def extra_arrays(fit: Keywords, outliers: str | None) -> dict[str, Floats]:
 
 
 def standard_errors(covariance: Floats) -> Floats:
-    """Square roots of variances; NaN for a variance of 0, which means that it is not known."""
+    """Square roots of variances; NaN for a variance of 0 (unknown)."""
     variances = np.diag(covariance)
     return np.sqrt(np.where(variances > 0.0, variances, np.nan))
 

@@ -1,4 +1,4 @@
-"""`LinearLaw`, or `GaussianMixtureRegressor`: regression with errors in x and y."""
+"""`LinearLaw` (`GaussianMixtureRegressor`): errors in x and y."""
 
 from __future__ import annotations
 
@@ -357,7 +357,7 @@ class GaussianMixtureRegressor(CoefficientLaw, FittedMixture, RegressorMixin, Ba
         return any(getattr(self, name) is not None for name in OPTIONS)
 
     def _with_modes(self, rows: Readings, modes: ArrayLike, return_std: bool, return_cov: bool) -> Any:
-        """Predict targets as they are measured, with the errors that they share with rows of the fit."""
+        """Predict measured targets, with the errors shared with rows of the fit."""
         if not hasattr(self, "modes_"):
             raise UncertainError("modes=: this law was fitted without modes")
         if np.ndim(modes) == 3:

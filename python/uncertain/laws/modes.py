@@ -1,4 +1,4 @@
-"""Errors that rows share: arrays of modes, and `shared_modes` from a dense covariance matrix."""
+"""Errors that rows share: modes, and `shared_modes` of a dense covariance."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def checked_modes(modes: ArrayLike, n: int) -> Floats:
 
 
 def mode_arguments(modes: ArrayLike | None, n: int, d: int) -> Keywords:
-    """Modes of targets (n, k), features (n, d, k) or both (n, d + 1, k), the target last, for the core."""
+    """Modes of targets (n, k), features (n, d, k) or both (n, d + 1, k)."""
     if modes is None:
         return {}
     if np.ndim(modes) != 3:

@@ -1,4 +1,4 @@
-"""Distributions as mixtures of a few Gaussians: from draws, quantiles, densities on a grid."""
+"""Mixtures of Gaussians from draws, quantiles and densities on a grid."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def _inverse_prior(prior: Prior, values: Floats, offsets: Ints, order: Ints | No
 
 
 def _along(z: Floats, nodes: Floats, x: Floats) -> Floats:
-    """Every row's x at z: linear between its values at the nodes, and beyond them as in the outer two."""
+    """x of every row at z: linear between nodes, extrapolated beyond them."""
     at = np.clip(np.searchsorted(nodes, z) - 1, 0, len(nodes) - 2)
     share = (z - nodes[at]) / (nodes[at + 1] - nodes[at])
     values: Floats = x[:, at] * (1 - share) + x[:, at + 1] * share

@@ -1,4 +1,4 @@
-"""Standard errors and asymmetric error bars as Gaussians, or as several with their skewness."""
+"""Standard errors and asymmetric error bars as one or several Gaussians."""
 
 from __future__ import annotations
 

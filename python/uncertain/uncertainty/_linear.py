@@ -1,4 +1,4 @@
-"""Covariances of linear maps, of correlations, and of numbers of the `uncertainties` package."""
+"""Covariances of linear maps, correlations and the `uncertainties` package."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def from_correlations(means: ArrayLike, std: ArrayLike, corr: ArrayLike) -> Gaus
 
 
 def correlation_matrices(corr: ArrayLike, n: int, d: int) -> Floats:
-    """Return checked correlation matrices of all rows; of two features from numbers, too."""
+    """Return checked correlation matrices; for two features numbers will do."""
     given = float_array(corr, "corr")
     axes = ("row", "feature", "feature")[3 - given.ndim if given.ndim == 2 else 0 :]
     refuse_not_finite(given, "corr", *axes)

@@ -181,7 +181,7 @@ def _scalars(rows: GaussianArray, features: Sequence[str], ending: str) -> dict[
 
 
 def _in_units(made: Keywords, units: dict[str, str], ending: str) -> Keywords:
-    """The columns in the units of their features; the error bar of mag(AB) is in mag."""
+    """The columns in the units of their features; errors of mag(AB) in mag."""
     for name, text in units.items():
         unit = as_unit(text)
         made[name] = made[name] * unit
@@ -190,7 +190,7 @@ def _in_units(made: Keywords, units: dict[str, str], ending: str) -> Keywords:
 
 
 def _without_clash(kept: Keywords, made: Keywords, lists: Sequence[str] = ()) -> Keywords:
-    """Both together; a column of the table and a new one cannot have the same name."""
+    """Both together; a new column cannot have the name of an old one."""
     both = next((name for name in (*made, *lists) if name in kept), None)
     clash = f"the new column {both!r} would have the name of one of the table; rename or drop that one"
     refuse_if(both is not None, clash, ColumnError)
@@ -207,7 +207,7 @@ def gaussians_of_groups(
     *,
     one_unit: bool = False,
 ) -> tuple[GaussianArray, Ints]:
-    """(Gaussians, replicates of each); `codes` number the groups from 0, `names` are for errors.
+    """(Gaussians, replicates of each); `codes` number groups, errors name them.
 
     `one_unit`: all features have the same unit, in which covariances are shrunk.
     """
@@ -257,7 +257,7 @@ def _groups_by_size(codes: NDArray[np.intp], counts: Ints) -> Iterator[tuple[Int
 
 
 def intensity(residuals: Floats, shrinkage: Shrinkage) -> Floats:
-    """The share a of the identity, one per group, from centred replicates of shape (groups, N, d)."""
+    """Share a of the identity per group, from centred replicates (groups, N, d)."""
     groups, size, d = residuals.shape
     if shrinkage is None or isinstance(shrinkage, Real):
         return np.full(groups, float(shrinkage or 0.0))
@@ -275,7 +275,7 @@ def intensity(residuals: Floats, shrinkage: Shrinkage) -> Floats:
 
 
 def _shrunk(S: Floats, residuals: Floats, unit: Floats, shrinkage: Shrinkage) -> Floats:
-    """D ((1 - a) R + a tr(R)/d I) D of each group, with D = diag(unit) and R = D^-1 S D^-1.
+    """D ((1 - a) R + a tr(R)/d I) D of each group; D = diag(unit), R = D^-1 S D^-1.
 
     Features without any scatter keep none, and do not count in d.
     """
@@ -325,7 +325,7 @@ class Replicates(NamedTuple):
 def read_replicates(
     table: Table, by: Sequence[str], features: Sequence[str] | None, keep: Sequence[str]
 ) -> Replicates:
-    """Sort the columns and read the measurements; errors name column, row and value."""
+    """Sort the columns, read the measurements; errors name column, row, value."""
     _check_names(table, {"by": by, "keep": keep, "features": features})
     columns = dict(zip(table.names, table.series(table.names), strict=True))
     codes, first = _group_codes([columns[name] for name in by])
@@ -357,7 +357,7 @@ def read_replicates(
 
 
 def finite(values: Floats, names: Sequence[str] | None = None) -> Floats:
-    """Return replicates of shape (n, d); the first that is no finite number is an error."""
+    """Return replicates, shape (n, d); refuse the first that is not finite."""
     wrong = values.ndim != 2 or 0 in values.shape
     refuse_if(wrong, f"replicates: expected shape (n, d) with n, d >= 1, got {values.shape}", ShapeError)
     bad = np.argwhere(~np.isfinite(values))
@@ -382,7 +382,7 @@ def _check_names(table: Table, roles: Mapping[str, Sequence[str] | None]) -> Non
 
 
 def _group_codes(columns: Sequence[pl.Series]) -> tuple[Codes, Codes]:
-    """Number of each row's group, and the first row of every group; groups in sorted order."""
+    """Group number of each row, and first row of each group, in sorted order."""
     codes = np.zeros(len(columns[0]), dtype=np.intp)
     for column in columns:
         values = read_column(column, column.name, len(column), "groups")
@@ -394,7 +394,7 @@ def _group_codes(columns: Sequence[pl.Series]) -> tuple[Codes, Codes]:
 
 
 def _first_change(column: pl.Series, codes: Codes, first: Codes) -> int | None:
-    """First row that differs from the first row of its group; missing values are alike."""
+    """First row that differs from the first of its group (gaps are alike)."""
     import polars as pl
 
     if column.dtype == pl.Object:

@@ -1,4 +1,4 @@
-"""Signals: log-powers of frequency bands, with their covariance over the windows.
+"""Signals: log-powers of bands, with their covariance over the windows.
 
 Idea: Welch's method averages the spectra of short windows; the windows are replicates, so their scatter is
 the covariance that is usually thrown away. SciPy does the spectra.
@@ -133,7 +133,7 @@ def welch(
 
 
 def overlap_factor(taper: Floats, hop: int, windows: int) -> float:
-    """How many times larger the variance of a mean of overlapping windows is than of independent ones."""
+    """Variance of a mean of overlapping windows over that of independent ones."""
     lags = [j for j in range(1, windows) if j * hop < len(taper)]
     energy = np.square(taper).sum()
     rho = [(np.dot(taper[: -j * hop], taper[j * hop :]) / energy) ** 2 for j in lags]
