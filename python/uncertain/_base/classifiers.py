@@ -31,7 +31,7 @@ def single(scores: Floats) -> Floats:
 
 
 def predicted(estimator: BaseEstimator, rows: FitRows, return_std: bool) -> Floats | tuple[Floats, Floats]:
-    """The mean of one number per row, with `return_std` its standard deviation, too."""
+    """Mean of one number per row, with `return_std` its deviation, too."""
     model: Fitted = estimator._model
     if not return_std:
         return model.decision(rows, estimator.n_jobs)[:, 0]
@@ -42,7 +42,7 @@ def predicted(estimator: BaseEstimator, rows: FitRows, return_std: bool) -> Floa
 def class_arguments(
     estimator: BaseEstimator, X: RowsLike, y: ArrayLike, sample_weight: RowValues, groups: RowValues
 ) -> tuple[Labels, Keywords]:
-    """The classes, and the checked arguments of the extension's `fit`: codes, weights and groups."""
+    """Classes, and checked arguments of `fit`: codes, weights, groups."""
     classes, codes = check_labels(y, X, estimator, sample_weight)
     class_weight = getattr(estimator, "class_weight", None)
     weights = check_weights(sample_weight, class_weight, classes=classes, codes=codes)
@@ -88,7 +88,7 @@ def target_arguments(
 
 @documented
 class ScoreClassifier(ClassifierMixin):
-    """A classifier by the largest score; its `fit` takes groups, whose rows are held out together."""
+    """Classifier by the largest score; `fit` holds out groups together."""
 
     # Metadata routing brings it the groups that splitters get.
     __metadata_request__fit: ClassVar = {"groups": True}

@@ -1,4 +1,4 @@
-"""The base of estimators and transformers that the core fits: parameters in, fitted state out.
+"""Base of estimators that the core fits: parameters in, state out.
 
 Design. A class says of which kind (`_kind`) of the core's models it is, and nothing else about the border:
 
@@ -113,7 +113,7 @@ class Core:
 
     @classmethod
     def _arguments(cls, parameters: Keywords) -> Keywords:
-        """Arguments of the class from parameters of the core, for a file that was written in Rust."""
+        """Arguments of the class from a file that was written in Rust."""
         names = cls.__dataclass_fields__  # type: ignore[attr-defined]
         return {name: value for name, value in parameters.items() if name in names}
 
@@ -131,7 +131,7 @@ class Core:
         return text
 
     def _fitted(self, parameters: str, rows: FitRows, **arguments: Any) -> Fitted:
-        """One fit by the core; `arguments` are targets, weights, groups and what else its `fit` takes."""
+        """One fit by the core; `arguments`: targets, weights, groups, ..."""
         arguments.setdefault("n_jobs", getattr(self, "n_jobs", None))
         if self._tuned:
             penalty, self.path_ = choose(
@@ -146,7 +146,7 @@ class Core:
             return fit(self._kind, parameters, rows, report=reporter(self), **arguments)
 
     def _keep(self, model: Fitted) -> Self:
-        """Set the attributes that a fit leaves behind; a classifier has its `classes_` before."""
+        """Set fitted attributes; a classifier has its `classes_` before."""
         self._model = model
         if self._penalty:
             setattr(self, f"{self._penalty}_", float(decoded(model.parameters)[self._penalty]))
@@ -157,7 +157,7 @@ class Core:
         return self._keep(model)
 
     def _made(self, arrays: dict[str, Floats], header: Header | None) -> Self:
-        """Set the state directly, without a fit: the arrays and the header that a fit of this kind gives."""
+        """Set the state without a fit, from its arrays and header."""
         return self._keep(Fitted.from_arrays(self._kind, self._parameters(), encoded(header), arrays))
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
@@ -168,7 +168,7 @@ class Core:
         return []
 
     def _number_rows(self, numbers: Ints) -> None:
-        """Name rows in answers by these numbers of theirs in a table; there are none by default."""
+        """Name rows in answers by these numbers in a table; none by default."""
 
     def _steps(self) -> list[Fitted]:
         """The fitted objects for a model file."""
@@ -216,7 +216,7 @@ def core_class(kind: str, *, classifier: bool) -> type[Core]:
 
 
 def encoded(value: object) -> str:
-    """JSON text; numbers that JSON lacks are the strings "inf", "-inf" and "nan", as in the core."""
+    """JSON text, with "inf", "-inf" and "nan" as strings."""
     return json.dumps(_plain(value), allow_nan=False)
 
 
@@ -250,7 +250,7 @@ REPORT = {"objective_": "objective", "optimality_gap_": "gap", "n_iter_": "n_ite
 
 
 def keep_reports(estimator: BaseEstimator, fits: list[Keywords]) -> None:
-    """Set `objective_`, `optimality_gap_`, `n_iter_` and `status_`: of one problem, or arrays of several."""
+    """Set `objective_`, `optimality_gap_`, `n_iter_`, `status_` of problems."""
     for attribute, name in REPORT.items():
         values = [fit[name] for fit in fits]
         setattr(estimator, attribute, values[0] if len(values) == 1 else np.array(values))

@@ -1,4 +1,4 @@
-"""Descriptions of parameters and attributes that several estimators share, each written once.
+"""Descriptions of shared parameters and attributes, each written once.
 
 A line ``{gamma, degree}`` of a docstring stands for the entries of these names below, put there when the
 class is made; ``{Parameters: gamma, degree}`` for the heading of the section, too. Constructors stay written
@@ -214,7 +214,7 @@ def _filled(doc: str) -> str:
 
 
 def documented(thing: T) -> T:
-    """The class (with its methods), or the function, with the entries that its docstrings name put in."""
+    """The class or function with the named entries in its docstrings."""
     parts: list[object] = [thing, *vars(thing).values()] if isinstance(thing, type) else [thing]
     for part in parts:
         # Methods that are there for some parameters only hold the function in `fn`.

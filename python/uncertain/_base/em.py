@@ -22,7 +22,7 @@ Mixture: TypeAlias = tuple[Floats, Floats, Floats]
 
 
 def unpacked(triangles: Floats, d: int) -> Floats:
-    """Symmetric matrices (K, d, d) from packed lower triangles (K, d (d + 1) / 2)."""
+    """Symmetric matrices (K, d, d) from packed lower triangles."""
     i, j = np.tril_indices(d)
     matrices = np.empty((len(triangles), d, d))
     matrices[:, i, j] = matrices[:, j, i] = triangles
@@ -74,7 +74,7 @@ class EMParameters(RunParameters):
 
 @dataclass(eq=False, repr=False)
 class FittedMixture(EMParameters, TakesGaps, Core):
-    """Mixture of Gaussians of true values, whose number of components may be "auto"."""
+    """Mixture of Gaussians of true values; `n_components` may be "auto"."""
 
     n_components: int | Literal["auto"] = 1
     _: KW_ONLY

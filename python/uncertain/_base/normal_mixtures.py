@@ -1,4 +1,4 @@
-"""`NormalMixtures`: a distribution of a number for every row, and what it is worth once the number is known.
+"""`NormalMixtures`: a distribution of a number per row, and its scores.
 
 Row i has the density p(y) = sum_k w_ik N(y; m_ik, s_ik^2). With A(m, s) = 2 s phi(m / s) + m (2 Phi(m / s) -
 1), which is E |X| of X ~ N(m, s^2) (E. P. Grimit, T. Gneiting, V. J. Berrocal, N. A. Johnson, The continuous

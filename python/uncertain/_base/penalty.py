@@ -1,4 +1,4 @@
-"""``alpha="auto"`` and ``C="auto"``: the strength of the penalty by cross-validation along a path.
+"""``alpha="auto"``, ``C="auto"``: penalties by cross-validation on a path.
 
 The path is the core's: the same five folds for every penalty, whole groups held out where there are groups,
 each fit starting from that of the stronger penalty before. The choice is the strongest penalty whose
@@ -42,7 +42,7 @@ FEW_ROWS = 300
 def choose(
     kind: str, name: str, parameters: str, rows: FitRows, report: Report | None, arguments: Keywords
 ) -> tuple[float, dict[str, Floats]]:
-    """The penalty of that name, and what an estimator shows of the path as `path_`."""
+    """The penalty of that name, and the path shown as `path_`."""
     online = "partial_fit sees one batch at a time and cannot cross-validate: use fit, or a number"
     refuse_if(arguments.get("online"), f'{name} = "auto": {online}')
     path = PATHS[kind]

@@ -90,7 +90,7 @@ _lines: list[Any] = []
 
 @contextmanager
 def shown(task: str, wanted: bool | None = None) -> Iterator[bool]:
-    """Show `task` and its elapsed time on stderr while the block runs; tasks inside it show nothing.
+    """Show `task` and its elapsed time on stderr; nested tasks are silent.
 
     `wanted`: by default on a terminal and in a notebook, after `DELAY` seconds, and removed at the end; True
     shows it anywhere, at once; False nowhere. The block receives whether it is shown.
@@ -150,7 +150,7 @@ class Deadline:
         self._shares = _Shares()
 
     def left(self, share: float = 1.0) -> float | None:
-        """Seconds until a share of the time is over, 0 if it is; None without a limit."""
+        """Seconds until a share of the time is over; None without a limit."""
         if self.seconds is None:
             return None
         return max(0.0, self.start + share * self.seconds - time.monotonic())

@@ -20,7 +20,7 @@ class Need(Enum):
 
 
 class BeyondSums(NamedTuple):
-    """One such need: why, as a clause, and what to do where the rows cannot give it."""
+    """A need for more than sums: why, and what to do without."""
 
     need: Need
     why: str
@@ -28,7 +28,7 @@ class BeyondSums(NamedTuple):
 
 
 def beyond_sums(estimator: object) -> Iterator[BeyondSums]:
-    """Needs of this estimator; a learner of another library may do anything with its rows."""
+    """Needs of this estimator; a foreign learner may need every row."""
     stated = getattr(estimator, "_beyond_sums", None)
     if stated is not None:
         yield from stated()

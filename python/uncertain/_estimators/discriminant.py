@@ -130,7 +130,7 @@ class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseE
         return parameters | {"priors": priors, "shared_covariance": bool(self.shared_covariance)}
 
     def _mixture(self) -> Mixture:
-        """The components of all classes, class by class, with their shares of all rows."""
+        """Components of all classes, with their shares of all rows."""
         d = self.means_.shape[-1]
         joint = (self.weights_ * self.priors_[:, None]).ravel()
         return joint / joint.sum(), self.means_.reshape(-1, d), self.covariances_.reshape(-1, d, d)
@@ -143,7 +143,7 @@ class GaussianDiscriminant(EMParameters, Core, TakesGaps, ClassifierMixin, BaseE
         return self._made(arrays, {"n_classes": len(self.classes_), "progress": None})
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
-        """From the components of all classes, class by class, with their shares of all rows."""
+        """Fit from components of all classes and their shares of all rows."""
         n_classes, d = header["n_classes"], arrays["means"].shape[1]
         joint = arrays["weights"].reshape(n_classes, -1)
         self.priors_: Floats = joint.sum(axis=1)

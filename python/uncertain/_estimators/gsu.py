@@ -1,4 +1,4 @@
-"""Support vector machines and regression for rows that are Gaussians (SVM-GSU)."""
+"""SVM-GSU: support vector machines and regression for Gaussian rows."""
 
 from __future__ import annotations
 

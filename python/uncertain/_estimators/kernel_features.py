@@ -1,4 +1,4 @@
-"""Features whose inner products are the kernel between Gaussians: kernel methods with linear models."""
+"""Features whose inner products are the kernel between Gaussians."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class KernelMachine(RunParameters, Core, BaseEstimator):
             )
 
     def _to_fit(self, X: RowsLike) -> tuple[Gaussians, GaussianArray | None]:
-        """X for the core (Gaussians, or rows of a kernel matrix), and the rows for kernel values."""
+        """X for the core (Gaussians, or a kernel matrix), and support rows."""
         if self.kernel == "precomputed":
             gram: Floats = validate_data(self, X, reset=True, dtype=np.float64, order="C")
             square = f"Precomputed matrix must be a square matrix. Input is a {gram.shape} matrix."
@@ -100,7 +100,7 @@ class KernelMachine(RunParameters, Core, BaseEstimator):
         return values
 
     def _to_predict(self, X: RowsLike) -> Gaussians:
-        """X for the fitted core: Gaussians, or rows of kernel values with the support rows."""
+        """X for the fitted core: Gaussians, or kernel values with support rows."""
         check_is_fitted(self, "objective_")
         if self.kernel == "precomputed":
             values: Floats = validate_data(self, X, reset=False, dtype=np.float64)
@@ -143,7 +143,7 @@ class KernelMachine(RunParameters, Core, BaseEstimator):
         return super()._steps()
 
     def _finished(self, model: Fitted, rows: GaussianArray | None) -> Self:
-        """The attributes of a fitted machine, and a warning if a solve has not reached `tol`."""
+        """Set attributes of the machine; warn if a solve missed `tol`."""
         self._keep(model)
         if rows is not None:
             self.support_rows_ = rows[self.support_]

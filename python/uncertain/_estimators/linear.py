@@ -1,4 +1,4 @@
-"""Linear classifiers for Gaussian rows, and the `kernel=` that takes linear estimators to a feature space."""
+"""Linear classifiers for Gaussian rows, and `kernel=` of linear models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..preprocessing._kernel_map import KERNELS, Kernel, KernelMap
 
 
 class LinearClassifier(Core, ScoreClassifier, BaseEstimator):
-    """A score w'x + b per class (one for two classes), from the hyperplanes in ``_model``.
+    """Scores w'x + b per class (one for two), of hyperplanes in ``_model``.
 
     The score of a Gaussian row is Gaussian: N(w'x_i + b, w'S_i w). Probabilities are sigmoids averaged over
     it: the more uncertain the row, the nearer to the middle. For more than two classes those of one against
@@ -75,7 +75,7 @@ class LinearClassifier(Core, ScoreClassifier, BaseEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Kernelized(RunParameters, Core):
-    """`kernel=` of an estimator that is linear: it fits rows mapped by the KernelMap `kernel_map_`."""
+    """`kernel=` of a linear estimator: rows mapped by `kernel_map_`."""
 
     kernel: Kernel = "linear"
     gamma: float | Literal["median"] = "median"
@@ -100,7 +100,7 @@ class Kernelized(RunParameters, Core):
         yield from super()._beyond_sums()
 
     def _to_fit(self, data: Gaussians, weights: Floats | None) -> Gaussians:
-        """The rows for the linear fit; the map is learned from those of positive weight."""
+        """Rows for the linear fit; the map learns from positive weights."""
         self.kernel_map_: KernelMap | None = None
         if self.kernel != "linear":
             map_ = KernelMap(

@@ -1,4 +1,4 @@
-"""`RemeasuredClassifier`, `RemeasuredRegressor`: scikit-learn's learners, trained to use error bars."""
+"""`RemeasuredClassifier`, `RemeasuredRegressor`: trees for error bars."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ class RemeasuredRegressor(RegressorMixin, Remeasured):
         return self._residuals.mixtures(columns, predicted)
 
     def _learn_density(self, learner: BaseEstimator, training: Copies, random: Random) -> None:
-        """A forest of the residuals of every second copy, from predictions by learners of other rows."""
+        """Forest of residuals of every second copy, by learners of other rows."""
         self._residuals = None
         if not self.density:
             return
@@ -230,7 +230,7 @@ def _predicted(learner: BaseEstimator, table: Floats) -> Floats:
 
 
 def _has_density(model: RemeasuredRegressor) -> bool:
-    """True if a density is or will be learned; else AttributeError with the reason."""
+    """True if a density is learned; else AttributeError with the reason."""
     none = getattr(model, "_residuals", None) is None and not model.density
     refuse_if(none, "RemeasuredRegressor has no density; fit it with density=True", AttributeError)
     return True

@@ -1,4 +1,4 @@
-"""Robust classifiers: the uncertainty-SVC family, whose rows are ellipsoids, and the minimax machine."""
+"""Robust classifiers: SVMs of ellipsoids, and the minimax machine."""
 
 from __future__ import annotations
 

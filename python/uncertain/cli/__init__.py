@@ -204,7 +204,7 @@ def predict(
 
 
 def _predictions(fitted: Model, rows: Any, coverage: float | None, **errors: Any) -> polars.DataFrame:
-    """Columns of predictions, probabilities or standard deviations, and sets or intervals."""
+    """Columns of predictions, probabilities, deviations, sets or intervals."""
     import polars
 
     if fitted.has_distribution_:

@@ -1,4 +1,4 @@
-"""Commands and options of the command line: errors are one sentence on stderr, and texts become arguments."""
+"""Options of the command line; errors are one sentence on stderr."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is called; an error names the one that may have been meant."""
+        """The command called; an error suggests a similar one."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             from .._data.options import did_you_mean
@@ -150,7 +150,7 @@ def names(text: str) -> list[str]:
 
 
 def _parsed(_: click.Context, option: click.Parameter, given: str | tuple[str, ...] | None) -> Any:
-    """A column, a pattern, a list of columns, or a dictionary by feature or pair of features."""
+    """Column, pattern, list of columns, or dictionary by feature or pair."""
     role = option.name or ""
     form = ROLES[role].form
     if not given:
@@ -172,7 +172,7 @@ def _parsed(_: click.Context, option: click.Parameter, given: str | tuple[str, .
 
 
 def parameter(text: str) -> tuple[str, object]:
-    """KEY=VALUE; numbers, booleans and None as in Python, anything else is a string."""
+    """KEY=VALUE: numbers, booleans and None as in Python, else strings."""
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise click.BadParameter(f"{text!r} is not KEY=VALUE, such as alpha=1e-2", param_hint="--param")

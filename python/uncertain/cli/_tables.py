@@ -1,4 +1,4 @@
-"""Tables in and out: files by their ending, ``-`` (standard input and output) by content."""
+"""Tables in and out: files by ending, ``-`` by content."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def read(path: Paths) -> polars.DataFrame:
 
 
 def open_table(path: Paths, model: Model | None = None, errors: Errors = None) -> NativeTable:
-    """Open a table that is read by column; for a model, with the columns that it reads."""
+    """Open a table read by column; of a model, the columns that it reads."""
     from .._tables.files import open_files
     from .._tables.table import open_table as open_frame
 
@@ -104,8 +104,7 @@ def open_table(path: Paths, model: Model | None = None, errors: Errors = None) -
 def write(
     table: Table, answer: Callable[[Table], polars.DataFrame], path: str, kind: str | None
 ) -> tuple[int, int]:
-    """Write what `answer` makes of a table, of a large file batch by batch; numbers of rows and columns.
-    Formats that are written as a whole are collected first."""
+    """Write answers for a table, batch by batch; count rows and columns."""
     import polars
 
     from .._tables.paths import file_format

@@ -1,4 +1,4 @@
-"""The demonstration: a table whose errors grow, where error bars help, and one where they change nothing.
+"""Demonstration: a table with growing errors, and one without effect.
 
 First the 30 features of the biopsies of WDBC, each reading with an error of known size: Gaussian, its
 standard deviation drawn for every value, log-normal about 0.3 of the feature's spread. New rows are read with
@@ -69,7 +69,7 @@ class Readings:
         return columns | {"diagnosis": self.labels}
 
     def wide(self) -> Floats:
-        """Values and the logarithms of their errors' sizes, as `ErrorColumns` makes them."""
+        """Values and log sizes of their errors, as of `ErrorColumns`."""
         return np.hstack([self.values, np.log10(self.std)])
 
 
@@ -79,13 +79,13 @@ def read(truth: Floats, std: Floats, labels: Labels, rng: np.random.Generator) -
 
 
 def truth_and_labels() -> tuple[Floats, Labels]:
-    """Return the 30 features of 569 biopsies in units of their spreads, and the diagnoses."""
+    """Return 30 features of 569 biopsies in units of spread, and diagnoses."""
     data = load_breast_cancer()
     return data.data / data.data.std(axis=0), np.where(data.target == 0, "malignant", "benign")
 
 
 def grow(splits: int, factors: tuple[int, ...] = FACTORS) -> dict[str, Floats]:
-    """Return which rows are right, by `NAMES`: arrays factors x splits x rows, NaN for training rows."""
+    """Correct rows by `NAMES`: factors x splits x rows, NaN for training."""
     truth, labels = truth_and_labels()
     correct = {name: np.full((len(factors), splits, len(labels)), np.nan) for name in NAMES}
     parts = StratifiedShuffleSplit(splits, test_size=0.4, random_state=0).split(truth, labels)
@@ -119,7 +119,7 @@ def learned(today: Readings) -> dict[str, Callable[[Readings], Labels]]:
 
 
 def _predicted(model: Model, new: Readings) -> Labels:
-    """A model's predictions, without its warning that errors have grown: here they are made to."""
+    """Predictions without the warning that errors have grown."""
     table = {name: column for name, column in new.table().items() if name != "diagnosis"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ErrorSizesWarning)
@@ -128,7 +128,7 @@ def _predicted(model: Model, new: Readings) -> Labels:
 
 
 def table(correct: dict[str, Floats], factors: tuple[int, ...] = FACTORS) -> str:
-    """Accuracies in percent, a line for each model; the largest standard error below."""
+    """Accuracies in per cent, a line per model; below the largest error."""
     lines = [f"  {'errors of half of the new values x':43}" + "".join(f"{factor:>8}" for factor in factors)]
     largest = 0.0
     for name, right in correct.items():
@@ -168,7 +168,7 @@ def draw(correct: dict[str, Floats], path: Path, factors: tuple[int, ...] = FACT
 
 
 def run(out: Path | None, say: Callable[[str], object], *, splits: int = 5) -> None:
-    """Run the whole demonstration; `say` gets the text, `out` is the picture's path (None: no picture)."""
+    """Run the demonstration; `say` gets text, `out`: path of the picture."""
     start = time.perf_counter()
     say("1. 569 biopsies, 30 features; every value is read with an error of known size (simulated noise).")
     say("   Models learn from such readings. New rows are measured worse: a random half of the values of")

@@ -76,7 +76,7 @@ class Refinement(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class AdaptiveHuber(RunParameters, Core, BaseEstimator):
-    """Base of regressor and classifier; the core fits all outputs with one reduction."""
+    """Base of both; all outputs are fitted with one reduction."""
 
     alpha: float = 1e-4
     manifold_alpha: float = 1e-5
@@ -113,7 +113,7 @@ class AdaptiveHuber(RunParameters, Core, BaseEstimator):
         return tags
 
     def _rows(self, X: RowsLike, *, reset: bool) -> Gaussians:
-        """Rows to fit or to predict; with a precomputed kernel the rows of its matrix."""
+        """Rows to fit or predict; of a precomputed kernel those of its matrix."""
         if self.kernel != "precomputed":
             return check_gaussians(self, X, reset=reset)
         gram = validate_data(self, X, reset=reset, dtype=np.float64, order="C")

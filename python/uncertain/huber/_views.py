@@ -1,4 +1,4 @@
-"""Views of the rows: column groups, each with a kernel and a graph, as the core takes them."""
+"""Views: column groups, each with a kernel and a graph, for the core."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def kernel_parameter(name: object, options: Keywords) -> Json:
 
 
 def graph_parameter(graph: Graph, laplacian: str | None, **options: Json) -> tuple[Json, Matrix | None]:
-    """A graph as the core's parameters have it, and its matrix where there is one."""
+    """Graph as a parameter of the core, and its matrix, if any."""
     wanted = '"normalized", "unnormalized" or None (the graph is M itself)'
     unknown = laplacian not in ("normalized", "unnormalized", None)
     refuse_if(unknown, f"laplacian = {laplacian!r}: must be {wanted}")
@@ -115,7 +115,7 @@ def graph_parameter(graph: Graph, laplacian: str | None, **options: Json) -> tup
 
 
 def arguments_from(parameters: Keywords) -> Keywords:
-    """Arguments of the estimators from the core's parameters; one view is no list of views."""
+    """Arguments from parameters of the core; one view is no list."""
     views = parameters["views"]
     arguments = dict(parameters)
     kernels = [_named(view["kernel"]) for view in views]

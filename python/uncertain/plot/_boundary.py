@@ -1,4 +1,4 @@
-"""The decision boundary of a classifier, and how sharp it is for rows with error bars.
+"""Decision boundary of a classifier, and its width for error bars.
 
 Idea: a row with covariance S has a score N(m, s^2), so a boundary has no single place for it. The band
 ``-n s < m < n s`` is where such a row may lie on either side; it is drawn for one covariance at a time.
@@ -140,7 +140,7 @@ def _grid(limits: ArrayLike, resolution: int) -> tuple[Floats, Floats, Floats]:
 def _scores(
     estimator: Estimator, points: Floats, cov: ArrayLike | None, pair: list[int], rows: GaussianArray
 ) -> tuple[Floats, Floats]:
-    """Score, and its standard deviation, at points of the features `pair` that all have the covariance `cov`.
+    """Score and its deviation at points of `pair` with covariance `cov`.
 
     The other features are exactly at the means of `rows`.
     """

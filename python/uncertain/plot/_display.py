@@ -1,4 +1,4 @@
-"""Base of the displays: matplotlib imported late, axes, legends, rows of an estimator or a `Model`."""
+"""Base of the displays: late matplotlib, axes, legends, rows to draw."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def bare(*axes: Axes) -> None:
 
 
 def legend(ax: Axes) -> None:
-    """Outside the axes if the layout of the figure has room for it, else where it covers least."""
+    """Legend outside the axes if there is room, else where it covers least."""
     if getattr(ax.figure, "get_layout_engine", lambda: None)() is None:
         ax.legend(loc="best", framealpha=0.92)
     else:
@@ -79,7 +79,7 @@ def legend(ax: Axes) -> None:
 
 
 def axis_limits(means: Floats) -> tuple[Floats, Floats]:
-    """(lowest, highest) corner of the bulk of the rows: the outermost half percent may lie outside."""
+    """(lowest, highest) corner of all but the outermost half per cent."""
     low, high = np.quantile(means, [0.005, 0.995], axis=0)
     margin = 0.06 * (high - low) + (high == low)
     return low - margin, high + margin
@@ -110,7 +110,7 @@ class TableModel(Protocol):
 
 
 class PlotRows(NamedTuple):
-    """An estimator, rows that it takes, their labels and the names of their features."""
+    """Estimator, its rows, their labels and the names of features."""
 
     estimator: Estimator
     rows: GaussianArray
@@ -119,7 +119,7 @@ class PlotRows(NamedTuple):
 
     @classmethod
     def from_arguments(cls, estimator: Predictor | TableModel | None, X: TableLike, y: Target) -> PlotRows:
-        """With a `Model`, labels and names are those of the table's columns; missing values are filled."""
+        """Parts of a `Model`, with labels and names of the table, gaps filled."""
         if is_model(estimator):
             steps, rows, labels, names = estimator._drawn(X, y)
             return cls(steps, rows, labels, tuple(names) or rows.feature_names)

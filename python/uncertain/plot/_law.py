@@ -1,4 +1,4 @@
-"""A law between true values: its readings with bands and residuals, and profiles of its likelihood."""
+"""A law with bands and residuals, and profiles of its likelihood."""
 
 from __future__ import annotations
 
@@ -305,13 +305,13 @@ def _curve_of(law: Estimator) -> Callable[[Floats, Floats], Floats] | None:
 
 
 def _derivatives(f: Callable[[Floats], Floats], point: Floats, steps: Floats) -> Floats:
-    """Central differences of f along the last axis of `point`, (m, k); 0 where the step is 0."""
+    """Central differences of f along the last axis; 0 where the step is 0."""
     moves = zip(np.diag(steps), np.where(steps > 0, 2 * steps, 1.0), strict=True)
     return np.column_stack([(f(point + move) - f(point - move)) / scale for move, scale in moves])
 
 
 def _standard_errors(law: Estimator, x: Floats, level: float) -> Floats:
-    """Of the law at some points; `level`: the variance of its level, where only slopes have errors."""
+    """Variance of the law at points; `level`: if slopes alone have errors."""
     curve = _curve_of(law)
     if curve is not None:
         steps = 1e-3 * np.nan_to_num(np.where(law.std_ > 0, law.std_, 0.0))

@@ -1,4 +1,4 @@
-"""Picture of a comparison of models: held-out losses and weights of ``Model.leaderboard_``."""
+"""Picture of ``Model.leaderboard_``: held-out losses and weights."""
 
 from __future__ import annotations
 

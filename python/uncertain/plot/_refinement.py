@@ -126,7 +126,7 @@ class RefinementDisplay(Display):
         return self
 
     def _draw_dropped(self, ax: Axes, wrong: ArrayLike | None) -> None:
-        """A dot for every dropped label, moved sideways so that those of one refinement do not hide."""
+        """Dots for dropped labels, moved sideways within a refinement."""
         # The place within the refinement, from -0.3 to 0.3: no random numbers in a picture.
         starts = np.repeat(np.cumsum(self.n_dropped) - self.n_dropped, self.n_dropped)
         rank = np.arange(len(self.removed)) - starts
@@ -143,7 +143,7 @@ class RefinementDisplay(Display):
 
 
 def _output(estimator: Estimator, target: Label) -> Callable[[Any], Any]:
-    """Pick the values of one class from an attribute of a model that may have several."""
+    """Values of one class of an attribute that may have several."""
     classes = list(getattr(estimator, "classes_", ()))
     if len(classes) > 2:
         refuse_if(target not in classes, f"target = {target!r}: must be one of the classes, {classes}")
