@@ -56,10 +56,6 @@ def test_killed_at_every_event(tmp_path: Path) -> None:
     assert run("every_event", tmp_path / "checkpoint") == EPOCHS * (BATCHES + 4)
 
 
-def test_killed_at_any_time(tmp_path: Path) -> None:
-    assert run("any_time", tmp_path / "checkpoint") > 0
-
-
 # -- the program
 
 
@@ -121,25 +117,6 @@ def forked(path: Path, at: int = 0, pause: float = 0.0) -> int:
 def status(child: int) -> int:
     """How a process ended: 0, or the signal that killed it, below zero."""
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def any_time(path: Path) -> int:
-    """Killed by another process, again and again until it gets through; how often it was."""
-    expected = recipe()(batches, path.with_name("uninterrupted"), EPOCHS, random_state=0)
-    rng, kills = np.random.default_rng(0), 0
-    while True:
-        child = forked(path, pause=0.05)
-        if kills < 3:
-            time.sleep(rng.uniform(0.0, 0.4))
-            os.kill(child, signal.SIGKILL)
-        if (ended := status(child)) == 0:
-            break
-        assert ended == -signal.SIGKILL
-        kills += 1
-    model = recipe()(batches, path, EPOCHS)
-    np.testing.assert_array_equal(model.coef_, expected.coef_)
-    np.testing.assert_array_equal(model.intercept_, expected.intercept_)
-    return kills
 
 
 def every_event(path: Path) -> int:

@@ -7,7 +7,6 @@ import pytest
 from catalogues import KINDS, of_kind
 from conftest import random_covariances
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -19,7 +18,6 @@ from uncertain import (
     GaussianDiscriminant,
     GaussianImputer,
     Incomplete,
-    metrics,
 )
 from uncertain.exceptions import ParameterError, UncertainError
 
@@ -163,23 +161,6 @@ def test_without_noise_it_is_the_score(
     small = model.decision_distribution(GaussianArray(x, std=1e-5))
     assert_allclose(small[1], 10 * tiny[1], rtol=1e-4)
     assert_allclose(small[0], model.decision_function(x), atol=1e-8)
-
-
-def test_it_differs_from_the_integrated_score(rng: np.random.Generator) -> None:
-    """A vague row: the score that integrates is the priors', the mean of the exact score stays where x is."""
-    x = np.array([[2.0, 0.0]])
-    y = np.arange(200) % 2
-    model = GaussianDiscriminant().fit(rng.normal(size=(200, 2)) + 2 * y[:, None], y)
-    vague = GaussianArray(x, std=1e3)
-    mean, std = model.decision_distribution(vague)
-    assert abs(model.decision_function(vague)[0]) < 1e-3
-    assert mean[0] == pytest.approx(model.decision_function(x)[0]) and std[0] > 1e3
-    # A linear score is Gaussian, so that its mean and deviation give the probability of the other class.
-    row = GaussianArray(x, std=1.0)
-    mean, std = model.decision_distribution(row)
-    wrong = (model.predict(row.sample(DRAWS, 0)) != 1).mean()
-    assert ndtr(-mean[0] / std[0]) == pytest.approx(wrong, abs=0.005)
-    assert metrics.mpe(model, row, [1]) >= wrong
 
 
 @pytest.mark.parametrize("shared", [True, False])

@@ -384,16 +384,6 @@ def test_without_asymmetric_columns_there_is_nothing_to_keep() -> None:
     assert not isinstance(model.gaussians(TABLE), MixtureArray)
 
 
-def test_gaps_leave_the_shape_of_what_is_there() -> None:
-    gaps = ONE.with_columns(x=pl.when(pl.int_range(N) % 40 == 0).then(None).otherwise(pl.col("x")))
-    model = uncertain.fit(gaps, target="kind", method="law")  # a warning would be an error
-    rows = model.pipeline_[0].transform(gaps)
-    assert isinstance(rows, uncertain.Incomplete) and isinstance(rows.gaussians, MixtureArray)
-    whole = uncertain.fit(ONE, target="kind", method="law")
-    np.testing.assert_allclose(model.coef_, whole.coef_, rtol=0.2)
-    assert len(whole.predict(gaps)) == N
-
-
 def test_a_later_fit_forgets_the_arms() -> None:
     reading = AsGaussians(arms="shape").fit(ONE.drop("kind"))
     for later in (TABLE[["z", "z_err"]], np.zeros((3, 1))):  # a warning would be an error

@@ -169,33 +169,6 @@ def test_the_path_of_a_classifier_is_its_held_out_log_loss() -> None:
         assert_allclose(model.path_["mean_loss"][k], least, rtol=0.02)
 
 
-def test_kernel_machines_count_held_out_mistakes() -> None:
-    X, y = two_classes(120, 3)
-    model = uncertain.ProbabilisticKernelSVC("auto", sigma=2.0).fit(X, y, groups=np.arange(120))
-    folds = group_folds(y.astype(np.uint32), 2, np.arange(120, dtype=np.uint32), 5, 0)
-    for k in (3, 6, 10):
-        c = float(model.path_["C"][k])
-        for fold in range(5):
-            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            one = uncertain.ProbabilisticKernelSVC(c, sigma=2.0).fit(X[train], y[train])
-            wrong = np.mean(one.predict(X[test]) != y[test])
-            # A score may be a rounding away from zero.
-            assert abs(wrong - model.path_["fold_losses"][k, fold]) <= 1.01 / len(test)
-    curve = np.sin(3 * X.means[:, 0])
-    kernel = uncertain.ProbabilisticKernelSVR("auto", sigma=1.0, epsilon=0.05).fit(
-        X, curve, groups=np.arange(120) // 2
-    )
-    assert_rule(kernel, "C", 120)
-    folds = group_folds(np.zeros(120, np.uint32), 1, np.arange(120, dtype=np.uint32) // 2, 5, 0)
-    for k in (3, 6, 9):
-        for fold in range(5):
-            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            one_svr = uncertain.ProbabilisticKernelSVR(float(kernel.path_["C"][k]), sigma=1.0, epsilon=0.05)
-            off = np.abs(one_svr.fit(X[train], curve[train]).predict(X[test]) - curve[test])
-            expected = np.maximum(off - 0.05, 0).mean()
-            assert_allclose(kernel.path_["fold_losses"][k, fold], expected, rtol=0.03, atol=1e-3)
-
-
 def sigmoid_of(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> tuple[float, float]:
     """Platt's sigmoid by another optimiser."""
     n = positive.sum(), (~positive).sum()

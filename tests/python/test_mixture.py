@@ -9,7 +9,6 @@ from catalogues import KINDS, of_kind
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal, norm
 
-import uncertain
 from uncertain import GaussianArray, GaussianMixtureRegressor, Incomplete, UncertainError
 from uncertain.exceptions import ConvergenceWarning
 
@@ -267,40 +266,6 @@ def test_an_em_that_ends_early_says_so() -> None:
     x, y, C, _ = readings(12, 200)
     with pytest.warns(ConvergenceWarning, match="GaussianMixtureRegressor did not converge"):
         fitted(x, y, C, n_components=5, max_iter=2, random_state=0)
-
-
-def test_a_curve_as_a_density() -> None:
-    """As photometric redshifts: colours that bend with z and noisier for some rows; 20 components."""
-    rng = np.random.default_rng(0)
-
-    def made(n: int) -> tuple[GaussianArray, Array]:
-        z = rng.gamma(3.0, 0.4, n)
-        colours = np.c_[np.sin(1.5 * z), np.cos(2.2 * z) + 0.4 * z, 0.5 * z + np.sin(4 * z) / 4]
-        truth = colours + 0.05 * rng.normal(size=colours.shape)
-        std = rng.uniform(0.02, 0.3, (n, 1)) * np.ones(3)
-        return GaussianArray(truth + std * rng.normal(size=truth.shape), std=std), z
-
-    (X, z), (new, true) = made(8000), made(4000)
-    model = GaussianMixtureRegressor(20, random_state=0).fit(X, z)
-    weights, means, stds = model.predict_mixture(new)
-    levels = (weights * norm.cdf((true[:, None] - means) / stds)).sum(1)
-    np.testing.assert_allclose(
-        np.quantile(levels, [0.05, 0.25, 0.5, 0.75, 0.95]), [0.05, 0.25, 0.5, 0.75, 0.95], atol=0.02
-    )
-    vague = new.trace() > 0.15
-    for rows in (vague, ~vague):
-        q = model.predict_quantiles(new[rows], [0.05, 0.95])
-        inside = (q[:, 0] < true[rows]) & (true[rows] < q[:, 1])
-        assert inside.mean() == pytest.approx(0.9, abs=0.04)
-    line = GaussianMixtureRegressor().fit(X, z)
-
-    def crps(m: GaussianMixtureRegressor) -> float:
-        draws = np.sort(m.sample_y(new, 100, random_state=0), axis=1)
-        rank = (2 * np.arange(1, 101) - 101) / 100**2
-        return float((np.abs(draws - true[:, None]).mean(1) - (draws * rank).sum(1)).mean())
-
-    assert crps(model) < 0.6 * crps(line)
-    assert uncertain.GaussianMixtureRegressor is GaussianMixtureRegressor
 
 
 @pytest.mark.parametrize("correlated", [False, True])

@@ -30,7 +30,7 @@ from uncertain import (
     UncertainError,
 )
 from uncertain.kernels import probabilistic_rbf
-from uncertain.preprocessing._readings import Readings, TruthOfTargets, drawn_components
+from uncertain.preprocessing._readings import Readings, TruthOfTargets
 from uncertain.uncertainty import from_bounds
 
 
@@ -409,15 +409,6 @@ def skewed_readings(n: int = N_COPIED, d: int = 2) -> tuple[MixtureArray, np.nda
     x = z - offsets[c] - noise[c] * random.normal(size=(n, d))
     means = x[:, None] + offsets
     return MixtureArray(np.tile(law.weights, (n, 1)), means, std=np.broadcast_to(noise, means.shape)), z
-
-
-def test_one_component_is_drawn_by_its_weight() -> None:
-    X = mixtures(n=60, most=3)
-    random = np.random.RandomState(0)
-    drawn = np.array([drawn_components(X, random) for _ in range(4000)])
-    assert (drawn >= X.offsets[:-1]).all() and (drawn < X.offsets[1:]).all()
-    counts = np.bincount(drawn.ravel(), minlength=len(X.components)) / 4000
-    np.testing.assert_allclose(counts, X.weights, atol=5 * np.sqrt(0.25 / 4000))
 
 
 def third(x: np.ndarray) -> np.ndarray:

@@ -29,7 +29,6 @@ from uncertain import (
     MinimaxProbabilityClassifier,
     MixtureArray,
     ProbabilisticKernelSVC,
-    RemeasuredClassifier,
     UncertainError,
 )
 from uncertain.exceptions import UncertainWarning
@@ -153,7 +152,6 @@ GAPS_TAKEN: dict[str, Any] = {
     "regressor": lambda: GaussianMixtureRegressor(2, random_state=0),
     "line": LinearLaw,
     "law": lambda: GeneralizedLinearLaw("binomial"),
-    "remeasured": lambda: RemeasuredClassifier(n_copies=2, n_trees=5, n_learners=1, random_state=0),
 }
 
 
@@ -167,19 +165,6 @@ def answers(model: Any, X: Incomplete) -> Array:
 
 
 @pytest.mark.parametrize("case", GAPS_TAKEN)
-def test_one_component_is_a_gaussian_with_gaps_bit_for_bit(case: str) -> None:
-    G = mixtures(n=N, full=True).collapse("gaussian")
-    X = MixtureArray(np.ones(N), G, offsets=np.arange(N + 1))
-    y = labels() + (0.1 * np.arange(N) if case in ("regressor", "line") else 0)
-    plain, mixed = (GAPS_TAKEN[case]().fit(Incomplete(own, marks()), y) for own in (G, X))
-    np.testing.assert_array_equal(
-        answers(plain, Incomplete(G, marks())), answers(mixed, Incomplete(X, marks()))
-    )
-
-
-@pytest.mark.parametrize(
-    "case", sorted(GAPS_TAKEN.keys() - {"remeasured"})
-)  # whose copies have random numbers
 def test_equal_components_with_gaps_are_one_and_nothing_is_read_in_a_gap(case: str) -> None:
     G = mixtures(n=N, full=True).collapse("gaussian")
     twice = G[np.repeat(np.arange(N), 2)]

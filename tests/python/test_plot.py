@@ -365,17 +365,6 @@ def test_models_that_know_the_errors_hold_where_they_grow(monkeypatch: pytest.Mo
     assert remeasured < min(trees, columns)
 
 
-def test_ellipses_have_the_axes_of_the_covariance() -> None:
-    angle = np.radians(30.0)
-    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    cov = turn @ np.diag([9.0, 1.0]) @ turn.T
-    _, ax = plot.new_figure(2, 2)
-    drawn = plot.ellipses(GaussianArray(np.zeros((1, 2)), cov=cov[None]), ax=ax, n_std=2.0)
-    assert drawn.get_widths() == pytest.approx([12.0])
-    assert drawn.get_heights() == pytest.approx([4.0])
-    assert drawn.get_angles() % 180.0 == pytest.approx([30.0])
-
-
 def test_a_leaderboard_is_drawn_in_the_order_of_its_losses() -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot")
     model = uncertain.fit(wdbc()[:120], target="diagnosis", effort="fast")

@@ -2,10 +2,9 @@
 
 The snippets of one page share a namespace and an empty working directory, so that a page can be followed from
 its first line. The README's Rust snippet is a documentation test of the crate. Descriptions that estimators
-share are all put in, and all used; the check for torn sentences finds them, and nothing else.
+share are all put in, and all used.
 """
 
-import importlib.util
 import inspect
 import re
 from collections.abc import Iterator
@@ -156,80 +155,3 @@ def test_every_parameter_of_an_estimator_is_described() -> None:
             assert re.search(
                 rf"^ *([\w, \\\n]+, *)?{parameter}\b[\w, \\\n]*(:|$)", parameters, re.MULTILINE
             ), f"{name}: {parameter}"
-
-
-PATH = Path(__file__).parents[2] / "tools" / "check_torn.py"
-SPEC = importlib.util.spec_from_file_location("check_torn", PATH)
-assert SPEC is not None and SPEC.loader is not None
-CHECK = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(CHECK)
-
-TORN = '''
-"""A sentence of a docstring that ends too
-early for no reason."""
-
-
-def f(names):
-    """One line.
-
-    x : int
-        What it is. A description that was edited
-        once.
-    """
-    # A comment that was shortened and
-    # goes on here.
-    raise ValueError(
-        "none of these can be read: "
-        "pass a list of "
-        f"names, such as {names}"
-    )
-'''
-
-WHOLE = '''
-"""A summary.
-
-Parameters, a list, a formula and an example may have short lines:
-
-- one
-- two
-
-    y = a x
-    z = b
-
->>> f(1)
-1
-
-.. code-block:: text
-
-    short lines
-    of a block
-"""
-
-
-def f(names):
-    """Short.
-
-    x : int
-        What it is.
-    y : str
-    """
-    print("one sentence.\\n" "another")
-    raise ValueError(
-        f"{names}: this is as long as a line of this project may be when it has the indentation of this one; "
-        "so it goes on here"
-    )
-'''
-
-
-def test_torn_sentences_are_found() -> None:
-    places = [text for _, text in CHECK.torn(TORN)]
-    assert places == [
-        '"""A sentence of a docstring that ends too',
-        "What it is. A description that was edited",
-        "A comment that was shortened and",
-        "pass a list of",
-    ]
-
-
-def test_short_lines_on_purpose_are_left_alone() -> None:
-    assert CHECK.torn(WHOLE) == []

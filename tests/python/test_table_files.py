@@ -310,14 +310,6 @@ def test_astropys_files_are_read_from_disk_only() -> None:
         read_table("s3://bucket/t.fits")
 
 
-def test_only_the_needed_columns_of_a_file_are_read(frame: pl.DataFrame, tmp_path: Path) -> None:
-    frame.write_parquet(tmp_path / "t.parquet")
-    table = open_files(tmp_path / "t.parquet").load(["g", "g_err"])
-    others = [name for name in frame.columns if name not in ("g", "g_err")]
-    assert table.collected(["g", "g_err"]) and not any(table.collected([name]) for name in others)
-    assert table.names == frame.columns
-
-
 # astropy
 
 

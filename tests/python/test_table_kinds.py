@@ -331,27 +331,6 @@ def test_only_the_needed_columns_are_collected(rng: np.random.Generator) -> None
     assert sorted(read) == ["g", "g_err", "kind", "r", "r_err"]
 
 
-def test_datasets_and_relations_are_projected(rng: np.random.Generator, tmp_path: Any) -> None:
-    import duckdb
-
-    columns = catalogue(rng) | {'odd "name"': np.zeros(N)}
-    frame = pl.DataFrame(columns)
-    frame.write_parquet(tmp_path / "a.parquet")
-    for table in (
-        pyarrow.dataset.dataset(tmp_path / "a.parquet"),
-        duckdb.read_parquet(str(tmp_path / "a.parquet")),
-        frame.lazy(),
-    ):
-        opened = open_table(table).load(["r", 'odd "name"', "no column"])
-        assert opened.collected(["r", 'odd "name"']) and not opened.collected(["g"])
-        assert opened.names == frame.columns and opened.n_rows == N
-        assert opened.types["g"] == "number" and opened.types["kind"] == "other"
-        assert not opened.collected(["g"]) and not opened.collected(["kind"])  # types are known without data
-        assert opened.values("kind") == frame["kind"].to_list()
-        with pytest.raises(ColumnError, match="did you mean 'kind'"):
-            opened.numbers(["kin"])
-
-
 def test_a_query_whose_rows_change_is_refused() -> None:
     counts = iter([3, 4])
     frame = pl.LazyFrame({"a": [1.0], "b": [2.0]}).map_batches(lambda df: pl.concat([df] * next(counts)))

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pytest
 from conftest import CONSTRUCTORS, random_covariances
@@ -16,7 +15,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_sp
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-import uncertain
 from uncertain import GaussianArray
 from uncertain.exceptions import ColumnError, ParameterError
 from uncertain.preprocessing import AsGaussians, GaussianScaler
@@ -161,22 +159,6 @@ def test_errors_of_the_exporter(columns: dict[str, Any], at_once: bool) -> None:
     broken = Broken(CONSTRUCTORS["pyarrow"](columns), at_once)
     with pytest.raises(ParameterError, match=r"Broken could not be read .* '?the server is gone'?\)"):
         AsGaussians(mean="mean", cov="cov").fit(broken)
-
-
-def test_without_pyarrow_polars_reads_the_rest(
-    columns: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    foreign = Foreign(CONSTRUCTORS["pyarrow"](columns))
-    monkeypatch.setattr("uncertain._tables.libraries.installed", lambda module: False)
-    for table in (foreign, CONSTRUCTORS["pandas"](columns)):
-        g = AsGaussians(mean="mean", cov="cov").fit_transform(table)
-        assert_allclose(g.covariances(), columns["cov"], rtol=1e-12)
-    model = uncertain.fit(foreign, "label", mean="mean", cov="cov", method="gsu", probability=False)
-    assert isinstance(model.predict(foreign), pl.Series)
-    mixed = CONSTRUCTORS["pandas"]({"x": np.asarray([1.0, 2.0])})
-    mixed["x"] = [[1.0], "a"]
-    with pytest.raises(ColumnError, match=r"^x: cannot be read"):
-        AsGaussians(mean="x").fit(mixed)
 
 
 def test_polars_frames_are_neither_rechunked_nor_written(columns: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC
 from test_sklearn import ESTIMATORS, OF_TABLES, VARIANTS
 
 import uncertain
@@ -24,7 +24,6 @@ from uncertain import (
     GaussianArray,
     GaussianDenoiser,
     GSUClassifier,
-    GSURegressor,
     RemeasuredClassifier,
     RemeasuredRegressor,
 )
@@ -300,33 +299,3 @@ def test_the_optimum_is_libsvms(n: int, d: int, loss: str) -> None:
             # Above the least value by the certified gap at most.
             assert ours <= theirs * (1.0 + 1e-8) + 1e-12
             assert theirs >= ours * (1.0 - float(model.optimality_gap_)) - 1e-12
-
-
-@pytest.mark.parametrize(("n", "d"), SHAPES)
-def test_a_tubes_optimum_is_libsvms(n: int, d: int) -> None:
-    X, _ = exact_rows(n, d)
-    t = X @ np.random.default_rng(2).normal(size=d) / d + 3.0
-    for alpha, epsilon in ((1e-1, 0.1), (1e-3, 0.02)):
-        model = GSURegressor(alpha, loss="epsilon_insensitive", epsilon=epsilon, tol=1e-8).fit(X, t)
-        svr = SVR(kernel="linear", C=1.0 / (alpha * n), epsilon=epsilon, tol=1e-5).fit(X, t)
-
-        def objective(w: Floats, b: float) -> float:
-            outside = np.maximum(0.0, np.abs(t - X @ w - b) - epsilon)  # noqa: B023
-            return 0.5 * alpha * float(w @ w) + float(outside.mean())  # noqa: B023
-
-        ours = objective(model.coef_, float(model.intercept_))
-        theirs = objective(svr.coef_.ravel(), float(svr.intercept_[0]))
-        assert model.status_ == "converged"
-        assert_allclose(model.objective_, ours, rtol=1e-8)
-        assert ours <= theirs * (1.0 + 1e-7) + 1e-12
-
-
-def test_rows_without_spread_of_any_kind_have_one_optimum() -> None:
-    X, y = exact_rows(120, 70)
-    zero = np.zeros_like(X)
-    kinds: list[Any] = [
-        GaussianArray(X), GaussianArray(X, std=0.0), GaussianArray(X, std=zero),
-        GaussianArray(X, factor=zero[:, :, None]), GaussianArray(X, cov=np.zeros((70, 70))),
-    ]  # fmt: skip
-    values = [GSUClassifier(1e-2, tol=1e-7).fit(kind, y).objective_ for kind in kinds]
-    assert_allclose(values, values[0], rtol=2e-7)

@@ -13,7 +13,6 @@ import sklearn
 from catalogues import up_or_down
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, cross_validate
 from test_fit import MAKERS, scalars
 
@@ -133,29 +132,6 @@ def test_a_grouped_report_says_what_new_objects_will_show_and_an_ungrouped_one_p
     assert abs(np.mean(grouped) - np.mean(truth)) < 2 * np.mean(right_se) / np.sqrt(4)
     assert np.min(np.subtract(ungrouped, truth)) > 2 * np.max(wrong_se)
     assert np.mean(right_se) > 1.5 * np.mean(wrong_se)
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        GSUClassifier(probability=True, random_state=0),
-        ProbabilisticKernelSVC(sigma=4.0, probability=True, random_state=0),
-        AdaptiveHuberClassifier(probability=True, random_state=0),
-    ],
-    ids=lambda estimator: type(estimator).__name__,
-)
-def test_probabilities_of_new_objects_are_better_when_groups_are_held_out(estimator: Any) -> None:
-    rng = np.random.default_rng(1)
-    with_groups, without = [], []
-    for _ in range(3):
-        rows, labels, objects = visits(rng, 60)
-        new_rows, new_labels, _ = visits(rng, 500, each=1)
-        estimator.fit(rows, labels, groups=objects)
-        with_groups.append(log_loss(new_labels, estimator.predict_proba(new_rows)))
-        estimator.fit(rows, labels)
-        without.append(log_loss(new_labels, estimator.predict_proba(new_rows)))
-    assert np.mean(with_groups) < np.log(2)  # better than knowing nothing
-    assert np.mean(without) - np.mean(with_groups) > 0.1, (with_groups, without)
 
 
 # Folds that calibrate.
