@@ -152,13 +152,16 @@ def _log_likelihood(residuals: Floats, errors: Floats, *, free: bool) -> float:
     size = 1.4826 * float(np.median(np.abs(residuals))) or float(np.std(residuals)) or 1.0
     r2, e = np.minimum((residuals / size) ** 2, 16.0), errors / size**2
 
-    def loss(at: Floats) -> float:
-        v = np.exp(at[0]) + (np.exp(at[1]) if free else 1.0) * e
-        return 0.5 * float(np.sum(np.log(v) + r2 / v))
+    def loss(at: Floats) -> tuple[float, Floats]:
+        parts = np.exp(at)
+        v = parts[0] + (parts[1] if free else 1.0) * e
+        slope = 0.5 / v * (1.0 - r2 / v)
+        slopes = np.array([slope.sum(), slope @ e])[: len(at)] * parts
+        return 0.5 * float(np.sum(np.log(v) + r2 / v)), slopes
 
     start = [-0.5, 0.0] if free else [-0.5]
     bounds = [(-12.0, 6.0), (-12.0, 12.0)][: len(start)]
-    return -float(minimize(loss, start, method="L-BFGS-B", bounds=bounds).fun)
+    return -float(minimize(loss, start, method="L-BFGS-B", jac=True, bounds=bounds).fun)
 
 
 class Feature(NamedTuple):

@@ -30,6 +30,7 @@ from .._data.typing import Booleans, Floats, Ints, Labels
 from .._estimators.gsu import GSURegressor
 from .._rows.training import TrainingRows
 from ..exceptions import ConvergenceWarning, UncertainError, UncertainWarning
+from ..preprocessing._moves import moved
 from ..preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets
 from .fits import fit_fold, predict_beside
 from .means import Mean, weighted_mean
@@ -312,9 +313,9 @@ def ask(
     model: Pipeline, rows: GaussianRows, classes: Labels | None, of_fit: GaussianRows,
     beside: TrainingRows | None,
 ) -> Answer:  # fmt: skip
-    """Predictions of a fitted pipeline; `of_fit`: rows that say how far features spread; `beside`: the rows
-    with offsets or modes, where they have some."""
+    """Predictions; `of_fit`: rows that tell the spread of features; `beside`: rows with offsets or modes."""
     if classes is not None:
+        model, rows = model[-1:], moved(model, rows)
         shares = class_shares(model, rows, classes)
         predicted = shares.argmax(axis=1)
         if getattr(model[-1], "probability", False):  # beside the sign of the score, which decides

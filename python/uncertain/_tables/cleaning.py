@@ -101,109 +101,108 @@ class Cleaning:
 
         `refuse` text that is no number, which is null else; `unusable`: kinds of error bars that may be so.
         """
-        import polars as pl
-
         names = [name for name in table.names if name in columns.used]
-        before = pl.DataFrame(table.series(names))
+        before = dict(zip(names, table.series(names), strict=True))
         values, bars = columns.scalars, columns.error_bars
         errors = [name for bar in bars.values() for name in bar.columns]
         pairs = [name for name in names if name not in columns.needed]
-        numbers = (self._numbers(before[name], columns, refuse) for name in dict.fromkeys((*values, *errors)))
-        frame = _with(before, numbers)
-        frame = _with_nulls(frame, {n: self._is_unknown(n) for n in pairs if before[n].dtype.is_numeric()})
+        frame = before | self._texts_as_numbers(before, (*values, *errors), columns, refuse)
         limited = {f: read_flags(table, column, f) != 0 for f, column in columns.flags.items() if f in bars}
-        frame = self._with_unknown(frame, values, bars, limited, unusable)
+        missing = self._missing(frame, values, bars, limited, unusable)
+        missing |= {n: self._is_unknown(n, _floats(frame[n])) for n in pairs if frame[n].dtype.is_numeric()}
+        frame |= _with_nulls(frame, missing)
         if columns.mean is not None or columns.lists:
             places = list_places(columns, lambda names: [readable_numbers(frame[name]) for name in names])
-            frame = _with(frame, self._clean_lists(places, columns))
-        none = (pl.col(name).fill_null(0.0) if frame[name].null_count() else None for name in pairs)
-        frame = _with(frame, none)  # an unknown correlation is none
+            frame |= {column.name: column for column in self._clean_lists(places, columns)}
+        frame |= {n: frame[n].fill_null(0.0) for n in pairs if frame[n].null_count()}  # not correlated
         lists = [*filter(None, [columns.mean]), *columns.lists.values(), *(columns.draws or ())]
-        read = [*values, *errors, *lists]
-        is_complete = not any(_lacks(frame[name]) for name in read)
-        cleaned = table if frame is before else table.standing_for(Table.from_frame(frame))
-        return Cleaned(cleaned, is_complete)
+        is_complete = not any(_lacks(frame[name]) for name in (*values, *errors, *lists))
+        if all(frame[name] is column for name, column in before.items()):
+            return Cleaned(table, is_complete)
+        return Cleaned(table.standing_for(Table(None, [*frame.values()])), is_complete)
 
-    def _with_unknown(
+    def _missing(
         self,
-        frame: pl.DataFrame,
+        frame: Mapping[str, pl.Series],
         values: Iterable[str],
         bars: Mapping[str, ErrorBar],
         limited: Mapping[str, Booleans],
         unusable: Container[str],
-    ) -> pl.DataFrame:
-        """Return the frame with nulls for unknown values and error bars; a limit (`limited`) needs no error
-        bar."""
+    ) -> dict[str, Booleans]:
+        """Return by column where values and error bars are unknown; a limit (`limited`) needs no error bar.
+
+        NumPy instead of Polars, whose queries cost more than all else for the few rows of a prediction.
+        """
         import polars as pl
 
-        numeric = {name for name, dtype in frame.schema.items() if dtype.is_numeric() or dtype == pl.Null}
+        numeric = {n for n, column in frame.items() if column.dtype.is_numeric() or column.dtype == pl.Null}
         values = [name for name in values if name in numeric]  # others are refused where they are read
         bars = {v: bar for v, bar in bars.items() if {v, *bar.columns} <= numeric}
-        vast = {
-            value: pl.any_horizontal(self._is_vast(name) for name in bar.columns)
-            for value, bar in bars.items()
-        }
-        gaps = frame.select(mask.alias(value) for value, mask in vast.items())
-        errors = [name for bar in bars.values() for name in bar.columns]
-        frame = _with_nulls(frame, {name: self._is_unknown(name) for name in (*values, *bars, *errors)})
-        rules = [self._unusable(value, bar) for value, bar in bars.items() if bar.kind in unusable]
-        frame = _with_nulls(frame, {name: mask for rule in rules for name, mask in rule.items()})
+        missing, gaps, wrong = dict[str, Booleans](), dict[str, Booleans](), dict[str, Booleans]()
         for value, bar in bars.items():
-            missing = gaps[value].fill_null(False)
+            numbers = {name: _floats(frame[name]) for name in (value, *bar.columns)}
+            missing |= {name: self._is_unknown(name, x) for name, x in numbers.items()}
+            gaps[value] = np.logical_or.reduce([self._is_vast(name, numbers[name]) for name in bar.columns])
+            if bar.kind in unusable:
+                x, *arms = (
+                    np.where(missing[n], np.nan, x) if missing[n].any() else x for n, x in numbers.items()
+                )
+                wrong |= self._unusable(bar, x, arms)
+        missing |= {n: self._is_unknown(n, _floats(frame[n])) for n in values if n not in missing}
+        missing |= {name: missing[name] | mask for name, mask in wrong.items()}
+        for value, bar in bars.items():
+            gap = gaps[value]
             if value in self.placeholders:
-                no_bar = frame.select(pl.all_horizontal(pl.col(name).is_null() for name in bar.columns))
-                same = frame[value].is_in(list(self.placeholders[value])).fill_null(False)
-                missing |= no_bar.to_series() & same
+                has_no_bar = np.logical_and.reduce([missing[name] for name in bar.columns])
+                gap = gap | (has_no_bar & np.isin(_floats(frame[value]), self.placeholders[value]))
             if value in limited:
-                missing &= pl.Series(~limited[value])
-            if missing.any():
-                frame = frame.with_columns(frame[value].set(missing, None))
-        return frame
+                gap = gap & ~limited[value]
+            missing[value] = missing[value] | gap
+        return missing
 
-    def _is_unknown(self, name: str) -> pl.Expr:
+    def _is_unknown(self, name: str, numbers: Floats) -> Booleans:
         """Return where the numbers of a column mean nothing."""
-        import polars as pl
+        unknown: Booleans = ~np.isfinite(numbers)
+        return unknown | np.isin(numbers, self.codes[name]) if name in self.codes else unknown
 
-        column = pl.col(name).cast(pl.Float64)
-        codes = self.codes.get(name)
-        return ~column.is_finite() | column.is_in(list(codes)) if codes else ~column.is_finite()
-
-    def _is_vast(self, name: str) -> pl.Expr:
+    def _is_vast(self, name: str, numbers: Floats) -> Booleans:
         """Return where error bars say that nothing was measured."""
-        import polars as pl
-
-        column = pl.col(name).cast(pl.Float64)
         codes = [code for code in self.codes.get(name, ()) if code > 0.0]
-        return column.is_infinite() | column.is_in(codes) if codes else column.is_infinite()
+        return np.isinf(numbers) | np.isin(numbers, codes) if codes else np.isinf(numbers)
 
-    def _unusable(self, value: str, bar: ErrorBar) -> dict[str, pl.Expr]:
-        """Return by column where finite numbers are no error bars."""
-        import polars as pl
-
-        x, *own = (pl.col(name) for name in (value, *bar.columns))
+    def _unusable(self, bar: ErrorBar, x: Floats, arms: Sequence[Floats]) -> dict[str, Booleans]:
+        """Return by column where finite numbers are no error bars of the values `x`."""
         rules = {
-            "arms": lambda: (own[0] < 0) & (own[1] < 0),
-            "limits": lambda: (own[0] > x) | (own[1] < x),
-            "precision": lambda: own[0] <= 0,
+            "arms": lambda: (arms[0] < 0) & (arms[1] < 0),
+            "limits": lambda: (arms[0] > x) | (arms[1] < x),
+            "precision": lambda: arms[0] <= 0,
         }
-        wrong = rules.get(bar.kind, lambda: own[0] < 0)()
-        zeros = {name: (pl.col(name) == 0) & (x != 0) for name in {*bar.columns} & {*self.zeros}}
-        return {name: wrong | zeros[name] if name in zeros else wrong for name in bar.columns}
+        wrong = rules.get(bar.kind, lambda: arms[0] < 0)()
+        return {
+            name: wrong | ((arm == 0) & (x != 0) & ~np.isnan(x)) if name in self.zeros else wrong
+            for name, arm in zip(bar.columns, arms, strict=True)
+        }
 
     def _clean_lists(self, places: ListPlaces, columns: Columns) -> list[pl.Series]:
         """Return the columns of lists with NaN for what is unknown; none where nothing is."""
         import polars as pl
 
-        own = {*places.names, *(bar.columns[0] for bar in places.bars.values())}
-        if places.are_usable and own.isdisjoint({*self.codes, *self.zeros, *self.placeholders}):
+        sized = [*dict.fromkeys(bar.columns[0] for bar in places.bars.values())]
+        if places.are_usable and {*places.names, *sized}.isdisjoint(
+            {*self.codes, *self.zeros, *self.placeholders}
+        ):
             return []
-        (frame,) = places.frames()
-        cleaned = self._with_unknown(frame, places.names, places.bars, {}, ("std", "var", "precision"))
-        if cleaned is frame and places.bars:
+        frame = {column.name: column for each in places.frames() for column in each.get_columns()}
+        missing = self._missing(frame, places.names, places.bars, {}, ("std", "var", "precision"))
+        if places.bars and not any(mask.any() for mask in missing.values()):
             return []
-        values, errors = _array(cleaned.select(places.names)), places.errors
+
+        def cleaned(names: Sequence[str]) -> Floats:
+            return np.stack([np.where(missing[n], np.nan, _floats(frame[n])) for n in names], axis=1)
+
+        values, errors = cleaned(places.names), places.errors
         if errors is not None and places.bars:
-            sizes = _array(cleaned.select([*dict.fromkeys(bar.columns[0] for bar in places.bars.values())]))
+            sizes = cleaned(sized)
             if places.kind == "precision":  # of which sizes are not estimated
                 values, sizes = np.where(np.isnan(sizes), np.nan, values), np.nan_to_num(sizes, nan=1.0)
             errors = _matrices(errors, sizes, values) if places.is_matrix else sizes
@@ -214,24 +213,28 @@ class Cleaning:
         means = features if columns.mean is None else [pl.Series(columns.mean, values)]
         return means if errors is None else [*means, pl.Series(places.column, errors)]
 
-    def _numbers(self, column: pl.Series, columns: Columns, refuse: bool) -> pl.Series | None:
-        """Return the numbers of a column of text or lists; None where nothing changes."""
+    def _texts_as_numbers(
+        self, frame: Mapping[str, pl.Series], names: Iterable[str], columns: Columns, refuse: bool
+    ) -> dict[str, pl.Series]:
+        """Return the numbers of columns of text."""
         import polars as pl
 
-        if column.dtype in (pl.String, pl.Categorical, pl.Enum):
-            if columns.flags.get(column.name) == column.name:
-                column = numbers_behind_signs(column.cast(pl.String))
-            numbers, wrong = numbers_from_text(column)
+        found: dict[str, pl.Series] = {}
+        for name in names:
+            column = frame[name]
+            if column.dtype.is_numeric() or column.dtype not in (pl.String, pl.Categorical, pl.Enum):
+                continue
+            text = numbers_behind_signs(column.cast(pl.String)) if columns.flags.get(name) == name else column
+            numbers, wrong = numbers_from_text(text)
             if wrong is None or not refuse:
-                return numbers
-            if column.name in (columns.exact or ()):  # for which reading has better advice
-                return None
-            text = f"{column.name}: row {wrong} is {column[wrong]!r}, which is no number"
-            if "," in str(column[wrong]):
-                raise ColumnError(f"{text}. Read files with polars.read_csv(path, decimal_comma=True).")
-            limits = f"'<0.5' for an upper limit (limits={ {column.name: column.name}!r})"
-            raise ColumnError(f"{text}. Write null for what is unknown, {limits}.")
-        return None
+                found[name] = numbers
+            elif name not in (columns.exact or ()):  # for which reading has better advice
+                cell = f"{name}: row {wrong} is {text[wrong]!r}, which is no number"
+                if "," in str(text[wrong]):
+                    raise ColumnError(f"{cell}. Read files with polars.read_csv(path, decimal_comma=True).")
+                limits = f"'<0.5' for an upper limit (limits={ {name: name}!r})"
+                raise ColumnError(f"{cell}. Write null for what is unknown, {limits}.")
+        return found
 
 
 def numbers_from_text(column: pl.Series) -> tuple[pl.Series, int | None]:
@@ -268,11 +271,11 @@ def find_placeholders(names: Sequence[str], values: Floats, std: Floats) -> dict
     return found
 
 
-def _array(frame: pl.DataFrame) -> Floats:
-    """Return the numbers with NaN for nulls."""
+def _floats(column: pl.Series) -> Floats:
+    """Return the numbers with NaN for nulls, without a copy where they are floats without one."""
     import polars as pl
 
-    return np.ascontiguousarray(frame.cast(pl.Float64).fill_null(float("nan")).to_numpy())
+    return np.asarray(column.cast(pl.Float64).to_numpy())
 
 
 def _matrices(matrices: Floats, sizes: Floats, values: Floats) -> Floats:
@@ -286,28 +289,15 @@ def _matrices(matrices: Floats, sizes: Floats, values: Floats) -> Floats:
     return whole.reshape(n, d * d)
 
 
-def _with(frame: pl.DataFrame, columns: Iterable[pl.Series | pl.Expr | None]) -> pl.DataFrame:
-    """Return the frame with these columns; itself if they are all None."""
-    changed = [column for column in columns if column is not None]
-    return frame.with_columns(changed) if changed else frame
-
-
-def _with_nulls(frame: pl.DataFrame, rules: Mapping[str, pl.Expr | None]) -> pl.DataFrame:
-    """Return the frame with nulls where the rule of a column is true; itself if none is."""
+def _with_nulls(frame: Mapping[str, pl.Series], missing: Mapping[str, Booleans]) -> dict[str, pl.Series]:
+    """Return the columns in which other rows than those of their nulls are `missing`, with nulls there."""
     import polars as pl
 
-    asked = {name: rule for name, rule in rules.items() if rule is not None}
-    if not asked:
-        return frame
-    found = frame.select(rule.any().alias(name) for name, rule in asked.items()).row(0, named=True)
-    return _with(
-        frame,
-        (
-            pl.when(asked[name]).then(None).otherwise(pl.col(name)).alias(name)
-            for name in asked
-            if found[name]
-        ),
-    )
+    changed = {n: mask for n, mask in missing.items() if np.count_nonzero(mask) > frame[n].null_count()}
+    if not changed:
+        return {}
+    rules = (pl.when(pl.Series(~mask)).then(pl.col(name)) for name, mask in changed.items())
+    return {c.name: c for c in pl.DataFrame([frame[name] for name in changed]).select(rules).get_columns()}
 
 
 def _lacks(column: pl.Series) -> bool:

@@ -30,14 +30,19 @@ class Look:
     def __init__(self, table: Any) -> None:
         """`table`: a `Table`, whose module is above this one."""
         self._table = table
+        self._read: dict[str, Series] = {}
 
     def _column(self, name: str) -> Series | None:
         column: Series | None = self._table.first_rows(name, LOOKED_AT)
         return column
 
     def _numbers(self, name: str) -> Series | None:
+        import polars as pl
+
         column = self._column(name) if self._table.types.get(name) == "number" else None
-        return None if column is None else column.cast(float).fill_nan(None)
+        if column is not None and name not in self._read:
+            self._read[name] = pl.Series(column.cast(float).to_numpy(), nan_to_null=True)
+        return None if column is None else self._read[name]
 
     def contradiction(self, value: str, column: str, *, sure: bool, factor: float = 1.0) -> str:
         """Return why a column is no error bar of a value, by letters (`sure`: by words); "" if it may be.
@@ -48,9 +53,10 @@ class Look:
         error, values = self._numbers(column), self._numbers(value)
         if error is None or (middle := _median(error)) is None:
             return ""
-        if error.filter(error < 0).n_unique() > 2 * sure:  # one or two may be codes
+        low, high = error.min(), error.max()
+        if low < 0 and error.filter(error < 0).n_unique() > 2 * sure:  # type: ignore[operator]  # codes
             return "it has negative numbers"
-        if {*error.drop_nulls().unique()[:3]} == {0.0, 1.0}:
+        if (low, high) == (0.0, 1.0) and error.drop_nulls().n_unique() == 2:
             return "it holds 0 and 1 alone"
         if sure and not share:
             return ""

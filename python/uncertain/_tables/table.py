@@ -282,7 +282,7 @@ class Table:
 
     def rows(self, names: Sequence[str], at: Ints) -> Table:
         """These rows of these columns."""
-        return self.with_columns(column.gather(at) for column in self.load(names).series(names))
+        return self.with_columns(self.frame(names)[at].get_columns())
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
         """These columns."""
@@ -358,6 +358,8 @@ def readable_numbers(column: pl.Series) -> pl.Series:
     import polars as pl
 
     dtype = column.dtype
+    if dtype == pl.Float64:
+        return column
     if dtype == pl.Object:
         raise ColumnError(
             f"{column.name}: cannot be read as numbers or lists of them: its values are of several types"
