@@ -13,7 +13,7 @@ import uncertain
 from uncertain import GaussianArray, Incomplete, RemeasuredClassifier, RemeasuredRegressor
 from uncertain._base.folds import split
 from uncertain._data.groups import Groups
-from uncertain._held_out.equal import equal_rows
+from uncertain._held_out.equal import together
 from uncertain._held_out.means import standard_error
 from uncertain._report.measures import MEASURES, Predicted
 from uncertain.exceptions import UncertainError
@@ -256,12 +256,12 @@ def test_equal_rows_have_equal_means_and_errors(kind: str) -> None:
         missing[11, 1] = True
         assert isinstance(rows, GaussianArray)
         rows = Incomplete(rows, missing)
-    found = equal_rows(rows)
-    assert found is not None
-    together = np.flatnonzero(found.groups.codes == found.groups.codes[0]).tolist()
-    assert together == ([0, 10, 11, 12] if kind == "zero" else [0, 10, 12])
-    assert found.n_together == len(together)
-    assert equal_rows(readings(500)) is None
+    groups, n_equal = together(rows, None)
+    assert groups is not None
+    equal = np.flatnonzero(groups.codes == groups.codes[0]).tolist()
+    assert equal == ([0, 10, 11, 12] if kind == "zero" else [0, 10, 12])
+    assert n_equal == len(equal)
+    assert together(readings(500), None) == (None, 0)
 
 
 def test_a_rare_class_does_not_lessen_the_folds_of_groups() -> None:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from .._data.column import encoded
 from .._data.groups import Groups
 from .._data.typing import Ints, Labels
 from .._uncertain import group_folds
@@ -33,8 +34,10 @@ def split(
 ) -> list[Fold]:  # fmt: skip
     """Every `counted` one of `n` rows is held out once in each of the repeats, rows of one group together; in
     fewer folds where there are fewer groups, in none where there is nothing to hold out."""
-    counted = np.arange(n) if counted is None else counted
-    codes = None if classes is None else np.unique(classes, return_inverse=True)[1]
+    counted, codes = np.arange(n) if counted is None else counted, None
+    if classes is not None:
+        codes = np.full(n, -1)
+        codes[counted] = encoded(np.asarray(classes[counted]))[1]
     found = []
     for repeat in range(repeats):
         if groups is None:

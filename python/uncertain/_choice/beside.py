@@ -58,7 +58,6 @@ def board_of(
     held: HeldOut,
     losses: Mapping[str, Floats],
     families: Mapping[str, str],
-    beside: HeldOut | None,
     stacked: HeldOut,
     kept: Sequence[str],
     W: Floats,
@@ -78,8 +77,8 @@ def board_of(
     own = losses[kept[0]] if len(kept) == 1 else stacked.losses_of("model", metric)
     if len(kept) > 1:
         entries.append(entry(STACK, own))
-    if beside is not None and beside.answers:
-        entries.append(entry(SIZES_ONLY, beside.losses_of(SIZES_ONLY, metric)[:1]))
+    if SIZES_ONLY in held.answers:
+        entries.append(entry(SIZES_ONLY, held.losses_of(SIZES_ONLY, metric)[:1]))
     entries.sort(key=lambda one: one.loss)
     board = Leaderboard(
         tuple(entries), metric, request.effort, request.noise, left_out=tuple(left_out),

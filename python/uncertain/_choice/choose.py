@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +27,8 @@ from .._base.folds import Fold
 from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import GaussianRows, filled_gaussians, like, missing_mask
 from .._data.typing import Floats, Ints
-from .._held_out.engine import NO_TIME, Answer, Candidate, HeldOut, cross_predict, measured, quiet
-from .._held_out.equal import equal_rows
+from .._held_out.engine import NO_TIME, Answer, Candidate, HeldOut, quiet
+from .._held_out.equal import together
 from .._held_out.fits import for_known_features
 from .._held_out.pace import Pace
 from .._held_out.widths import feature_widths
@@ -126,13 +125,13 @@ class _Choosing:
                 self.training = replace(self.training, groups=renumbered(self.training.groups))
         training, raw = self.training, self.raw
         random = np.random.RandomState(request.random_state)
-        equal = equal_rows(training.rows) if training.groups is None else None
-        if equal is not None:
-            training = replace(training, groups=equal.groups)
+        grouped = training.groups is not None
+        groups, n_equal = together(training.rows, training.groups)
+        training = replace(training, groups=groups)
         if len(training) > MOST_ROWS:
             at = sample(training, None if request.regression else training.y, MOST_ROWS, random)
             training, raw = training.take(at), raw[at]
-        folds = folds_of(request, training, random, grouped=self.training.groups is not None)
+        folds = folds_of(request, training, random, grouped=grouped)
         if not folds:
             self.training, self.raw = written
             return self._by_rule(members, "by rule: too few rows, or of a class, to hold any out")
@@ -144,48 +143,42 @@ class _Choosing:
         factors, counted = sizes_of_errors(request, self.raw)
         twins = not request.exact and request.able is None
         self.pace.begin(len(folds), len(tried) + 3 * twins)
-        self.ask = partial(
-            cross_predict, rows=training, folds=folds, factors=factors, threads=self.threads,
-            deadline=request.deadline, share=SHARE, heard=self.pace.step, raw=raw, transform=self._logged,
-        )  # fmt: skip
-        held, names = self._held_out(tried, training)
+        held = HeldOut.begin(
+            training, folds, factors, regression=request.regression, raw=raw, transform=self._logged
+        )
+        names = self._ask(held, tried, training)
         left_out += [f"{name}: {reason}" for name, reason in held.refused.items()]
         if not held.answers:
             return self._by_rule(members, "by rule: no candidate could be compared on held-out rows")
         metric = "crps" if request.regression else "log_loss"
         losses = held.losses(metric)
-        beside = None
         if twins:
-            others, more = self._held_out(without_errors(request, names, losses), training)
+            more = self._ask(held, without_errors(request, names, losses), training)
             names |= more
-            held.add(others)
-            losses |= others.losses(metric)
+            losses |= {name: held.losses_of(name, metric) for name in more if name in held.answers}
             for name, alone in sizes_alone(training, regression=request.regression).items():
                 member = Member(
                     "remeasured", "measurement", {"n_trees": SIZES_TREES}, alone.pipeline, name=name
                 )
-                beside = self._held_out([member], alone.training or training)[0]
+                self._ask(held, [member], alone.training or training)
         W, kept, sizes = self._weights(held, losses, counted)
         same = len(training) == len(self.training)
         pipeline, W, kept = self._fitted([names[name] for name in kept], W, sizes, held, same=same)
         stacked = self._stacked(held, kept, W, sizes)
         families = {name: member.family for name, member in names.items()}
-        board = board_of(request, held, losses, families, beside, stacked, kept, W, left_out)
+        board = board_of(request, held, losses, families, stacked, kept, W, left_out)
         board = replace(
-            board, n_together=0 if equal is None else equal.n_together,
-            n_groups=None if equal is not None or training.groups is None else training.groups.count,
-        )  # fmt: skip
+            board, n_together=n_equal, n_groups=training.groups.count if grouped and training.groups else None
+        )
         return Choice(pipeline, board, stacked)
 
     def _logged(self, rows: GaussianRows) -> GaussianRows:
         return rows if self.log is None else self.log.transform(rows)
 
-    def _held_out(
-        self, members: Sequence[Member], training: TrainingRows
-    ) -> tuple[HeldOut, dict[str, Member]]:
-        """Answers about rows held out, and members by name; boosting of copies has one number of trees."""
-        names, ready, refused = dict[str, Member](), dict[str, Sequence[Pipeline]](), dict[str, str]()
-        together = _every_fold_has(training, self.ask.keywords["folds"])
+    def _ask(self, held: HeldOut, members: Sequence[Member], training: TrainingRows) -> dict[str, Member]:
+        """Members by name, which answer about rows held out; boosting of copies has one number of trees."""
+        names, ready = dict[str, Member](), dict[str, Sequence[Pipeline]]()
+        every_fold = _every_fold_has(training, held.folds)
         for member in members:
             if not member.is_boosting:
                 names[member.text] = member
@@ -196,16 +189,16 @@ class _Choosing:
                 member = member.with_parameters(n_trees=member.parameters.get("n_trees", self.trees))
                 if not member.parameters["n_trees"]:  # the same constant again
                     continue
-            if not together:
+            if not every_fold:
                 names[member.text] = member  # whose folds have features of their own
                 continue
             try:
                 if self.request.deadline.left(SHARE) == 0.0:
                     raise UncertainError(NO_TIME)
                 with self.request.deadline.stops(SHARE):
-                    boosted = Boosted.fit(member, training, self.ask.keywords["folds"])
+                    boosted = Boosted.fit(member, training, held.folds)
             except UncertainError as error:
-                refused[member.text] = str(error)
+                held.refused[member.text] = str(error)
                 continue
             if counted:
                 self.trees = boosted.n_trees if self.trees is None else self.trees
@@ -214,14 +207,13 @@ class _Choosing:
                     continue
             names[member.text], self.boosted[member.text] = member, boosted
             ready[member.text] = boosted.models
-        shared = training.rows is self.ask.keywords["rows"].rows
-        asked = {
-            name: Candidate(m.pipeline, None if shared else training)
-            for name, m in names.items() if m.pipeline is not None
-        }  # fmt: skip
-        held = self.ask(asked, ready=ready)
-        held.refused.update(refused)
-        return held, names
+        own = None if training.rows is held.training.rows else training
+        asked = {name: Candidate(m.pipeline, own) for name, m in names.items() if m.pipeline is not None}
+        held.ask(
+            asked, threads=self.threads, deadline=self.request.deadline, share=SHARE, heard=self.pace.step,
+            ready=ready,
+        )  # fmt: skip
+        return names
 
     def _with_penalty(self, member: Member, training: TrainingRows) -> Member:
         """With the penalty that a path finds, for a line or a kernel."""
@@ -256,10 +248,9 @@ class _Choosing:
         if held.classes is None:
             at = at[:: max(1, -(-len(at) // MOST_JUDGED))]
             c = c[:, at] * len(held.at) / len(at)
-            y, t = held.truth[at], held.target_std[at]
-            readings = zip(*(held.laws(name, held.spread(name)) for name in names), strict=True)
+            readings = zip(*(held.laws(name, measured=True) for name in names), strict=True)
             some = [[NormalMixtures(*(part[at] for part in law)) for law in laws] for laws in readings]
-            data = np.concatenate([stacking.gram([measured(law, t) for law in laws], y) for laws in some])
+            data = np.concatenate([stacking.gram(laws, held.truth[at]) for laws in some])
             solve: Any = stacking.of_numbers
         else:
             data = np.exp(-np.stack([losses[name] for name in names], axis=-1)).reshape(-1, len(names))
@@ -325,7 +316,7 @@ class _Choosing:
         if len(names) == 1:
             return held.only(names[0])
         answers = []
-        laws = [] if held.classes is not None else [held.laws(n, held.spread(n)) for n in names]
+        laws = [] if held.classes is not None else [held.laws(name) for name in names]
         for k, rows in enumerate(held.readings):
             r = stacking.level(rows, sizes) if len(sizes) else np.zeros(len(rows))
             w = stacking.hats(r, len(W)) @ W

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from .._base.folds import Fold, split
+from .._base.folds import Fold
 from .._data.array import value_sizes
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, filled_gaussians
 from .._data.numbers import mixed
 from .._data.typing import Floats, Ints, Labels
-from .._held_out.engine import allows_readings
+from .._held_out.engine import allows_readings, hold_out, labelled
 from .._rows.training import TrainingRows
 from .candidates import Request
 
@@ -61,19 +61,14 @@ def folds_of(
 
     `grouped`: did the caller say the groups? There are none of too few rows or groups.
     """
-    counted = np.flatnonzero(training.counts > 0.0)
-    if training.y_limit is not None:
-        counted = counted[training.y_limit[counted] == 0]
+    counted = np.flatnonzero(labelled(training))
     n = len(counted)
     groups = None if training.groups is None else training.groups.take(counted).count
     if min(n, 4 * groups if groups is not None and grouped else n) < ENOUGH_ROWS:
         return []
     folds, used, repeats = plan(n, thorough=request.effort == "high")
     folds = folds if groups is None else min(folds, groups)
-    splits = split(
-        len(training), random, folds=folds, repeats=repeats,
-        classes=None if request.regression else training.y, groups=training.groups, counted=counted,
-    )  # fmt: skip
+    splits = hold_out(training, random, folds=folds, repeats=repeats, regression=request.regression)
     return splits if repeats > 1 else splits[:used]
 
 

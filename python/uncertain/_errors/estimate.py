@@ -23,7 +23,7 @@ from .._data.array import GaussianArray
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, filled_gaussians, like, missing_mask
 from .._data.typing import Floats, Ints
-from .._held_out.equal import equal_rows
+from .._held_out.equal import together
 from ..exceptions import ConvergenceWarning
 from ..preprocessing import GaussianDenoiser
 from .profile import Conditional, Interval, Profile, conditionals
@@ -118,8 +118,7 @@ def by_model(
         counted = np.sort(np.random.default_rng(random_state).permutation(counted)[:most_rows])
     rows, weights = rows[counted], None if weights is None else weights[counted]
     groups = None if groups is None else groups.take(counted)
-    equal = equal_rows(rows) if groups is None else None
-    groups = groups if equal is None else equal.groups
+    groups = together(rows, groups).groups
     rows = _standardised(rows)
     std = np.where(missing_mask(rows), np.nan, filled_gaussians(rows)._deviations())
     found = [_not_told(of_feature) for of_feature in std.T]

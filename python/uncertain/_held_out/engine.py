@@ -1,7 +1,7 @@
 """Predictions of candidates for held-out rows, and which of two candidates is better.
 
-`cross_predict` fits candidates to folds and keeps their predictive distributions of the rows held out, as the
-rows are and as they would have been read with errors of other sizes. The choice of ``method="auto"``, reports
+`HeldOut` fits candidates to folds and keeps their predictive distributions of the rows held out, as the rows
+are and as they would have been read with errors of other sizes. The choice of ``method="auto"``, reports
 and the calibration of sets, intervals and widths all start from it. Differences of candidates are paired:
 they answered about the same rows.
 """
@@ -20,7 +20,7 @@ from scipy.special import softmax
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
-from .._base.folds import Fold
+from .._base.folds import Fold, split
 from .._base.normal_mixtures import NormalMixtures
 from .._base.run import Deadline
 from .._data.array import GaussianArray
@@ -74,6 +74,14 @@ class Answer(NamedTuple):
     law: NormalMixtures | None = None
     """The density of the true number, where the method has one."""
 
+    def density(self, spread: Spread | None) -> NormalMixtures:
+        """The density of the true number, as wide as `spread` says."""
+        if spread is None or self.parts is None:
+            assert self.law is not None
+            return self.law
+        std = spread.std(self.parts)
+        return NormalMixtures.normal(self.predicted, std) if self.law is None else self.law.widened(std)
+
 
 @dataclass(frozen=True)
 class HeldOut:
@@ -94,6 +102,8 @@ class HeldOut:
     models: dict[str, list[Pipeline]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     """Why candidates have no answers."""
+    spreads: dict[str, Spread | None] = field(default_factory=dict)
+    """Of candidates that were asked for it."""
 
     @property
     def truth(self) -> Labels:
@@ -114,20 +124,18 @@ class HeldOut:
 
     def spread(self, name: str) -> Spread | None:
         """The law of widths of a candidate for numbers; None for a method with a density."""
-        return None if self.answers[name][0].law is not None else self.with_scatter(*self.widths(name))
-
-    @staticmethod
-    def with_scatter(spread: Spread | None, scatter: float | None) -> Spread | None:
-        """The law of widths, or that of a `GSURegressor` with this scatter."""
-        return (
-            spread if scatter is None or spread is not None else Spread(scatter**2, np.ones(1), np.empty(0))
-        )
+        if name not in self.spreads:
+            spread, scatter = (None, None) if self.answers[name][0].law is not None else self.widths(name)
+            self.spreads[name] = (
+                spread if scatter is None else spread or own_law(self.models[name][0], scatter)
+            )
+        return self.spreads[name]
 
     def widths(self, name: str) -> tuple[Spread | None, float | None]:
         """The law of widths of a candidate for numbers, None where that of the method is as good, and the
         scatter that no error explains of one that ends with a `GSURegressor`."""
         model, answers, t = self.models[name][0], self.answers[name], self.target_std
-        y, scatter = self.truth, None
+        y, scatter, own = self.truth, None, None
         parts = [answer.parts for answer in answers if answer.parts is not None]
         if isinstance(model[-1], GSURegressor):
             off = y - answers[0].predicted
@@ -135,9 +143,8 @@ class HeldOut:
         law, copies = own_law(model, scatter), len(answers)
         off = np.concatenate([y - answer.predicted for answer in answers])
         open_, std = np.concatenate(parts), np.tile(t, copies)
-        own = None
         if answers[0].law is not None:
-            own = np.concatenate([measured(a.law, t).crps(y) for a in answers if a.law is not None])
+            own = np.concatenate([with_errors(a.law, t).crps(y) for a in answers if a.law is not None])
         elif law is not None:
             own = law.losses(off, open_, std)
         widths = feature_widths(model, self.training.rows)
@@ -146,17 +153,10 @@ class HeldOut:
         )
         return None if spread is law else spread, scatter
 
-    def laws(self, name: str, spread: Spread | None = None) -> list[NormalMixtures]:
-        """Densities of the true numbers for every size of errors; `spread`: instead of that of the method."""
-        found = []
-        for answer in self.answers[name]:
-            law = answer.law
-            if spread is not None and answer.parts is not None:
-                std = spread.std(answer.parts)
-                law = NormalMixtures.normal(answer.predicted, std) if law is None else law.widened(std)
-            assert law is not None
-            found.append(law)
-        return found
+    def laws(self, name: str, *, measured: bool = False) -> list[NormalMixtures]:
+        """Densities for every size of errors, of true numbers or of numbers as they are measured."""
+        laws, t = [answer.density(self.spread(name)) for answer in self.answers[name]], self.target_std
+        return [with_errors(law, t) for law in laws] if measured else laws
 
     def losses(self, metric: str) -> dict[str, Floats]:
         """Losses of every candidate, (sizes, m): "log_loss" or "error" of classes, "crps" or "square"."""
@@ -166,8 +166,7 @@ class HeldOut:
         """Losses of one candidate, (sizes, m)."""
         y, answers = self.truth, self.answers[name]
         if metric == "crps":
-            laws = self.laws(name, self.spread(name))
-            return np.stack([measured(law, self.target_std).crps(y) for law in laws])
+            return np.stack([law.crps(y) for law in self.laws(name, measured=True)])
         if metric == "square":
             return np.stack([(answer.predicted - y) ** 2 for answer in answers])
         if metric == "error":
@@ -190,103 +189,99 @@ class HeldOut:
         total = np.bincount(self.at, losses, minlength=len(self.training))
         return np.asarray(np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0))
 
-    def add(self, others: HeldOut) -> None:
-        """Add candidates that answered for the same readings."""
-        self.answers.update(others.answers)
-        self.models.update(others.models)
+    @classmethod
+    def begin(
+        cls, rows: TrainingRows, folds: Sequence[Fold], factors: Sequence[float] = (1.0,), *,
+        regression: bool, raw: GaussianRows | None = None,
+        transform: Callable[[GaussianRows], GaussianRows] = lambda rows: rows,
+    ) -> HeldOut:  # fmt: skip
+        """Without candidates yet.
+
+        Rows without a target, and targets that are limits, are not held out. `factors` are sizes of errors in
+        units of the table's; `raw` and `transform` the rows as they were read, whose errors grow, and what
+        turns them into `rows`.
+        """
+        judged, rows = labelled(rows), replace(rows, y=np.asarray(rows.y[:]))
+        folds = [fold._replace(test=fold.test[judged[fold.test]]) for fold in folds]
+        at = np.concatenate([np.empty(0, dtype=np.int64), *(fold.test for fold in folds)])
+        asked, places = np.unique(at, return_inverse=True)  # a few of many, where one fold is enough
+        again = read_again(rows.take(asked), factors, None if raw is None else raw[asked], regression)
+        readings = [(x if f == 1.0 else transform(x))[places] for f, x in zip(factors, again, strict=True)]
+        return cls(rows, folds, tuple(factors), at, readings, None if regression else np.unique(rows.y[at]))
+
+    def ask(
+        self,
+        candidates: Mapping[str, Candidate],
+        *,
+        threads: int = 1,
+        deadline: Deadline | None = None,
+        share: float = 1.0,
+        heard: Callable[[str, int], object] = lambda name, fold: None,
+        ready: Mapping[str, Sequence[Pipeline]] | None = None,
+    ) -> None:
+        """Fit more candidates, the cheapest first, to every fold, and add their answers.
+
+        No fit begins after this share of the time until the deadline. `heard` is called after every fit;
+        `ready` are models of the first folds that are fitted already.
+        """
+        deadline = deadline or Deadline()
+        ends = np.cumsum([0, *(len(fold.test) for fold in self.folds)])
+        jobs = [(name, k) for name in candidates for k in range(len(self.folds))]
+
+        def run(job: tuple[str, int]) -> tuple[Pipeline, list[Answer]] | str:
+            name, k = job
+            if name in self.refused or deadline.left(share) == 0.0:
+                return NO_TIME
+            (pipeline, other), fold = candidates[name], self.folds[k]
+            own = other or self.training
+            try:
+                with deadline.stops(share):
+                    fitted = (ready or {}).get(name, ())[k : k + 1]
+                    model = fitted[0] if fitted else fit_fold(pipeline, own, fold)
+                    seen = [rows[ends[k] : ends[k + 1]] for rows in self.readings]
+                    seen = seen if other is None else [own.rows[fold.test]] * len(seen)
+                    beside = None if own.offset is own.modes is None else own.take(fold.test)
+                    return model, [ask(model, rows, self.classes, own.rows, beside) for rows in seen]
+            except UncertainError as error:
+                return str(error)
+
+        done: dict[str, list[tuple[Pipeline, list[Answer]]]] = {}
+        with quiet(), ThreadPoolExecutor(threads) as pool:
+            try:
+                results = pool.map(run, jobs) if threads > 1 else map(run, jobs)
+                for (name, k), result in zip(jobs, results, strict=True):
+                    if isinstance(result, str):
+                        self.refused.setdefault(name, result)
+                        continue
+                    done.setdefault(name, []).append(result)
+                    heard(name, k)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        for name in [name for name in done if name not in self.refused]:
+            models, by_fold = zip(*done[name], strict=True)
+            self.models[name] = list(models)
+            self.answers[name] = [_joined(each) for each in zip(*by_fold, strict=True)]
 
     def only(self, name: str, answers: list[Answer] | None = None) -> HeldOut:
         """Held-out predictions of one candidate, "model"; `answers`: that combine those of several."""
         chosen = self.answers[name] if answers is None else answers
-        return replace(self, answers={"model": chosen}, models={"model": self.models[name]})
+        return replace(self, answers={"model": chosen}, models={"model": self.models[name]}, spreads={})
 
 
-def measured(law: NormalMixtures, target_std: Floats) -> NormalMixtures:
+def with_errors(law: NormalMixtures, target_std: Floats) -> NormalMixtures:
     """The density of targets that are measured with these errors."""
     return law._replace(stds=np.hypot(law.stds, target_std[:, None])) if target_std.any() else law
 
 
 def cross_predict(
-    candidates: Mapping[str, Candidate],
-    rows: TrainingRows,
-    folds: Sequence[Fold],
+    candidates: Mapping[str, Candidate], rows: TrainingRows, folds: Sequence[Fold],
     factors: Sequence[float] = (1.0,),
-    *,
-    threads: int = 1,
-    deadline: Deadline | None = None,
-    share: float = 1.0,
-    heard: Callable[[str, int], object] = lambda name, fold: None,
-    ready: Mapping[str, Sequence[Pipeline]] | None = None,
-    raw: GaussianRows | None = None,
-    transform: Callable[[GaussianRows], GaussianRows] = lambda rows: rows,
-) -> HeldOut:
-    """Fit every candidate to every fold, and ask it about the rows held out with errors of every size.
-
-    Parameters
-    ----------
-    candidates : by name; the cheapest first, where time is limited.
-    rows : rows with targets; those without a target, and targets that are limits, are not held out.
-    folds : rows to fit and to hold out.
-    factors : sizes of errors in units of the table's.
-    threads : number of fits at a time.
-    deadline, share : no fit begins after this share of the time.
-    heard : called after every fit.
-    ready : models of the first folds that are fitted already.
-    raw, transform : the rows as they were read, whose errors grow, and what turns them into `rows`.
-    """
-    deadline = deadline or Deadline()
-    judged = labelled(rows)
-    tests = [fold.test[judged[fold.test]] for fold in folds]
-    at = np.concatenate([np.empty(0, dtype=np.int64), *tests])
+) -> HeldOut:  # fmt: skip
+    """Fit every candidate to every fold, and ask it about the rows held out with errors of every size."""
     regression = any(is_regressor(candidate.pipeline) for candidate in candidates.values())
-    rows = replace(rows, y=np.asarray(rows.y[:]))
-    classes = None if regression else np.unique(rows.y[at])
-    asked, places = np.unique(at, return_inverse=True)  # a few of many, where one fold is enough
-    again = read_again(rows.take(asked), factors, None if raw is None else raw[asked], regression)
-    readings = [
-        (each if f == 1.0 else transform(each))[places] for f, each in zip(factors, again, strict=True)
-    ]
-    ends = np.cumsum([0, *map(len, tests)])
-    held = HeldOut(rows, folds, tuple(factors), at, readings, classes)
-    jobs = [(name, k) for name in candidates for k in range(len(folds))]
-
-    def run(job: tuple[str, int]) -> tuple[Pipeline, list[Answer]] | str:
-        name, k = job
-        if name in held.refused or deadline.left(share) == 0.0:
-            return NO_TIME
-        candidate = candidates[name]
-        own = candidate.training or rows
-        try:
-            with deadline.stops(share):
-                fitted = (ready or {}).get(name, ())[k : k + 1]
-                model = fitted[0] if fitted else fit_fold(candidate.pipeline, own, folds[k])
-                seen = [each[ends[k] : ends[k + 1]] for each in readings]
-                if candidate.training is not None:
-                    seen = [own.rows[tests[k]]] * len(readings)
-                beside = None if own.offset is own.modes is None else own.take(tests[k])
-                answers = [ask(model, each, classes, own.rows, beside) for each in seen]
-        except UncertainError as error:
-            return str(error)
-        return model, answers
-
-    with quiet(), ThreadPoolExecutor(threads) as pool:
-        try:
-            results = pool.map(run, jobs) if threads > 1 else map(run, jobs)
-            done: dict[str, list[Any]] = {}
-            for (name, k), result in zip(jobs, results, strict=True):
-                if isinstance(result, str):
-                    held.refused.setdefault(name, result)
-                    continue
-                done.setdefault(name, []).append(result)
-                heard(name, k)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    for name, parts in done.items():
-        if name not in held.refused:
-            held.models[name] = [model for model, _ in parts]
-            by_fold = [answers for _, answers in parts]
-            held.answers[name] = [_joined(each) for each in zip(*by_fold, strict=True)]
+    held = HeldOut.begin(rows, folds, factors, regression=regression)
+    held.ask(candidates)
     return held
 
 
@@ -297,6 +292,18 @@ def quiet() -> Iterator[None]:
         for kind in (ConvergenceWarning, UncertainWarning):
             warnings.simplefilter("ignore", kind)
         yield
+
+
+def hold_out(
+    training: TrainingRows, random: np.random.RandomState, *, folds: int, regression: bool, repeats: int = 1,
+    judged: Booleans | None = None,
+) -> list[Fold]:  # fmt: skip
+    """Folds that hold out every row that is judged (by default those of `labelled`) once in a repeat."""
+    counted = np.flatnonzero(labelled(training) if judged is None else judged)
+    return split(
+        len(training), random, folds=folds, repeats=repeats, classes=None if regression else training.y,
+        groups=training.groups, counted=counted,
+    )  # fmt: skip
 
 
 def labelled(training: TrainingRows) -> Booleans:

@@ -29,26 +29,27 @@ BLOCK = 4096
 """Rows that are hashed at a time."""
 
 
-class EqualRows(NamedTuple):
-    """Which rows of a table equal one another."""
+class Together(NamedTuple):
+    """Rows of a table that are held out together."""
 
-    groups: Groups
-    """Rows that are held out together."""
-    n_together: int
-    """Rows that are held out together with another one; not of sets so large that they are held out apart."""
+    groups: Groups | None
+    """The caller's, or sets of equal rows; None if all rows differ."""
+    n_equal: int = 0
+    """Rows in sets of equal rows, without sets so large that their rows are held out apart."""
 
 
-def equal_rows(rows: GaussianRows) -> EqualRows | None:
-    """The equal rows of a table; None if all rows differ."""
+def together(rows: GaussianRows, groups: Groups | None) -> Together:
+    """Groups of the caller's, or sets of equal rows."""
+    if groups is not None:
+        return Together(groups)
     n = len(rows)
     sets, counts = _sets(rows)
     if counts.max(initial=0) <= 1:
-        return None
+        return Together(None)
     apart = (counts > max(ALWAYS_TOGETHER, int(n * LARGEST_PART)))[sets]
-    together = (counts > 1)[sets] & ~apart
     codes = sets.astype(np.uint32)
     codes[apart] = len(counts) + np.arange(np.count_nonzero(apart))
-    return EqualRows(Groups(codes, "set of equal rows"), int(together.sum()))
+    return Together(Groups(codes, "set of equal rows"), int(((counts > 1)[sets] & ~apart).sum()))
 
 
 def _sets(rows: GaussianRows) -> tuple[Ints, Ints]:

@@ -55,13 +55,9 @@ def standard_error(values: Floats, groups: Groups | None = None, counts: Floats 
     tested = ~np.isnan(values)
     values, tested = values[tested.any(axis=1)], tested[tested.any(axis=1)]
     weights = tested * (1.0 if counts is None else counts)
-    filled = np.where(tested, values, 0.0)
-    of_splits = (filled * weights).sum(axis=1) / weights.sum(axis=1)
+    of_splits = (np.where(tested, values, 0.0) * weights).sum(axis=1) / weights.sum(axis=1)
     split_term = of_splits.var(ddof=1) / of_splits.size if of_splits.size > 1 else 0.0
     seen = tested.any(axis=0)
-    if groups is None and counts is None:
-        of_rows = filled.sum(axis=0)[seen] / tested.sum(axis=0)[seen]
-        return float(np.sqrt(split_term + (of_rows.var(ddof=1) / of_rows.size if of_rows.size > 1 else 0.0)))
     off = np.where(tested, values - of_splits.mean(), 0.0) * weights / weights.sum(axis=1, keepdims=True)
     parts = off.sum(axis=0)[seen] / len(values)
     if groups is not None:

@@ -13,16 +13,24 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
-from .._base.folds import Fold, split
+from .._base.folds import Fold
 from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import feature_spread, filled_gaussians, missing_mask
-from .._data.typing import Floats, Ints
+from .._data.typing import Floats
 from .._errors.sizes import ErrorSizes
 from .._estimators.gsu import GSURegressor
-from .._held_out.engine import Candidate, HeldOut, allows_readings, cross_predict, labelled, measured
-from .._held_out.equal import equal_rows
+from .._held_out.engine import (
+    Candidate,
+    HeldOut,
+    allows_readings,
+    cross_predict,
+    hold_out,
+    labelled,
+    with_errors,
+)
+from .._held_out.equal import together
 from .._held_out.fits import silenced, with_chosen_penalty
-from .._held_out.widths import Spread, feature_widths
+from .._held_out.widths import Spread, feature_widths, own_law
 from .._rows.training import TrainingRows
 from ..exceptions import UncertainError
 from ..preprocessing._moves import gaussian_rows
@@ -75,31 +83,16 @@ def calibrate(fitted: Pipeline, training: TrainingRows, held_out: HeldOut | None
 
 def _refit(fitted: Pipeline, training: TrainingRows) -> HeldOut:
     """Answers of the pipeline fitted again to the rows that folds leave."""
-    judged = labelled(training)
-    counted = np.flatnonzero(judged)
+    judged, random = labelled(training), np.random.RandomState(0)
     in_folds, numbers = isinstance(fitted[-1], GSURegressor), is_regressor(fitted)
-    equal = equal_rows(training.rows) if training.groups is None else None
-    groups = training.groups if equal is None else equal.groups
-    folds = split(
-        len(training),
-        np.random.RandomState(0),
-        folds=FOLDS if in_folds else THIRDS,
-        classes=None if numbers else _codes(fitted, training),
-        groups=groups,
-        counted=counted,
-    )
-    if len(counted) > (MANY_ROWS if in_folds else FEW_ROWS):
+    whole = replace(training, groups=together(training.rows, training.groups).groups)
+    folds = hold_out(whole, random, folds=FOLDS if in_folds else THIRDS, regression=numbers)
+    if judged.sum() > (MANY_ROWS if in_folds else FEW_ROWS):
         folds = [_lessened(fold, judged) for fold in folds[:1]]
     unfitted = with_chosen_penalty(silenced(fitted, probability=True), fitted)
     again = is_measured(fitted) and allows_readings(training.rows)
     factors = FACTORS["numbers" if numbers else "classes"] if again else (1.0,)
     return cross_predict({"model": Candidate(unfitted)}, training, folds, factors)
-
-
-def _codes(fitted: Pipeline, training: TrainingRows) -> Ints:
-    """The place of each row's class among those of the fit, -1 for none."""
-    places = {label: k for k, label in enumerate(fitted.classes_.tolist())}
-    return np.array([places.get(label, -1) for label in training.y[:].tolist()])
 
 
 def _lessened(fold: Fold, judged: np.ndarray) -> Fold:
@@ -115,17 +108,14 @@ def _of_numbers(fitted: Pipeline, training: TrainingRows, held: HeldOut) -> Cali
     few = len(held.at) < LEAST_SCORES
     if few and not isinstance(fitted[-1], GSURegressor):
         return Calibration()
-    if hasattr(fitted[-1], "members_"):
-        spread, residual_std, laws = None, None, held.laws("model")
-    else:
-        spread, residual_std = held.widths("model")
-        if few:
-            return Calibration(residual_std)
-        laws = held.laws("model", held.with_scatter(spread, residual_std))
-        if spread is not None:
-            spread = replace(spread, widths=feature_widths(fitted, training.rows))
-    y, t = held.truth, held.target_std
-    scores = [score_of_numbers(measured(law, t), y) for law in laws]
+    spread, residual_std = (None, None) if hasattr(fitted[-1], "members_") else held.widths("model")
+    if few:
+        return Calibration(residual_std)
+    wide = spread if residual_std is None else spread or own_law(fitted, residual_std)
+    laws = [answer.density(wide) for answer in held.answers["model"]]
+    if spread is not None:
+        spread = replace(spread, widths=feature_widths(fitted, training.rows))
+    scores = [score_of_numbers(with_errors(law, held.target_std), held.truth) for law in laws]
     levels = [log(deviation(law)) for law in laws]
     return Calibration(residual_std, spread, Conformal.from_scores(scores, levels, held.counts))
 

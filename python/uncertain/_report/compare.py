@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,15 +12,14 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
-from .._base.folds import Fold, split
-from .._base.normal_mixtures import NormalMixtures
+from .._base.folds import Fold
 from .._base.run import Deadline
 from .._choice.weights import level, typical_sizes
 from .._data.groups import too_few_groups
 from .._data.options import check_counts, refuse_if
 from .._data.typing import Booleans, Floats, Keywords, RandomState
-from .._held_out.engine import Candidate, HeldOut, cross_predict, labelled, measured
-from .._held_out.equal import equal_rows
+from .._held_out.engine import Candidate, HeldOut, cross_predict, hold_out, labelled
+from .._held_out.equal import together
 from .._held_out.fits import silenced
 from .._held_out.means import Mean
 from .._held_out.pace import Pace
@@ -90,8 +88,9 @@ def compare(fitted: Pipeline, training: TrainingRows, design: Design, *, is_meas
     not held out. `is_measured`: are error bars measurement errors for the model?
     """
     measures, scoring = design.measures(fitted)
-    groups, equal = training.groups, equal_rows(training.rows) if training.groups is None else None
-    training = training if equal is None else replace(training, groups=equal.groups)
+    groups = training.groups
+    whole, n_equal = together(training.rows, groups)
+    training = replace(training, groups=whole)
     judged = labelled(training)
     if training.event is not None:
         judged &= training.event != 0
@@ -105,8 +104,7 @@ def compare(fitted: Pipeline, training: TrainingRows, design: Design, *, is_meas
         "folds": sum(fold.repeat == 0 for fold in folds), "repeats": 1 + folds[-1].repeat,
         "n_groups": None if groups is None else np.unique(groups.codes[judged]).size,
         "group": None if groups is None else groups.name,
-        "n_equal": 0 if equal is None else equal.n_together,
-        "listed": design.listed, "scoring": scoring.name, "meaning": meaning,
+        "n_equal": n_equal, "listed": design.listed, "scoring": scoring.name, "meaning": meaning,
         "scores": tables.scores(), "lead": tables.lead(scoring, meaning),
         "by_error_size": tables.by_error_size(scoring if scoring.by_row else measures[0]),
         "rows": tables.rows(), "removed": _removed(fitted[-1]),
@@ -116,18 +114,14 @@ def compare(fitted: Pipeline, training: TrainingRows, design: Design, *, is_meas
 
 def _folds(training: TrainingRows, judged: Booleans, design: Design, *, regression: bool) -> Sequence[Fold]:
     """Folds that hold out every row that is judged once in a repeat."""
-    counted, codes, labels = np.flatnonzero(judged), None, np.empty(0)
-    if not regression:
-        codes = np.full(len(training), -1)
-        labels, codes[counted] = np.unique(training.y[counted].astype(object), return_inverse=True)
-    repeats = (REPEATS if len(counted) <= FEW_ROWS else 1) if design.repeats is None else design.repeats
-    folds = split(
-        len(training), check_random_state(design.random_state), folds=design.folds, repeats=repeats,
-        classes=codes, groups=training.groups, counted=counted,
+    repeats = (REPEATS if judged.sum() <= FEW_ROWS else 1) if design.repeats is None else design.repeats
+    folds = hold_out(
+        training, check_random_state(design.random_state), folds=design.folds, repeats=repeats,
+        regression=regression, judged=judged,
     )  # fmt: skip
-    classes = {*codes[[i for fold in folds for i in fold.test]].tolist()} if codes is not None else {0, 1}
-    if not folds or len(classes) < 2:
-        rare = [label for code, label in enumerate(labels.tolist()) if code not in classes][:1]
+    tested = {*training.y[np.concatenate([[], *(fold.test for fold in folds)]).astype(np.int64)].tolist()}
+    if not folds or (not regression and len(tested) < 2):
+        rare = [] if regression else sorted({*training.y[judged].tolist()} - tested)[:1]
         if rare and training.groups is not None:
             raise UncertainError(too_few_groups(rare[0], training.groups))
         which = f"class {rare[0]!r} has" if rare else "the table has"
@@ -154,16 +148,15 @@ def _ask(
     if judged.all():
         others |= baselines(pipeline, training)
     pace.begin(len(folds), len(main) + len(others))
-    ask, ready = partial(cross_predict, rows=training, heard=pace.step), dict[str, list[Pipeline]]()
+    ready = dict[str, list[Pipeline]]()
     if design.max_seconds is not None:
-        first = ask(main, folds=folds[:1], heard=lambda task, fold: None)
-        ready = first.models
+        ready = cross_predict(main, training, folds[:1]).models
         folds = folds[: 1 + int((deadline.left() or 0.0) / max(pace.seconds, 1e-9))]
-    held = ask(main, folds=folds, ready=ready)
+    held = HeldOut.begin(training, folds, regression=is_regressor(pipeline))
+    held.ask(main, heard=pace.step, ready=ready)
     for name, reason in held.refused.items():
         raise UncertainError(f"{name}: {reason}")
-    if others:
-        held.add(ask(others, folds=folds, deadline=deadline))
+    held.ask(others, heard=pace.step, deadline=deadline)
     return held
 
 
@@ -173,20 +166,16 @@ class _Tables:
     def __init__(self, held: HeldOut, measures: Sequence[Measure], *, densities: bool) -> None:
         self.held, self.measures = held, measures
         self.first = np.sort(np.unique(held.at, return_index=True)[1])
-        self.law = self._law(MODEL) if densities else None
+        self.law = held.laws(MODEL, measured=True)[0] if densities else None
         self.values: dict[tuple[str, str], Floats] = {}
         needs_laws = any(measure.needs == "law" for measure in measures)
         for name, (answer, *_) in held.answers.items():
-            law = self.law if name == MODEL else self._law(name) if needs_laws else None
+            law = held.laws(name, measured=True)[0] if needs_laws else None
             shares = np.empty((0, 0)) if answer.shares is None else answer.shares
             predicted = Predicted(held.truth, answer.predicted, held.counts, shares, law)
             for measure in measures:
                 with suppress(UncertainError):  # of rows that are all alike
                     self.values[name, measure.name] = measure.of_rows(predicted)
-
-    def _law(self, name: str) -> NormalMixtures:
-        held = self.held
-        return measured(held.laws(name, held.spread(name))[0], held.target_std)
 
     def scores(self) -> pl.DataFrame:
         mean, paired = self.held.mean, self.held.paired
