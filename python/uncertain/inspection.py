@@ -28,8 +28,8 @@ from ._data.typing import ColumnOrValues, Estimator, Floats, Ints, Label, Labels
 from ._data.validation import TableLike
 from ._held_out.engine import class_shares
 from ._held_out.means import standard_error
+from ._held_out.measures import OF_CLASSES, OF_NUMBERS, Predicted, chosen_measures
 from ._model.model import Model
-from ._report.measures import OF_CLASSES, OF_NUMBERS, Predicted, chosen_measures
 from ._rows.training import REMEMBERED_ROWS
 from .exceptions import ParameterError, ShapeError, UncertainError
 

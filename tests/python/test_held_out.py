@@ -15,7 +15,7 @@ from uncertain._base.folds import split
 from uncertain._data.groups import Groups
 from uncertain._held_out.equal import together
 from uncertain._held_out.means import standard_error
-from uncertain._report.measures import MEASURES, Predicted
+from uncertain._held_out.measures import MEASURES, Predicted
 from uncertain.exceptions import UncertainError
 
 TREES = HistGradientBoostingClassifier(max_iter=20)

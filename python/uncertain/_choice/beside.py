@@ -12,7 +12,6 @@ from .._base.normal_mixtures import NormalMixtures
 from .._data.array import GaussianArray, value_sizes
 from .._data.typing import Floats
 from .._held_out.engine import Candidate, HeldOut
-from .._held_out.means import Mean
 from .._rows.training import TrainingRows
 from . import weights as stacking
 from .candidates import MEANS_ONLY, Member, Request, means_only
@@ -64,7 +63,7 @@ def board_of(
     left_out: Sequence[str],
 ) -> Leaderboard:
     """All candidates by their losses, the stack of those that are kept with weights W, and what is beside."""
-    metric = "crps" if request.regression else "log_loss"
+    score, metric = ("rmse", "crps") if request.regression else ("accuracy", "log_loss")
     x4 = held.factors.index(4.0) if 4.0 in held.factors else None
     knots = np.array([0.0, 2.0, 3.0]) if len(W) > 1 else np.zeros(3)
     shares = dict(zip(kept, (stacking.hats(knots, len(W)) @ W).T.tolist(), strict=True))
@@ -74,33 +73,23 @@ def board_of(
         return Entry(name, families.get(name, ""), held.mean(loss[0]).value, fourth, *weights)
 
     entries = [entry(name, loss, shares.get(name, (0.0, 0.0, 0.0))) for name, loss in losses.items()]
-    own = losses[kept[0]] if len(kept) == 1 else stacked.losses_of("model", metric)
+    own = losses[kept[0]] if len(kept) == 1 else stacked.rows_of(metric, "model")
     if len(kept) > 1:
         entries.append(entry(STACK, own))
     if SIZES_ONLY in held.answers:
-        entries.append(entry(SIZES_ONLY, held.losses_of(SIZES_ONLY, metric)[:1]))
+        entries.append(entry(SIZES_ONLY, held.rows_of(metric, SIZES_ONLY)[:1]))
     entries.sort(key=lambda one: one.loss)
     board = Leaderboard(
         tuple(entries), metric, request.effort, request.noise, left_out=tuple(left_out),
-        n_rows=len(np.unique(held.at)), folds=len(held.folds), score=_score(stacked, "model"),
-        loss=held.mean(own[0]), no_model=_no_model(held),
+        n_rows=len(np.unique(held.at)), folds=len(held.folds), loss=held.mean(own[0]),
+        score=held.mean(stacked.rows_of(score, "model")[0]), no_model=_no_model(held),
     )  # fmt: skip
     means = next((one.model for one in entries if one.family.endswith("on means")), None)
     if means is None:
         return board
-    blind = losses[means][0]
+    blind, means_score = losses[means][0], held.mean(held.rows_of(score, means)[0])
     gain = held.paired(blind, own[0])
-    return replace(board, means_score=_score(held, means), means_loss=held.mean(blind), gain=gain)
-
-
-def _score(held: HeldOut, name: str) -> Mean:
-    """The accuracy for classes, and the root mean square error for numbers."""
-    if held.classes is not None:
-        wrong = held.mean(held.losses_of(name, "error")[0])
-        return Mean(1.0 - wrong.value, wrong.se)
-    square = held.mean(held.losses_of(name, "square")[0])
-    root = max(square.value, 1e-300) ** 0.5
-    return Mean(root, square.se / (2.0 * root))
+    return replace(board, means_score=means_score, means_loss=held.mean(blind), gain=gain)
 
 
 def _no_model(held: HeldOut) -> float:

@@ -151,11 +151,11 @@ class _Choosing:
         if not held.answers:
             return self._by_rule(members, "by rule: no candidate could be compared on held-out rows")
         metric = "crps" if request.regression else "log_loss"
-        losses = held.losses(metric)
+        losses = {name: held.rows_of(metric, name) for name in held.answers}
         if twins:
             more = self._ask(held, without_errors(request, names, losses), training)
             names |= more
-            losses |= {name: held.losses_of(name, metric) for name in more if name in held.answers}
+            losses |= {name: held.rows_of(metric, name) for name in more if name in held.answers}
             for name, alone in sizes_alone(training, regression=request.regression).items():
                 member = Member(
                     "remeasured", "measurement", {"n_trees": SIZES_TREES}, alone.pipeline, name=name

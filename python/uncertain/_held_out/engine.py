@@ -34,6 +34,7 @@ from ..preprocessing._moves import moved
 from ..preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets
 from .fits import fit_fold, predict_beside
 from .means import Mean, weighted_mean
+from .measures import MEASURES, Predicted
 from .widths import (
     Spread,
     chosen,
@@ -42,11 +43,10 @@ from .widths import (
     has_density,
     left_open,
     most_likely_scatter,
+    of_scatter,
     own_law,
 )
 
-SMALLEST = float(np.finfo(np.float64).eps)
-"""A probability counts as this at least, as in scikit-learn."""
 COMPONENTS = 5
 """Gaussians of the true values, for smaller errors."""
 MOST_NUMBERS = 20_000_000
@@ -126,9 +126,7 @@ class HeldOut:
         """The law of widths of a candidate for numbers; None for a method with a density."""
         if name not in self.spreads:
             spread, scatter = (None, None) if self.answers[name][0].law is not None else self.widths(name)
-            self.spreads[name] = (
-                spread if scatter is None else spread or own_law(self.models[name][0], scatter)
-            )
+            self.spreads[name] = spread or of_scatter(scatter)
         return self.spreads[name]
 
     def widths(self, name: str) -> tuple[Spread | None, float | None]:
@@ -158,22 +156,13 @@ class HeldOut:
         laws, t = [answer.density(self.spread(name)) for answer in self.answers[name]], self.target_std
         return [with_errors(law, t) for law in laws] if measured else laws
 
-    def losses(self, metric: str) -> dict[str, Floats]:
-        """Losses of every candidate, (sizes, m): "log_loss" or "error" of classes, "crps" or "square"."""
-        return {name: self.losses_of(name, metric) for name in self.answers}
-
-    def losses_of(self, name: str, metric: str) -> Floats:
-        """Losses of one candidate, (sizes, m)."""
-        y, answers = self.truth, self.answers[name]
-        if metric == "crps":
-            return np.stack([law.crps(y) for law in self.laws(name, measured=True)])
-        if metric == "square":
-            return np.stack([(answer.predicted - y) ** 2 for answer in answers])
-        if metric == "error":
-            return np.stack([np.asarray(answer.predicted != y, dtype=np.float64) for answer in answers])
-        rows = np.arange(len(y))
-        given = [answer.shares[rows, y] for answer in answers if answer.shares is not None]
-        return np.asarray(-np.log(np.maximum(np.stack(given), SMALLEST)))
+    def rows_of(self, measure: str, name: str) -> Floats:
+        """The number of each row held out in a measure of a candidate, (sizes, m)."""
+        answers, needs_laws = self.answers[name], MEASURES[measure].needs == "law"
+        laws = self.laws(name, measured=True) if needs_laws else [None] * len(answers)
+        pairs = zip(answers, laws, strict=True)
+        predicted = (Predicted(self.truth, a.predicted, self.counts, a.shares, law) for a, law in pairs)
+        return np.stack([MEASURES[measure].of_rows(each) for each in predicted])
 
     def mean(self, losses: Floats) -> Mean:
         """The mean over rows held out and its standard error, by weights and groups."""

@@ -97,11 +97,6 @@ def predict_beside(fitted: Pipeline, rows: GaussianRows, beside: TrainingRows) -
     return np.asarray(fitted.predict(rows) + (0.0 if shared is None else shared))
 
 
-def certified_gap(fitted: Pipeline) -> float:
-    """Certified relative distance to the optimum (of the worst problem); NaN if the fit certifies nothing."""
-    return float(np.max(getattr(fitted[-1], "optimality_gap_", np.nan)))
-
-
 def means_alone(data: GaussianRows) -> GaussianArray:
     """Exact points: the means, and for what is missing its conditional mean given the rest of the row.
 

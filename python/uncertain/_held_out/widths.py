@@ -213,9 +213,12 @@ def law_of_rows(pipeline: Pipeline, rows: GaussianRows, spread: Spread | None) -
 
 def own_law(pipeline: Pipeline, residual_std: float | None) -> Spread | None:
     """The law of a method that has one: of a `GSURegressor` once its scatter is known."""
-    if residual_std is not None:
-        return Spread(residual_std**2, np.ones(1), np.empty(0))
-    return Spread(0.0, np.ones(1), np.empty(0)) if has_density(pipeline) else None
+    return of_scatter(0.0 if residual_std is None and has_density(pipeline) else residual_std)
+
+
+def of_scatter(residual_std: float | None) -> Spread | None:
+    """The law of a `GSURegressor` with this scatter; None without."""
+    return None if residual_std is None else Spread(residual_std**2, np.ones(1), np.empty(0))
 
 
 def _counts(pipeline: Pipeline) -> tuple[int, int]:

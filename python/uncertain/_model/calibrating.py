@@ -30,7 +30,7 @@ from .._held_out.engine import (
 )
 from .._held_out.equal import together
 from .._held_out.fits import silenced, with_chosen_penalty
-from .._held_out.widths import Spread, feature_widths, own_law
+from .._held_out.widths import Spread, feature_widths, of_scatter
 from .._rows.training import TrainingRows
 from ..exceptions import UncertainError
 from ..preprocessing._moves import gaussian_rows
@@ -111,8 +111,7 @@ def _of_numbers(fitted: Pipeline, training: TrainingRows, held: HeldOut) -> Cali
     spread, residual_std = (None, None) if hasattr(fitted[-1], "members_") else held.widths("model")
     if few:
         return Calibration(residual_std)
-    wide = spread if residual_std is None else spread or own_law(fitted, residual_std)
-    laws = [answer.density(wide) for answer in held.answers["model"]]
+    laws = [answer.density(spread or of_scatter(residual_std)) for answer in held.answers["model"]]
     if spread is not None:
         spread = replace(spread, widths=feature_widths(fitted, training.rows))
     scores = [score_of_numbers(with_errors(law, held.target_std), held.truth) for law in laws]

@@ -33,7 +33,7 @@ from .._data.validation import TableLike
 from .._errors.sizes import Errors
 from .._held_out.engine import class_shares
 from .._held_out.pace import Pace, ReportCallback
-from .._held_out.widths import Spread, law_of_rows, left_open, own_law
+from .._held_out.widths import Spread, law_of_rows, left_open, of_scatter, own_law
 from .._onnx.export import write_onnx
 from .._report.compare import Design
 from .._report.report import Report
@@ -302,7 +302,7 @@ class Model:
         conformal = self._scored(coverage)
 
         def ends(steps: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats]:
-            law = law_of_rows(steps, rows, self._calibration.spread or self._normal)
+            law = self._law(steps, rows)
             return interval(law, conformal.limits(log(deviation(law)), coverage))
 
         names = self._names("_lower", "_upper", append=append)
@@ -502,14 +502,9 @@ class Model:
         answer = left_open(steps, rows, spread.widths)
         return answer.mean, spread.std(answer.parts), spread.from_errors(answer.of_errors)
 
-    @property
-    def _normal(self) -> Spread | None:
-        """The law of a `GSURegressor` with its scatter."""
-        return None if self.residual_std_ is None else own_law(self.pipeline_, self.residual_std_)
-
     def _law(self, steps: Pipeline, rows: GaussianRows) -> NormalMixtures:
         """Return the shape of the method, where it has one, else a normal law; as wide as calibrated."""
-        return law_of_rows(steps, rows, self._calibration.spread or self._normal)
+        return law_of_rows(steps, rows, self._calibration.spread or of_scatter(self.residual_std_))
 
     # -- labelled rows
 

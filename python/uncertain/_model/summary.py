@@ -23,7 +23,6 @@ from .._base.em import last_rise
 from .._data.array import GaussianArray
 from .._data.incomplete import filled_gaussians
 from .._data.typing import Estimator, Floats, Labels
-from .._held_out.fits import certified_gap
 from ..laws import CurveRegressor, GeneralizedLinearLaw
 from ..preprocessing import GaussianScaler
 from .pipeline_facts import feature_names, hyperplanes, law_of, reading_steps
@@ -238,7 +237,8 @@ def _facts(last: Estimator, classes: Labels | None) -> tuple[str, ...]:
 
 def describe_ending(last: Estimator) -> str:
     """How a fit ended, and its certificate; empty for another library's learner, which has no status."""
-    status, gap = "/".join(map(str, np.unique(getattr(last, "status_", [])))), certified_gap([last])
+    status = "/".join(map(str, np.unique(getattr(last, "status_", []))))
+    gap = float(np.max(getattr(last, "optimality_gap_", np.nan)))
     if status == "max_iter" and hasattr(last, "log_likelihoods_"):
         return f"{status} after {last.n_iter_} iterations, of which the last {last_rise(last)}"
     return (

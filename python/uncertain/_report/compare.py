@@ -22,11 +22,11 @@ from .._held_out.engine import Candidate, HeldOut, cross_predict, hold_out, labe
 from .._held_out.equal import together
 from .._held_out.fits import silenced
 from .._held_out.means import Mean
+from .._held_out.measures import OF_CLASSES, OF_NUMBERS, Measure, chosen_measures
 from .._held_out.pace import Pace
 from .._rows.training import TrainingRows
 from ..exceptions import UncertainError
 from .candidates import HUBER, LINEAR, MEANINGS, MEANS_ONLY, MODEL, baselines, compared, meanings
-from .measures import OF_CLASSES, OF_NUMBERS, Measure, Predicted, chosen_measures
 
 if TYPE_CHECKING:
     import polars as pl
@@ -168,14 +168,10 @@ class _Tables:
         self.first = np.sort(np.unique(held.at, return_index=True)[1])
         self.law = held.laws(MODEL, measured=True)[0] if densities else None
         self.values: dict[tuple[str, str], Floats] = {}
-        needs_laws = any(measure.needs == "law" for measure in measures)
-        for name, (answer, *_) in held.answers.items():
-            law = held.laws(name, measured=True)[0] if needs_laws else None
-            shares = np.empty((0, 0)) if answer.shares is None else answer.shares
-            predicted = Predicted(held.truth, answer.predicted, held.counts, shares, law)
+        for name in held.answers:
             for measure in measures:
                 with suppress(UncertainError):  # of rows that are all alike
-                    self.values[name, measure.name] = measure.of_rows(predicted)
+                    self.values[name, measure.name] = held.rows_of(measure.name, name)[0]
 
     def scores(self) -> pl.DataFrame:
         mean, paired = self.held.mean, self.held.paired

@@ -12,9 +12,9 @@ from .._choice.leaderboard import of_sizes, pm
 from .._data.typing import Floats, Ints, JsonObject
 from .._errors.check import ErrorCheck
 from .._held_out.means import Mean
+from .._held_out.measures import MEASURES, OF_CLASSES
 from ..plot._display import COLORS, GREY, bare, new_figure
 from .candidates import LINEAR, MEANINGS, MEANS_ONLY, MODEL, NO_MODEL, SIZES_ONLY, SQUARED
-from .measures import MEASURES, OF_CLASSES
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,15 +15,17 @@ placements V_i:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._base.normal_mixtures import NormalMixtures
 from .._data.options import check_option, refuse_if
 from .._data.typing import Booleans, Floats, Labels
-from .._held_out.engine import SMALLEST
 from ..exceptions import UncertainError
+
+SMALLEST = float(np.finfo(np.float64).eps)
+"""A probability counts as this at least, as in scikit-learn."""
 
 
 class Predicted(NamedTuple):
@@ -34,8 +36,8 @@ class Predicted(NamedTuple):
     predicted: Labels
     counts: Floats
     """How much each row counts."""
-    shares: Floats
-    """Probabilities of classes, (m, K); their softmax where a method has scores alone."""
+    shares: Any
+    """Probabilities of classes, (m, K); their softmax where a method has scores alone; None of numbers."""
     law: NormalMixtures | None = None
     """Densities of targets as they are measured."""
 
