@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use uncertain::data::covariance::{Full, Isotropic, Layout, Shared};
 use uncertain::data::{Covariances, Labels, Names, RowTargets, Rows, Unit, Weights};
-use uncertain::loss::{Hinge, Loss, MarginError, WorstCaseHinge};
+use uncertain::loss::{EllipsoidHinge, Hinge, Loss, MarginError};
 use uncertain::objective::{Derivatives, Problem};
 use uncertain::prelude::*;
 use uncertain::robust::{Bound, Method, Model, Params, Theta};
@@ -87,7 +87,7 @@ fn the_cone_programs_optima_are_reached_for_every_kind_radius_and_penalty() {
         let (radii, weights) = golden.of(radius);
         let weights = weights.map(|w| Weights::new(w.to_vec()).unwrap());
         let total = weights.as_ref().map_or(radii.len() as f64, Weights::total);
-        let worst = WorstCaseHinge::new(&radii);
+        let worst = EllipsoidHinge::worst(&radii);
         let loss: &dyn Loss = if radius == "0" { &Hinge } else { &worst };
         let problem = Problem {
             data: &data,

@@ -4,7 +4,7 @@
 //! L(r) = max over g in [low, high] of  g r - kink |g|,    r = target - m
 //! ```
 //!
-//! A hinge of a - y m has the target y a and slopes between 0 and y, a tube of half width epsilon those from -1 to 1 and
+//! A hinge of 1 - y m has the target y and slopes between 0 and y, a tube of half width epsilon those from -1 to 1 and
 //! its kink at epsilon. Methods that work on the slopes (dual variables) need to know no more of a loss.
 
 /// One exact row's loss, by its slopes.
@@ -21,9 +21,9 @@ pub struct Conjugate {
 }
 
 impl Conjugate {
-    /// max(0, a - y m) for y = -1 or +1.
-    pub(super) fn hinge(a: f64, y: f64) -> Self {
-        Self { target: y * a, low: y.min(0.0), high: y.max(0.0), kink: 0.0 }
+    /// max(0, 1 - y m) for y = -1 or +1.
+    pub(super) fn hinge(y: f64) -> Self {
+        Self { target: y, low: y.min(0.0), high: y.max(0.0), kink: 0.0 }
     }
 
     /// L

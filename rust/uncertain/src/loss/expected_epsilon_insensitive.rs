@@ -8,7 +8,7 @@
 //! with the expected hinge H(d, s) = d Phi(d/s) + s phi(d/s): two hinges, one for either end of the tube. Both
 //! are positive and accurate in their tails, so nothing cancels. epsilon = 0 is the absolute error.
 
-use super::{Certificate, Conjugate, Loss, LossEval, Scores, TargetKind};
+use super::{Certificate, Conjugate, Loss, LossEval, Scores, Smoothness, TargetKind};
 use crate::simd::normal::{self, BLOCK, HingeParts};
 
 /// E max(0, |y - f| - epsilon) for a Gaussian score f.
@@ -49,15 +49,11 @@ impl Loss for ExpectedEpsilonInsensitive {
         }
     }
 
-    fn targets(&self) -> TargetKind {
-        TargetKind::Real
-    }
-
     fn conjugate(&self, _row: usize, y: f64) -> Option<Conjugate> {
         Some(Conjugate { target: y, low: -1.0, high: 1.0, kink: self.epsilon })
     }
 
-    fn certificate(&self) -> Certificate {
-        Certificate::Tangents
+    fn about(&self) -> (TargetKind, Certificate, Smoothness) {
+        (TargetKind::Real, Certificate::Tangents, Smoothness::WithSpread)
     }
 }

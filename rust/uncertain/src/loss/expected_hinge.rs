@@ -9,7 +9,7 @@
 //! Source: Tzelepis, Mezaris, Patras, IEEE TPAMI 40(12), 2018, doi 10.1109/TPAMI.2017.2772235
 //! (equations 7 and 8 there lack y_i; these are the corrected derivatives).
 
-use super::{Certificate, Conjugate, Dual, Loss, LossEval, Scores};
+use super::{Certificate, Conjugate, Dual, Loss, LossEval, Scores, Smoothness, TargetKind};
 use crate::error::{Error, Result};
 use crate::simd::normal::{self, BLOCK, HingeParts};
 
@@ -26,11 +26,11 @@ impl Loss for ExpectedHinge {
     }
 
     fn conjugate(&self, _row: usize, y: f64) -> Option<Conjugate> {
-        Some(Conjugate::hinge(1.0, y))
+        Some(Conjugate::hinge(y))
     }
 
-    fn certificate(&self) -> Certificate {
-        Certificate::Homogeneous
+    fn about(&self) -> (TargetKind, Certificate, Smoothness) {
+        (TargetKind::Signs, Certificate::Homogeneous, Smoothness::WithSpread)
     }
 
     fn dual(&self, _row: usize) -> Option<Dual> {

@@ -64,16 +64,8 @@ impl Loss for ExpectedHuber {
         }
     }
 
-    fn targets(&self) -> TargetKind {
-        TargetKind::Real
-    }
-
-    fn certificate(&self) -> Certificate {
-        Certificate::Tangents
-    }
-
-    fn smoothness(&self) -> Smoothness {
-        Smoothness::Always
+    fn about(&self) -> (TargetKind, Certificate, Smoothness) {
+        (TargetKind::Real, Certificate::Tangents, Smoothness::Always)
     }
 }
 

@@ -9,7 +9,7 @@
 //! the squared hinge itself: smooth in its slopes, so that nothing has to be smoothed. Rows far on the wrong side count
 //! more than with the hinge, and a row's variance counts in full as soon as it is there.
 
-use super::{Certificate, Loss, LossEval, Scores, Smoothness};
+use super::{Certificate, Loss, LossEval, Scores, Smoothness, TargetKind};
 use crate::simd::normal::{self, BLOCK, HingeParts};
 
 /// E max(0, 1 - y f)^2 for a Gaussian score f.
@@ -42,11 +42,7 @@ impl Loss for ExpectedSquaredHinge {
         }
     }
 
-    fn certificate(&self) -> Certificate {
-        Certificate::Tangents
-    }
-
-    fn smoothness(&self) -> Smoothness {
-        Smoothness::Always
+    fn about(&self) -> (TargetKind, Certificate, Smoothness) {
+        (TargetKind::Signs, Certificate::Tangents, Smoothness::Always)
     }
 }

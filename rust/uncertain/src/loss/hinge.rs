@@ -9,7 +9,7 @@
 //! of u = d + r s with that much spread: above the hinge, and with slopes p in [0, 1], q = r p that are
 //! slopes of the hinge itself at some other point, so they keep the certificate valid.
 
-use super::{Certificate, Conjugate, Dual, Loss, LossEval, Scores, Smoothness};
+use super::{Certificate, Conjugate, Dual, Loss, LossEval, Scores, Smoothness, TargetKind};
 use crate::simd::normal::{self, BLOCK, HingeParts};
 
 /// max(0, 1 - y m).
@@ -22,15 +22,11 @@ impl Loss for Hinge {
     }
 
     fn conjugate(&self, _row: usize, y: f64) -> Option<Conjugate> {
-        Some(Conjugate::hinge(1.0, y))
+        Some(Conjugate::hinge(y))
     }
 
-    fn certificate(&self) -> Certificate {
-        Certificate::Homogeneous
-    }
-
-    fn smoothness(&self) -> Smoothness {
-        Smoothness::Kinked
+    fn about(&self) -> (TargetKind, Certificate, Smoothness) {
+        (TargetKind::Signs, Certificate::Homogeneous, Smoothness::Kinked)
     }
 
     fn dual(&self, _row: usize) -> Option<Dual> {

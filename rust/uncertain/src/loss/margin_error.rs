@@ -10,7 +10,7 @@
 //! Source: J. Yang, S. Gunn, Iterative Constraints in Support Vector Classification with Uncertain
 //! Information, 2007; A. Marshall, I. Olkin, Annals of Mathematical Statistics 31, 1960.
 
-use super::{Certificate, Loss, LossEval, Scores, Smoothness};
+use super::{Certificate, Loss, LossEval, Scores, Smoothness, TargetKind};
 
 /// 1 / (1 + (m / s)^2) on the right side, 1 on the wrong one.
 #[derive(Debug, Clone, Copy)]
@@ -24,12 +24,8 @@ impl Loss for MarginError {
         }
     }
 
-    fn certificate(&self) -> Certificate {
-        Certificate::None
-    }
-
-    fn smoothness(&self) -> Smoothness {
-        Smoothness::Always
+    fn about(&self) -> (TargetKind, Certificate, Smoothness) {
+        (TargetKind::Signs, Certificate::None, Smoothness::Always)
     }
 }
 

@@ -19,8 +19,8 @@
 //! To add a loss: one file and its lines in `losses!` below, whose list the tests run through finite differences, the
 //! zero-variance limit and the bound of its [`Certificate`]; for users to choose it, a variant of [`LossKind`].
 
-mod best_case_hinge;
 mod conjugate;
+mod ellipsoid_hinge;
 mod expected_epsilon_insensitive;
 mod expected_hinge;
 mod expected_huber;
@@ -31,7 +31,6 @@ mod margin_error;
 mod noisy_targets;
 mod squared;
 mod tube_ends;
-mod worst_case_hinge;
 
 use std::fmt::Debug;
 
@@ -53,7 +52,7 @@ macro_rules! losses {
 }
 
 losses! {
-    best_case_hinge::BestCaseHinge: BestCaseHinge::new(&[0.77]);
+    ellipsoid_hinge::EllipsoidHinge: EllipsoidHinge::worst(&[0.77]), EllipsoidHinge::best(&[0.77]);
     expected_epsilon_insensitive::ExpectedEpsilonInsensitive:
         ExpectedEpsilonInsensitive { epsilon: 0.3 }, ExpectedEpsilonInsensitive { epsilon: 0.0 };
     expected_hinge::ExpectedHinge: ExpectedHinge;
@@ -66,7 +65,6 @@ losses! {
         NoisyTargets::new(ExpectedEpsilonInsensitive { epsilon: 0.3 }, vec![0.0]);
     squared::ExpectedSquared: ExpectedSquared;
     tube_ends::TubeEnds: TubeEnds::new(vec![1.0]), TubeEnds::new(vec![-0.4]);
-    worst_case_hinge::WorstCaseHinge: WorstCaseHinge::new(&[0.77]);
 }
 
 /// Value and derivatives of a loss at (y, m, v); s = sqrt(v).
@@ -152,13 +150,18 @@ pub trait Loss: Debug + Sync {
     /// Value and derivatives, one per row.
     fn eval(&self, at: &Scores<'_>, out: &mut [LossEval]);
 
+    /// Its targets, the lower bound of its sum, and where its kinks are.
+    fn about(&self) -> (TargetKind, Certificate, Smoothness);
+
     /// Its targets.
     fn targets(&self) -> TargetKind {
-        TargetKind::Signs
+        self.about().0
     }
 
     /// Lower bound of its sum.
-    fn certificate(&self) -> Certificate;
+    fn certificate(&self) -> Certificate {
+        self.about().1
+    }
 
     /// Is L convex in (m, s) and increasing in s, so that its sum is convex in (w, b)?
     fn is_convex(&self) -> bool {
@@ -167,7 +170,7 @@ pub trait Loss: Debug + Sync {
 
     /// Where its kinks are.
     fn smoothness(&self) -> Smoothness {
-        Smoothness::WithSpread
+        self.about().2
     }
 
     /// Derivatives for the interior-point method, of the losses that it can handle.

@@ -43,21 +43,14 @@ impl<L: Loss + Clone + 'static> Loss for NoisyTargets<L> {
         }
     }
 
-    fn targets(&self) -> TargetKind {
-        TargetKind::Real
-    }
-
     fn conjugate(&self, row: usize, y: f64) -> Option<Conjugate> {
         if self.variances[row] > 0.0 { None } else { self.inner.conjugate(row, y) }
     }
 
-    fn certificate(&self) -> Certificate {
-        Certificate::Tangents
-    }
-
-    fn smoothness(&self) -> Smoothness {
+    fn about(&self) -> (TargetKind, Certificate, Smoothness) {
         let wide = self.variances.iter().all(|t| *t >= WIDE * WIDE);
-        if wide { Smoothness::Always } else { self.inner.smoothness() }
+        let smoothness = if wide { Smoothness::Always } else { self.inner.smoothness() };
+        (TargetKind::Real, Certificate::Tangents, smoothness)
     }
 
     fn take_rows(&self, rows: &[usize]) -> Option<Box<dyn Loss>> {

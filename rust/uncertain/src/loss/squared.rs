@@ -21,15 +21,7 @@ impl Loss for ExpectedSquared {
         }
     }
 
-    fn targets(&self) -> TargetKind {
-        TargetKind::Real
-    }
-
-    fn certificate(&self) -> Certificate {
-        Certificate::Tangents
-    }
-
-    fn smoothness(&self) -> Smoothness {
-        Smoothness::Always
+    fn about(&self) -> (TargetKind, Certificate, Smoothness) {
+        (TargetKind::Real, Certificate::Tangents, Smoothness::Always)
     }
 }

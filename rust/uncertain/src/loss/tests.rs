@@ -196,7 +196,7 @@ fn the_dual_gives_the_loss_back() {
 
 #[test]
 fn rows_taken_out_keep_their_own_numbers() {
-    let loss = WorstCaseHinge::new(&[0.0, 1.0, 2.0]);
+    let loss = EllipsoidHinge::worst(&[0.0, 1.0, 2.0]);
     let taken = loss.take_rows(&[2, 0]).unwrap();
     assert_eq!((taken.dual(0), taken.dual(1)), (Some(Dual::Radius(2.0)), Some(Dual::Radius(0.0))));
 }

@@ -8,7 +8,7 @@
 //! (-1, -t - epsilon): every row twice, and the methods for margins apply to the tube. The offset may be negative, so
 //! the loss is not homogeneous and the certificate takes tangents, as for regression.
 
-use super::{Certificate, Dual, Loss, LossEval, Scores, expected_hinge};
+use super::{Certificate, Dual, Loss, LossEval, Scores, Smoothness, TargetKind, expected_hinge};
 
 /// E max(0, a - y f) with an offset a for every row.
 #[derive(Debug, Clone)]
@@ -29,8 +29,8 @@ impl Loss for TubeEnds {
         expected_hinge::eval(at, |row| self.offsets[row], out);
     }
 
-    fn certificate(&self) -> Certificate {
-        Certificate::Tangents
+    fn about(&self) -> (TargetKind, Certificate, Smoothness) {
+        (TargetKind::Signs, Certificate::Tangents, Smoothness::WithSpread)
     }
 
     fn dual(&self, _row: usize) -> Option<Dual> {

@@ -6,7 +6,7 @@ use super::*;
 use crate::data::GaussianArray;
 use crate::data::covariance::{Diagonal, Full, Isotropic, Layout, LowRank, Shared};
 use crate::data::{Covariances, Rows, Unit, Weights};
-use crate::loss::{ExpectedHinge, Hinge, Smoothness, WorstCaseHinge};
+use crate::loss::{EllipsoidHinge, ExpectedHinge, Hinge, Smoothness};
 use crate::parallel;
 use crate::testing::Numbers;
 use partitioned::PartitionedRows;
@@ -53,7 +53,7 @@ fn every_kind(n: usize, d: usize) -> Vec<(GaussianArray, Vec<f64>)> {
 /// Losses with a certificate, for n rows.
 fn losses(n: usize) -> [Box<dyn Loss>; 3] {
     let radii: Vec<f64> = (0..n).map(|i| 0.5 * (i % 5) as f64).collect();
-    [Box::new(ExpectedHinge), Box::new(Hinge), Box::new(WorstCaseHinge::new(&radii))]
+    [Box::new(ExpectedHinge), Box::new(Hinge), Box::new(EllipsoidHinge::worst(&radii))]
 }
 
 fn problem<'a>(data: &'a GaussianArray, targets: &'a [f64], weights: Option<&'a Weights>) -> LinearObjective<'a> {

@@ -229,7 +229,7 @@ fn step(
 mod tests {
     use super::*;
     use crate::data::{Covariances, GaussianArray, Rows};
-    use crate::loss::{ExpectedHinge, WorstCaseHinge};
+    use crate::loss::{EllipsoidHinge, ExpectedHinge};
     use crate::solver::{SolverKind, fit_linear};
     use crate::testing::Numbers;
 
@@ -261,7 +261,7 @@ mod tests {
         for Case { c, radius, objective, .. } in golden.usvc.iter().filter(|case| case.kind == "diagonal") {
             let Ok(radius) = radius.parse::<f64>() else { continue };
             for other in [0.9 * radius, radius + 0.05] {
-                let (here, there) = (WorstCaseHinge::new(&vec![radius; n]), WorstCaseHinge::new(&vec![other; n]));
+                let (here, there) = (EllipsoidHinge::worst(&vec![radius; n]), EllipsoidHinge::worst(&vec![other; n]));
                 let problem = Problem {
                     data: &data,
                     targets: (&golden.y).into(),
@@ -311,7 +311,7 @@ mod tests {
             loss: &ExpectedHinge,
         };
         let solve = |radii: &[f64]| {
-            let loss = WorstCaseHinge::new(radii);
+            let loss = EllipsoidHinge::worst(radii);
             let problem = Problem { loss: &loss, ..problem };
             fit_linear(&problem, SolverKind::Auto, rough, None, &Control::new()).unwrap()
         };
@@ -320,7 +320,7 @@ mod tests {
         let (mut steps, mut anew) = (0, 0);
         for round in 0..5 {
             radii.iter_mut().skip(round).step_by(7).for_each(|r| *r *= 0.9);
-            let loss = WorstCaseHinge::new(&radii);
+            let loss = EllipsoidHinge::worst(&radii);
             let problem = Problem { loss: &loss, ..problem };
             let found = follow(&problem, &mut near, rough, &Control::new()).unwrap().unwrap();
             let expected = solve(&radii);

@@ -189,7 +189,7 @@ mod tests {
     use super::*;
     use crate::data::covariance::{packed_index, packed_len};
     use crate::data::{Covariances, GaussianArray, Names, Weights};
-    use crate::loss::{ExpectedHinge, Loss, WorstCaseHinge};
+    use crate::loss::{EllipsoidHinge, ExpectedHinge, Loss};
     use crate::objective::Problem;
     use crate::testing::Numbers;
 
@@ -255,7 +255,7 @@ mod tests {
         ];
         for covariances in kinds {
             let data = GaussianArray::new(rows(means.clone(), D), covariances).unwrap();
-            for loss in [Box::new(ExpectedHinge) as Box<dyn Loss>, Box::new(WorstCaseHinge::new(&radii))] {
+            for loss in [Box::new(ExpectedHinge) as Box<dyn Loss>, Box::new(EllipsoidHinge::worst(&radii))] {
                 for batch_size in [1, 64, 100] {
                     let problem = Problem {
                         data: &data,

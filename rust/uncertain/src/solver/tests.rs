@@ -7,7 +7,7 @@ use strum::VariantArray;
 use super::*;
 use crate::data::covariance::Diagonal;
 use crate::data::{Covariances, GaussianArray, Names, Rows, Unit, Weights, Workspace};
-use crate::loss::{BestCaseHinge, ExpectedHinge, Hinge, Loss, WorstCaseHinge};
+use crate::loss::{EllipsoidHinge, ExpectedHinge, Hinge, Loss};
 use crate::objective::tests::partitioned::PartitionedRows;
 use crate::testing::Numbers;
 
@@ -40,7 +40,7 @@ fn every_solver_reaches_one_certified_optimum() {
         let (data, targets) = classes(400, 6, spread, exact);
         let radii: Vec<f64> = (0..400).map(|i| 0.5 * f64::from(i % 7)).collect();
         let losses: [Box<dyn Loss>; 3] =
-            [Box::new(ExpectedHinge), Box::new(Hinge), Box::new(WorstCaseHinge::new(&radii))];
+            [Box::new(ExpectedHinge), Box::new(Hinge), Box::new(EllipsoidHinge::worst(&radii))];
         for loss in losses {
             let problem = Problem { loss: &*loss, ..problem(&data, &targets) };
             let options = Options { tol: 1e-7, max_iter: Some(5000), ..Options::default() };
@@ -62,7 +62,7 @@ fn every_solver_reaches_one_certified_optimum() {
 #[test]
 fn losses_without_one_minimum_are_refused() {
     let (data, targets) = classes(20, 2, 0.5, usize::MAX);
-    let problem = Problem { loss: &BestCaseHinge::new(&[1.0; 20]), ..problem(&data, &targets) };
+    let problem = Problem { loss: &EllipsoidHinge::best(&[1.0; 20]), ..problem(&data, &targets) };
     let result = fit_linear(&problem, SolverKind::Auto, &Options::default(), None, &Control::new());
     assert!(matches!(result, Err(Error::Parameter { name, .. }) if name == "loss"));
 }
@@ -205,7 +205,7 @@ fn exact_points_take_few_iterations_whatever_their_scale() {
 fn the_gap_of_thin_spreads_is_honest() {
     let (data, targets) = thin(30, 60);
     for (c, radius) in [(10.0, 1.0), (10.0, 3.0), (1000.0, 0.3), (1000.0, 3.0)] {
-        let loss = &WorstCaseHinge::new(&[radius; 30]);
+        let loss = &EllipsoidHinge::worst(&[radius; 30]);
         let problem = Problem { alpha: 1.0 / (30.0 * c), loss, ..problem(&data, &targets) };
         let solve = |max_iter| {
             let options = Options { max_iter, ..Options::default() };

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::covariance::packed_len;
 use crate::error::{Error, Result};
-use crate::loss::{Loss, LossKind, WorstCaseHinge};
+use crate::loss::{EllipsoidHinge, Loss, LossKind};
 use crate::mixture::Mixture;
 
 use super::line::LineRequest;
@@ -28,7 +28,7 @@ impl RemoteLoss {
     pub fn build(self, rows: usize, variances: Option<Vec<f64>>) -> Box<dyn Loss> {
         match self {
             Self::Kind(kind) => kind.build(variances),
-            Self::WorstCase { radius } => Box::new(WorstCaseHinge::new(&vec![radius; rows])),
+            Self::WorstCase { radius } => Box::new(EllipsoidHinge::worst(&vec![radius; rows])),
         }
     }
 

@@ -19,7 +19,7 @@
 use crate::control::Control;
 use crate::error::Result;
 use crate::linalg::{Spd, norm};
-use crate::loss::{Certificate, Loss, LossEval, Scores, Smoothness};
+use crate::loss::{Certificate, Loss, LossEval, Scores, Smoothness, TargetKind};
 use crate::objective::{Derivatives, LinearObjective, Problem, RowMotion};
 
 /// Factor by which tau grows, and the relative distance from the best objective that is enough.
@@ -62,12 +62,8 @@ impl Loss for Barrier {
         }
     }
 
-    fn certificate(&self) -> Certificate {
-        Certificate::None
-    }
-
-    fn smoothness(&self) -> Smoothness {
-        Smoothness::Always
+    fn about(&self) -> (TargetKind, Certificate, Smoothness) {
+        (TargetKind::Signs, Certificate::None, Smoothness::Always)
     }
 }
 

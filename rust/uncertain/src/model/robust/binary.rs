@@ -4,7 +4,7 @@ use super::ValidParams;
 use crate::control::Control;
 use crate::data::{GaussianArray, RowTargets, Weights};
 use crate::error::Result;
-use crate::loss::{Loss, MarginError, WorstCaseHinge};
+use crate::loss::{EllipsoidHinge, Loss, MarginError};
 use crate::model::linear::scores;
 use crate::objective::{Derivatives, Problem};
 use crate::solver::{Options, Solution, SolverKind, WarmStart, fit_linear, follow};
@@ -83,12 +83,12 @@ impl Binary<'_> {
 
     /// The optimum of USVC with these radii.
     pub(super) fn usvc(&self, radii: &[f64]) -> Result<Solution> {
-        self.solve(self.data, &WorstCaseHinge::new(radii), None)
+        self.solve(self.data, &EllipsoidHinge::worst(radii), None)
     }
 
     /// The optimum of USVC with these radii, to a gap of `tol`, where that of other radii is `near`.
     pub(super) fn usvc_near(&self, radii: &[f64], near: &mut Option<WarmStart>, tol: f64) -> Result<Solution> {
-        let loss = WorstCaseHinge::new(radii);
+        let loss = EllipsoidHinge::worst(radii);
         let options = Options { tol, ..self.params.0.options };
         if let Some(from) = near.as_mut() {
             if let Some(solution) = follow(&self.problem(self.data, &loss), from, &options, self.control)? {

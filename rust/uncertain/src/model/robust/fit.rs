@@ -30,10 +30,6 @@ pub struct Model {
 
 impl ValidParams {
     /// Fit a model to rows with labels.
-    ///
-    /// # Errors
-    /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
-    /// probabilities, numbers so large that the objective overflows, [`Error::Interrupted`](crate::Error::Interrupted).
     pub(crate) fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         let p = &self.0;
         let balls = self.balls(data)?;
@@ -77,9 +73,6 @@ impl ValidParams {
 
     /// Held-out log losses of these C, the smallest first, by cross-validation; that of the parameters does not matter,
     /// and all hyperplanes have the same one. The methods choose their starts.
-    ///
-    /// # Errors
-    /// Those of [`fit`](Self::fit), and too few rows or groups of a class.
     pub(crate) fn path(
         &self,
         data: &GaussianArray,

@@ -10,7 +10,7 @@
 use super::binary::{Binary, Outcome, point};
 use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::Result;
-use crate::loss::{BestCaseHinge, Hinge};
+use crate::loss::{EllipsoidHinge, Hinge};
 use crate::parallel;
 use crate::solver::Status;
 
@@ -20,7 +20,7 @@ const ROUNDS: usize = 200;
 pub(super) fn fit(binary: &Binary<'_>) -> Result<Outcome> {
     let (n, radius) = (binary.targets.len(), binary.params.radius());
     let radii = vec![radius; n];
-    let loss = BestCaseHinge::new(&radii);
+    let loss = EllipsoidHinge::best(&radii);
     let points = GaussianArray::from_checked(binary.data.means().clone(), Covariances::Zero);
     let mut best = binary.solve(&points, &Hinge, None)?;
     best.objective = binary.objective(&loss, &point(&best))?;

@@ -2,7 +2,7 @@ use super::super::interior;
 use super::*;
 use crate::data::{Covariances, GaussianArray, Rows, Weights};
 use crate::error::Error;
-use crate::loss::{ExpectedEpsilonInsensitive, ExpectedHinge, Hinge, Loss, TubeEnds, WorstCaseHinge};
+use crate::loss::{EllipsoidHinge, ExpectedEpsilonInsensitive, ExpectedHinge, Hinge, Loss, TubeEnds};
 use crate::objective::Problem;
 use crate::testing::Numbers;
 
@@ -37,7 +37,7 @@ fn the_optimum_is_that_of_the_interior_point_method() {
         let mut numbers = Numbers::new(9);
         let weights = Weights::new((0..n).map(|i| if i % 5 == 4 { 0.0 } else { numbers.uniform() }).collect()).unwrap();
         let radii = vec![0.5; n];
-        let losses: [&dyn Loss; 3] = [&Hinge, &ExpectedHinge, &WorstCaseHinge::new(&radii)];
+        let losses: [&dyn Loss; 3] = [&Hinge, &ExpectedHinge, &EllipsoidHinge::worst(&radii)];
         for (k, alpha) in [1e-4, 1e-2, 1.0].into_iter().enumerate() {
             for weights in [None, Some(&weights)] {
                 // Far from zero and not centred, rows are nearly one: another method's task.

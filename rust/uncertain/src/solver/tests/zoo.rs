@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::data::{Covariances, GaussianArray, Names, Rows};
 use crate::loss::{
-    ExpectedEpsilonInsensitive, ExpectedHinge, ExpectedHuber, ExpectedSquared, Hinge, Loss, WorstCaseHinge,
+    EllipsoidHinge, ExpectedEpsilonInsensitive, ExpectedHinge, ExpectedHuber, ExpectedSquared, Hinge, Loss,
 };
 use crate::solver::*;
 use crate::testing::Numbers;
@@ -108,7 +108,7 @@ fn loss(name: &str, n: usize) -> Box<dyn Loss> {
     match name {
         "expected hinge" => Box::new(ExpectedHinge),
         "hinge" => Box::new(Hinge),
-        "worst case" => Box::new(WorstCaseHinge::new(&radii)),
+        "worst case" => Box::new(EllipsoidHinge::worst(&radii)),
         "epsilon" => Box::new(ExpectedEpsilonInsensitive { epsilon: 0.1 }),
         "huber" => Box::new(ExpectedHuber { delta: 0.5 }),
         _ => Box::new(ExpectedSquared),
