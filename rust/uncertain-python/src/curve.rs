@@ -14,7 +14,8 @@ use uncertain::{Control, Dataset};
 use crate::error::BorderResult;
 use crate::events::Messenger;
 use crate::fitted::RowsArgument;
-use crate::{interrupt, threads};
+use crate::interrupt;
+use crate::threads::{self, Jobs};
 
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 
@@ -126,7 +127,7 @@ pub(crate) fn fit_curve<'py>(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     groups: Option<PyReadonlyArray1<'_, u32>>,
     modes: Option<PyReadonlyArray2<'_, f64>>,
-    n_jobs: threads::Jobs<'_>,
+    n_jobs: Jobs<'_>,
     report: Option<Py<PyAny>>,
 ) -> BorderResult<Bound<'py, PyDict>> {
     let params: Params = uncertain::state::from_named(params)?;

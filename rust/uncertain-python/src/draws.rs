@@ -6,9 +6,10 @@ use uncertain::draws::{Criterion, Params};
 
 use crate::error::core_error;
 use crate::gaussians::whole;
+use crate::interrupt;
 use crate::mixtures::Mixtures;
 use crate::rows::Rows;
-use crate::{interrupt, threads};
+use crate::threads::{self, Jobs};
 
 /// Mixtures of the draws of every row, and the number of rows with fewer components than asked for.
 #[pyfunction]
@@ -20,7 +21,7 @@ pub(crate) fn mixtures_from_draws(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     n_components: Option<usize>,
     criterion: &str,
-    n_jobs: threads::Jobs<'_>,
+    n_jobs: Jobs<'_>,
 ) -> PyResult<(Mixtures, usize)> {
     let criterion: Criterion = criterion.parse().map_err(core_error)?;
     let (params, threads) = (Params::new().n_components(n_components).criterion(criterion), threads::resolve(n_jobs)?);

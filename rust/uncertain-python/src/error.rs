@@ -10,20 +10,16 @@ use uncertain::Error;
 /// The exceptions of `python/uncertain/exceptions.py`, imported when first raised.
 pub(crate) mod exceptions {
     #![allow(missing_docs)]
-    use pyo3::import_exception;
-    import_exception!(uncertain.exceptions, UncertainError);
-    import_exception!(uncertain.exceptions, NotFiniteError);
-    import_exception!(uncertain.exceptions, NegativeVarianceError);
-    import_exception!(uncertain.exceptions, NotSymmetricError);
-    import_exception!(uncertain.exceptions, NotPositiveSemiDefiniteError);
-    import_exception!(uncertain.exceptions, ShapeError);
-    import_exception!(uncertain.exceptions, ParameterError);
-    import_exception!(uncertain.exceptions, ModelFileError);
-    import_exception!(uncertain.exceptions, MissingErrorBarsError);
-    import_exception!(uncertain.exceptions, NullError);
-    import_exception!(uncertain.exceptions, RaggedError);
-    import_exception!(uncertain.exceptions, ColumnError);
-    import_exception!(uncertain.exceptions, OutOfMemoryError);
+    macro_rules! import {
+        ($($name:ident)+) => {
+            $(pyo3::import_exception!(uncertain.exceptions, $name);)+
+        };
+    }
+    import! {
+        UncertainError NotFiniteError NegativeVarianceError NotSymmetricError NotPositiveSemiDefiniteError
+        ShapeError ParameterError ModelFileError MissingErrorBarsError NullError RaggedError ColumnError
+        OutOfMemoryError
+    }
 }
 
 /// Errors on this side of the core.

@@ -21,9 +21,10 @@ use uncertain::{Control, Dataset, Error, SquareMatrix, parallel};
 
 use crate::error::{BorderError, BorderResult};
 use crate::gaussians::Gaussians;
+use crate::interrupt;
 use crate::mixtures::{AnyRows, Mixtures};
 use crate::numpy_in::shared_codes;
-use crate::{interrupt, threads};
+use crate::threads::{self, Jobs};
 
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
@@ -159,7 +160,7 @@ pub(crate) fn fit(
     weights: Vector<'_>,
     groups: Codes<'_>,
     graphs: Option<Vec<Option<Graph<'_>>>>,
-    n_jobs: threads::Jobs<'_>,
+    n_jobs: Jobs<'_>,
     report: Option<Py<PyAny>>,
     online: bool,
     before: Option<&Fitted>,
@@ -209,7 +210,7 @@ pub(crate) fn fit_transform(
     kind: &str,
     params: &str,
     rows: RowsArgument<'_>,
-    n_jobs: threads::Jobs<'_>,
+    n_jobs: Jobs<'_>,
     report: Option<Py<PyAny>>,
 ) -> BorderResult<(Fitted, Gaussians)> {
     let threads = threads::resolve(n_jobs)?;
@@ -245,7 +246,7 @@ pub(crate) fn penalty_path<'py>(
     variances: Vector<'py>,
     weights: Vector<'py>,
     groups: Codes<'py>,
-    n_jobs: threads::Jobs<'_>,
+    n_jobs: Jobs<'_>,
     report: Option<Py<PyAny>>,
 ) -> BorderResult<(Matrix<'py>, Floats<'py>, Floats<'py>, usize)> {
     let threads = threads::resolve(n_jobs)?;
@@ -346,12 +347,7 @@ impl Fitted {
 
     /// The rows that a transform makes of these.
     #[pyo3(signature = (rows, n_jobs=None))]
-    fn transform<'py>(
-        &self,
-        py: Python<'py>,
-        rows: RowsArgument<'_>,
-        n_jobs: threads::Jobs<'_>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn transform<'py>(&self, py: Python<'py>, rows: RowsArgument<'_>, n_jobs: Jobs<'_>) -> PyResult<Bound<'py, PyAny>> {
         if !rows.are_mixtures() {
             let moved = self.ask(py, rows, n_jobs, |model, rows, control| model.transform(rows, control))?;
             return Ok(Bound::new(py, Gaussians::from(moved))?.into_any());
@@ -387,12 +383,7 @@ impl Fitted {
 
     /// Mean scores, (n, 1) or (n, K); predictions of a regression, (n, 1); features of a map.
     #[pyo3(signature = (rows, n_jobs=None))]
-    fn decision<'py>(
-        &self,
-        py: Python<'py>,
-        rows: RowsArgument<'_>,
-        n_jobs: threads::Jobs<'_>,
-    ) -> PyResult<Matrix<'py>> {
+    fn decision<'py>(&self, py: Python<'py>, rows: RowsArgument<'_>, n_jobs: Jobs<'_>) -> PyResult<Matrix<'py>> {
         self.matrix(py, rows, n_jobs, |model, rows, control| model.decision(rows, control))
     }
 
@@ -402,7 +393,7 @@ impl Fitted {
         &self,
         py: Python<'py>,
         rows: RowsArgument<'_>,
-        n_jobs: threads::Jobs<'_>,
+        n_jobs: Jobs<'_>,
     ) -> PyResult<(Matrix<'py>, Matrix<'py>)> {
         let (means, stds) =
             self.ask(py, rows, n_jobs, |model, rows, control| model.decision_distribution(rows, control))?;
@@ -411,23 +402,13 @@ impl Fitted {
 
     /// Class probabilities, (n, K).
     #[pyo3(signature = (rows, n_jobs=None))]
-    fn predict_proba<'py>(
-        &self,
-        py: Python<'py>,
-        rows: RowsArgument<'_>,
-        n_jobs: threads::Jobs<'_>,
-    ) -> PyResult<Matrix<'py>> {
+    fn predict_proba<'py>(&self, py: Python<'py>, rows: RowsArgument<'_>, n_jobs: Jobs<'_>) -> PyResult<Matrix<'py>> {
         self.matrix(py, rows, n_jobs, |model, rows, control| model.predict_proba(rows, control))
     }
 
     /// Their logarithms, exact where the model knows them.
     #[pyo3(signature = (rows, n_jobs=None))]
-    fn log_proba<'py>(
-        &self,
-        py: Python<'py>,
-        rows: RowsArgument<'_>,
-        n_jobs: threads::Jobs<'_>,
-    ) -> PyResult<Matrix<'py>> {
+    fn log_proba<'py>(&self, py: Python<'py>, rows: RowsArgument<'_>, n_jobs: Jobs<'_>) -> PyResult<Matrix<'py>> {
         self.matrix(py, rows, n_jobs, |model, rows, control| model.log_proba(rows, control))
     }
 
@@ -437,7 +418,7 @@ impl Fitted {
         &self,
         py: Python<'py>,
         rows: RowsArgument<'_>,
-        n_jobs: threads::Jobs<'_>,
+        n_jobs: Jobs<'_>,
     ) -> PyResult<(Matrix<'py>, Matrix<'py>, Matrix<'py>)> {
         let found = self.ask(py, rows, n_jobs, |model, rows, control| model.densities(rows, control))?;
         let [weights, means, stds] = found.arrays();
@@ -452,19 +433,14 @@ impl Fitted {
         py: Python<'py>,
         rows: RowsArgument<'_>,
         levels: Vec<f64>,
-        n_jobs: threads::Jobs<'_>,
+        n_jobs: Jobs<'_>,
     ) -> PyResult<Matrix<'py>> {
         self.matrix(py, rows, n_jobs, move |model, rows, control| model.densities(rows, control)?.quantiles(&levels))
     }
 
     /// log p of every row, its noise included.
     #[pyo3(signature = (rows, n_jobs=None))]
-    fn log_likelihood<'py>(
-        &self,
-        py: Python<'py>,
-        rows: RowsArgument<'_>,
-        n_jobs: threads::Jobs<'_>,
-    ) -> PyResult<Floats<'py>> {
+    fn log_likelihood<'py>(&self, py: Python<'py>, rows: RowsArgument<'_>, n_jobs: Jobs<'_>) -> PyResult<Floats<'py>> {
         let logs = self.ask(py, rows, n_jobs, |model, rows, control| model.log_likelihood(rows, control))?;
         Ok(logs.into_pyarray(py))
     }
@@ -476,7 +452,7 @@ impl Fitted {
         &self,
         py: Python<'_>,
         rows: RowsArgument<'_>,
-        n_jobs: threads::Jobs<'_>,
+        n_jobs: Jobs<'_>,
         question: impl Fn(&dyn Predictor, Incomplete<'_>, &Control) -> Result<T, Error> + Send + Sync + 'static,
     ) -> PyResult<T> {
         let (threads, step, data) = (threads::resolve(n_jobs)?, self.inner.clone(), Dataset::try_from(rows)?);
@@ -495,7 +471,7 @@ impl Fitted {
         &self,
         py: Python<'py>,
         rows: RowsArgument<'_>,
-        n_jobs: threads::Jobs<'_>,
+        n_jobs: Jobs<'_>,
         question: impl Fn(&dyn Predictor, Incomplete<'_>, &Control) -> Result<Array2<f64>, Error> + Send + Sync + 'static,
     ) -> PyResult<Matrix<'py>> {
         Ok(PyArray2::from_owned_array(py, self.ask(py, rows, n_jobs, question)?))

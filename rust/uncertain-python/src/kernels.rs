@@ -6,8 +6,9 @@ use uncertain::kernel::probabilistic_rbf::{Coupling, RbfOptions, folded, median_
 use uncertain::{Error, MixtureArray, parallel};
 
 use crate::error::{BorderResult, core_error};
+use crate::interrupt;
 use crate::mixtures::AnyRows;
-use crate::{interrupt, threads};
+use crate::threads::{self, Jobs};
 
 /// The Gram matrix of x with z, or (None) with itself; `sigma` None is the median distance in x.
 #[pyfunction]
@@ -20,7 +21,7 @@ pub(crate) fn probabilistic_rbf<'py>(
     coupling: &str,
     seed: u64,
     max_bytes: Option<u64>,
-    n_jobs: threads::Jobs<'_>,
+    n_jobs: Jobs<'_>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let coupling: Coupling = coupling.parse().map_err(core_error)?;
     let threads = threads::resolve(n_jobs)?;

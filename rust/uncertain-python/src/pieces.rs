@@ -11,7 +11,7 @@ use uncertain::sums;
 use crate::error::BorderResult;
 use crate::gaussians::Gaussians;
 use crate::interrupt;
-use crate::threads;
+use crate::threads::{self, Jobs};
 
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
 
@@ -112,7 +112,7 @@ pub(crate) fn partial_sums<'py>(
     py: Python<'py>,
     part: &Part,
     requests: &[u8],
-    n_jobs: threads::Jobs<'_>,
+    n_jobs: Jobs<'_>,
 ) -> PyResult<Floats<'py>> {
     let (threads, requests) = (threads::resolve(n_jobs)?, requests.to_vec());
     let part = Arc::clone(&part.inner);
