@@ -50,8 +50,7 @@
 //! [`model`] -> predictions, or as a [`step`] into a [`file`](mod@file). [`parallel`] decides who computes what,
 //! [`Control`] stops long work and hears of its progress.
 
-// Not forbid: slices of ndarray allow it inside their macro.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 pub mod control;
 #[doc(hidden)]

@@ -17,7 +17,7 @@
 //! In a file a member is its steps again, with tensors named `member.step.array` inside those of the average.
 //! Averages have no averages for members, so a file cannot nest without end.
 
-use ndarray::{Array2, ArrayView1, s};
+use ndarray::{Array2, ArrayView1, Axis};
 
 use super::{Step, StepHeader, chain};
 use crate::control::Control;
@@ -135,7 +135,7 @@ impl Average {
         let mut sum: Option<Array2<f64>> = None;
         let weights = self.weights_of(rows)?;
         for (m, steps) in self.counted() {
-            let part = answer(steps)? * weights.slice(s![.., m..=m]);
+            let part = answer(steps)? * weights.column(m).insert_axis(Axis(1));
             sum = Some(match sum {
                 Some(sum) => sum + part,
                 None => part,
@@ -185,11 +185,11 @@ impl Predictor for Average {
         let mut mean = Array2::zeros((rows.n_rows(), 1));
         let mut variance = mean.clone();
         for ((means, _), m) in &all {
-            mean += &(means * &weights.slice(s![.., *m..=*m]));
+            mean += &(means * &weights.column(*m).insert_axis(Axis(1)));
         }
         for ((means, stds), m) in &all {
             let off = means - &mean;
-            variance += &((stds * stds + &off * &off) * weights.slice(s![.., *m..=*m]));
+            variance += &((stds * stds + &off * &off) * weights.column(*m).insert_axis(Axis(1)));
         }
         Ok((mean, variance.mapv_into(f64::sqrt)))
     }
