@@ -18,9 +18,6 @@ const SMALL: f64 = 0.1;
 const LEAST_RISE: f64 = 0.1;
 
 /// The inverse of some rows and columns of H (p x p), 0 elsewhere.
-///
-/// # Errors
-/// Parameters that the data do not determine, by their names.
 pub(super) fn inverse(h: &[f64], some: &[usize], names: &[String], singular: f64) -> Result<Vec<f64>> {
     let (p, m) = (names.len(), some.len());
     let mut out = vec![0.0; p * p];

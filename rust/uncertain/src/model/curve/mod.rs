@@ -225,7 +225,7 @@ fn fit_from(
     shared::check(&outputs.modes, rows.n_rows(), d, outputs.n_outputs, params.truth == Truth::Functional)?;
     let mut readings = readings::readings(rows, outputs)?;
     shared::extend(&mut readings, &outputs.modes);
-    let (with_modes, extended) = (shared::WithModes { curve, k }, start.with_modes(k, false));
+    let (with_modes, extended) = (shared::WithModes { curve, k }, start.with_modes(k));
     let (curve, start): (&dyn Curve, _) = if k > 0 { (&with_modes, &extended) } else { (curve, start) };
     let mut evaluator = evaluator(curve, start, &readings, (d + k, outputs.n_outputs), control);
     evaluator.modes = k;

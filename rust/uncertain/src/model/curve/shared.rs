@@ -90,13 +90,13 @@ fn widen(reading: &mut Reading, row: &[f64]) {
 }
 
 impl InitialParameters {
-    /// With a, which starts at 0; `fixed`: and stays there.
-    pub(super) fn with_modes(&self, k: usize, fixed: bool) -> Self {
+    /// With a, which starts at 0.
+    pub(super) fn with_modes(&self, k: usize) -> Self {
         let mut all = self.clone();
         all.values.extend(vec![0.0; k]);
         all.lower.extend(vec![f64::NEG_INFINITY; k]);
         all.upper.extend(vec![f64::INFINITY; k]);
-        all.fixed.extend(vec![fixed; k]);
+        all.fixed.extend(vec![false; k]);
         all.names.extend((0..k).map(|j| format!("mode {j}")));
         all
     }

@@ -5,11 +5,14 @@ use crate::model::error_scale::check_factors;
 use crate::model::line::{LeastSquares, LineFit};
 use crate::state::{Arrays, Parts};
 
+/// As many as there are.
+const ANY: usize = usize::MAX;
+
 /// Estimates beside the law; lists are empty where the fit had no such thing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Beside {
-    /// Sum of log p(y | x).
-    pub log_likelihood: Option<f64>,
+    /// Sum of log p(y | x), one number.
+    pub log_likelihood: Vec<f64>,
     /// Least squares of the readings: intercept and coefficients.
     pub naive: Vec<f64>,
     /// Their standard errors.
@@ -34,8 +37,8 @@ pub struct Beside {
     pub modes_law_covariance: Vec<f64>,
     /// Of modes that were made from a covariance of all rows: those of the rows of the fit, n x k.
     pub modes_of_rows: Vec<f64>,
-    /// The share of that matrix which they leave out.
-    pub modes_loss: Option<f64>,
+    /// The share of that matrix which they leave out, one number.
+    pub modes_loss: Vec<f64>,
 }
 
 impl Beside {
@@ -47,7 +50,7 @@ impl Beside {
         let (laws, law_stds): (Vec<f64>, Vec<f64>) = fit.noise.into_iter().unzip();
         let error_scale = fit.error_scale.map_or_else(Vec::new, |(factor, std)| vec![factor, std]);
         Self {
-            log_likelihood: Some(fit.log_likelihood).filter(|log| log.is_finite()),
+            log_likelihood: finite(vec![fit.log_likelihood]),
             naive: naive.values,
             naive_std: naive.std,
             outlier_law: laws,
@@ -59,75 +62,62 @@ impl Beside {
             modes: fit.modes,
             modes_covariance: finite(fit.modes_covariance),
             modes_law_covariance: finite(fit.modes_law_covariance),
-            modes_of_rows: vec![],
-            modes_loss: None,
+            ..Self::default()
         }
     }
 
-    pub(super) fn write(&self, arrays: &mut Arrays) {
-        let square = |values: &[f64]| [values.len().isqrt(); 2];
-        let mut put = |name: &str, shape: &[usize], values: &[f64]| {
-            if !values.is_empty() {
-                arrays.put(name, shape, values);
+    /// Name, values and shape of each list, of a law of `d` coefficients.
+    fn lists(&mut self, d: usize) -> [(&'static str, &mut Vec<f64>, Vec<usize>); 14] {
+        let (k, laws) = (self.modes.len(), self.outlier_law.len());
+        [
+            ("log_likelihood", &mut self.log_likelihood, vec![1]),
+            ("naive", &mut self.naive, vec![d + 1]),
+            ("naive_std", &mut self.naive_std, vec![d + 1]),
+            ("outlier_law", &mut self.outlier_law, vec![ANY]),
+            ("outlier_law_std", &mut self.outlier_law_std, vec![laws]),
+            ("outlier_probability", &mut self.outlier_probability, vec![ANY]),
+            ("error_scale", &mut self.error_scale, vec![ANY]),
+            ("feature_error_scale", &mut self.feature_error_scale, vec![d]),
+            ("feature_error_scale_std", &mut self.feature_error_scale_std, vec![d]),
+            ("modes", &mut self.modes, vec![ANY]),
+            ("modes_covariance", &mut self.modes_covariance, vec![k, k]),
+            ("modes_law_covariance", &mut self.modes_law_covariance, vec![k, d + 1]),
+            ("modes_of_rows", &mut self.modes_of_rows, vec![ANY, k]),
+            ("modes_loss", &mut self.modes_loss, vec![1]),
+        ]
+    }
+
+    pub(super) fn write(&self, d: usize, arrays: &mut Arrays) {
+        for (name, values, mut shape) in self.clone().lists(d).into_iter().filter(|(_, values, _)| !values.is_empty()) {
+            if shape[0] == ANY {
+                shape[0] = values.len() / shape.get(1).unwrap_or(&1);
             }
-        };
-        put("log_likelihood", &[1], self.log_likelihood.as_slice());
-        let k = self.modes.len().max(1);
-        put("modes_law_covariance", &[k, self.modes_law_covariance.len() / k], &self.modes_law_covariance);
-        put("modes_of_rows", &[self.modes_of_rows.len() / k, k], &self.modes_of_rows);
-        put("modes_loss", &[1], self.modes_loss.as_slice());
-        put("modes_covariance", &square(&self.modes_covariance), &self.modes_covariance);
-        for (name, values) in [
-            ("naive", &self.naive),
-            ("naive_std", &self.naive_std),
-            ("outlier_law", &self.outlier_law),
-            ("outlier_law_std", &self.outlier_law_std),
-            ("outlier_probability", &self.outlier_probability),
-            ("error_scale", &self.error_scale),
-            ("feature_error_scale", &self.feature_error_scale),
-            ("feature_error_scale_std", &self.feature_error_scale_std),
-            ("modes", &self.modes),
-        ] {
-            put(name, &[values.len()], values);
+            arrays.put(name, &shape, values.as_slice());
         }
     }
 
     /// Of a law of `d` coefficients.
     pub(super) fn read(d: usize, parts: &mut Parts<'_>) -> Result<Self> {
-        let any = |parts: &mut Parts<'_>, name: &str, lengths: std::ops::RangeInclusive<usize>| -> Result<Vec<f64>> {
+        let mut list = |name: &str, shape: &[usize]| -> Result<Vec<f64>> {
             let Some(tensor) = parts.optional(name)? else { return Ok(vec![]) };
-            match tensor.shape[..] {
-                [n] if lengths.contains(&n) => Ok(tensor.values),
-                _ => Err(Error::ModelFile(format!("the tensor `{name}` has the shape {:?}", tensor.shape))),
+            let fits = |(size, expected): (&usize, &usize)| *expected == ANY || size == expected;
+            if tensor.shape.len() == shape.len()
+                && tensor.shape.iter().zip(shape).all(fits)
+                && !tensor.values.is_empty()
+            {
+                return Ok(tensor.values);
             }
+            Err(Error::ModelFile(format!("the tensor `{name}` has the shape {:?}", tensor.shape)))
         };
-        let outlier_law = any(parts, "outlier_law", 1..=2)?;
-        let modes = any(parts, "modes", 1..=usize::MAX)?;
-        let (laws, k) = (outlier_law.len(), modes.len());
-        let modes_of_rows = match parts.optional("modes_of_rows")? {
-            Some(tensor) if tensor.shape.len() == 2 && tensor.shape[1] == k => tensor.values,
-            Some(tensor) => {
-                let shape = tensor.shape;
-                return Err(Error::ModelFile(format!("the tensor `modes_of_rows` has the shape {shape:?}")));
-            }
-            None => vec![],
-        };
-        let known = Self {
-            log_likelihood: parts.optional_shaped("log_likelihood", &[1])?.map(|log| log[0]),
-            naive: parts.optional_shaped("naive", &[d + 1])?.unwrap_or_default(),
-            naive_std: parts.optional_shaped("naive_std", &[d + 1])?.unwrap_or_default(),
-            outlier_law_std: parts.optional_shaped("outlier_law_std", &[laws])?.unwrap_or_default(),
-            outlier_probability: any(parts, "outlier_probability", 1..=usize::MAX)?,
-            error_scale: any(parts, "error_scale", 1..=2)?,
-            feature_error_scale: parts.optional_shaped("feature_error_scale", &[d])?.unwrap_or_default(),
-            feature_error_scale_std: parts.optional_shaped("feature_error_scale_std", &[d])?.unwrap_or_default(),
-            modes_law_covariance: parts.optional_shaped("modes_law_covariance", &[k, d + 1])?.unwrap_or_default(),
-            modes_of_rows,
-            modes_loss: parts.optional_shaped("modes_loss", &[1])?.map(|loss| loss[0]),
-            modes_covariance: parts.optional_shaped("modes_covariance", &[k, k])?.unwrap_or_default(),
-            outlier_law,
-            modes,
-        };
+        // The sizes of others depend on these.
+        let (modes, outlier_law) = (list("modes", &[ANY])?, list("outlier_law", &[ANY])?);
+        let mut known = Self { modes, outlier_law, ..Self::default() };
+        for (name, values, shape) in known.lists(d).into_iter().filter(|(_, values, _)| values.is_empty()) {
+            *values = list(name, &shape)?;
+        }
+        if known.outlier_law.len().max(known.error_scale.len()) > 2 {
+            return Err(Error::ModelFile("`outlier_law` and `error_scale` are at most two numbers".into()));
+        }
         check_factors(&known.feature_error_scale)?;
         if let Some(row) = known.outlier_probability.iter().position(|p| !(0.0..=1.0).contains(p)) {
             let value = known.outlier_probability[row];

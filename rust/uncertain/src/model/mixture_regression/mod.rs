@@ -62,10 +62,6 @@ readable! {
 }
 
 /// Fit to rows with the targets' variances and covariances with the features.
-///
-/// # Errors
-/// Targets of other rows, errors of a row that are no covariance matrix together, and those of
-/// [`ValidParams::fit`](crate::deconvolution::ValidParams) and of [`mod@super::line`].
 pub(crate) fn fit<'a>(
     params: &ValidParams,
     rows: impl Into<Incomplete<'a>>,

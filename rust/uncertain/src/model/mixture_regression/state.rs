@@ -45,7 +45,7 @@ impl Fitted for Model {
                 errors.scatter.iter().for_each(|std| arrays.vector("scatter_std", &[*std]));
             }
         }
-        self.beside.iter().for_each(|beside| beside.write(arrays));
+        self.beside.iter().for_each(|beside| beside.write(self.n_features(), arrays));
         self.profile.iter().for_each(|ends| arrays.aside("profile", ends));
         self.undetermined.iter().for_each(|shares| arrays.aside("undetermined", shares));
         self.report.as_ref().map(|report| report.write(arrays))
