@@ -167,9 +167,6 @@ impl Mixture {
 }
 
 /// log p(k | row) of every row from log p(k, row), k numbers each, in their places.
-///
-/// # Errors
-/// A row whose density is zero under all.
 pub(crate) fn normalise_logs(logs: &mut [f64], k: usize) -> Result<()> {
     for (i, row) in logs.chunks_exact_mut(k).enumerate() {
         // The largest comes off first: beside the log density of a row that is far from every class, -1e20

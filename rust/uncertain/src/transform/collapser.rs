@@ -46,9 +46,6 @@ impl GaussianCollapser {
     }
 
     /// These means with simpler covariances, see [`GaussianArray::collapse`].
-    ///
-    /// # Errors
-    /// Too little memory.
     pub(crate) fn transform<'a>(&self, rows: impl Into<Incomplete<'a>>) -> Result<GaussianArray> {
         rows.into().collapse(self.to)
     }

@@ -88,9 +88,6 @@ impl GaussianDenoiser {
     }
 
     /// Learn the distribution; the second part of the result tells how that went.
-    ///
-    /// # Errors
-    /// Those of [`ValidParams::fit`].
     pub(crate) fn fit<'a>(
         params: &ValidParams,
         rows: impl Into<Incomplete<'a>>,

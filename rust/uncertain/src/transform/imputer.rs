@@ -52,9 +52,6 @@ impl GaussianImputer {
     }
 
     /// Learn the distribution; the second part of the result tells how that went.
-    ///
-    /// # Errors
-    /// Those of [`ValidParams::fit`].
     pub(crate) fn fit<'a>(
         params: &ValidParams,
         rows: impl Into<Incomplete<'a>>,
@@ -67,9 +64,6 @@ impl GaussianImputer {
     }
 
     /// Learn a distribution per class; rows to impute need no label.
-    ///
-    /// # Errors
-    /// Those of [`fit`](Self::fit), for every class; a number of components to choose.
     pub(crate) fn fit_classes<'a>(
         params: &ValidParams,
         rows: impl Into<Incomplete<'a>>,

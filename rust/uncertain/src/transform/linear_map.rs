@@ -119,9 +119,6 @@ impl LinearMap {
     }
 
     /// The rows' images, of the kinds above.
-    ///
-    /// # Errors
-    /// For another number of features, numbers that overflow, too much memory; [`Error::Interrupted`].
     pub(crate) fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
         let d = self.n_features();
         data.check_features(d)?;

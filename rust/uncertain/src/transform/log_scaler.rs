@@ -66,9 +66,6 @@ impl GaussianLogScaler {
     }
 
     /// By the rule of [`Params::softening`].
-    ///
-    /// # Errors
-    /// No rows.
     pub(crate) fn fit<'a>(rows: impl Into<Incomplete<'a>>) -> Result<Self> {
         let rows = rows.into();
         let data = rows.gaussians();
@@ -86,17 +83,11 @@ impl GaussianLogScaler {
 
     /// The rows with those features as logarithms. Kinds are kept, but isotropic and shared covariances become those of
     /// each row: diagonal and full.
-    ///
-    /// # Errors
-    /// Another number of features; numbers that overflow; too little memory.
     pub(crate) fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
         self.moved(data, Way::Forward, control)
     }
 
     /// Back to the quantities, with error bars from their two ends.
-    ///
-    /// # Errors
-    /// As `transform`; values beyond the largest number.
     pub(crate) fn inverse_transform(&self, data: &GaussianArray) -> Result<GaussianArray> {
         self.moved(data, Way::Back, &Control::new())
     }

@@ -61,9 +61,6 @@ impl Fold<'_> {
     }
 
     /// sum_c v_c answer, n x k, into `out`.
-    ///
-    /// # Errors
-    /// Answers of another number of components, here and below.
     pub(crate) fn average(&self, answers: ArrayView2<'_, f64>, out: &mut [f64]) -> Result<()> {
         let (k, answers) = self.flat(&answers)?;
         if k == 1 {

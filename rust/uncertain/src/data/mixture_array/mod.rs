@@ -403,9 +403,6 @@ impl MixtureArray {
     }
 
     /// Weights of the components: weights of their rows (1 if `None`) times their shares.
-    ///
-    /// # Errors
-    /// Weights of another number of rows.
     pub(crate) fn weights_of_components(&self, weights: Option<&Weights>) -> Result<Weights> {
         weights.map_or(Ok(()), |weights| weights.check_rows(self.n_rows()))?;
         let mut own = self.weights.to_vec();

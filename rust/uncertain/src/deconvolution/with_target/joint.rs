@@ -17,8 +17,6 @@ pub(crate) struct Joint<'a> {
 }
 
 impl<'a> Joint<'a> {
-    /// # Errors
-    /// Another number of targets than of rows; errors of a row that are no covariance matrix together.
     pub(crate) fn new(rows: Incomplete<'a>, targets: &Targets) -> Result<Self> {
         let (features, n) = (rows.gaussians(), rows.gaussians().n_rows());
         targets.check_rows(n)?;

@@ -28,8 +28,6 @@ pub(crate) struct GramRows {
 }
 
 impl GramRows {
-    /// # Errors
-    /// As in [`gram`](super::gram).
     pub(crate) fn new(x: &GaussianArray, options: &RbfOptions, shared_work: bool, control: &Control) -> Result<Self> {
         check(x, None, options)?;
         let form = Form::cheapest(x, None, options.coupling);

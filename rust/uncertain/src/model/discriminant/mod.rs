@@ -66,10 +66,6 @@ pub type ValidParams = Valid<Params>;
 
 impl ValidParams {
     /// Fit to labelled rows; the second part of the result tells how EM went.
-    ///
-    /// # Errors
-    /// Another number of priors than of classes, a class with fewer rows than components, a feature that is missing in
-    /// every row of a class, numbers that overflow, [`Error::Interrupted`].
     pub(crate) fn fit<'a>(
         &self,
         data: impl Into<Incomplete<'a>>,
@@ -171,9 +167,6 @@ impl Model {
     }
 
     /// log P(c | x_i), n x C: exact under the model.
-    ///
-    /// # Errors
-    /// Rows of another size, a stop, and a row further than 1e154 standard deviations from all classes.
     pub(crate) fn log_proba<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         let mut logs = self.log_joint(data, control)?;
         normalise_logs(&mut logs, self.n_classes)?;

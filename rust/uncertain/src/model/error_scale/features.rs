@@ -222,9 +222,6 @@ impl Objective for Readings<'_> {
 }
 
 /// The factors, from a density that was fitted with the error bars as they are.
-///
-/// # Errors
-/// Factors that the rows do not determine, with the feature's number.
 pub(in crate::model) fn fit(
     rows: Incomplete<'_>,
     weight: impl Fn(usize) -> f64,

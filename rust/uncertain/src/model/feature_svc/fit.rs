@@ -28,10 +28,6 @@ struct Design<'a> {
 
 impl ValidParams {
     /// Fit a model to rows with labels; the features of a mixture are the average of its components'.
-    ///
-    /// # Errors
-    /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
-    /// probabilities, rows whose features overflow, no memory, [`Error::Interrupted`].
     pub(crate) fn fit(&self, data: impl Into<MixtureArray>, labels: &Labels, control: &Control) -> Result<Model> {
         let data = data.into();
         labels.check_rows(data.n_rows())?;

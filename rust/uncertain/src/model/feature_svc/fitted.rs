@@ -35,9 +35,6 @@ pub struct Model {
 
 impl Model {
     /// A model for predictions from its numbers; there are no reports.
-    ///
-    /// # Errors
-    /// Sizes that do not fit together.
     pub(crate) fn from_parts(
         map: RandomFeatures,
         sigma: f64,
@@ -61,9 +58,6 @@ impl Model {
     }
 
     /// The scores of all pairs, n x K (K - 1) / 2.
-    ///
-    /// # Errors
-    /// Another number of features than fitted, rows whose features overflow, [`Error::Interrupted`].
     pub(crate) fn pair_scores(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Array2<f64>> {
         let data = data.into();
         let source = self.map.prepare_mixtures(&data)?;
@@ -74,19 +68,12 @@ impl Model {
 
     /// The scores: n x 1 for two classes, positive for class 1; else n x K as in
     /// [`kernel_svc`](crate::kernel_svc::SvcExpansion::decision).
-    ///
-    /// # Errors
-    /// Those of [`pair_scores`](Self::pair_scores).
     pub(crate) fn decision(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Array2<f64>> {
         Ok(votes(self.pair_scores(data, control)?, self.n_classes))
     }
 
     /// P(class | row), n x K, rows summing to 1, from the sigmoids of the pairs as in
     /// [`kernel_svc`](crate::kernel_svc::SvcExpansion::predict_proba).
-    ///
-    /// # Errors
-    /// [`Error::Data`] when the model was fitted without probabilities, and those of
-    /// [`pair_scores`](Self::pair_scores).
     pub(crate) fn predict_proba(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Array2<f64>> {
         let sigmoids = self.platt.as_ref().ok_or_else(Error::no_probabilities)?;
         Ok(probabilities(self.pair_scores(data, control)?.view(), sigmoids, self.n_classes))

@@ -17,10 +17,6 @@ const FOLD_TOL: f64 = 1e-4;
 
 impl ValidParams {
     /// Fit a model to rows with labels.
-    ///
-    /// # Errors
-    /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
-    /// probabilities, numbers so large that the objective overflows, [`Error::Interrupted`](crate::Error::Interrupted).
     pub(crate) fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         let p = &self.0;
         let loss = p.loss.build(None);
@@ -52,9 +48,6 @@ impl ValidParams {
 
     /// Held-out log losses of these alphas, the largest first, by cross-validation of warm-started fits; the alpha of
     /// the parameters does not matter, and all hyperplanes have the same one.
-    ///
-    /// # Errors
-    /// Those of [`fit`](Self::fit), and too few rows or groups of a class.
     pub(crate) fn path(
         &self,
         data: &GaussianArray,

@@ -26,9 +26,6 @@ impl ValidParams {
     ///
     /// The labels must be for all classes of the model, but not all must occur in this batch. The reports give
     /// objective and gap for this batch alone. Probabilities are dropped: they belong to the old hyperplanes.
-    ///
-    /// # Errors
-    /// Sizes that do not fit the rows or the model, [`Error::Interrupted`].
     pub(crate) fn partial_fit(
         &self,
         model: Option<&Model>,

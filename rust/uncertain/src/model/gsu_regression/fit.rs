@@ -16,9 +16,6 @@ use crate::sums::{RemoteLoss, Request};
 
 impl ValidParams {
     /// Fit a model to rows with targets.
-    ///
-    /// # Errors
-    /// Sizes that do not fit, an objective that overflows, [`Error::Interrupted`].
     pub(crate) fn fit(&self, data: &GaussianArray, targets: &Targets, control: &Control) -> Result<LinearRegressor> {
         self.fit_from(data, targets, None, control)
     }

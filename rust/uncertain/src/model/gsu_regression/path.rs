@@ -18,9 +18,6 @@ use crate::state::PenaltyPath;
 impl ValidParams {
     /// Held-out mean losses of these alphas, the largest first, by cross-validation of warm-started fits; the alpha of
     /// the parameters does not matter. Rows of one group are held out together.
-    ///
-    /// # Errors
-    /// Those of [`fit`](Self::fit), and fewer than two rows or groups.
     pub(crate) fn path(
         &self,
         data: &GaussianArray,

@@ -27,9 +27,6 @@ const TRUSTED: f64 = 1e-4;
 impl ValidParams {
     /// As [`fit`](Self::fit); labels of rows with the same number in `groups` (n numbers) are held out together
     /// where probabilities are calibrated.
-    ///
-    /// # Errors
-    /// Those of [`fit`](Self::fit) and of [`group_folds`](crate::group_folds).
     pub(crate) fn fit(
         &self,
         rows: &GaussianArray,

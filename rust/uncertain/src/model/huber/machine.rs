@@ -28,9 +28,6 @@ readable! {
 
 impl Machine {
     /// From a fit and its rows, which a precomputed kernel does not keep; `n_classes` = 0: a regression.
-    ///
-    /// # Errors
-    /// Parts that do not belong together.
     pub(crate) fn new(model: Model, rows: Option<GaussianArray>, n_classes: usize) -> Result<Self> {
         let outputs = model.outcomes.len();
         if outputs != if n_classes > 2 { n_classes } else { 1 } || n_classes == 1 {
@@ -81,9 +78,6 @@ impl Machine {
     }
 
     /// Values of the outputs at new rows, n x outputs: predictions of a regression, scores of classes.
-    ///
-    /// # Errors
-    /// Another number of features than that of the fit, and [`Error::Interrupted`].
     pub(crate) fn decision(&self, new: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
         if new.n_features() != self.n_features() {
             return Err(Error::shape("X", format!("{} features as in the fit", self.n_features()), new.n_features()));
@@ -95,10 +89,6 @@ impl Machine {
 
     /// Mean and standard deviation of the outputs under the noise of each row; the mean is
     /// [`decision`](Self::decision). Exact, see `spread.rs`.
-    ///
-    /// # Errors
-    /// Rows with error bars under a kernel that does not know them, views that their noise couples, and
-    /// [`Error::Interrupted`].
     pub(crate) fn decision_distribution(
         &self,
         new: &GaussianArray,
@@ -112,9 +102,6 @@ impl Machine {
 
     /// P(class | row), n x K, rows summing to 1: the sigmoid of the score, for more than two classes divided by
     /// their sum. The score of a row with error bars is an average over them already.
-    ///
-    /// # Errors
-    /// Those of [`decision`](Self::decision), and of a fit without probabilities.
     pub(crate) fn predict_proba(&self, new: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
         let sigmoids = self.model.platt.as_ref().ok_or_else(Error::no_probabilities)?;
         let scores = self.decision(new, control)?;

@@ -27,9 +27,6 @@ readable! {
 
 impl Basis {
     /// A basis from its parts.
-    ///
-    /// # Errors
-    /// A sigma that is not a finite number > 0.
     pub(crate) fn new(rows: GaussianArray, sigma: f64, coupling: Coupling) -> Result<Self> {
         check_positive("sigma", sigma)?;
         // One layout: models are equal when their numbers are.

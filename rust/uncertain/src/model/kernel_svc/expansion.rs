@@ -60,9 +60,6 @@ impl SvcExpansion {
     }
 
     /// The scores of all pairs, n x K (K - 1) / 2.
-    ///
-    /// # Errors
-    /// A number of columns other than that of support rows.
     pub(crate) fn pair_scores(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
         let m = kernel.ncols();
         if m != self.support.len() {
@@ -92,19 +89,12 @@ impl SvcExpansion {
 
     /// The scores: n x 1 for two classes, positive for class 1. Otherwise n x K: the pairs a class wins, plus
     /// less than 1/3 for how clearly it wins them (scikit-learn's `decision_function_shape="ovr"`).
-    ///
-    /// # Errors
-    /// Those of [`pair_scores`](Self::pair_scores).
     pub(crate) fn decision(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
         Ok(one_vs_one::votes(self.pair_scores(kernel)?, self.n_classes()))
     }
 
     /// P(class | row), n x K, rows summing to 1: the sigmoid of the score, and for several classes the
     /// coupling of all pairs' sigmoids by Wu, Lin and Weng (JMLR 5, 2004).
-    ///
-    /// # Errors
-    /// [`Error::Data`] when the model was fitted without probabilities, and those of
-    /// [`pair_scores`](Self::pair_scores).
     pub(crate) fn predict_proba(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
         let sigmoids = self.platt.as_ref().ok_or_else(Error::no_probabilities)?;
         Ok(one_vs_one::probabilities(self.pair_scores(kernel)?.view(), sigmoids, self.n_classes()))

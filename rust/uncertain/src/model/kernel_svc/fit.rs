@@ -36,10 +36,6 @@ enum Done {
 
 impl ValidParams {
     /// Fit a model to Gaussians, or to mixtures of them, whose components then are the support rows.
-    ///
-    /// # Errors
-    /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
-    /// probabilities, those of [`gram`](crate::kernel::probabilistic_rbf::gram), [`Error::Interrupted`].
     pub(crate) fn fit(&self, data: impl Into<MixtureArray>, labels: &Labels, control: &Control) -> Result<Model> {
         let data = data.into();
         labels.check_rows(data.n_rows())?;

@@ -34,9 +34,6 @@ impl Model {
 
     /// `question` (one of [`SvcExpansion::decision`], [`SvcExpansion::predict_proba`], [`SvcExpansion::pair_scores`]) on the
     /// kernel values of `data`, block by block, within `control`.
-    ///
-    /// # Errors
-    /// Errors of the question, and [`Error::Interrupted`](crate::Error::Interrupted).
     pub(crate) fn answer(
         &self,
         data: impl Into<MixtureArray>,
@@ -56,9 +53,6 @@ impl Model {
     /// A score is a mean over noise. With the independent coupling it is that of f(x) over x ~ N(x_t, S_t), f being
     /// the score of an exact point; with the shared one all rows move together, the support rows too. Exact:
     /// products of Gaussian kernels have Gaussian means. The work is quadratic in the support rows.
-    ///
-    /// # Errors
-    /// Those of [`decision`](Self::decision), and [`Error::Interrupted`](crate::Error::Interrupted).
     pub(crate) fn decision_distribution(
         &self,
         data: &GaussianArray,

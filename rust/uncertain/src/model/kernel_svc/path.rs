@@ -22,9 +22,6 @@ use crate::state::PenaltyPath;
 impl ValidParams {
     /// Held-out error rates of these C, the smallest first, by cross-validation of warm-started fits on one kernel
     /// matrix; that of the parameters does not matter, and all pairs of classes have the same one.
-    ///
-    /// # Errors
-    /// Those of [`fit`](Self::fit), and too few rows or groups of a class.
     pub(crate) fn path(
         &self,
         data: impl Into<MixtureArray>,

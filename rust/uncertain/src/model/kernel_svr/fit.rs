@@ -14,9 +14,6 @@ use crate::solver::smo::{self, DualProblem, KernelRows, SmoOptions, Subset};
 impl ValidParams {
     /// Fit a model to Gaussians with targets, whose variances do not matter, or to mixtures of them, whose components then
     /// are the support rows.
-    ///
-    /// # Errors
-    /// Sizes that do not fit, those of [`gram`](crate::kernel::probabilistic_rbf::gram), [`Error::Interrupted`](crate::Error::Interrupted).
     pub(crate) fn fit(&self, data: impl Into<MixtureArray>, targets: &Targets, control: &Control) -> Result<Model> {
         let data = data.into();
         targets.check_rows(data.n_rows())?;
@@ -43,9 +40,6 @@ impl ValidParams {
     }
 
     /// Fit on any kernel matrix. The result takes kernel values, not rows; `sigma` and `coupling` have no meaning.
-    ///
-    /// # Errors
-    /// Sizes that do not fit, those of `kernel`, [`Error::Interrupted`](crate::Error::Interrupted).
     pub(crate) fn fit_kernel(
         &self,
         kernel: &dyn KernelRows,

@@ -39,9 +39,6 @@ impl SvrExpansion {
     }
 
     /// Predictions from the kernel between new rows and the support rows, n x (number of support rows).
-    ///
-    /// # Errors
-    /// A number of columns other than that of support rows.
     pub(crate) fn predict(&self, kernel: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
         if kernel.ncols() != self.support.len() {
             let expected = format!("{} columns, one per support row", self.support.len());
@@ -71,9 +68,6 @@ impl Model {
     }
 
     /// [`predict`](Self::predict) that can be stopped.
-    ///
-    /// # Errors
-    /// Those of [`predict`](Self::predict), and [`Error::Interrupted`].
     pub(crate) fn predict_within(&self, data: impl Into<MixtureArray>, control: &Control) -> Result<Vec<f64>> {
         let data = data.into();
         let Some(basis) = &self.basis else { return self.expansion.predict(kernel_values(&data)?.view()) };
@@ -85,9 +79,6 @@ impl Model {
     ///
     /// As those of a classifier's scores: with the independent coupling those of f(x) over x ~ N(x_t, S_t), f being
     /// the prediction at an exact point; with the shared one all rows move together, the support rows too.
-    ///
-    /// # Errors
-    /// Those of [`predict`](Self::predict), and for a machine on kernel values.
     pub(crate) fn predict_distribution(&self, data: &GaussianArray, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
         let Some(basis) = &self.basis else {
             return Err(Error::Data("kernel = \"precomputed\": kernel values have no distribution".into()));

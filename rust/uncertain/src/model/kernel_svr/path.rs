@@ -16,9 +16,6 @@ use crate::state::PenaltyPath;
 impl ValidParams {
     /// Held-out mean losses of these C, the smallest first, by cross-validation of warm-started fits on one kernel
     /// matrix; that of the parameters does not matter. Rows of one group are held out together.
-    ///
-    /// # Errors
-    /// Those of [`fit`](Self::fit), and fewer than two rows or groups.
     pub(crate) fn path(
         &self,
         data: impl Into<MixtureArray>,

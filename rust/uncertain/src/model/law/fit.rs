@@ -109,10 +109,6 @@ impl Observations<'_> {
 
 impl ValidParams {
     /// Fit a law.
-    ///
-    /// # Errors
-    /// Targets that are none of the family's, features of which the rows do not tell, those of
-    /// [`deconvolution::ValidParams::fit`](crate::deconvolution::ValidParams), [`Error::Interrupted`].
     pub(crate) fn fit(&self, problem: &Observations<'_>, control: &Control) -> Result<Model> {
         problem.check(self.0.family)?;
         let Some((kept, weights)) = problem.without_weightless()? else {

@@ -64,9 +64,6 @@ pub(in crate::model) fn variance_along(truth: Truth<'_>, component: usize, b: &[
 
 impl Model {
     /// The density of every row's linear predictor, without offset.
-    ///
-    /// # Errors
-    /// Another number of features, [`Error::Interrupted`].
     pub(crate) fn predictors<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Densities> {
         let factors: Vec<f64> = self.feature_error_scale.iter().map(|(factor, _)| *factor).collect();
         read_with(rows.into(), &factors, |rows| {
@@ -76,9 +73,6 @@ impl Model {
     }
 
     /// P(class | reading), n x classes.
-    ///
-    /// # Errors
-    /// A family without classes, and those of [`predictors`](Self::predictors).
     pub(crate) fn probabilities<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         if !self.family.is_classifier() {
             return Err(Error::Data(format!("the family {:?} has no classes", self.family.name())));
@@ -98,9 +92,6 @@ impl Model {
     }
 
     /// Mean and standard deviation of every row's target; of times the median, and no deviation (0).
-    ///
-    /// # Errors
-    /// Those of [`predictors`](Self::predictors).
     pub(crate) fn targets<'a>(
         &self,
         rows: impl Into<Incomplete<'a>>,

@@ -89,9 +89,6 @@ impl LinearClassifier {
     }
 
     /// P(class | row), n x K, rows summing to 1: the sigmoid of each score averaged over the row's own Gaussian.
-    ///
-    /// # Errors
-    /// [`Error::Data`] when the model was fitted without probabilities.
     pub(crate) fn predict_proba(&self, data: &GaussianArray) -> Result<Array2<f64>> {
         let sigmoids = self.platt.as_ref().ok_or_else(Error::no_probabilities)?;
         let (means, stds) = self.decision_distribution(data)?;

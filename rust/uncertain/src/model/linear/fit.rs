@@ -49,10 +49,6 @@ impl NearFold<'_> {
 ///
 /// Rows without weight are left out: `fit` sees rows of weight 0 only where they are held out, and then gets what it
 /// found for all rows, which is near.
-///
-/// # Errors
-/// As in `fit`; labels that do not fit the data, a class without rows of positive weight, too few rows of a
-/// class for probabilities.
 pub(in crate::model) fn fit_one_vs_rest<T: Send>(
     data: &GaussianArray,
     labels: &Labels,

@@ -24,9 +24,6 @@ use crate::state::PenaltyPath;
 const LEAST: f64 = 1e-15;
 
 /// Held-out log losses of `penalties`, the strongest first; `fit` gets one of them, and where to start.
-///
-/// # Errors
-/// As in `fit`; labels that do not fit the data, too few rows or groups of a class.
 pub(in crate::model) fn path_one_vs_rest(
     data: &GaussianArray,
     labels: &Labels,

@@ -69,10 +69,6 @@ fn worst_case_accuracy(solution: &Solution) -> f64 {
 
 impl ValidParams {
     /// Fit to rows with labels, one class against the rest if there are more than two.
-    ///
-    /// # Errors
-    /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
-    /// probabilities, classes with equal means, [`Error::Interrupted`].
     pub(crate) fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         let Params { calibration, seed, .. } = self.0;
         let fit = |rows: &TwoClasses<'_>, _: Option<&NearFold<'_>>, control: &Control| {

@@ -107,9 +107,6 @@ impl Model {
     }
 
     /// F, n x 1 for numbers and two classes, else n x K.
-    ///
-    /// # Errors
-    /// Rows of another size, a stop, or a sum that overflows.
     pub(crate) fn scores<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         let rows = rows.into();
         let (moments, skewness) = match rows.mixtures() {
@@ -146,9 +143,6 @@ impl Model {
     }
 
     /// The predicted numbers of a regression, n.
-    ///
-    /// # Errors
-    /// As [`scores`](Self::scores), and for a classifier.
     pub(crate) fn predict<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Vec<f64>> {
         if self.n_classes() > 0 {
             return Err(Error::Data("these trees tell classes apart".into()));
@@ -162,9 +156,6 @@ impl Model {
     }
 
     /// P(class | row), n x K.
-    ///
-    /// # Errors
-    /// As [`scores`](Self::scores), and for a regression.
     pub(crate) fn predict_proba<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         if self.n_classes() == 0 {
             return Err(Error::Data("these trees predict numbers".into()));

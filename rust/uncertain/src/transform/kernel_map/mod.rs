@@ -99,10 +99,6 @@ const STRIP: usize = 16;
 
 impl KernelMap {
     /// Choose the pivots among these rows.
-    ///
-    /// # Errors
-    /// Parameters out of range, no rows, kernel values that overflow or vanish everywhere,
-    /// [`Error::Interrupted`].
     pub(crate) fn fit(
         data: &GaussianArray,
         kernel: PointKernel,
@@ -114,9 +110,6 @@ impl KernelMap {
 
     /// [`fit`](Self::fit), and [`transform`](Self::transform) of the same rows, whose coordinates the choice has computed
     /// (to rounding the same ones).
-    ///
-    /// # Errors
-    /// Errors of both.
     pub(crate) fn fit_transform(
         data: &GaussianArray,
         kernel: PointKernel,
@@ -206,10 +199,6 @@ impl KernelMap {
 
     /// Rows in D dimensions: exact points stay exact, all other kinds become low-rank, with as many columns
     /// as S_i has (d, or the rank of a factor without a diagonal).
-    ///
-    /// # Errors
-    /// For another number of features, kernel values that overflow, too much memory, and
-    /// [`Error::Interrupted`].
     pub(crate) fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
         data.check_features(self.d)?;
         let vectors = Vectors::new(self.kernel, data)?;
