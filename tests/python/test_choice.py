@@ -393,10 +393,10 @@ def test_errors_that_tell_the_class_by_their_sizes_are_named() -> None:
     table = pl.DataFrame(
         {"x": rng.normal(size=200), "x_err": np.where(y, 0.1, 0.4) * rng.uniform(0.8, 1.2, 200), "kind": y}
     )
-    assert "error sizes and gaps alone, without any value, have a log loss of 0.0" in repr(
+    assert "sizes of errors and gaps predict the target without any value: log loss 0.0" in repr(
         uncertain.fit(table, target="kind")
     )
-    assert "error sizes and gaps alone" not in repr(choice(catalogue(100), target="kind"))
+    assert "sizes of errors and gaps" not in repr(choice(catalogue(100), target="kind"))
 
 
 @pytest.mark.parametrize(

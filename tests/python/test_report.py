@@ -170,7 +170,9 @@ def test_error_sizes_that_tell_the_target_are_said() -> None:
     assert "without any value" not in str(report) or report.warning in str(report)
     informative = uncertain.fit(rows, y, method="remeasured", n_trees=20, error_columns="errors")
     report = informative.report(rows, y, folds=3, repeats=1)
-    assert report.warning.startswith("Error sizes and gaps alone, without any value, have a log loss of")
+    assert report.warning.startswith(
+        "Sizes of errors and gaps predict the target without any value: log loss"
+    )
     assert report.warning in str(report)
 
 

@@ -93,7 +93,7 @@ for j, (name, (style, color)) in enumerate(styles.items()):
         factors, curve.mean(axis=0), yerr=curve.std(axis=0) / 2, fmt=style, color=color, capsize=3, label=name
     )
 ax.set_xscale("log", base=2)
-ax.set_xticks(factors, [f"x {k}" for k in factors])
+ax.set_xticks(factors, [str(k) for k in factors])
 ax.set_xlabel("errors of half of the new values / errors in training")
 ax.set_ylabel("held-out biopsies classified correctly (%)")
 ax.legend(loc="lower left")

@@ -148,8 +148,8 @@ for (name, values), color, style in zip(right.items(), (PLANET, FALSE), ("o-", "
 ax.axhline(
     100 * np.mean(truth == "FALSE POSITIVE"), color=GREY, linewidth=1, label="everything a false positive"
 )
-ax.set_xticks(factors, [f"x {k}" for k in factors])
-ax.set(xlabel="errors of the new objects", ylabel="new objects classified correctly (%)")
+ax.set_xticks(factors, [str(k) for k in factors])
+ax.set(xlabel="errors of the new objects / errors in training", ylabel="new objects classified correctly (%)")
 ax.legend()
 plt.show()
 for name, values in right.items():

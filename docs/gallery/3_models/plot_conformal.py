@@ -45,7 +45,7 @@ for k in factors:
     held.append(np.mean([[t in s for t, s in zip(new["koi_disposition"], some.to_list())] for some in sets]))
     both.append(np.mean([some.list.len() == 2 for some in sets]))
     print(
-        f"errors x {k}: {100 * held[-1]:.1f} % of the sets hold the truth, "
+        f"errors {k} times as large: {100 * held[-1]:.1f} % of the sets hold the truth, "
         f"{100 * both[-1]:.0f} % have both classes"
     )
 
@@ -63,6 +63,6 @@ axes[0].set(ylabel="sets that hold the truth (%)", ylim=(70, 100))
 axes[1].bar(factors_at, 100 * np.array(both), color="#d6604d", width=0.6)
 axes[1].set(ylabel="sets with both classes (%)", ylim=(0, 40))
 for ax in axes:
-    ax.set_xticks(factors_at, [f"x {k}" for k in factors])
-    ax.set_xlabel("errors of the new objects")
+    ax.set_xticks(factors_at, [str(k) for k in factors])
+    ax.set_xlabel("errors of the new objects / errors in training")
 plt.show()

@@ -141,8 +141,8 @@ def of_sizes(label: str, sizes: float, none: float, model: float) -> str:
     if not none - sizes > 0.5 * (none - model) > 0.0:
         return ""
     return (
-        f"error sizes and gaps alone, without any value, have a {label} of {sizes:.3g} (no model: "
-        f"{none:.3g}): they may tell the target by themselves"
+        f"sizes of errors and gaps predict the target without any value: {label} {sizes:.3g} (no model: "
+        f"{none:.3g}). Check that new rows will have such errors"
     )
 
 

@@ -104,7 +104,7 @@ def open_table(path: Paths, model: Model | None = None, errors: Errors = None) -
 def write(
     table: Table, answer: Callable[[Table], polars.DataFrame], path: str, kind: str | None
 ) -> tuple[int, int]:
-    """Write answers for a table, batch by batch; count rows and columns."""
+    """Write answers for a table, batch by batch if the format allows; count rows and columns."""
     import polars
 
     from .._tables.paths import file_format
