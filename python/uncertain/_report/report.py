@@ -172,7 +172,7 @@ class Report:
         """Sentence on error sizes that predict the target by themselves, or ""."""
         losses = (self._mean(name, self._loss).value for name in (SIZES_ONLY, NO_MODEL, MODEL))
         text = of_sizes(MEASURES[self._loss].label, *losses)
-        return text and f"E{text[1:]}."
+        return text and f"{text[0].upper()}{text[1:]}."
 
     def __str__(self) -> str:
         shown = self.rows.head(self.listed)
