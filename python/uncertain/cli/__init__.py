@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._base.run import show_iteration, shown
+from .._data.installed import version
 from .._data.options import refuse_if
 from .._tables.columns import ROLES
 from ._options import Commands, choice_options, names, parameter, progress_option, role_options
@@ -30,18 +31,8 @@ __all__ = ["main"]
 _ERROR_BARS = [name for name, role in ROLES.items() if role.kind == "error bar"]
 
 
-def _version(ctx: click.Context, _: click.Parameter, shown: bool) -> None:
-    if shown:
-        from .. import __version__
-
-        click.echo(f"uncertain, version {__version__}")
-        ctx.exit()
-
-
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="The version."
-)
+@click.version_option(version(), prog_name="uncertain", help="The version.")
 def main() -> None:
     """Classification and regression for tables with error bars.
 
@@ -71,34 +62,14 @@ def main() -> None:
 @click.option("--out", "-o", default="model.safetensors", show_default=True, type=click.Path(path_type=Path))
 @role_options(role for role in ROLES if role != "target")
 @choice_options("task", "method", "meaning", "arms", "effort")
-@click.option(
-    "--noise",
-    nargs=2,
-    type=float,
-    metavar="LOW HIGH",
-    help="Errors expected of new rows, as factors of the errors of TABLE, such as 1 4.",
-)
+@click.option("--noise", nargs=2, type=float, metavar="LOW HIGH", help="Factors of errors of new rows: 1 4.")
 @click.option("--no-scale", is_flag=True, help="Do not standardise the features.")
 @click.option("--no-log", is_flag=True, help="Take no logarithms of features.")
 @choice_options("on_missing", "handle_unknown")
+@click.option("--memory", metavar="SIZE", help="Memory of the fit, for larger tables, such as 2GB.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="End of the fit, which may then differ.")
 @click.option(
-    "--memory",
-    metavar="SIZE",
-    help="For tables larger than memory: how much the fit may use, such as 2GB; rows go to a file.",
-)
-@click.option(
-    "--time-limit",
-    type=float,
-    metavar="SECONDS",
-    help="Seconds after which the fit ends; another run may then choose another model.",
-)
-@click.option(
-    "--param",
-    "-p",
-    "params",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A parameter of the method, such as -p alpha=1e-2.",
+    "--param", "-p", "params", multiple=True, metavar="KEY=VALUE", help="A parameter of the method."
 )
 @progress_option
 def fit(
@@ -107,9 +78,9 @@ def fit(
     out: Path,
     no_scale: bool,
     no_log: bool,
-    params: tuple[str, ...],
-    progress: bool | None,
-    **options: Any,
+    params: Any,
+    progress: Any,
+    **roles: Any,
 ) -> None:
     """Fit a classifier, or a regression if the target holds floats, to TABLE and write it to a model file.
 
@@ -130,10 +101,10 @@ def fit(
     """
     from .. import fit as fit_table
 
-    arguments: Keywords = dict(parameter(text) for text in params) | _given(options)
+    arguments: Keywords = dict(parameter(text) for text in params) | _given(roles)
     arguments |= {"scale": not no_scale, "transform": None if no_log else "auto"}
     with shown(f"fitting {table_name(table)}", progress) as is_shown:
-        if is_shown and options["method"] not in ("auto", "minimax"):  # which has no iterations to report
+        if is_shown and roles["method"] not in ("auto", "minimax"):  # which has no iterations to report
             arguments["callback"] = show_iteration
         model = fit_table(read(table) if table == STANDARD else table, target, **arguments)
     model.save(out)
@@ -150,28 +121,15 @@ def fit(
     "--coverage",
     type=float,
     metavar="SHARE",
-    help="Also write intervals for numbers (_lower, _upper), or sets of labels (_set, with | between them), "
-    "that contain the true value with this probability.",
+    help="Also write intervals (_lower, _upper), or sets of labels (_set), that hold the truth so often.",
 )
 @click.option(
-    "--errors",
-    type=click.Choice(["typical", "zero"]),
-    help="For a TABLE without error columns: sizes as in the fit, or exact values.",
+    "--errors", type=click.Choice(["typical", "zero"]), help="Those of a TABLE without error columns."
 )
-@click.option(
-    "--keep", type=names, metavar="A,B,...", help="Write these columns of TABLE before the predictions."
-)
+@click.option("--keep", type=names, metavar="A,B,...", help="Columns to write before the predictions.")
 @progress_option
 def predict(
-    model: str,
-    table: Paths,
-    out: str,
-    kind: str | None,
-    append: bool,
-    coverage: float | None,
-    errors: Any,
-    keep: list[str] | None,
-    progress: bool | None,
+    model: str, table: Paths, out: str, kind: str, append: bool, keep: Any, progress: Any, **options: Any
 ) -> None:
     """Predict the class of every row of TABLE, and its probabilities; or the number, its standard deviation,
     and the part of it that comes from the row's error bars.
@@ -190,13 +148,12 @@ def predict(
     refuse_if(append and keep, "--append keeps all columns, --keep some: choose one", click.UsageError)
     fitted = load(model)
     with shown("predicting", progress):
-        rows = open_table(table, fitted, errors)
+        rows = open_table(table, fitted, options["errors"])
         kept = rows.names if append else [require(name, rows.names) for name in keep or ()]
 
         def predicted(part: Table) -> polars.DataFrame:
-            answers = _predictions(fitted, part, coverage, errors=errors)
-            frame: polars.DataFrame | None = part.appended({}).select(kept) if kept else None
-            return answers if frame is None else _beside(frame, answers)
+            answers = _predictions(fitted, part, **options)
+            return _beside(part.appended({}).select(kept), answers) if kept else answers
 
         count, _ = write(rows, predicted, out, kind)
     if out != STANDARD:
@@ -272,31 +229,16 @@ def evaluate(model: str, table: Paths, progress: bool | None) -> None:
 @click.argument("model")
 @table_argument
 @click.option("--folds", default=5, show_default=True, help="Number of folds.")
-@click.option(
-    "--repeats", type=int, help="Repeats of the cross-validation; by default 2, or 1 beyond 1,000 rows."
-)
-@click.option(
-    "--groups", metavar="NAME", help="Column that rows of one object share; by default that of the fit."
-)
+@click.option("--repeats", type=int, help="Repeats of the folds; by default 2, or 1 beyond 1,000 rows.")
+@click.option("--groups", metavar="NAME", help="Column that rows of one object share; by default of the fit.")
 @click.option("--rows", "by_rows", is_flag=True, help="Hold out single rows, even if the fit had groups.")
 @click.option("--scoring", metavar="NAME", help="The measure to compare by: accuracy, log_loss, mae, r2, ...")
-@click.option(
-    "--max-rows",
-    default=200_000,
-    show_default=True,
-    help="For a larger table, about this many rows are used.",
-)
+@click.option("--max-rows", default=200_000, show_default=True, help="Rows that are used of a larger table.")
 @click.option("--max-seconds", type=float, help="Leave out folds that would end later than this.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @progress_option
 def report(
-    model: str,
-    table: Paths,
-    groups: str | None,
-    by_rows: bool,
-    as_json: bool,
-    progress: bool | None,
-    **options: Any,
+    model: str, table: Paths, groups: str, by_rows: bool, as_json: bool, progress: Any, **options: Any
 ) -> None:
     """Compare the model with a fit to the means alone on TABLE: did the error bars change anything?
 
@@ -363,9 +305,7 @@ def convert(source: str, destination: str, kind: str | None) -> None:
 @main.command(short_help="Real data with error bars, and a picture.")
 @click.option("--out", "-o", default="demo.png", show_default=True, type=click.Path(path_type=Path))
 @click.option("--no-plot", is_flag=True, help="Do not draw the picture.")
-@click.option(
-    "--splits", default=5, show_default=True, type=click.IntRange(2), help="Random splits per comparison."
-)
+@click.option("--splits", default=5, show_default=True, type=click.IntRange(2), help="Splits per comparison.")
 def demo(out: Path, no_plot: bool, splits: int) -> None:
     """Real data with error bars, from a table to a classifier; writes a picture.
 

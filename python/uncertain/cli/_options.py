@@ -86,11 +86,6 @@ def end(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
-METAVARS = {
-    "level": "LEVEL", "name": "NAME", "names": "A,B,...", "bars": "BARS", "pairs": "PAIRS", "flags": "FLAGS",
-}  # fmt: skip
-OPTION_OF = {"sample_weight": "--weight"}
-"""Names of options that are not those of the roles."""
 CHOICES = {
     "task": "Kind of the target.",
     "method": "Model to fit; auto compares models.",
@@ -101,8 +96,6 @@ CHOICES = {
     "handle_unknown": "Categories that were not in the fit: refuse them, or ignore them.",
 }
 """Help of options with a few words."""
-DEFAULTS = {"effort": "normal"}
-"""Where it is not the first word."""
 
 progress_option = click.option(
     "--progress/--no-progress", default=None, help="Show progress on stderr; by default on a terminal only."
@@ -110,24 +103,20 @@ progress_option = click.option(
 
 
 def role_options(roles: Iterable[str]) -> Callable[[Function], Function]:
-    return _all(
-        click.option(
-            OPTION_OF.get(role, f"--{role.replace('_', '-')}"),
-            role,
-            metavar=METAVARS[ROLES[role].form],
-            multiple=ROLES[role].form in ("bars", "pairs", "flags"),
-            callback=_parsed,
-            help=ROLES[role].help,
-        )
-        for role in roles
-    )
+    def option(role: str) -> Callable[[Function], Function]:
+        form, name = ROLES[role].form, "weight" if role == "sample_weight" else role.replace("_", "-")
+        metavar, several = "A,B,..." if form == "names" else form.upper(), form in ("bars", "pairs", "flags")
+        settings: Any = {"metavar": metavar, "multiple": several, "callback": _parsed}
+        return click.option(f"--{name}", role, help=ROLES[role].help, **settings)
+
+    return _all(map(option, roles))
 
 
 def choice_options(*names: str) -> Callable[[Function], Function]:
     return _all(
         click.option(
             f"--{name.replace('_', '-')}",
-            default=DEFAULTS.get(name, OPTIONS[name][0]),
+            default="normal" if name == "effort" else OPTIONS[name][0],
             show_default=True,
             type=click.Choice(OPTIONS[name]),
             help=CHOICES[name],

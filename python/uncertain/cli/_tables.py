@@ -149,10 +149,8 @@ def _write_text(frames: Iterable[polars.DataFrame], file: BinaryIO, kind: str) -
 
     height = width = 0
     for frame in frames:
-        nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
-        for name in nested:
-            advice = "write parquet or arrow"
-            raise ColumnError(f"{kind.upper()} has no lists, but column {name!r} is one: {advice}")
+        for name in (name for name, dtype in frame.schema.items() if dtype.is_nested()):
+            raise ColumnError(f"{kind.upper()} has no lists, but column {name!r} is one. Write parquet.")
         text = frame.write_csv(separator="\t" if kind == "tsv" else ",", include_header=not height)
         file.write(text.encode())
         height, width = height + frame.height, frame.width
