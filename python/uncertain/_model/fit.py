@@ -234,9 +234,10 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
         n_rows=len(rows), n_left_out=reader.n_left_out, seconds=time.perf_counter() - start,
         leaderboard=board, doubts=doubts,
     )  # fmt: skip
-    logging.getLogger("uncertain").info(
-        reading_text(model.columns_, "" if reader.reading is None else reader.reading.unknown_.totals)
-    )
+    if (log := logging.getLogger("uncertain")).isEnabledFor(logging.INFO):
+        log.info(
+            reading_text(model.columns_, "" if reader.reading is None else reader.reading.unknown_.totals)
+        )
     return model
 
 

@@ -175,30 +175,20 @@ class Model:
 
         Notes
         -----
-        Of a `GSURegressor` it is sqrt(sigma^2 + s_i^2). sigma is ``residual_std_``, the most likely one of
-
         .. code-block:: text
 
-            y_i - prediction_i ~ N(0, sigma^2 + s_i^2 + t_i^2)
+            y_i - prediction_i ~ N(0, sigma^2 + s_i^2 + t_i^2)                          of a `GSURegressor`
+            y_i - prediction_i ~ N(0, a + sum_j b_j u_ij + t_i^2), s_i^2 = sum_j b_j u_ij      of others
 
-        over rows held out in 5 folds (of more than 20,000 rows in one split), where t_i is the error bar of
-        the target, if there is one. So the distribution is that of a *true* target where the targets had
-        error bars in the fit: to compare with a target measured to +- t, add t in quadrature. Where they had
-        none, it is that of a target as it would be measured.
-
-        A `GaussianMixtureRegressor`, and a `RemeasuredRegressor` with ``density=True``, have a density, and
-        the stack of ``method="auto"`` has the mixture of its members' densities. For other methods, and
-        where it is better by two standard errors of the CRPS over held-out rows, the law is
-
-        .. code-block:: text
-
-            y_i - prediction_i ~ N(0, a + sum_j b_j u_ij + t_i^2),    s_i^2 = sum_j b_j u_ij
-
-        with u_i1 the variance of the method's law, and for a learner u_ij the variance that the row's
-        errors leave open of feature j (behind a `GaussianDenoiser` that of the posterior, else s^2 t^2 / (s^2
-        + t^2) for an error s and a feature of spread t). a > 0 and b_j >= 0 minimise the CRPS of held-out
-        rows; b = 0, a constant width, is kept unless they are better by a standard error. If error bars are
-        measurement errors held-out rows also count as read with errors twice and four times as large.
+        over rows held out in 5 folds (of more than 20,000 rows in one split). t_i is the error bar of the
+        target: where targets had some in the fit the distribution is that of a *true* target, else of one as
+        it would be measured. sigma is ``residual_std_``, the most likely one. u_i1 is the variance of the
+        method's law, and for a learner u_ij the variance that the row's errors leave open of feature j
+        (behind a `GaussianDenoiser` that of the posterior, else s^2 t^2 / (s^2 + t^2) for an error s and a
+        feature of spread t). a > 0 and b_j >= 0 minimise the CRPS; b = 0, a constant width, is kept unless
+        they are better by a standard error, and the method's own law or density (a mixture, ``density=True``,
+        a stack) unless they are by two. If error bars are measurement errors held-out rows also count as read
+        with errors twice and four times as large.
         """
         self._check_distribution("predict_distribution")
         names = self._names("", "_std", "_std_from_errors", append=append)
@@ -220,7 +210,7 @@ class Model:
 
         Notes
         -----
-        With the probabilities p_k of a row the score of a class is
+        With the probabilities p_k of a row the score of a class is (Romano, Sesia, Candes, NeurIPS 2020)
 
         .. code-block:: text
 
@@ -228,15 +218,9 @@ class Model:
             set = {k : e(k) <= e_(m, b)},  e_(m, b) = score number ceil((m + 1) coverage) of m held-out rows
 
         where u is a uniform number made of the row's values, and b the bin of the row's noise level, the root
-        mean square of its errors in units of the spread of the features. Sets of a larger coverage contain
-        those of a smaller one. Groups stay together when rows are held out, and so do equal rows. If error
-        bars are measurement errors held-out rows also count as read with larger errors. Coverage is an
-        average over rows of a noise level, not over each class.
-
-        References
-        ----------
-        V. Vovk, A. Gammerman, G. Shafer, Algorithmic Learning in a Random World, 2005, sections 2.2 and 4.5.
-        Y. Romano, M. Sesia, E. J. Candes, Classification with valid and adaptive coverage, NeurIPS 2020.
+        mean square of its errors in units of the spread of the features. Groups, and equal rows, stay
+        together when rows are held out. If error bars are measurement errors held-out rows also count as read
+        with larger errors. Coverage is an average over rows of a noise level, not over each class.
 
         Examples
         --------
@@ -275,28 +259,12 @@ class Model:
 
         Notes
         -----
-        The ends are quantiles of the density of `predict_density` at Phi(-+q_b): of a normal law prediction
-        -+ q_b s. q_b is the quantile of \\|Phi^-1(F(y))\\| over held-out rows, F their distribution
-        functions, in the bin b of the standard deviation s (split conformal prediction by noise level). If
-        error bars are measurement errors held-out rows also count as read with larger errors. Where targets
-        had error bars in the fit the interval is that of the true target.
-
-        References
-        ----------
-        H. Papadopoulos, K. Proedrou, V. Vovk, A. Gammerman, Inductive confidence machines for regression,
-        ECML 2002.
-
-        Examples
-        --------
-        >>> import numpy as np, uncertain
-        >>> rng = np.random.default_rng(0)
-        >>> z, std = rng.normal(size=(500, 1)), rng.uniform(0.1, 1.0, (500, 1))
-        >>> X = uncertain.GaussianArray(z + std * rng.normal(size=z.shape), std=std)
-        >>> y = 3.0 * z[:, 0] + rng.normal(size=500)
-        >>> model = uncertain.fit(X, y, method="gsu", meaning="measurement")
-        >>> lower, upper = model.predict_interval(X, coverage=0.9)
-        >>> bool(0.85 < np.mean((lower < y) & (y < upper)) <= 1.0)
-        True
+        The ends are quantiles of the density of `predict_density` at Phi(-+q_b): of a normal law
+        prediction -+ q_b s. q_b is the quantile of \\|Phi^-1(F(y))\\| over held-out rows, F their
+        distribution functions, in the bin b of the standard deviation s (split conformal prediction by noise
+        level, Papadopoulos, Proedrou, Vovk, Gammerman, ECML 2002). If error bars are measurement errors
+        held-out rows also count as read with larger errors. Where targets had error bars in the fit the
+        interval is that of the true target.
         """
         refuse_if(not self.is_regression_, "predict_interval is for numbers; a classifier has predict_set")
         conformal = self._scored(coverage)
@@ -328,31 +296,13 @@ class Model:
 
         Parameters
         ----------
-        table : rows, as for `predict`.
+        table, append, errors : as of `predict`.
         grid : rising numbers, in the unit of the target. By default 200 evenly spaced ones, which hold all
-            but a thousandth of every row.
-        append, errors : as of `predict`.
+            but a thousandth of every row; a warning, if it leaves out more than 1 % of the density of some
+            rows.
 
-        Raises
-        ------
-        UncertainError
-            For classes, for a model that does not know its scatter, and for a grid that does not rise.
-
-        Warns
-        -----
-        UncertainWarning : if a grid leaves out more than 1 % of the density of some rows.
-
-        Examples
-        --------
-        >>> import numpy as np, uncertain
-        >>> rng = np.random.default_rng(0)
-        >>> side = rng.choice([-1.0, 1.0], 600)
-        >>> x = rng.normal(size=(600, 1))
-        >>> X = uncertain.GaussianArray(x + 0.1 * rng.normal(size=x.shape), std=0.1)
-        >>> model = uncertain.fit(X, x[:, 0] + side, method="mixture", n_components=2)
-        >>> grid, density = model.predict_density(X[:1] @ [[0.0]])
-        >>> density.shape, bool(np.trapezoid(density[0], grid) > 0.99)
-        ((1, 200), True)
+        Raises `UncertainError` for classes, for a model that does not know its scatter, and for a grid that
+        does not rise.
         """
         self._check_distribution("predict_density")
         points = None if grid is None else checked_grid(grid)
@@ -387,17 +337,6 @@ class Model:
         1); for one number ``<target>_quantile``. For arrays an array of shape (n, q), or (n,).
 
         Raises `UncertainError` for classes, and for a model that does not know its scatter.
-
-        Examples
-        --------
-        >>> import numpy as np, uncertain
-        >>> rng = np.random.default_rng(0)
-        >>> x, std = rng.normal(size=(300, 1)), rng.uniform(0.1, 1.0, (300, 1))
-        >>> X = uncertain.GaussianArray(x + std * rng.normal(size=x.shape), std=std)
-        >>> model = uncertain.fit(X, 3.0 * x[:, 0], method="gsu", meaning="measurement")
-        >>> low, high = model.predict_quantiles(X, [0.05, 0.95]).T
-        >>> bool(np.mean((low < 3.0 * x[:, 0]) & (3.0 * x[:, 0] < high)) > 0.8)
-        True
         """
         self._check_distribution("predict_quantiles")
         levels, single = checked_levels(q)
@@ -670,27 +609,8 @@ class Model:
             Rows are cells, the largest gain first: "row" (from 0), "feature", "error" (the present one,
             infinite where the value is missing), "new_error", "gain". Exact values are left out.
 
-        Raises
-        ------
-        UncertainError
-            For a model that takes error bars for spread, which no measurement makes smaller.
-
-        References
-        ----------
-        H. Raiffa, R. Schlaifer, Applied Statistical Decision Theory, 1961, chapter 4. D. V. Lindley, On a
-        measure of the information provided by an experiment, Annals of Mathematical Statistics 27, 1956.
-
-        Examples
-        --------
-        >>> import numpy as np, uncertain
-        >>> rng = np.random.default_rng(0)
-        >>> z = rng.normal(size=(400, 2))
-        >>> std = rng.choice([0.1, 1.0], (400, 2))
-        >>> X = uncertain.GaussianArray(z + std * rng.normal(size=z.shape), std=std, feature_names=["a", "b"])
-        >>> model = uncertain.fit(X, 3.0 * z[:, 0] + z[:, 1], method="gsu", meaning="measurement")
-        >>> best = model.value_of_remeasuring(X, top=100)
-        >>> set(best["feature"]), bool(best["error"].min() == 1.0)
-        ({'a'}, True)
+        Raises `UncertainError` for a model that takes error bars for spread, which no measurement makes
+        smaller.
         """
         return value_of_remeasuring(
             self._reader, table, factor=factor, n_draws=n_draws, top=top, random_state=random_state
@@ -748,23 +668,11 @@ class Model:
         return ends
 
     def sample_posterior(self, n_samples: int = 1, random_state: RandomState = 0) -> Floats:
-        """Draw intercept, coefficients and further parameters of a law.
+        """Draw intercept, coefficients and further parameters of a law, shape (n_samples, p).
 
         They come from the normal distribution with the law's covariance; of positive parameters their
-        logarithms do. Statistics of the draws are those of whatever depends on the estimates.
-
-        Parameters
-        ----------
-        n_samples : int, default=1
-            Number of draws.
-        random_state : int, RandomState or None, default=0
-            Seed of the draws.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, p)
-            Intercept (not of the family "ordinal"), coefficients, and what a family has beside; of a curve
-            its parameters. AttributeError for models that are no laws.
+        logarithms do. An ordinal law has no intercept, and a curve its parameters; AttributeError for models
+        that are no laws.
         """
         drawn: Floats = law_or_curve(self.pipeline_).sample_posterior(n_samples, random_state)
         return drawn
@@ -775,13 +683,9 @@ class Model:
         Of a linear model the coefficients in the units of the table, and per standard deviation of the
         feature; with rows in `table` also the share that each feature's error bars have in the uncertainty of
         the score (of more than 200,000 rows, a sample). Of other models the kernel, the support vectors and
-        the like.
-
-        Returns
-        -------
-        Summary
-            Prints as a table. `feature_names`, `scores`, `coef`, `intercept`, `per_std`, `error_share` are
-            its columns (None where there are none), and ``to_dict()`` makes a data frame of them.
+        the like. A `Summary` prints as a table, whose columns are `feature_names`, `scores`, `coef`,
+        `intercept`, `per_std` and `error_share` (None where there are none); ``to_dict()`` makes a data frame
+        of them.
 
         Examples
         --------
@@ -810,17 +714,7 @@ class Model:
         trees, and stacks of these can be written, with measurement errors, logarithms, gaps and missing
         error bars; kernel machines for exact rows only. Needs the package onnx.
 
-        Raises
-        ------
-        UncertainError
-            For a part that has no translation, by name, before anything is written.
-
-        Examples
-        --------
-        >>> model.to_onnx("planets.onnx")                                     # doctest: +SKIP
-        >>> session = onnxruntime.InferenceSession("planets.onnx")            # doctest: +SKIP
-        >>> columns = {i.name: table[i.name].to_numpy() for i in session.get_inputs()}  # doctest: +SKIP
-        >>> label, probabilities = session.run(None, columns)                 # doctest: +SKIP
+        Raises `UncertainError` for a part that has no translation, by name, before anything is written.
         """
         target = self._reader.target_name
         about = {"target": target, "library": "uncertain"}

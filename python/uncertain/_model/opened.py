@@ -47,8 +47,10 @@ def open_rows(
             and suits_parts(source, columns, named=bool(asked.errors))
         )
         if source.table is not None and source.table.is_late:
-            read = read_roles if budget is not None or in_parts else read_loaded
-            columns = read(asked, source.table)
+            by_parts = budget is not None or in_parts
+            columns = (
+                read_roles(asked, source.table) if by_parts else read_loaded(asked, source.table, columns)
+            )
     except ColumnError as error:
         source.refuse(error)
     plan = replace(plan, usual="measurement" if _are_readings(source, columns) else "spread")

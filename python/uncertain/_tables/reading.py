@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from functools import partial
 from typing import Any
 
 from .._data.warn import warn
@@ -47,10 +46,12 @@ def read_roles(asked: Columns, table: Table, look: Look | None = None) -> Column
     return columns.with_found(reasons=reasons(columns, table.types, look))
 
 
-def read_loaded(asked: Columns, table: Table) -> Columns:
-    """`read_roles` by all rows; of a query the columns that are used are collected at once."""
-    for read in (partial(find_columns, look=Look(table)), read_roles):  # what holds no number has no role
-        columns = read(asked, table)
+def read_loaded(asked: Columns, table: Table, first: Columns | None = None) -> Columns:
+    """`read_roles` by all rows; of a query the columns that are used are collected at once; `first`: the
+    columns by its first rows, where they are known."""
+    columns = find_columns(asked, table, Look(table)) if first is None else first
+    for last in (False, True):
+        columns = read_roles(asked, table) if last else columns  # what holds no number has no role
         found = columns.found
         used = {*found.of_target, *found.target_pairs.columns, *found.flags.values()}
         table.load({*table.names} - {*found.ignored} | used)

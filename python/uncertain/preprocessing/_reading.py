@@ -209,6 +209,8 @@ def _related(
 ) -> Gaussians:
     """With the correlations and covariances of pairs of features; others stay 0, and those of what is
     missing."""
+    if roles.corr is None and roles.cov is None:
+        return core
     corr = roles.pairs("corr")
     of_pairs = {**corr, **{pair: column for pair, column in roles.pairs("cov").items() if pair not in corr}}
     if not of_pairs:
