@@ -193,7 +193,15 @@ def test_summary_of_a_linear_model(n_classes: int, points: np.ndarray, rng: np.r
         assert_allclose(share[k], parts / parts.sum(), rtol=1e-9)
     assert_allclose(share.sum(axis=1), 1.0)
     text = str(summary)
-    for piece in (*NAMES, "share of error", "per std", "intercept", "certified", "'a'", f"{share[0, 1]:.1%}"):
+    for piece in (
+        *NAMES,
+        "share of error",
+        "per std",
+        "intercept",
+        "above the optimum",
+        "'a'",
+        f"{share[0, 1]:.1%}",
+    ):
         assert piece in text
     frame = summary.to_dict()
     assert len(frame["score"]) == 3 * len(model.coef_) and frame["coef"] == model.coef_.ravel().tolist()

@@ -241,11 +241,7 @@ def describe_ending(last: Estimator) -> str:
     gap = float(np.max(getattr(last, "optimality_gap_", np.nan)))
     if status == "max_iter" and hasattr(last, "log_likelihoods_"):
         return f"{status} after {last.n_iter_} iterations, of which the last {last_rise(last)}"
-    return (
-        status
-        if np.isnan(gap)
-        else f"{status}, objective certified within {gap:.1e} of the optimum (relative)"
-    )
+    return status if np.isnan(gap) else f"{status}, at most {gap:.1e} above the optimum (relative)"
 
 
 def _line(title: str, text: str) -> str:
