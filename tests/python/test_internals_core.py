@@ -110,13 +110,24 @@ def test_the_environment_names_the_instruction_set() -> None:
     assert message.endswith("scalar" if best == "scalar" else "avx2, scalar")
 
 
+def folds_of(means: Any, codes: Any, groups: Any, seed: int = 0) -> Any:
+    """Folds of groups in the order of their content: of the distances of their rows from the middle."""
+    off = np.linalg.norm(means - (means.min(axis=0) + means.max(axis=0)) / 2, axis=1)
+    place = {group: sorted(off[groups == group]) for group in np.unique(groups)}
+    order = sorted(range(len(off)), key=lambda row: (place[groups[row]], off[row]))
+    folds = np.empty(len(off), dtype=int)
+    codes, groups = (np.asarray(numbers)[order].astype(np.uint32) for numbers in (codes, groups))
+    folds[order] = group_folds(codes, int(codes.max()) + 1, groups, 5, seed)
+    return folds
+
+
 @pytest.mark.parametrize("loss", ["squared", "huber", "epsilon_insensitive"])
 def test_the_path_of_a_regression_is_that_of_fits_of_its_folds(loss: Any) -> None:
     X, y = numbers()
     groups = np.arange(len(y)) // 3
     model = uncertain.GSURegressor("auto", loss=loss, epsilon=0.5).fit(X, y, groups=groups)
     assert_rule(model, "alpha", len(y))
-    folds = group_folds(np.zeros(len(y), np.uint32), 1, groups.astype(np.uint32), 5, 0)
+    folds = folds_of(X.means, np.zeros(len(y)), groups)
     wanted = np.zeros((15, 5))
     for k, alpha in enumerate(model.path_["alpha"]):
         for fold in range(5):
@@ -147,7 +158,7 @@ def test_the_path_of_a_classifier_is_its_held_out_log_loss() -> None:
     groups = np.arange(len(y))
     model = uncertain.GSUClassifier("auto").fit(X, y, groups=groups)
     assert_rule(model, "alpha", len(y))
-    folds = group_folds(y.astype(np.uint32), 2, groups.astype(np.uint32), 5, 0)
+    folds = folds_of(X.means, y, groups)
     for k in (0, 4, 12):
         fitted = uncertain.GSUClassifier(float(model.path_["alpha"][k]))
         mean, std = np.zeros(len(y)), np.zeros(len(y))
@@ -204,8 +215,10 @@ def test_sigmoids_come_from_scores_of_groups_that_were_held_out(estimator: Any) 
     order = rng.permutation(len(objects))
     objects, labels, X = objects[order], labels[order], X[order]
     seed = int(check_random_state(3).randint(2**31 - 1))
-    numbers = np.unique(objects, return_inverse=True)[1].astype(np.uint32)
-    fold = group_folds(labels.astype(np.uint32), 2, numbers, 5, seed)
+    numbers = np.unique(objects, return_inverse=True)[1]
+    mapped = isinstance(estimator, uncertain.GSUClassifier) and estimator.kernel == "rbf"
+    space = estimator.fit(X, labels).kernel_map_.transform(X) if mapped else X  # of all rows
+    fold = folds_of(space, labels, numbers, seed)
 
     estimator.set_params(random_state=3)
     scores = np.empty(len(labels))
@@ -214,14 +227,9 @@ def test_sigmoids_come_from_scores_of_groups_that_were_held_out(estimator: Any) 
         if isinstance(estimator, uncertain.AdaptiveHuberClassifier):  # the row stays, its label goes
             held = [None if o else label for o, label in zip(out, labels.tolist(), strict=True)]
             estimator.fit(X, np.array(held, dtype=object))
-        elif (
-            isinstance(estimator, uncertain.GSUClassifier) and estimator.kernel == "rbf"
-        ):  # the feature space is of all rows
-            space = estimator.fit(X, labels).kernel_map_
-            linear = uncertain.GSUClassifier(1e-2, tol=1e-10).fit(
-                space.transform(X), labels, sample_weight=~out
-            )
-            scores[out] = linear.decision_function(space.transform(X[out]))
+        elif mapped:
+            linear = uncertain.GSUClassifier(1e-2, tol=1e-10).fit(space, labels, sample_weight=~out)
+            scores[out] = linear.decision_function(space[out])
             continue
         else:
             estimator.fit(X, labels, sample_weight=(~out).astype(float))

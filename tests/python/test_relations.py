@@ -108,11 +108,11 @@ def answers(model: uncertain.Model, table: pl.DataFrame) -> Answers:
 
 
 def scores(model: uncertain.Model, table: pl.DataFrame) -> Answers:
-    """Scores or predictions, which do not depend on folds."""
+    """Scores and probabilities, or predictions."""
     if model.is_regression_:
         return {"predictions": model.predict(table).to_numpy()}
-    name = "decision_function" if hasattr(model.pipeline_, "decision_function") else "predict_proba"
-    return {name: getattr(model.pipeline_, name)(table)}
+    names = [name for name in ("decision_function", "predict_proba") if hasattr(model.pipeline_, name)]
+    return {name: getattr(model.pipeline_, name)(table) for name in names}
 
 
 def assert_same(one: Answers, other: Answers, tolerance: float) -> None:

@@ -82,7 +82,10 @@ class OnDask(Place):
         looks = cluster.map(partition.facts, pieces, classes=len(beside.classes or ()))
         known: list[Facts] = cluster.results(looks, "reading the rows")
         counts = np.array([one.counts for one in known], dtype=np.int64).reshape(len(known), -1)
-        before = np.cumsum(counts, axis=0) - counts
+        rare = {
+            code: np.sort(np.concatenate([one.hashes[code] for one in known if one.hashes]))
+            for code in np.flatnonzero(counts.sum(axis=0) <= partition.FEW_OF_CLASS).tolist()
+        }
         grouped = isinstance(beside.columns.groups, str)
         calibrated = getattr(last, "probability", False) is True
         folds = _folds(counts, by_groups=grouped) if calibrated else 0
@@ -91,7 +94,7 @@ class OnDask(Place):
             partition.joined,
             [[pieces[k] for k in members] for members in lists],
             [folds] * len(lists),
-            [before[members[0]].tolist() for members in lists],
+            rare=rare,
             grouped=grouped,
             seed=self.settings.seed,
         )

@@ -20,7 +20,7 @@ from .._data.array import GaussianArray
 from .._data.column import Column, read_column, rows_with_value
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, vstack
 from .._data.mixture_array import MixtureArray
-from .._data.numbers import GOLDEN, finalised
+from .._data.numbers import GOLDEN, finalised, mixed
 from .._data.targets import places, weights_from
 from .._data.typing import Array, Codes, Estimator, Floats, Ints, Keywords, Label, NativeColumn, NativeTable
 from .._tables.columns import Columns
@@ -36,6 +36,10 @@ from .target import TargetCleaning
 
 MANY_LABELS = 1_000
 """More different labels than this are refused."""
+FEW_OF_CLASS = 1_000
+"""Rows of a class that are dealt to folds in turn; those of larger ones by their hashes alone."""
+TOGETHER = 5
+"""So many equal rows of a partition are in one fold."""
 FEW = 5
 """Rows of every class that a sample has, if there are so many."""
 PATIENCE = 600.0
@@ -256,6 +260,8 @@ def read(frame: NativeTable, partition: int, *, reader: AsGaussians, beside: Bes
         rows = reader.transform(frame)
         if isinstance(rows, Incomplete) and not rows.missing.any():
             rows = rows.gaussians
+        if beside.classes is not None and "folds" not in known:
+            known["folds"] = row_hashes(rows)
         return Piece.from_rows(rows, **known)
 
 
@@ -273,33 +279,48 @@ def group_hashes(column: NativeColumn) -> NDArray[np.uint32]:
     return folded
 
 
+def row_hashes(rows: GaussianRows) -> NDArray[np.uint32]:
+    """A number for every row by its means, in whatever order rows and columns are."""
+    means = filled_gaussians(rows).means
+    known = means if isinstance(rows, GaussianArray) else np.where(rows.missing, 0.0, means)
+    hashes = mixed(np.ascontiguousarray(known + 0.0).view(np.uint64)).sum(axis=1, dtype=np.uint64)
+    order = np.argsort(hashes, kind="stable")
+    copies = np.empty(len(order), dtype=np.uint64)
+    copies[order] = np.arange(len(order)) - np.searchsorted(hashes[order], hashes[order])
+    return (mixed(hashes + copies // np.uint64(TOGETHER)) >> np.uint64(32)).astype(np.uint32)
+
+
 class Facts(NamedTuple):
-    """Rows of a piece, its bytes, and its rows of every class."""
+    """Rows of a piece, its bytes, its rows of every class, and their hashes where they are few."""
 
     n_rows: int
     nbytes: int
     counts: tuple[int, ...] = ()
+    hashes: tuple[Array, ...] = ()
 
 
 def facts(piece: Piece | None, classes: int) -> Facts:
     if piece is None:
         return Facts(0, 0, (0,) * classes)
-    codes = piece.known().get("codes")
-    counts = () if codes is None else tuple(np.bincount(codes, minlength=classes).tolist())
-    return Facts(piece.part.n_rows, piece.__sizeof__(), counts)
+    known = piece.known()
+    if "codes" not in known:
+        return Facts(piece.part.n_rows, piece.__sizeof__())
+    hashes = [known["folds"][known["codes"] == code] for code in range(classes)]
+    few = tuple(one[: FEW_OF_CLASS + 1] for one in hashes)
+    return Facts(piece.part.n_rows, piece.__sizeof__(), tuple(len(one) for one in hashes), few)
 
 
-def joined(pieces: Sequence[Piece], folds: int, before: Sequence[int], *, grouped: bool, seed: int) -> Piece:
-    """Pieces below each other, dealt to `folds`; `before`: rows of every class in the pieces in front of
-    them."""
+def joined(pieces: Sequence[Piece], folds: int, *, rare: dict[int, Array], grouped: bool, seed: int) -> Piece:
+    """Pieces below each other, dealt to `folds`; `rare`: hashes of all rows of small classes, in order."""
     known = [piece.known() for piece in pieces]
     together: Keywords = {name: np.concatenate([one[name] for one in known]) for name in known[0]}
-    if grouped:
-        hashed = together.pop("folds")
-        if folds:
-            together["folds"] = (_mixed(hashed, seed) % np.uint64(folds)).astype(np.uint32)
-    elif folds:
-        together["folds"] = dealt(together["codes"], folds, before, seed)
+    hashed = together.pop("folds", None)
+    if folds and hashed is not None:
+        drawn = _mixed(hashed, seed)
+        for code, hashes in {} if grouped else rare.items():
+            members = together["codes"] == code
+            drawn[members] = np.searchsorted(hashes, hashed[members]) + seed
+        together["folds"] = (drawn % np.uint64(folds)).astype(np.uint32)
     return Piece.from_rows(vstack([piece.rows() for piece in pieces]), **together)
 
 
@@ -307,19 +328,6 @@ def _mixed(numbers: Array, seed: int) -> NDArray[np.uint64]:
     with np.errstate(over="ignore"):
         z = (numbers.astype(np.uint64) + np.uint64(seed)) * GOLDEN
         return z ^ (z >> np.uint64(32))
-
-
-def dealt(codes: Codes, folds: int, before: Sequence[int], seed: int) -> NDArray[np.uint32]:
-    """Folds by rank: of each `folds` rows of a class in a row, one goes to each fold, where to begin is
-    drawn."""
-    out = np.empty(len(codes), dtype=np.uint32)
-    for code, first in enumerate(before):
-        members = np.flatnonzero(codes == code)
-        rank = np.arange(first, first + len(members), dtype=np.uint64)
-        block = rank // np.uint64(folds)
-        shift = _mixed(block * np.uint64(2654435761) + np.uint64(code), seed) >> np.uint64(7)
-        out[members] = ((rank + shift) % np.uint64(folds)).astype(np.uint32)
-    return out
 
 
 def moved(piece: Piece, step: Estimator) -> Piece:

@@ -7,7 +7,7 @@ mod columns;
 pub(crate) mod convert;
 pub mod covariance;
 mod dataset;
-mod distinct;
+pub(crate) mod distinct;
 mod gaussian_array;
 mod incomplete;
 mod labels;

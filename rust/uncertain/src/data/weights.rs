@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Deref;
 
 use crate::data::GaussianArray;
+use crate::data::distinct::sets;
 use crate::error::{Error, Result};
 use crate::readable::readable;
 
@@ -157,6 +158,9 @@ pub(crate) trait TakeRows: Clone {
 
     /// The rows with these numbers.
     fn pick(&self, rows: &[usize]) -> Result<Self>;
+
+    /// [`sets`] of equal rows, in an order that is not that of the rows; of mixtures by their moments.
+    fn sets(&self) -> Result<Vec<Vec<usize>>>;
 }
 
 impl TakeRows for GaussianArray {
@@ -170,6 +174,10 @@ impl TakeRows for GaussianArray {
 
     fn pick(&self, rows: &[usize]) -> Result<Self> {
         self.take(rows)
+    }
+
+    fn sets(&self) -> Result<Vec<Vec<usize>>> {
+        Ok(sets(self))
     }
 }
 

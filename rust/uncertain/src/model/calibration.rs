@@ -29,8 +29,13 @@ impl Calibration {
     }
 
     /// The folds of these rows, where probabilities are wanted.
-    pub(super) fn split(self, labels: &Labels, seed: u64) -> Result<Option<Folds>> {
-        self.probability.then(|| Folds::new(labels, self.folds, seed)).transpose()
+    pub(super) fn split(
+        self,
+        labels: &Labels,
+        seed: u64,
+        sets: impl FnOnce() -> Result<Vec<Vec<usize>>>,
+    ) -> Result<Option<Folds>> {
+        self.probability.then(|| Folds::new(&sets()?, labels, self.folds, seed)).transpose()
     }
 
     /// The rows that calibrate, and their folds, where probabilities are wanted: all rows, or a sample of very many.
@@ -45,11 +50,11 @@ impl Calibration {
         }
         if let Some(Sampled { data, labels }) = Sampled::draw(data, labels, seed)?
             // A class in few large groups may be missing in the sample.
-            && let Ok(folds) = Folds::new(&labels, self.folds, seed)
+            && let Ok(folds) = Folds::new(&data.sets()?, &labels, self.folds, seed)
         {
             return Ok(Some(HeldOut { data, labels: Cow::Owned(labels), folds }));
         }
-        let folds = Folds::new(labels, self.folds, seed)?;
+        let folds = Folds::new(&data.sets()?, labels, self.folds, seed)?;
         Ok(Some(HeldOut { data: data.clone(), labels: Cow::Borrowed(labels), folds }))
     }
 }

@@ -6,9 +6,9 @@
 use ndarray::Array2;
 
 use crate::control::Control;
-use crate::data::Weights;
+use crate::data::Targets;
 use crate::error::{Error, Result};
-use crate::model::group_folds;
+use crate::model::folds::deal;
 use crate::parallel;
 use crate::state::PenaltyPath;
 
@@ -19,16 +19,18 @@ pub(crate) const SEED: u64 = 0;
 /// Certified gap of the fits of the path at least: what held-out rows tell apart is coarser by far.
 pub(crate) const TOL: f64 = 1e-4;
 
-/// Held-out losses of the n rows of a regression along `penalties`: `losses` fits the rows that a fold keeps with each of
-/// these, and says the losses of those that it holds out.
+/// Held-out losses of the rows of a regression along `penalties`: `losses` fits the rows that a fold keeps with each of
+/// these, and says the losses of those that it holds out. `sets`: of equal rows.
 pub(crate) fn regression_path(
-    (n, groups, weights): (usize, Option<&[u32]>, Option<&Weights>),
+    sets: &[Vec<usize>],
+    (targets, groups): (&Targets, Option<&[u32]>),
     penalties: &[f64],
     control: &Control,
     losses: impl Fn(&[usize], &[usize], &Control) -> Result<Vec<Vec<f64>>> + Sync,
 ) -> Result<PenaltyPath> {
     check_penalties(penalties)?;
-    let folds = deal_folds(n, groups)?;
+    let (n, y) = (targets.len(), targets.values());
+    let folds = deal(sets, (&vec![0; n], 1), groups, |row| (y[row], targets.weight(row)), FOLDS, SEED)?;
     let count = folds.iter().max().map_or(0, |last| *last + 1);
     let of_fold = |fold: u32| {
         let (held, kept): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| folds[i] == fold);
@@ -47,20 +49,7 @@ pub(crate) fn regression_path(
     if table.iter().any(|loss: &f64| !loss.is_finite()) {
         return Err(Error::Data("held-out losses overflow; divide the targets by a constant".into()));
     }
-    PenaltyPath::new(&table, &folds, weights)
-}
-
-/// The fold of every row of a regression; whole groups.
-fn deal_folds(n: usize, groups: Option<&[u32]>) -> Result<Vec<u32>> {
-    let alone: Vec<u32>;
-    let groups = match groups {
-        Some(groups) => groups,
-        None => {
-            alone = (0..n as u32).collect();
-            &alone
-        }
-    };
-    group_folds(&vec![0; n], 1, groups, FOLDS, SEED)
+    PenaltyPath::new(&table, &folds, targets.weights())
 }
 
 /// Refuses penalties that are no path.
@@ -77,12 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folds_are_of_whole_groups() {
-        let groups: Vec<u32> = (0..60).map(|i| i / 4).collect();
-        let folds = deal_folds(60, Some(&groups)).unwrap();
-        assert!((0..60).all(|i| folds[i] == folds[4 * (i / 4)]));
-        assert_eq!(deal_folds(60, None).unwrap().iter().max(), Some(&4));
-        assert!(deal_folds(1, None).is_err());
+    fn penalties_are_positive_numbers() {
         assert!(check_penalties(&[1.0, 0.0]).is_err() && check_penalties(&[]).is_err());
     }
 }

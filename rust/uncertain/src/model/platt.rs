@@ -15,7 +15,8 @@
 //! likelihood by Fisher scoring with halved steps. For s = 0 the information matrix is the Hessian and this
 //! is the Newton method of Lin, Lin, Weng (Machine Learning 68, 2007, doi 10.1007/s10994-007-5018-6),
 //! with their start and in their form without cancellation. Weights are normalised to mean 1 over the
-//! rows of positive weight, so N+ and N- are sums of such weights. Scores are standardised
+//! rows of positive weight, so N+ and N- are sums of such weights, or to whole numbers of rows where they are multiples of
+//! the smallest: weight 2 is a row twice. Scores are standardised
 //! first, so that neither their unit nor their offset matters.
 //!
 //! Where labels follow the means although the error bars say otherwise, the likelihood grows with the slope
@@ -25,6 +26,7 @@
 use std::ops::Range;
 
 use crate::control::Control;
+use crate::data::weights::Worth;
 use crate::data::{RowTargets, Weights};
 use crate::error::Result;
 use crate::model::probability::{averaged_sigmoid, expected_sigmoid};
@@ -157,21 +159,20 @@ impl<'a> Likelihood<'a> {
             let begins = |i: &usize| *i == 0 || parts.get(*i) != parts.get(*i - 1);
             (0..=parts.len()).filter(begins).collect::<Vec<usize>>()
         });
-        let (mut total, mut counted, mut positive, mut sum, mut magnitude) = (0.0, 0.0, 0.0, 0.0, 0.0_f64);
+        let (mut total, mut positive, mut sum, mut magnitude) = (0.0, 0.0, 0.0, 0.0_f64);
         for i in 0..means.len() {
             let c = weight(i);
             if c > 0.0 {
                 total += c;
-                counted += 1.0;
                 positive += if targets.at(i) > 0.0 { c } else { 0.0 };
                 sum += c * means[i];
                 magnitude = magnitude.max(means[i].abs()).max(stds[i]);
             }
         }
-        if let Some(offsets) = &offsets {
-            let counts = |pair: &&[usize]| (pair[0]..pair[1]).any(|i| weight(i) > 0.0);
-            counted = offsets.windows(2).filter(counts).count() as f64;
-        }
+        let whole: Vec<f64> = match &offsets {
+            Some(offsets) => offsets.windows(2).map(|pair| (pair[0]..pair[1]).map(weight).sum()).collect(),
+            None => (0..means.len()).map(weight).collect(),
+        };
         let center = if total > 0.0 { sum / total } else { 0.0 };
         // Divided by the largest score before squaring: no overflow for scores of any size.
         let unit = if magnitude > 0.0 { magnitude } else { 1.0 };
@@ -179,7 +180,9 @@ impl<'a> Likelihood<'a> {
             .map(|i| weight(i) * (((means[i] - center) / unit).powi(2) + (stds[i] / unit).powi(2)))
             .sum();
         let scale = if spread > 0.0 { unit * (spread / total).sqrt() } else { 1.0 };
-        let weight_scale = if total > 0.0 { counted / total } else { 1.0 };
+        let present = whole.into_iter().filter(|w| *w > 0.0);
+        let weight_scale = Worth::from_weights(present.clone()).share(present.count(), total);
+        let counted = weight_scale * total;
         let positives = positive * weight_scale;
         let bars = (0..means.len()).filter(|&i| weight(i) > 0.0).map(|i| stds[i] / scale).filter(|&s| s > EXACT);
         let narrowest = bars.fold(f64::INFINITY, f64::min);

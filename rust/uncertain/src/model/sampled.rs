@@ -6,7 +6,7 @@
 //! the other rows of the sample. A machine that a fold of the sample fits is less sure than the one of all rows by
 //! a share of d / 160,000, which a sigmoid does not notice.
 //!
-//! A row (with groups: every row of a group) is taken if a hash of (seed, its number or group) lies below the class's
+//! A row (with groups: every row of a group) is taken if a hash of (seed, its place by content, or group) lies below the class's
 //! share; the share of a rare class is larger, and rows count by the inverse of theirs. So the sample depends on
 //! neither threads nor the order in which groups come, and needs no memory for the rows that it leaves out.
 
@@ -39,7 +39,11 @@ impl<D: TakeRows> Sampled<D> {
         if labels.len() <= CALIBRATED_ROWS {
             return Ok(None);
         }
-        let (rows, chances) = chosen(labels, most, seed);
+        let mut places = vec![0; labels.len()];
+        if labels.groups().is_none() {
+            data.sets()?.into_iter().flatten().enumerate().for_each(|(place, row)| places[row] = place);
+        }
+        let (rows, chances) = chosen(labels, &places, most, seed);
         let weights = rows.iter().zip(&chances).map(|(&i, chance)| labels.weight(i) / chance).collect();
         let mut some = Labels::new(rows.iter().map(|&i| labels.codes()[i]).collect(), labels.n_classes())?
             .with_weights(weights)?;
@@ -52,7 +56,7 @@ impl<D: TakeRows> Sampled<D> {
 }
 
 /// Numbers of the rows in the sample, and the chance that each one had.
-fn chosen(labels: &Labels, most: usize, seed: u64) -> (Vec<usize>, Vec<f64>) {
+fn chosen(labels: &Labels, places: &[usize], most: usize, seed: u64) -> (Vec<usize>, Vec<f64>) {
     let n = labels.len();
     let chances: Vec<f64> = labels
         .counts()
@@ -61,7 +65,7 @@ fn chosen(labels: &Labels, most: usize, seed: u64) -> (Vec<usize>, Vec<f64>) {
         .collect();
     let chance = |i: usize| chances[labels.codes()[i] as usize];
     let Some(groups) = labels.groups() else {
-        let rows: Vec<usize> = (0..n).filter(|&i| uniform(seed, i as u64) < chance(i)).collect();
+        let rows: Vec<usize> = (0..n).filter(|&i| uniform(seed, places[i] as u64) < chance(i)).collect();
         let chances = rows.iter().map(|&i| chance(i)).collect();
         return (rows, chances);
     };
@@ -95,7 +99,9 @@ mod tests {
     #[test]
     fn shares_are_those_of_the_rows_and_rare_classes_are_kept() {
         let labels = labels(1_000_000, 10_000);
-        let (rows, chances) = chosen(&labels, 100_000, 3);
+        let places: Vec<usize> = (0..1_000_000).collect();
+        let chosen = |seed| chosen(&labels, &places, 100_000, seed);
+        let (rows, chances) = chosen(3);
         let rare: Vec<usize> = (0..rows.len()).filter(|&k| labels.codes()[rows[k]] == 1).collect();
         // Binomial: 99,000 of 990,000 +- 300, and 5,000 of 10,000 +- 50; six standard deviations.
         assert!(rows.len().abs_diff(99_000 + 5_000) < 1_900, "{}", rows.len());
@@ -104,8 +110,8 @@ mod tests {
         // Counted by the inverse of their chances, they stand for all rows.
         let total: f64 = chances.iter().map(|c| 1.0 / c).sum();
         assert!((total - 1e6).abs() < 2e4, "{total}");
-        assert_eq!(chosen(&labels, 100_000, 3).0, rows);
-        assert_ne!(chosen(&labels, 100_000, 4).0, rows);
+        assert_eq!(chosen(3).0, rows);
+        assert_ne!(chosen(4).0, rows);
     }
 
     #[test]
@@ -113,7 +119,7 @@ mod tests {
         let n = 400_000;
         let groups: Vec<u32> = (0..n as u32).map(|i| i / 4).collect();
         let labels = labels(n, 4_000).with_groups(groups.clone()).unwrap();
-        let (rows, chances) = chosen(&labels, 40_000, 0);
+        let (rows, chances) = chosen(&labels, &[], 40_000, 0);
         let mut sizes: HashMap<u32, usize> = HashMap::new();
         rows.iter().for_each(|&i| *sizes.entry(groups[i]).or_default() += 1);
         assert!(sizes.values().all(|&size| size == 4));

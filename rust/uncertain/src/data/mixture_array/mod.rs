@@ -425,6 +425,10 @@ impl TakeRows for MixtureArray {
     fn pick(&self, rows: &[usize]) -> Result<Self> {
         self.take(rows)
     }
+
+    fn sets(&self) -> Result<Vec<Vec<usize>>> {
+        if self.is_gaussian() { self.components.sets() } else { self.collapse()?.sets() }
+    }
 }
 
 /// Weights of a row with sum 1, or why they are none. A sum of exactly 1 is left as it is.

@@ -5,7 +5,7 @@
 
 use super::{Params, ValidParams};
 use crate::control::Control;
-use crate::data::weights::Present;
+use crate::data::weights::{Present, TakeRows};
 use crate::data::{GaussianArray, Targets};
 use crate::error::Result;
 use crate::loss::{LossEval, LossKind, Scores};
@@ -43,8 +43,9 @@ impl ValidParams {
             });
             along.collect()
         };
-        let rows = (targets.len(), groups.as_deref(), targets.weights());
-        parallel::install(control.threads(), || regression_path(rows, alphas, control, of_fold))?
+        parallel::install(control.threads(), || {
+            regression_path(&data.sets()?, (targets, groups.as_deref()), alphas, control, of_fold)
+        })?
     }
 }
 

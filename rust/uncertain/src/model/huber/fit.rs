@@ -3,6 +3,7 @@
 use ndarray::Array2;
 
 use crate::control::Control;
+use crate::data::weights::TakeRows;
 use crate::data::{GaussianArray, Weights, distinct};
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -81,7 +82,7 @@ fn fit(params: &Params, given: Given<'_>, control: &Control) -> Result<Model> {
     let targets = given.labelled_targets(&order);
     // Labels that cannot be folded are refused before the work.
     let folds = match params.calibration.probability {
-        true => params.calibration.split(&given.classes(&order)?, params.seed)?,
+        true => params.calibration.split(&given.classes(&order)?, params.seed, || given.rows.take(&order)?.sets())?,
         false => None,
     };
     if params.couples_views() || params.views.iter().any(|view| params.has_graph(view)) {

@@ -7,12 +7,12 @@ use ndarray::Array2;
 
 use super::{Model, Params, SvcExpansion, ValidParams};
 use crate::control::Control;
-use crate::data::weights::Present;
+use crate::data::weights::{Present, TakeRows};
 use crate::data::{Labels, MixtureArray};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::RbfOptions as Kernel;
 use crate::model::FitReport;
-use crate::model::folds::Folds;
+use crate::model::folds::{Folds, singles};
 use crate::model::kernel_machine::{Basis, KernelSource};
 use crate::model::one_vs_one::{Pair, pairs, tasks};
 use crate::model::platt::Sigmoid;
@@ -51,7 +51,7 @@ impl ValidParams {
     fn fit_rows(&self, data: &MixtureArray, labels: &Labels, control: &Control) -> Result<Model> {
         let Params { sigma, coupling, options, .. } = self.0;
         let kernel = Kernel { sigma: sigma.resolve_mixtures(data)?, coupling, max_bytes: None };
-        let folds = self.folds(labels)?;
+        let folds = self.0.calibration.split(labels, self.0.seed, || data.sets())?;
         let jobs = jobs(labels.n_classes(), folds.as_ref());
         let source = KernelSource { data, kernel: &kernel, cache_size: options.cache_size, jobs: jobs.len() };
         let expansion = source.open(control, |rows, cache_size| {
@@ -73,15 +73,11 @@ impl ValidParams {
     pub fn fit_kernel(&self, kernel: &dyn KernelRows, labels: &Labels, control: &Control) -> Result<SvcExpansion> {
         labels.check_rows(kernel.n_rows())?;
         labels.check_every_class()?;
-        let folds = self.folds(labels)?;
+        let folds = self.0.calibration.split(labels, self.0.seed, || Ok(singles(labels.len())))?;
         let jobs = jobs(labels.n_classes(), folds.as_ref());
         parallel::install(control.threads(), || {
             self.run_all(&jobs, kernel, labels, folds.as_ref(), self.0.options, control)
         })?
-    }
-
-    fn folds(&self, labels: &Labels) -> Result<Option<Folds>> {
-        self.0.calibration.split(labels, self.0.seed)
     }
 
     fn run_all(

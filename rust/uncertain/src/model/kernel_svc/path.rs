@@ -6,7 +6,7 @@ use ndarray::Array2;
 
 use super::{Params, ValidParams};
 use crate::control::Control;
-use crate::data::weights::Present;
+use crate::data::weights::{Present, TakeRows};
 use crate::data::{Labels, MixtureArray};
 use crate::error::Result;
 use crate::kernel::probabilistic_rbf::RbfOptions as Kernel;
@@ -35,11 +35,11 @@ impl ValidParams {
         let present = Present::new(&data, labels)?;
         let Params { sigma, coupling, options, .. } = self.0;
         parallel::install(control.threads(), || {
-            let data = &present.data;
+            let (data, sets) = (&present.data, present.data.sets()?);
             let kernel = Kernel { sigma: sigma.resolve_mixtures(data)?, coupling, max_bytes: None };
             let source = KernelSource { data, kernel: &kernel, cache_size: options.cache_size, jobs: 2 };
             source.open(control, |rows, cache_size| {
-                self.along(rows, &present.known, cs, SmoOptions { cache_size, ..options }, control)
+                self.along((rows, &sets), &present.known, cs, SmoOptions { cache_size, ..options }, control)
             })
         })?
     }
@@ -47,7 +47,7 @@ impl ValidParams {
     /// [`path`](Self::path) on any kernel matrix of rows that all have weight.
     pub(super) fn along(
         &self,
-        kernel: &dyn KernelRows,
+        (kernel, sets): (&dyn KernelRows, &[Vec<usize>]),
         labels: &Labels,
         cs: &[f64],
         options: SmoOptions,
@@ -55,7 +55,7 @@ impl ValidParams {
     ) -> Result<PenaltyPath> {
         check_penalties(cs)?;
         let (n, classes) = (labels.len(), labels.n_classes());
-        let folds = Folds::new(labels, FOLDS, SEED)?;
+        let folds = Folds::new(sets, labels, FOLDS, SEED)?;
         let of_rows: Vec<u32> = (0..n).map(|i| folds.fold(i).unwrap_or(0)).collect();
         let pairs: Vec<_> = pairs(classes).collect();
         let jobs: Vec<(u32, usize)> =

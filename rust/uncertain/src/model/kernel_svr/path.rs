@@ -3,7 +3,7 @@
 use super::fit::middle;
 use super::{Params, ValidParams};
 use crate::control::Control;
-use crate::data::weights::Present;
+use crate::data::weights::{Present, TakeRows};
 use crate::data::{MixtureArray, Targets};
 use crate::error::Result;
 use crate::kernel::probabilistic_rbf::RbfOptions as Kernel;
@@ -30,11 +30,12 @@ impl ValidParams {
         let groups = present.groups(groups)?;
         let Params { sigma, coupling, options, .. } = self.0;
         parallel::install(control.threads(), || {
-            let data = &present.data;
+            let (data, sets) = (&present.data, present.data.sets()?);
             let kernel = Kernel { sigma: sigma.resolve_mixtures(data)?, coupling, max_bytes: None };
             let source = KernelSource { data, kernel: &kernel, cache_size: options.cache_size, jobs: 2 };
             source.open(control, |rows, cache_size| {
-                self.along(rows, &present.known, groups.as_deref(), cs, SmoOptions { cache_size, ..options }, control)
+                let known = (&*present.known, groups.as_deref());
+                self.along((rows, &sets), known, cs, SmoOptions { cache_size, ..options }, control)
             })
         })?
     }
@@ -42,9 +43,8 @@ impl ValidParams {
     /// [`path`](Self::path) on any kernel matrix of rows that all have weight.
     pub(super) fn along(
         &self,
-        kernel: &dyn KernelRows,
-        targets: &Targets,
-        groups: Option<&[u32]>,
+        (kernel, sets): (&dyn KernelRows, &[Vec<usize>]),
+        (targets, groups): (&Targets, Option<&[u32]>),
         cs: &[f64],
         options: SmoOptions,
         control: &Control,
@@ -64,6 +64,6 @@ impl ValidParams {
             let loss = |(&i, score): (&usize, &f64)| ((all[i] - score - center).abs() - epsilon).max(0.0);
             Ok(scores.iter().map(|scores| held.iter().zip(scores).map(loss).collect()).collect())
         };
-        regression_path((targets.len(), groups, targets.weights()), cs, control, of_fold)
+        regression_path(sets, (targets, groups), cs, control, of_fold)
     }
 }

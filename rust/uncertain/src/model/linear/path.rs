@@ -9,7 +9,7 @@ use ndarray::Array2;
 
 use super::{AtZero, TwoClasses, positive_classes, scores};
 use crate::control::Control;
-use crate::data::weights::Present;
+use crate::data::weights::{Present, TakeRows};
 use crate::data::{GaussianArray, Labels};
 use crate::error::{Error, Result};
 use crate::model::folds::Folds;
@@ -37,7 +37,7 @@ pub(in crate::model) fn path_one_vs_rest(
     labels.check_every_class()?;
     let present = Present::new(data, labels)?;
     let (data, labels) = (&present.data, &*present.known);
-    let folds = Folds::new(labels, FOLDS, SEED)?;
+    let folds = Folds::new(&data.sets()?, labels, FOLDS, SEED)?;
     let of_rows: Vec<u32> = (0..labels.len()).map(|i| folds.fold(i).unwrap_or(0)).collect();
     let classes = positive_classes(labels.n_classes());
     let n = labels.len();
