@@ -346,7 +346,7 @@ IMPOSSIBLE = np.where(np.eye(3) == 1, 1.0, [[[0.5]], [[-0.9]]])
         (lambda: uncertainty.translation(np.zeros((2, 3, 3)), -1.0), ">= 0"),
         (lambda: uncertainty.translation(np.zeros((2, 3, 3)), (1.0, 2.0, 3.0)), "row, column"),
         (lambda: uncertainty.translation(np.full((2, 3, 3), np.nan)), "image 0, row 0, column 0"),
-        (lambda: uncertainty.propagate(np.zeros((4, 3)), np.eye(2)), "3 columns, but cov has 2"),
+        (lambda: uncertainty.propagate(np.zeros((4, 3)), np.eye(2)), r"got \(4, 3\) and \(2, 2\)"),
         (
             lambda: uncertainty.from_correlations([[0, 0]], [[1, 2]], np.eye(2) / 2),
             "feature 0 is 0.5; the diagonal is 1",
@@ -416,7 +416,7 @@ def test_labels_and_counters_are_no_features(constructor: Any, rng: np.random.Ge
     with pytest.warns(UncertainWarning) as caught:
         guessed = from_replicates(constructor(columns), by="patient", of="mean", covariance="diagonal")
     assert len(caught) == 1 and caught[0].filename == __file__
-    assert "no columns of floats: recording, row, pitch." in str(caught[0].message)
+    assert "no floats: recording, row, pitch." in str(caught[0].message)
     described = ["patient", "status", "age", "sex", "n"]
     assert catalogues.names(guessed) == [*described, "shimmer", "shimmer_se"]
     made = from_replicates(

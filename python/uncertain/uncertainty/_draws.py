@@ -81,11 +81,16 @@ def from_draws(
     >>> X.weights.round(1)
     array([0.7, 0.3, 1. ])
     """
-    values, offsets = _grouped(draws, by) if by is not None else lists_from(draws, "draws")
-    weights = None
-    if prior is not None:
-        order = None if by is None else _order(by, len(values))[0]
-        weights = _inverse_prior(prior, values, offsets, order)
+    order = None
+    if by is None:
+        values, offsets = lists_from(draws, "draws")
+    else:
+        values = float_array(cast(ArrayLike, draws), "draws")
+        wrong = values.ndim not in (1, 2) or 0 in values.shape
+        refuse_if(wrong, f"draws: expected shape (N,) or (N, d) with by=, got {values.shape}", ShapeError)
+        order, offsets = _order(by, len(values))
+        values = values.reshape(len(values), -1)[order]
+    weights = None if prior is None else _inverse_prior(prior, values, offsets, order)
     return fitted_mixtures(Lists(values, offsets), weights, n_components, "draws", feature_names, n_jobs)
 
 
@@ -143,7 +148,11 @@ def from_quantiles(
             f"values: {place}: quantiles must ascend, but {x[row, k + 1]} follows {x[row, k]}; sort both"
         )
     z = ndtri((np.arange(QUANTILES) + 0.5) / QUANTILES)
-    draws = _along(z, ndtri(levels), x)
+    # x is linear in z between the quantiles, and goes on as in the outer two.
+    nodes = ndtri(levels)
+    left = np.clip(np.searchsorted(nodes, z) - 1, 0, len(nodes) - 2)
+    share = (z - nodes[left]) / (nodes[left + 1] - nodes[left])
+    draws = x[:, left] * (1 - share) + x[:, left + 1] * share
     offsets = np.arange(0, x.shape[0] * QUANTILES + 1, QUANTILES)
     return fitted_mixtures(
         Lists(draws.reshape(-1, 1), offsets), None, n_components, "shape", feature_names, None
@@ -222,16 +231,6 @@ def _order(by: ArrayLike, n: int) -> tuple[Ints, Ints]:
     return order, np.concatenate([[0], np.cumsum(np.bincount(codes))]).astype(np.int64)
 
 
-def _grouped(draws: object, by: ArrayLike) -> Lists:
-    """Draws below each other, row by row."""
-    a = float_array(cast(ArrayLike, draws), "draws")
-    wrong = a.ndim not in (1, 2) or 0 in a.shape
-    refuse_if(wrong, f"draws: expected shape (N,) or (N, d) with by=, got {a.shape}", ShapeError)
-    a = a.reshape(len(a), -1)
-    order, offsets = _order(by, len(a))
-    return Lists(a[order], offsets)
-
-
 def _inverse_prior(prior: Prior, values: Floats, offsets: Ints, order: Ints | None) -> Floats:
     if callable(prior):
         p = np.asarray(prior(values), dtype=np.float64).ravel()
@@ -252,11 +251,3 @@ def _inverse_prior(prior: Prior, values: Floats, offsets: Ints, order: Ints | No
     # Within a row only ratios count.
     least = np.minimum.reduceat(p, offsets[:-1])
     return np.asarray(np.repeat(least, np.diff(offsets)) / p)
-
-
-def _along(z: Floats, nodes: Floats, x: Floats) -> Floats:
-    """x of every row at z: linear between nodes, extrapolated beyond them."""
-    at = np.clip(np.searchsorted(nodes, z) - 1, 0, len(nodes) - 2)
-    share = (z - nodes[at]) / (nodes[at + 1] - nodes[at])
-    values: Floats = x[:, at] * (1 - share) + x[:, at + 1] * share
-    return values

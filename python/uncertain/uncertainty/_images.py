@@ -1,10 +1,8 @@
 """Images that may be shifted, turned or scaled a little: low-rank spread from their gradients.
 
-Idea: moving an image by a small t along one direction changes it by t g, to first order, where g is the
-derivative of the image along the move (spatial gradients for shifts, the same gradients times the lever arm
-for turns and zooms). With t ~ N(0, sigma^2) the moved image is N(x, sigma^2 g g'): one column of a factor per
-kind of move, never a matrix of pixels by pixels. Rejected: sampling moved copies, which needs hundreds of
-copies for the same matrix and another interpolation.
+To first order a move by t changes an image by t g, with its derivative g along the move. With t ~ N(0,
+sigma^2) it is N(x, sigma^2 g g'): one column of a factor per kind of move, never a matrix of pixels by
+pixels. Rejected: sampling moved copies, of which the same matrix needs hundreds.
 """
 
 from __future__ import annotations
@@ -75,14 +73,16 @@ def translation(
     """
     pixels = _pixels(images, shape)
     n, height, width = pixels.shape
-    row_sigma, col_sigma = _pair(sigma, "sigma")
-    turn, zoom = _spread(rotation, "rotation"), _spread(scaling, "scaling")
+    refuse_if(np.size(sigma) not in (1, 2), f"sigma = {sigma!r}: must be a number or (row, column)")
+    spreads = [*np.broadcast_to(np.asarray(sigma, dtype=float), 2).tolist(), rotation, scaling]
+    for name, spread in zip(("sigma", "sigma", "rotation", "scaling"), spreads, strict=True):
+        refuse_if(not 0 <= spread < np.inf, f"{name} = {spread!r}: must be a finite standard deviation >= 0")
     along_row, along_col = np.gradient(pixels, axis=(1, 2))
     r = (np.arange(height) - (height - 1) / 2)[:, None]
     c = (np.arange(width) - (width - 1) / 2)[None, :]
     across, out = c * along_row - r * along_col, r * along_row + c * along_col
-    sizes = ((row_sigma, along_row), (col_sigma, along_col), (turn, across), (zoom, out))
-    moves = [sigma * move for sigma, move in sizes if sigma > 0]
+    images_moved = (along_row, along_col, across, out)
+    moves = [spread * move for spread, move in zip(spreads, images_moved, strict=True) if spread > 0]
     means = pixels.reshape(n, height * width)
     if not moves:
         return GaussianArray(means)
@@ -103,15 +103,3 @@ def _pixels(images: ArrayLike, shape: tuple[int, int] | None) -> Floats:
     refuse_if(small, f"images: a gradient needs at least 2 x 2 pixels, got {pixels.shape[1:]}", ShapeError)
     refuse_not_finite(pixels, "images", "image", "row", "column")
     return pixels
-
-
-def _pair(value: float | Sequence[float], what: str) -> tuple[float, float]:
-    refuse_if(np.size(value) not in (1, 2), f"{what} = {value!r}: must be a number or (row, column)")
-    pair = np.broadcast_to(np.asarray(value, dtype=float), 2)
-    return _spread(pair[0], what), _spread(pair[1], what)
-
-
-def _spread(value: float, what: str) -> float:
-    wrong = not (np.isfinite(value) and value >= 0)
-    refuse_if(wrong, f"{what} = {value!r}: must be a finite standard deviation >= 0")
-    return float(value)

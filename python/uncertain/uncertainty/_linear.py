@@ -65,14 +65,11 @@ def propagate(
     if isinstance(cov, GaussianArray) and J.ndim == 2 and J.shape[1] == cov.n_features and means is None:
         return cov @ J.T
     S = cov.covariances() if isinstance(cov, GaussianArray) else float_array(cov, "cov")
-    expected = f"jacobian: expected shape (n, m, d) or (m, d), got {J.shape}"
-    refuse_if(J.ndim not in (2, 3), expected, ShapeError)
-    expected = f"cov: expected shape (n, d, d) or (d, d), got {S.shape}"
-    refuse_if(S.ndim not in (2, 3) or S.shape[-1] != S.shape[-2], expected, ShapeError)
-    sizes = f"jacobian has {J.shape[-1]} columns, but cov has {S.shape[-1]} features"
-    refuse_if(J.shape[-1] != S.shape[-1], sizes, ShapeError)
-    sizes = f"jacobian has {len(J)} rows, but cov has {len(S)}"
-    refuse_if(J.ndim == S.ndim == 3 and len(J) != len(S), sizes, ShapeError)
+    square = S.ndim in (2, 3) and S.shape[-1] == S.shape[-2]
+    fits = J.ndim in (2, 3) and square and J.shape[-1] == S.shape[-1]
+    fits = fits and (J.ndim == 2 or S.ndim == 2 or len(J) == len(S))
+    shapes = f"(n, m, d) or (m, d), and (n, d, d) or (d, d), got {J.shape} and {S.shape}"
+    refuse_if(not fits, f"jacobian and cov: expected shapes {shapes}", ShapeError)
     moved = J @ S @ np.swapaxes(J, -1, -2)
     moved = moved[None] if moved.ndim == 2 else moved
     moved = (moved + np.swapaxes(moved, -1, -2)) / 2  # rounding must not make it asymmetric
@@ -88,8 +85,7 @@ def propagate(
 def from_correlations(means: ArrayLike, std: ArrayLike, corr: ArrayLike) -> GaussianArray:
     """Error bars and their correlations: ``S_jk = corr_jk std_j std_k``.
 
-    For tables with a column per correlation see ``AsGaussians(features=..., std="{}_err",
-    corr="{}_{}_corr")``.
+    For tables see `AsGaussians`, ``corr="{}_{}_corr"``.
 
     Parameters
     ----------

@@ -1,16 +1,10 @@
 """Repeated measurements: one Gaussian per group of rows.
 
-Idea: groups of the same size are computed together as one array (groups, size, d), so that unequal groups
-cost neither padding nor a loop over groups. With few replicates a sample covariance is singular and noisy,
-which is why shrinkage is the default and a single replicate is an error unless the covariance is pooled.
-
-Shrinkage towards a multiple of the identity mixes the units of features: one with a scatter of .5 beside one
-of 60 got a scatter of 24. So it happens in units of the scatter within groups, pooled over all of them, which
-makes the result equivariant to a change of units. Rejected: the diagonal of the group's S as the target
-(Schaefer and Strimmer 2005): of a few replicates its variances are the noisiest part.
-
-What varies within groups may be a measurement, or a counter and an identifier: only columns of floats that
-vary are taken for measurements; columns that are constant in every group describe it and are carried over.
+Groups of the same size are computed together as one array (groups, size, d), so that unequal groups cost
+neither padding nor a loop over groups. Shrinkage towards a multiple of the identity would mix the units of
+features (one with a scatter of .5 beside one of 60 got 24), so it happens in units of the pooled scatter.
+Rejected: the diagonal of the group's S as the target (Schaefer and Strimmer 2005): of a few replicates its
+variances are the noisiest part.
 """
 
 from __future__ import annotations
@@ -61,9 +55,8 @@ def from_replicates(
         S / N                                                the mean itself:  of="mean" (measurement error)
 
     S is then shrunk, in units of each feature's scatter t_j within groups (t_j^2 is the variance pooled over
-    all groups): with D = diag(t_1, ..., t_d) and R = D^-1 S D^-1 it is ``D ((1 - a) R + a tr(R)/d I) D``, so
-    that a change of units changes nothing else. With few replicates (N not much above d) the sample
-    covariance alone is singular and claims directions without any error.
+    all groups): with D = diag(t_1, ..., t_d) and R = D^-1 S D^-1 it is ``D ((1 - a) R + a tr(R)/d I) D``. Of
+    few replicates (N not much above d) the sample covariance alone claims directions without any error.
 
     Parameters
     ----------
@@ -136,7 +129,10 @@ def from_replicates(
     check_option("columns", columns, ("scalars", "lists"))
     opened = as_table(table)
     if opened is None:
-        return _from_arrays(table, by, of, shrinkage, covariance)
+        values, labels = finite(float_array(table, "table")), np.asarray(by)
+        check_shape(labels, (len(values),), "by", "one group per row")
+        keys, codes = np.unique(labels, return_inverse=True)
+        return gaussians_of_groups(values, codes, list(map(str, keys.tolist())), of, shrinkage, covariance)[0]
     by_columns = [by] if isinstance(by, str) else list(cast(Sequence[str], by))
     replicates = read_replicates(opened, by_columns, features, keep)
     rows, counts = gaussians_of_groups(
@@ -149,17 +145,6 @@ def from_replicates(
     ending = "_se" if of == "mean" else SPREAD
     made = _in_units(_scalars(rows, replicates.features, ending), opened.units(replicates.features), ending)
     return opened.answer(_without_clash(replicates.kept, {"n": counts} | made), fresh=True)
-
-
-def _from_arrays(
-    table: ArrayLike, by: ArrayLike, of: str, shrinkage: Shrinkage, covariance: str
-) -> GaussianArray:
-    values = finite(float_array(table, "table"))
-    groups = np.asarray(by)
-    check_shape(groups, (len(values),), "by", "one group per row")
-    keys, codes = np.unique(groups, return_inverse=True)
-    names = [str(key) for key in keys.tolist()]
-    return gaussians_of_groups(values, codes, names, of, shrinkage, covariance)[0]
 
 
 def _scalars(rows: GaussianArray, features: Sequence[str], ending: str) -> dict[str, Floats]:
@@ -290,28 +275,23 @@ def _shrunk(S: Floats, residuals: Floats, unit: Floats, shrinkage: Shrinkage) ->
     return shrunk
 
 
-def _check_options(of: object, shrinkage: object, covariance: object) -> None:
+def _check_options(of: object, shrinkage: Any, covariance: object) -> None:
     refuse_if(
         of not in ("mean", "population"),
         f"of = {of!r}: must be 'mean' (how well the mean is known) or 'population' (how far one more "
         "replicate may lie)",
     )
     check_option("covariance", covariance, ("full", "diagonal"))
-    if isinstance(shrinkage, (float, int)):
-        outside = not 0 <= float(shrinkage) <= 1
-    else:
-        outside = shrinkage not in (None, "ledoit-wolf", "oas", "pooled")
+    number = isinstance(shrinkage, (float, int))
+    inside = 0 <= shrinkage <= 1 if number else shrinkage in (None, "ledoit-wolf", "oas", "pooled")
     wanted = "'ledoit-wolf', 'oas', 'pooled', a number in [0, 1] or None"
-    refuse_if(outside, f"shrinkage = {shrinkage!r}: must be {wanted}")
-
-
-Codes = NDArray[np.intp]
+    refuse_if(not inside, f"shrinkage = {shrinkage!r}: must be {wanted}")
 
 
 class Replicates(NamedTuple):
     """A table of replicates, taken apart."""
 
-    codes: Codes
+    codes: NDArray[np.intp]
     """Number of each row's group, in the sorted order of the groups."""
     groups: list[str]
     """Names of the groups in messages."""
@@ -340,7 +320,8 @@ def read_replicates(
                 f"{start}, {column[row]!r} in row {row}"
             )
     varying = [name for name, row in changes.items() if row is not None]
-    measured = list(features or [name for name in varying if _is_fraction(columns[name])])
+    dtypes = {name: columns[name].dtype for name in varying}
+    measured = list(features or [name for name, t in dtypes.items() if t.is_float() or t.is_decimal()])
     if features is None and len(measured) < len(varying):
         left_out = listing([name for name in varying if name not in measured])
         warn(
@@ -381,7 +362,7 @@ def _check_names(table: Table, roles: Mapping[str, Sequence[str] | None]) -> Non
             refuse_if(first != role, f"column {name!r} is given as {first}= and as {role}=: choose one")
 
 
-def _group_codes(columns: Sequence[pl.Series]) -> tuple[Codes, Codes]:
+def _group_codes(columns: Sequence[pl.Series]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Group number of each row, and first row of each group, in sorted order."""
     codes = np.zeros(len(columns[0]), dtype=np.intp)
     for column in columns:
@@ -393,7 +374,7 @@ def _group_codes(columns: Sequence[pl.Series]) -> tuple[Codes, Codes]:
     return codes, first
 
 
-def _first_change(column: pl.Series, codes: Codes, first: Codes) -> int | None:
+def _first_change(column: pl.Series, codes: NDArray[np.intp], first: NDArray[np.intp]) -> int | None:
     """First row that differs from the first of its group (gaps are alike)."""
     import polars as pl
 
@@ -401,10 +382,6 @@ def _first_change(column: pl.Series, codes: Codes, first: Codes) -> int | None:
         column = pl.Series(map(repr, column))
     rows = column.ne_missing(column.gather(first[codes])).arg_true()
     return int(rows[0]) if len(rows) else None
-
-
-def _is_fraction(column: pl.Series) -> bool:
-    return column.dtype.is_float() or column.dtype.is_decimal()
 
 
 def _numbers(table: Table, name: str) -> Floats:

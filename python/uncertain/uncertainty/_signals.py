@@ -1,7 +1,6 @@
 """Signals: log-powers of bands, with their covariance over the windows.
 
-Idea: Welch's method averages the spectra of short windows; the windows are replicates, so their scatter is
-the covariance that is usually thrown away. SciPy does the spectra.
+Welch's method averages the spectra of windows; their scatter is the covariance that is usually thrown away.
 """
 
 from __future__ import annotations
@@ -98,7 +97,9 @@ def welch(
     refuse_if(not 0 <= overlap < 1, f"overlap = {overlap!r}: must be in [0, 1)")
     outside = not 2 <= nperseg <= most
     refuse_if(outside, f"nperseg = {nperseg!r}: must be in 2..{most}, the samples of a signal")
-    named = _named(bands)
+    pairs = list(bands.items() if isinstance(bands, Mapping) else ((f"{b}", b) for b in bands))
+    refuse_if(not pairs, "bands is empty: name at least one, such as {'alpha': (8, 13)}")
+    named = [(name, (float(low), float(high))) for name, (low, high) in pairs]
     hop = max(1, nperseg - int(overlap * nperseg))
     windows = (x.shape[2] - nperseg) // hop + 1
     single = f"signals of {most} samples hold one window of nperseg = {nperseg}, and a covariance needs at "
@@ -115,11 +116,9 @@ def welch(
             f"signals: row {i}, channel {c}, window {k} has no power in band {named[b][0]}, so its logarithm "
             "does not exist. Leave out flat channels"
         )
-    n = len(x)
     # Features channel by channel; the windows are the replicates.
-    replicates = np.swapaxes(np.log(powers), 1, 2).reshape(n * windows, -1)
-    names = [f"row {i}" for i in range(n)]
-    codes = np.repeat(np.arange(n), windows)
+    replicates = np.swapaxes(np.log(powers), 1, 2).reshape(len(x) * windows, -1)
+    names, codes = [f"row {i}" for i in range(len(x))], np.repeat(np.arange(len(x)), windows)
     # Logarithms have no units, and what is said of a signal should not depend on the others.
     rows, _ = gaussians_of_groups(
         replicates, codes, names, "population", shrinkage, covariance, one_unit=True
@@ -138,14 +137,6 @@ def overlap_factor(taper: Floats, hop: int, windows: int) -> float:
     energy = np.square(taper).sum()
     rho = [(np.dot(taper[: -j * hop], taper[j * hop :]) / energy) ** 2 for j in lags]
     return float(1 + 2 * sum((1 - j / windows) * r for j, r in zip(lags, rho, strict=True)))
-
-
-def _named(
-    bands: Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]],
-) -> list[tuple[str, tuple[float, float]]]:
-    pairs = list(bands.items() if isinstance(bands, Mapping) else ((f"{b}", b) for b in bands))
-    refuse_if(not pairs, "bands is empty: name at least one, such as {'alpha': (8, 13)}")
-    return [(name, (float(low), float(high))) for name, (low, high) in pairs]
 
 
 def _frequencies_in(band: tuple[float, float], f: Floats, fs: float, name: str) -> Booleans:
