@@ -29,29 +29,16 @@ impl fmt::Display for Class {
     }
 }
 
-impl From<&str> for Class {
-    fn from(value: &str) -> Self {
-        Self::Text(value.to_owned())
-    }
+macro_rules! from {
+    ($($Type:ty: $Variant:ident;)+) => {
+        $(impl From<$Type> for Class {
+            fn from(value: $Type) -> Self {
+                Self::$Variant(value.into())
+            }
+        })+
+    };
 }
-
-impl From<i64> for Class {
-    fn from(value: i64) -> Self {
-        Self::Int(value)
-    }
-}
-
-impl From<f64> for Class {
-    fn from(value: f64) -> Self {
-        Self::Float(value)
-    }
-}
-
-impl From<bool> for Class {
-    fn from(value: bool) -> Self {
-        Self::Bool(value)
-    }
-}
+from! { &str: Text; i64: Int; f64: Float; bool: Bool; }
 
 /// Why these cannot be the classes of a model, if so.
 pub(super) fn check(classes: &[Class], n_classes: usize) -> Result<(), String> {

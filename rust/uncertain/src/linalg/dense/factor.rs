@@ -6,7 +6,7 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{MatMut, Par, Spec};
 
 use super::product::add_below;
-use super::{Matrix, PANEL, Reborrowed, Shape, col_tiles, row_tiles, tile_size};
+use super::{Matrix, PANEL, Shape, col_tiles, row_tiles, tile_size};
 use crate::control::Control;
 use crate::error::Result;
 use crate::parallel;
@@ -72,14 +72,14 @@ pub(super) fn factor(a: MatMut<'_, f64>, control: &Control) -> Result<bool> {
         }
         if rest.nrows() > 0 {
             let size = tile_size(panel.nrows());
-            parallel::for_each(row_tiles(panel.rb_mut_all(), size), |tile| {
+            parallel::for_each(row_tiles(panel.as_mut(), size), |tile| {
                 control.check()?;
                 solve_lower_triangular_in_place(block.view(), tile.transpose_mut(), Par::Seq);
                 Ok(())
             })?;
-            let panel = panel.rb_all();
+            let panel = panel.as_ref();
             let size = tile_size(rest.nrows());
-            let jobs = col_tiles(rest.rb_mut_all(), size).into_iter().enumerate().collect();
+            let jobs = col_tiles(rest.as_mut(), size).into_iter().enumerate().collect();
             parallel::for_each(jobs, |(k, tile): (usize, MatMut<'_, f64>)| {
                 control.check()?;
                 let right = panel.subrows(k * size, tile.ncols()).transpose();

@@ -127,19 +127,3 @@ fn col_tiles(a: MatMut<'_, f64>, size: usize) -> Vec<MatMut<'_, f64>> {
 fn tile_size(n: usize) -> usize {
     n.div_ceil(32).clamp(PANEL, 1024)
 }
-
-/// Short names for the library's reborrowing.
-trait Reborrowed {
-    fn rb_mut_all(&mut self) -> MatMut<'_, f64>;
-    fn rb_all(&self) -> MatRef<'_, f64>;
-}
-
-impl Reborrowed for MatMut<'_, f64> {
-    fn rb_mut_all(&mut self) -> MatMut<'_, f64> {
-        self.as_mut()
-    }
-
-    fn rb_all(&self) -> MatRef<'_, f64> {
-        self.as_ref()
-    }
-}
