@@ -7,19 +7,18 @@
 //! and its solution minimises the Huber objective J(b) = 1/W sum s_i H_xi(y_i - (G0 b)_i) + b'G0 b: b_i = s_i
 //! H'_xi(r_i) / (2 W). J is convex and piecewise quadratic; Newton's method on it fixes the rows whose
 //! residual exceeds xi at their bound and solves for the others, so each step is a solve with some rows
-//! missing, and when the rows stay the same the solution is exact. A step that does not lower J is cut by
-//! an exact line search, which makes the method finite from any start; a full step is the rule.
+//! missing, and when the rows stay the same the solution is exact. Where a step does not lower J, which is rare, `bounded`
+//! goes on with the program in b itself: it is slower and always ends. Rejected: to cut the step by a line search (as fast,
+//! the same solutions).
 //!
-//! Finite without rounding, that is. Where G0 is nearly singular J hardly depends on b in some directions, and
+//! Without rounding, that is. Where G0 is nearly singular J hardly depends on b in some directions, and
 //! b'G0 b is a small difference of large terms: then the value of J after a step that ends *at* the solution may
 //! be larger than before it, by rounding. (Two rows with the kernel 1 - 1e-12 at alpha = 1e-4: an error of 5e-3
 //! in b is one of 1e-16 in J, whose terms are rounded to 1e-13.) So a step that does not lower J is judged by the
-//! conditions of the solution and the rounding of their terms; and where J says no more, `bounded` goes on with
-//! the program in b itself, whose curvature is at least 2 W / s_i.
+//! conditions of the solution and the rounding of their terms; the curvature of the program in b is at least 2 W / s_i.
 
 use crate::control::Control;
 use crate::error::Result;
-use crate::simd::dot;
 
 use super::bounded;
 pub(super) use super::program::{Point, Problem};
@@ -27,8 +26,6 @@ use super::system::System;
 
 /// More steps than any problem seen needed (20).
 const MAX_STEPS: usize = 50;
-/// A fall of J, relative to it, that rounding can make.
-const STALLED: f64 = 1e-14;
 
 impl Problem<'_> {
     /// Squared loss: one solve, from a guess.
@@ -53,7 +50,7 @@ impl Problem<'_> {
             control.check()?;
             let sides = self.sides(&at.f);
             if last.as_ref() == Some(&sides) {
-                return Ok(Point { steps: step - 1, ..at });
+                return Ok(at);
             }
             let next = self.step(system, &weights, &sides, &at, control)?;
             let next_value = self.objective(&weights, &next);
@@ -61,23 +58,16 @@ impl Problem<'_> {
             if self.violation(&weights, &next) <= 1e-13 {
                 return Ok(Point { steps: step, ..next });
             }
-            if next_value < value {
-                (at, value, last) = (next, next_value, Some(sides));
-                continue;
+            if !(next_value < value) {
+                if self.is_solution(system, &next) {
+                    return Ok(Point { steps: step, ..next });
+                }
+                break;
             }
-            if self.is_solution(system, &next) {
-                return Ok(Point { steps: step, ..next });
-            }
-            let between = self.searched(&weights, &at, &next);
-            let between_value = self.objective(&weights, &between);
-            if between_value >= value - STALLED * value.abs() {
-                let found = bounded::solve(self, system, &at, control)?;
-                return Ok(Point { steps: step + found.steps, ..found });
-            }
-            (at, value, last) = (between, between_value, None);
+            (at, value, last) = (Point { steps: step, ..next }, next_value, Some(sides));
         }
         let found = bounded::solve(self, system, &at, control)?;
-        Ok(Point { steps: MAX_STEPS + found.steps, ..found })
+        Ok(Point { steps: at.steps + found.steps, ..found })
     }
 
     /// +1, -1 for labels beyond the threshold, else 0.
@@ -103,32 +93,5 @@ impl Problem<'_> {
         let f = system.moved((&at.b, &at.f), &start)?;
         let (b, f) = system.solve(&free, self.total, self.targets, (start, f), control)?;
         Ok(Point { b, f, steps: 0 })
-    }
-
-    /// The minimum of J between two points, where its increasing derivative along the line is zero.
-    fn searched(&self, weights: &[f64], from: &Point, to: &Point) -> Point {
-        let between = |t: f64| {
-            let mix = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + t * (b - a)).collect::<Vec<f64>>();
-            Point { b: mix(&from.b, &to.b), f: mix(&from.f, &to.f), steps: 0 }
-        };
-        let direction: Vec<f64> = to.b.iter().zip(&from.b).map(|(a, b)| a - b).collect();
-        let slope = |t: f64| {
-            let point = between(t);
-            let loss: f64 = self
-                .labels
-                .iter()
-                .map(|&i| {
-                    let r = self.residual(&point.f, i).clamp(-self.threshold, self.threshold);
-                    weights[i] * r * (to.f[i] - from.f[i])
-                })
-                .sum();
-            2.0 * dot(&point.f, &direction) - loss / self.total
-        };
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..60 {
-            let middle = 0.5 * (low + high);
-            if slope(middle) > 0.0 { high = middle } else { low = middle }
-        }
-        between(0.5 * (low + high))
     }
 }
