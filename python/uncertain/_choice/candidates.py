@@ -275,7 +275,7 @@ def _boosting(asked: Request) -> Iterator[Member]:
     fewer: Keywords = {} if copies in (1, COPIES) else {"n_copies": copies}
     many = len(asked.rows) * float(size.features) ** 3 > TRUTH
     kinds: list[Keywords] = [fewer | ({"factors": LARGER} if many and not asked.exact else {})]
-    if not asked.exact:
+    if not asked.exact and (asked.noise or not many or len(asked.rows) >= FEW):  # else nearly the same again
         kinds.append(fewer | {"factors": asked.noise or LARGER, "per_feature": 0.0})
     columns = size.features if asked.exact else 2 * size.features
     trees = TREES * (size.classes if size.classes > 2 else 1)
