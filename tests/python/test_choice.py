@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 
 import uncertain
 from uncertain import GaussianArray
@@ -150,6 +150,7 @@ def test_the_density_of_a_stack_keeps_the_peaks_of_its_members() -> None:
     members = [uncertain.fit(X, y, method="mixture", n_components=k).pipeline_ for k in (1, 4)]
     members.append(uncertain.fit(X, y, method="kernel").pipeline_)
     from uncertain._held_out.widths import Spread
+    from uncertain._model.pipeline_facts import is_measured
 
     width = Spread(0.04, np.zeros(1), np.ones(1))
     stack = StackedRegressor.from_fitted(members, [1, 2, 1], (), [None, None, width])
@@ -163,6 +164,9 @@ def test_the_density_of_a_stack_keeps_the_peaks_of_its_members() -> None:
     mean, std, of_errors = stack._distribution(X)
     np.testing.assert_allclose(std**2, NormalMixtures(weights, means, stds).mean_square(mean))
     assert (of_errors <= std).all()
+    for last, measured in ((1, True), (4, False)):  # mixtures read measurement errors, the kernel spread
+        stack = StackedRegressor.from_fitted(members, [1, 2, last], (), [None, None, width])
+        assert is_measured(make_pipeline(stack)) == measured
 
 
 def test_fast_and_few_rows_are_one_fit_by_rule() -> None:

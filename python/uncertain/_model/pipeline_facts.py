@@ -165,9 +165,12 @@ def feature_names(pipeline: Pipeline) -> list[str]:
 
 
 def is_measured(pipeline: Pipeline) -> bool:
-    """Is each row one noisy reading of true values, for some step, and for every member of a stack?"""
-    if hasattr(pipeline[-1], "members_"):
-        return all(is_measured(member) for member in pipeline[-1].members_)
+    """Is each row one noisy reading of true values, for some step; of a stack for most of the weight of the
+    members that use error bars?"""
+    if hasattr(last := pipeline[-1], "members_"):
+        used = [k for k, member in enumerate(last.members_) if not drops_errors(member)]
+        measured = [k for k in used if is_measured(last.members_[k])]
+        return bool(last.weights_[0, measured].sum() > last.weights_[0, used].sum() / 2)
     return not drops_errors(pipeline) and any(isinstance(step, BY_ITSELF) for _, step in pipeline.steps)
 
 
