@@ -177,42 +177,38 @@ class _Choosing:
 
     def _ask(self, held: HeldOut, members: Sequence[Member], training: TrainingRows) -> dict[str, Member]:
         """Members by name, which answer about rows held out; boosting of copies has one number of trees."""
-        names, ready = dict[str, Member](), dict[str, Sequence[Pipeline]]()
+        names, asked = dict[str, Member](), dict[str, Candidate]()
+        own = None if training.rows is held.training.rows else training
         every_fold = _every_fold_has(training, held.folds)
         for member in members:
-            if not member.is_boosting:
-                names[member.text] = member
-                continue
-            blind = member.meaning == MEANS_ONLY  # which few trees may help, or more
-            counted = "n_trees" not in member.parameters and (self.trees is None or blind)
-            if not counted:
-                member = member.with_parameters(n_trees=member.parameters.get("n_trees", self.trees))
-                if not member.parameters["n_trees"]:  # the same constant again
+            assert member.pipeline is not None
+            models: Sequence[Pipeline] = ()
+            if member.is_boosting:
+                blind = member.meaning == MEANS_ONLY  # which few trees may help, or more
+                counted = "n_trees" not in member.parameters and (self.trees is None or blind)
+                if not counted:
+                    member = member.with_parameters(n_trees=member.parameters.get("n_trees", self.trees))
+                    if member.is_constant:  # the same again
+                        continue
+            if member.is_boosting and every_fold:  # folds with features of their own are fitted one by one
+                try:
+                    if self.request.deadline.left(SHARE) == 0.0:
+                        raise UncertainError(NO_TIME)
+                    with self.request.deadline.stops(SHARE):
+                        boosted = Boosted.fit(member, training, held.folds)
+                except UncertainError as error:
+                    held.refused[member.text] = str(error)
                     continue
-            if not every_fold:
-                names[member.text] = member  # whose folds have features of their own
-                continue
-            try:
-                if self.request.deadline.left(SHARE) == 0.0:
-                    raise UncertainError(NO_TIME)
-                with self.request.deadline.stops(SHARE):
-                    boosted = Boosted.fit(member, training, held.folds)
-            except UncertainError as error:
-                held.refused[member.text] = str(error)
-                continue
-            if counted:
-                self.trees = boosted.n_trees if self.trees is None else self.trees
-                member = member.with_parameters(n_trees=boosted.n_trees)
-                if blind and member.is_constant:
-                    continue
-            names[member.text], self.boosted[member.text] = member, boosted
-            ready[member.text] = boosted.models
-        own = None if training.rows is held.training.rows else training
-        asked = {name: Candidate(m.pipeline, own) for name, m in names.items() if m.pipeline is not None}
+                if counted:
+                    self.trees = boosted.n_trees if self.trees is None else self.trees
+                    member = member.with_parameters(n_trees=boosted.n_trees)
+                    if blind and member.is_constant:
+                        continue
+                self.boosted[member.text], models = boosted, boosted.models
+            names[member.text], asked[member.text] = member, Candidate(member.pipeline, own, models)
         held.ask(
-            asked, threads=self.threads, deadline=self.request.deadline, share=SHARE, heard=self.pace.step,
-            ready=ready,
-        )  # fmt: skip
+            asked, threads=self.threads, deadline=self.request.deadline, share=SHARE, heard=self.pace.step
+        )
         return names
 
     def _with_penalty(self, member: Member, training: TrainingRows) -> Member:

@@ -60,6 +60,8 @@ class Candidate(NamedTuple):
     pipeline: Pipeline
     training: TrainingRows | None = None
     """None: the rows that all candidates share."""
+    models: Sequence[Pipeline] = ()
+    """Of the first folds, fitted already."""
 
 
 class Answer(NamedTuple):
@@ -206,12 +208,10 @@ class HeldOut:
         deadline: Deadline | None = None,
         share: float = 1.0,
         heard: Callable[[str, int], object] = lambda name, fold: None,
-        ready: Mapping[str, Sequence[Pipeline]] | None = None,
     ) -> None:
         """Fit more candidates, the cheapest first, to every fold, and add their answers.
 
-        No fit begins after this share of the time until the deadline. `heard` is called after every fit;
-        `ready` are models of the first folds that are fitted already.
+        No fit begins after this share of the time until the deadline. `heard` is called after every fit.
         """
         deadline = deadline or Deadline()
         ends = np.cumsum([0, *(len(fold.test) for fold in self.folds)])
@@ -221,12 +221,11 @@ class HeldOut:
             name, k = job
             if name in self.refused or deadline.left(share) == 0.0:
                 return NO_TIME
-            (pipeline, other), fold = candidates[name], self.folds[k]
+            (pipeline, other, models), fold = candidates[name], self.folds[k]
             own = other or self.training
             try:
                 with deadline.stops(share):
-                    fitted = (ready or {}).get(name, ())[k : k + 1]
-                    model = fitted[0] if fitted else fit_fold(pipeline, own, fold)
+                    model = models[k] if k < len(models) else fit_fold(pipeline, own, fold)
                     seen = [rows[ends[k] : ends[k + 1]] for rows in self.readings]
                     seen = seen if other is None else [own.rows[fold.test]] * len(seen)
                     beside = None if own.offset is own.modes is None else own.take(fold.test)

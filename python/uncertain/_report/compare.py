@@ -148,12 +148,12 @@ def _ask(
     if judged.all():
         others |= baselines(pipeline, training)
     pace.begin(len(folds), len(main) + len(others))
-    ready = dict[str, list[Pipeline]]()
     if design.max_seconds is not None:
-        ready = cross_predict(main, training, folds[:1]).models
+        first = cross_predict(main, training, folds[:1]).models
+        main = {name: one._replace(models=first.get(name, ())) for name, one in main.items()}
         folds = folds[: 1 + int((deadline.left() or 0.0) / max(pace.seconds, 1e-9))]
     held = HeldOut.begin(training, folds, regression=is_regressor(pipeline))
-    held.ask(main, heard=pace.step, ready=ready)
+    held.ask(main, heard=pace.step)
     for name, reason in held.refused.items():
         raise UncertainError(f"{name}: {reason}")
     held.ask(others, heard=pace.step, deadline=deadline)
