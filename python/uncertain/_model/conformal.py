@@ -3,8 +3,8 @@
 Rows that a model has not seen have scores: how strange their target is to it. With m scores e_(1) <= ...
 <= e_(m) a new row's targets up to e_(k), k = ceil((m + 1) coverage), are its set, or interval (split
 conformal prediction; Papadopoulos et al. 2002), whatever the model. Scores are kept by noise level (Mondrian
-bins; Vovk et al. 2003), and where error bars are measurement errors every held-out row is there again, as it
-would have been read with larger errors.
+bins; Vovk et al. 2003), and where error bars are measurement errors and rows are not few, every held-out row
+is there again, as it would have been read with larger errors.
 
 The score of a number is |z|, z the standard normal quantile of its place in the predicted distribution: of
 a normal law the deviation over its standard deviation. The score of a class is
@@ -31,8 +31,8 @@ from .._data.typing import Booleans, Floats, Ints, Labels
 
 MOST_BINS = 8
 PER_BIN, ROWS_PER_BIN, FEW = 150, 60, 240
-"""Scores, and rows, that a bin should have at least; fewer rows than the last number have one bin, as scores
-of a row that is read with errors of several sizes are much alike."""
+"""Scores, and rows, that a bin should have at least; fewer rows than the last number have one bin, of
+readings as they are: the scores of noisier ones are of another size, and say little that is new."""
 KEPT = 1000
 """Numbers that are kept of a bin's scores: its quantiles, if there are more."""
 FLOOR = -3.0
@@ -74,6 +74,8 @@ class Conformal:
         centres: Floats = NONE,
     ) -> Self:  # fmt: skip
         """Of rows with these weights > 0, the scores and noise levels of each of several readings."""
+        if len(weights) < FEW:
+            scores, levels = scores[:1], levels[:1]
         values, noise, counts = np.concatenate(scores), np.concatenate(levels), np.tile(weights, len(scores))
         edges = _bin_edges(noise, len(weights))
         at = np.searchsorted(edges, noise, side="right")
@@ -153,8 +155,7 @@ def set_lists(shares: Floats, inside: Booleans, classes: Labels) -> Labels:
 
 def _bin_edges(levels: Floats, rows: int) -> Floats:
     """Noise levels between bins of about equally many of these, which readings of so many rows have."""
-    most = min(len(levels) // PER_BIN, rows // ROWS_PER_BIN) if rows >= FEW else 1
-    bins = int(np.clip(most, 1, MOST_BINS))
+    bins = int(np.clip(min(len(levels) // PER_BIN, rows // ROWS_PER_BIN), 1, MOST_BINS))
     edges = np.unique(_rounded(np.quantile(levels, np.arange(1, bins) / bins))) if bins > 1 else np.empty(0)
     return np.asarray(edges[edges > levels.min()])  # equal levels stay together
 

@@ -219,8 +219,8 @@ class Model:
 
         where u is a uniform number made of the row's values, and b the bin of the row's noise level, the root
         mean square of its errors in units of the spread of the features. Groups, and equal rows, stay
-        together when rows are held out. If error bars are measurement errors held-out rows also count as read
-        with larger errors. Coverage is an average over rows of a noise level, not over each class.
+        together when rows are held out. From 240 rows with measurement errors on held-out rows also count as
+        read with larger errors. Coverage is an average over rows of a noise level, not over each class.
 
         Examples
         --------
@@ -262,7 +262,7 @@ class Model:
         The ends are quantiles of the density of `predict_density` at Phi(-+q_b): of a normal law
         prediction -+ q_b s. q_b is the quantile of \\|Phi^-1(F(y))\\| over held-out rows, F their
         distribution functions, in the bin b of the standard deviation s (split conformal prediction by noise
-        level, Papadopoulos, Proedrou, Vovk, Gammerman, ECML 2002). If error bars are measurement errors
+        level, Papadopoulos, Proedrou, Vovk, Gammerman, ECML 2002). From 240 rows with measurement errors on
         held-out rows also count as read with larger errors. Where targets had error bars in the fit the
         interval is that of the true target.
         """
