@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 CEILINGS = {
-    "python": 36_380,
+    "python": 36_495,
     "python/uncertain/_base": 1_396,
     "python/uncertain/_choice": 1_796,
     "python/uncertain/_data": 3_255,
@@ -22,7 +22,7 @@ CEILINGS = {
     "python/uncertain/_onnx": 1_170,
     "python/uncertain/_report": 682,
     "python/uncertain/_rows": 2_466,
-    "python/uncertain/_tables": 6_130,
+    "python/uncertain/_tables": 6_328,
     "python/uncertain/_trees": 1_275,
     "python/uncertain/cli": 690,
     "python/uncertain/demo": 260,
@@ -40,7 +40,7 @@ CEILINGS = {
     "rust/uncertain/src/transform": 2_576,
     "rust/uncertain-simd": 5_718,
     "rust/uncertain-python": 3_101,
-    "tests/python": 29_560,
+    "tests/python": 29_655,
     "tests/rust": 5_980,
     "benches": 4_301,
     "papers": 3_410,

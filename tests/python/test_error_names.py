@@ -2,6 +2,7 @@
 
 import re
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,9 @@ import pytest
 
 import uncertain
 from uncertain import AsGaussians
+from uncertain._tables.flags import read_flags
+from uncertain._tables.rules import RULES
+from uncertain._tables.table import open_table
 from uncertain.exceptions import ColumnError, UncertainWarning
 
 N = 60
@@ -431,6 +435,61 @@ def test_lines_to_type_work_on_their_table(names: tuple[str, ...]) -> None:
     k = taken.columns_.features.index("u")  # whose error bars stay one standard deviation
     read = taken.gaussians(plain.with_columns(others)).covariances()
     np.testing.assert_allclose(read[0, k, k], 0.04)
+
+
+NO_FEATURES = (
+    ("x", "covariance_0"), ("x", "pose_covariance[4]"), ("x", "x_detection_limit"), ("x", "LOD"),
+    ("m", "sd1i"), ("yield", "syst"), ("lat", "hAcc", "vAcc"), ("x_median", "x_q1", "x_q3"),
+    ("flux", "flux_over_error"), ("x", "sensorUncertainty"), ("P", "dP", "T", "dT"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("names", NO_FEATURES)
+@pytest.mark.filterwarnings("ignore::uncertain.exceptions.UncertainWarning")
+def test_what_looks_like_an_error_bar_or_limit_is_no_exact_feature(names: tuple[str, ...]) -> None:
+    table = columns(names[0], *names[1:])
+    if "dT" in names:  # differences, by the other column with this mark
+        table = table.with_columns(T=table["P"], dT=pl.Series(np.linspace(-1, 1, N)))
+        assert not found(table, exact="all").features
+        return
+    model = uncertain.fit(table, exact="all", method="gsu")
+    assert model.columns_.exact == names[:1]
+
+
+def test_numbers_refuse_what_names_propose() -> None:
+    u = columns("u", "u_err")
+    values = 50.0 + u["u"]
+    similar = u.with_columns(rate=values, std_rate=values * 0.98)
+    assert found(similar).features == ("u",)
+    swapped = u.with_columns(r=values, r_hi=values - 0.1, r_lo=values + 0.1)
+    read = uncertain.Columns.find(swapped, "label")
+    assert "bounds={'r': ('r_hi', 'r_lo')} takes it" in str(read) and read.features == ("u",)
+    of_another = u.with_columns(v=values, v_std=u["u_err"], n_u=pl.lit(4))
+    assert found(of_another).std == {"u": "u_err", "v": "v_std"}
+    ends = pl.DataFrame({"coef": values, "stderr": u["u_err"], "t": values / 9, "ci_l": values - 1,
+                         "ci_u": values + 1, "label": LABEL})  # fmt: skip
+    assert "lower limit of coef?" in str(uncertain.Columns.find(ends, "label"))
+
+
+@pytest.mark.parametrize("flag", [[k % 4 != 0 for k in range(N)], [int(k % 4 != 0) for k in range(N)]])
+def test_flags_of_detections_are_limits_the_other_way_around(flag: Any) -> None:
+    x, noise = np.random.default_rng(0).normal(size=(2, N))
+    table = pl.DataFrame({"x": x, "x_err": 0.1, "x_detected": flag, "y": 2.0 * x + noise, "y_err": 0.1})
+    with pytest.warns(UncertainWarning, match=r"taken as limits: x \(x_detected\)"):
+        model = uncertain.fit(table, target="y", method="law")
+    assert model.columns_.limits == {"x": "x_detected"}
+    assert (read_flags(open_table(table), "x_detected", "x") == np.where(flag, 0, -1)).all()
+    lone = table.rename({"x_detected": "Detected"})
+    with pytest.warns(
+        UncertainWarning, match="If 0 or false is an upper limit, pass limits={'x': 'Detected'}"
+    ):
+        uncertain.fit(lone, target="y", method="law")
+
+
+def test_the_page_shows_the_rules() -> None:
+    page = (Path(__file__).parents[2] / "docs/how-to/table.md").read_text()
+    rows = [f"| {rule.names} | {rule.numbers} | {rule.read} |" for rule in RULES]
+    assert [row for row in rows if row not in page.replace("`", "")] == []
 
 
 @pytest.mark.parametrize("kind", [pl.String, pl.Categorical])

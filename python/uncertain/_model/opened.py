@@ -20,10 +20,10 @@ from .._rows.source import Source, is_dask
 from .._rows.table_reader import TableReader
 from .._tables.columns import Columns, listing
 from .._tables.contents import LOOKED_AT, Look
-from .._tables.error_names import OF_POPULATIONS, SPREAD
 from .._tables.find import Types, find_columns
-from .._tables.flags import find_flags
+from .._tables.flags import find_flags, meaning_of_flags
 from .._tables.reading import read_loaded, read_roles
+from .._tables.rules import OF_POPULATIONS, SPREAD
 from .._tables.table import Table
 from ..exceptions import ColumnError, ParameterError, UncertainWarning
 from .plan import Plan
@@ -75,8 +75,8 @@ def _with_limits(columns: Columns, table: Table, look: Look, uses: Uses) -> tupl
     warning names."""
     flags, doubted = find_flags(columns, look)
     questions = [
-        f"{name} looks like flags of limits of {value}, which are read as values. If -1, '<' or true is an "
-        f"upper and 1 or '>' a lower limit, pass limits={{{value!r}: {name!r}}}"
+        f"{name} looks like flags of limits of {value}, which are read as values. If "
+        f"{meaning_of_flags(name)}, pass limits={{{value!r}: {name!r}}}"
         for value, name in doubted.items()
     ]
     target, rest = columns.target or "", dict(flags)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from .._choice.leaderboard import Leaderboard
 from .._tables.columns import Columns, listing, visible
-from .._tables.error_bars import ErrorBar
+from .._tables.error_bar import ErrorBar
 from .._tables.unread import reasons_text
 from ..preprocessing import AsGaussians
 from .pipeline_facts import drops_errors, is_measured, logarithms

@@ -15,7 +15,7 @@ import numpy as np
 from .._data.typing import Floats, Label
 from .._tables.cleaning import Cleaning
 from .._tables.columns import Columns
-from .._tables.error_bars import ErrorBar
+from .._tables.error_bar import ErrorBar
 from .._tables.size_model import SizeModel
 from ..preprocessing import AsGaussians
 from .gaussians import Rows

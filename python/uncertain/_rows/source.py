@@ -20,7 +20,7 @@ from .._data.typing import ColumnOrValues, Floats, Ints, Labels, NativeTable, Va
 from .._data.validation import TableLike
 from .._data.warn import warn
 from .._tables.columns import Columns, require
-from .._tables.error_bars import ErrorBar
+from .._tables.error_bar import ErrorBar
 from .._tables.frame import refuse_strange
 from .._tables.paths import Paths
 from .._tables.table import Table, as_table

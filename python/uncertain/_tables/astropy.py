@@ -9,7 +9,7 @@ import numpy as np
 from .._data.typing import Array, NativeTable
 from ..exceptions import ColumnError
 from .columns import listing
-from .error_bars import error_bars
+from .error_columns import error_bars
 
 
 def read_hdu(X: Any) -> tuple[NativeTable, tuple[str, ...]]:

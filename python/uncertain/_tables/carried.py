@@ -24,7 +24,7 @@ from .._data.typing import ColumnType
 from .._data.units import Unit
 from ..exceptions import ColumnError
 from .columns import listing
-from .error_bars import error_bars
+from .error_columns import error_bars
 from .frame import FIRST, BatchSize, Frame
 
 LONGEST = 64

@@ -21,10 +21,10 @@ import numpy as np
 from .._data.typing import Booleans, Floats
 from ..exceptions import ColumnError
 from .columns import Columns, listing
-from .contents import NO_NUMBER
-from .error_bars import ErrorBar
+from .error_bar import ErrorBar
 from .flags import numbers_behind_signs, read_flags
 from .list_places import ListPlaces, list_places
+from .rules import NO_NUMBER
 from .size_model import SizeModel
 from .table import Table, readable_numbers
 

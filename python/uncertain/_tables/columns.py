@@ -18,7 +18,7 @@ import msgspec
 
 from .._data.options import nearest
 from ..exceptions import ColumnError, ParameterError
-from .error_bars import Doubt, ErrorBar, read_bar
+from .error_bar import Doubt, ErrorBar, read_bar
 from .error_names import sigmas_of
 
 if TYPE_CHECKING:
@@ -194,7 +194,8 @@ class Columns:
     limits : str or dict
         Flags of values that are limits: a pattern such as ``"{}_limit"``, or {column: column of flags}. A
         flag is -1, "<" or True where the reading lies below the value (an upper limit), 1 or ">" where it
-        lies above, and 0, "=", "", False or null where it was read.
+        lies above, and 0, "=", "", False or null where it was read. In a column whose name ends in
+        "detected" 0 or False is an upper limit.
     draws : str or list of str
         Columns of lists: draws of each row's distribution, see :func:`uncertain.uncertainty.from_draws`.
     modes, offset, event

@@ -7,19 +7,17 @@ Flags of limits hold signs (<, >), truth values or -1, 0 and 1.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from .._data.column import is_missing
 from .error_names import told
+from .rules import DETECTION, SIGNS
 
 if TYPE_CHECKING:
     from polars import Series
 
-SIGNS = {"<": -1, "<=": -1, "U": -1, "ND": -1, ">": 1, ">=": 1, "=": 0, "": 0}
-"""Meanings of flags that are strings, such as the l_ columns of VizieR have."""
 TEXTS = ("String", "Categorical", "Enum")
-NO_NUMBER = r"^\s*(?:[<>]=?\s*(?:lod|loq|mdl|dl|rl)?|n\.?d\.?|bdl|b\.d\.|(?:not|non)[- ]?detect(?:ed)?)\s*$"
-"""Cells of a laboratory that say that a value was too small to be measured."""
 LOOKED_AT = 10_000
 """Rows that are looked at: of a table in memory or in files, or of the first partition on a cluster."""
 
@@ -58,11 +56,12 @@ class Look:
             return "it has negative numbers"
         if (low, high) == (0.0, 1.0) and error.drop_nulls().n_unique() == 2:
             return "it holds 0 and 1 alone"
-        if sure and not share:
+        is_told = sure and not re.match(r"(?i)std[_.\- ]", column)  # which may mean "standardised"
+        if is_told and not share:
             return ""
         if share and not (middle < 1.0 if share == 1.0 else "%" in column or middle > 0.2):
             return f"its numbers are no {'per cent' if share < 1 else 'shares'} of the value"
-        if sure or share or values is None:
+        if is_told or share or values is None:
             return ""
         if not _is_smaller(factor * middle, values):
             return f"its numbers are as large as those of {value}"
@@ -76,6 +75,23 @@ class Look:
             return False
         is_whole = bool((error.round() == error).all())
         return not is_whole and bool((error >= 0).all()) and 2.0 * middle < float(values.std() or 0.0)  # type: ignore[arg-type]
+
+    def lies_between(self, value: str, low: str, high: str) -> bool:
+        """Do nearly all numbers of a column lie between those of two others?"""
+        numbers = [self._numbers(name) for name in (low, value, high)]
+        if any(each is None for each in numbers):
+            return False
+        below, middle, above = numbers
+        return bool((((below <= middle) & (middle <= above) & (below < above)).mean() or 0.0) > 0.9)  # type: ignore[operator]
+
+    def has_both_signs(self, name: str) -> bool:
+        """Are there more than a few numbers below zero, as differences have them, and no code?"""
+        numbers = self._numbers(name)
+        return numbers is not None and numbers.filter(numbers < 0).n_unique() > 2
+
+    def holds_signs(self, name: str) -> bool:
+        """Does a column of text hold signs of limits (<, >) and nothing else?"""
+        return bool(self.any_text(name, "^\\s*[<>]=?\\s*$")) and self.marks_limits(name)
 
     def are_bins(self, low: str, high: str) -> bool:
         """Do the intervals between two columns join, as the bins of a histogram?"""
@@ -96,11 +112,14 @@ class Look:
             return False
         whole = self._table.columns.get(name)
         column = column if whole is None else whole
+        is_of_values = bool(DETECTION.search(name))
         if str(column.dtype) == "Boolean":
-            return whole is None or bool(column.any())
+            return whole is None or bool((~column).any() if is_of_values else column.any())
         if column.dtype.is_numeric():
             numbers = {*column.cast(float).fill_nan(None).drop_nulls().unique()[:9].to_list()}
-            return numbers <= {-1.0, 0.0, 1.0} and (whole is None or bool(numbers & {-1.0, 1.0}))
+            return numbers <= {-1.0, 0.0, 1.0} and (
+                whole is None or bool(numbers & ({0.0} if is_of_values else {-1.0, 1.0}))
+            )
         if str(column.dtype).partition("(")[0] not in TEXTS:
             return False
         texts = {str(text).strip() for text in column.drop_nulls().unique()[:9]}

@@ -1,20 +1,9 @@
 """Names of error columns: one grammar for archives, laboratories and spreadsheets.
 
-A column is the error bar of another if taking one *mark* out of its name leaves the other's name, whatever
-its separators and capitals:
-
-    mark                       examples                                          meaning
-    error word                 flux_err, x1ERR, e_Vmag, sigma_FeH, psfMagErr_u   one standard deviation
-    error word and side        koi_err1/koi_err2, err_x_lo/err_x_hi, E_w/e_w     arms
-    side                       x_lower/x_upper, MassUpper/MassLower, M_plus      arms or limits, level unsaid
-    quantiles                  x_16/x_84, x_p05/x_p95, x_2.5%/x_97.5%            limits of their level
-    coverage                   Age 2SE, Age ± (2σ), U (k=2), d_95CI_low/_high    divided by it
-    share of the value         Ca RSD%, flux_err_pct, rel_err_x                  times the value
-    letters                    dx, eTeff, s_x, x_e, x_u, dellogM, lfcSE          by contents, if nothing else
-
-The rest may also be the name of the value without a word for "value" (``VA.STD.ERR`` of ``VA.EST``). In a
-table of numbers it may be an abbreviation of a column on the left (``siglogM`` right of ``logMsun``), or
-nothing (``Error`` right of ``Age``): `error_bars`.
+A column is the error bar of another if taking one *mark* out of its name (`rules`) leaves the other's name,
+whatever its separators and capitals. The rest may also be the name of the value without a word for "value"
+(``VA.STD.ERR`` of ``VA.EST``). In a table of numbers it may be an abbreviation of a column on the left
+(``siglogM`` right of ``logMsun``), or nothing (``Error`` right of ``Age``): `error_columns`.
 """
 
 from __future__ import annotations
@@ -25,41 +14,11 @@ from functools import cache, reduce
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
+from .rules import LIMIT, LONG_SIDE, PLACES, SEPARATORS, SIDE, UPPER, VALUE_WORDS, VARIANCES, WORD, derived
+
 Kind = Literal["std", "var", "arms", "limits"]
 """What an error column holds: one number, or an arm or a limit, which come in pairs."""
 
-VARIANCES = ("variance", "var")
-WORDS = (
-    *("uncertainties", "uncertainty", "uncert", "unc", "errors", "error", "err", "stderr", "stddev", "stdev"),
-    *("std", "sigma", "spread", *VARIANCES, "unsicherheit", "fehler", "incertitude", "erreur", "errore"),
-    *("incertidumbre", "incerteza", "incertezza", "esd", "sem", "se", "sd"),
-)
-"""Words for an error bar; those of two letters only between separators, where they are no part of others."""
-UPPER = ("upper", "plus", "pos", "high", "up", "hi", "max", "ub", "1", "p", "u")
-LOWER = ("lower", "minus", "neg", "low", "down", "lo", "min", "lb", "2", "m", "l")
-"""Which arm of an asymmetric error bar, place by place the opposite of the list above."""
-PLACES = {side: k for k, pair in enumerate(zip(UPPER, LOWER, strict=True)) for side in pair} | {"d": 10}
-VALUE_WORDS = ("mean", "avg", "average", "mu", "value", "val", "estimate", "est", "best", "median", "med")
-"""Words of a value beside its error bar, where the quantity itself is no column: x_mean and x_se."""
-BEST, PARTIAL, OTHERS = (
-    ("prop", "propagated", "total", "tot"),
-    ("int", "internal", "rand", "random", "stat", "sys", "syst"),
-    ("diag", "meas", "formal", "expanded", "combined", "standard", "joint", "u"),
-)
-"""Words for the whole of an error bar, for a part of it, and for neither."""
-SPREAD = "_spread"
-"""The ending of columns that say by their name that rows are populations, not readings."""
-OF_POPULATIONS = ("std", "stdev", "stddev", "sd", "variance", "var")
-"""Words that beside a mean are about the population that it is the mean of."""
-PAIR_WORDS = {"corr": ("correlation", "corr", "rho"), "cov": ("covariance", "covar", "cov")}
-"""Words for what two features have in common."""
-SEPARATORS = "_.- "
-
-WORD = "|".join(sorted(WORDS, key=len, reverse=True))
-_SIDES = sorted(PLACES, key=len, reverse=True)
-SIDE, LONG_SIDE = "|".join(_SIDES), "|".join(side for side in _SIDES if len(side) > 1)
-LIMIT = r"(?:[_.\- ]?(?:limits?|lim|bounds?|bnd|whiskers?))?"
-PART = "|".join((*BEST, *PARTIAL, *OTHERS))
 _AS_WORDS = (
     (re.compile(r"(?i:\bst(?:andard|d|\.)?[_. -]*dev(?:iation|\.)?(?![a-z0-9]))"), "std"),
     (re.compile(r"(?i:\bst(?:andard|d|\.)[_. -]*err(?:or|\.)?(?![a-z0-9]))"), "stderr"),
@@ -100,7 +59,7 @@ def folded(name: str) -> str:
 
 def phrased(name: str) -> str:
     """Return the name with plain words for what it writes as a symbol, a phrase or in brackets."""
-    return reduce(lambda text, way: way[0].sub(way[1], text), _AS_WORDS, name).strip()
+    return reduce(lambda text, way: way[0].sub(way[1], text), _AS_WORDS, name.strip()).strip()
 
 
 # -- coverage, and shares of the value
@@ -133,7 +92,7 @@ _COVERAGE = tuple(
 _SHARES = (
     (re.compile(r"(?i)%?\s*(?<![a-z])(?:p?rs[de]|cv)(?![a-z])[_.\s]*[(\[]?\s*(?:%|pct|perc(?:ent)?)?\s*[)\]]?"),
      " err ", 0.01),
-    (re.compile(rf"(?i)({WORD})[_. -]?[(\[]? ?(?:pct|percent|perc|%) ?[)\]]?(?![a-z])"), r"\1", 0.01),
+    (re.compile(rf"(?i)({WORD}|±)[_. -]?[(\[]? ?(?:pct|percent|perc|%) ?[)\]]?(?![a-z])"), r"\1", 0.01),
     (re.compile(rf"(?i)(?:(?<![a-z])(?:pct|percent|perc)|%)[_. -]?({WORD})(?![a-z])"), r"\1", 0.01),
     (re.compile(rf"(?i)({WORD})[_. -](?:rel|relative|frac|fractional)(?![a-z])"), r"\1", 1.0),
     (re.compile(rf"(?i)(?<![a-z])(?:rel|relative|frac|fractional)[_. -]?({WORD})(?![a-z])"), r"\1", 1.0),
@@ -207,44 +166,8 @@ def without_unit(name: str) -> str:
     return (_UNIT.sub("", name) if is_value or unit_of(name) is not None else "") or name
 
 
-_DERIVED = tuple(
-    (re.compile(rf"(?i)(?:^|(?<=[_.\- ]))(?:{words})(?=$|[_.\- ])"), meaning, formula)
-    for words, meaning, formula in (
-        (r"ivar|inv(?:erse)?[_ ]?var(?:iance)?", "inverse variance", "1 / sqrt of it"),
-        (r"(?:log|ln)[_ ]?var(?:iance)?", "logarithm of a variance", "exp(it / 2)"),
-        (r"(?:log|ln)[_ ]?(?:std|sigma|scale)", "logarithm of a standard deviation", "exp(it)"),
-    )
-)
-"""Functions of an error bar, which weights and networks have."""
-
-
-@cache
-def derived(name: str) -> str:
-    """Return of which function of an error bar a column has the name, and what is read; "" for others."""
-    return next(
-        (f"{what}; a column {form.sub('err', name)} = {formula} is read"
-         for form, what, formula in _DERIVED if form.search(name)), "",
-    )  # fmt: skip
-
-
-CHAINS = re.compile(
-    r"(?i)^(?:.*[_. ])?(?:r[_.]?hat|n[_.]?eff|(?:(?:bulk|tail)[_.])?ess(?:[_.](?:bulk|tail))?"
-    r"|(?:naive|time-series) se)$"
-)
-"""Diagnostics of chains of draws: a standard error beside them is that of the mean of the draws."""
-COUNT = re.compile(
-    r"(?i)^(?:n|nb|nr|no|num|number|nobs|npts?|counts?|cases|size|sample[_. ]?size|n[_ ]?total)$|"
-    r"(?:^|[_. -])(?:n|nobs|npts?|counts?|total[_ ]?n|size)$|^counts?[_. ]|(?-i:[a-z]Npt$)|"
-    r"^(?:n|nb|nr|num|number)[_. ](?:of[_. ])?\w+$|(?-i:^N(?:b|um)?[A-Z][a-z]+$)"
-)
-"""Names of numbers of readings, persons or cases."""
-DEVIATION = re.compile(
-    r"(?i)(?:^|[_.\- (])(?:[1-3] ?)?(?:sd|std|stdev|stddev|standard dev(?:iation|\.)?)(?:[_.\- )]|$)"
-    r"|(?-i:[a-z](?:Std|SD)$)"
-)
-"""Names of standard deviations, be they of readings or of their mean."""
 _QUANTILE = re.compile(
-    r"^(?P<rest>(?:.*?[_. -])??)(?P<letter>(?:[pq]|perc|quantile)[_ ]?)?"
+    r"^(?P<rest>(?:.*?[_. -])??)(?P<letter>(?:[pq]|pct|perc|quantile)[_ ]?)?"
     r"(?P<number>0?[._]?\d{1,2}(?:[._]\d)?|0\.\d+|025|975) ?"
     r"(?P<sign>%|(?:st|nd|rd|th)(?:[_ ]?p(?:c|erc)\w*)?|)$",
     re.IGNORECASE,
@@ -260,7 +183,8 @@ def quantile_of(name: str) -> tuple[str, float, str] | None:
         return None
     number, letter = match["number"].replace("_", "."), match["letter"] or ""
     percent = float(number) * (100.0 if number.startswith("0.") and letter else 1.0)
-    percent = {"025": 2.5, "975": 97.5}.get(match["number"], percent)
+    number = letter.lower() * (letter in ("q", "Q")) + match["number"]
+    percent = {"025": 2.5, "975": 97.5, "q1": 25.0, "q3": 75.0}.get(number, percent)
     is_one = letter or match["sign"] or (percent in (16.0, 84.0) and match["rest"])
     is_one = is_one and 0.0 < percent < 100.0 and percent != 50.0
     return (match["rest"], percent, letter) if is_one else None
@@ -350,8 +274,10 @@ def looks_like_error(name: str) -> bool:
         any(re.fullmatch(WORD, token, re.IGNORECASE) for token in re.split(r"[_.\- ]", known.text))
         or (known.is_interval and known.sigmas is not None)
         or bool(
-            re.search(r"[a-z0-9](?:Err|ERR|Error|Sigma|Std|Unc)(?![a-z])|[A-Z](?:ERR|UNC)$|^e_", name)
-            or re.search(r"[a-z]S[ED]$|^s[ed](?=[A-Z])", name)
+            re.search(
+                r"[a-z0-9](?:Err|ERR|Error|Sigma|Std|Unc|Uncertainty)(?![a-z])|[A-Z](?:ERR|UNC)$|^e_", name
+            )
+            or re.search(r"[a-z]S[ED]$|^s[ed](?=[A-Z]|\d+i?$)", name)
             or re.search(r"(?:err|error|sigma)[12pm]?$", name)
             or re.search(r"(?:^|[_.\- ])(?i:sig)$|^sig[_.\- ](?=\w)", name)
             or derived(name)

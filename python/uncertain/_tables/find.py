@@ -24,9 +24,11 @@ from .columns import (
     require_all,
     roles_of_bars,
 )
-from .error_bars import Doubt, ErrorBar, ErrorNames, another, best_of, is_called_matrix, named_pairs
-from .error_names import derived
+from .error_bar import Doubt, ErrorBar, another, best_of
+from .error_columns import ErrorNames
+from .rules import IDENTIFIER, derived
 from .unread import refusal, roles_with
+from .value_names import is_called_matrix, named_pairs
 
 if TYPE_CHECKING:
     from .._data.typing import ColumnType, Keywords
@@ -510,9 +512,12 @@ def proposed(asked: Columns, table: NamesAndTypes, look: Look) -> Columns:
     bars = {value: best_of(each)[0] for value, each in parsed.bars().items() if value != asked.target}
     named = {column for doubt in parsed.doubts for column in (*doubt.of[:1], *doubt.bar.columns)}
     named |= {column for value, bar in bars.items() for column in (value, *bar.columns)}
-    free = [n for n in table.names if n in numeric and n not in named | parsed.suspects | {asked.target}]
+    named |= {*filter(IDENTIFIER.search, table.names), *parsed.suspects, asked.target or ""}
+    free = [name for name in table.names if name in numeric and name not in named]
     doubts = (*parsed.doubts, *parsed.owned(parsed.suspects, {}, named))
     read = Columns(asked.target, found=Found(True, doubts=doubts)).with_bars(bars)
     roles = read.of_kinds("error bar") | roles_with(read, [doubt for doubt in doubts if doubt.is_likely])
-    columns = Columns(asked.target, exact=free or None, found=Found(doubts=doubts)).changed(**roles)
+    columns = Columns(
+        asked.target, exact=free or None, found=Found(doubts=doubts, suspects=frozenset(parsed.suspects))
+    ).changed(**roles)
     return columns.with_ignored(table.names)

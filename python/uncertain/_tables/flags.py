@@ -12,19 +12,13 @@ from .._data.typing import Limits
 from .._data.warn import warn
 from ..exceptions import UncertainError, UncertainWarning
 from .columns import Columns, listing
-from .contents import SIGNS, Look
-from .error_bars import LONE_FLAG
+from .contents import Look
+from .rules import DETECTION, FLAG_WORDS, LIMIT_IN_TEXT, SIGNS
+from .suspects import names_flags
 from .table import Table
 
 if TYPE_CHECKING:
     import polars as pl
-
-LIMIT = r"^\s*([<>])=?\s*(?:(?:lod|loq|mdl|dl|rl)\b[\s:=]*)?"
-"""What is in front of the number in a cell such as "<0.5" or "<LOD 0.5"."""
-UPPER = "ul ulim uplim upperlim upperlimit isupperlimit isul nd nondetect nondetection bdl belowlod lod lt"
-LOWER = "ll llim lolim lowerlim lowerlimit islowerlimit isll gt"
-WORDS = {w: s for words, s in ((UPPER, -1), (LOWER, 1)) for w in words.split()}
-"""Words beside the name of a value that tell the sign of a flag of 1."""
 
 
 def read_flags(table: Table, name: str, of: str = "") -> Limits:
@@ -49,6 +43,9 @@ def read_flags(table: Table, name: str, of: str = "") -> Limits:
         flags = np.full(len(series), 2)
     else:
         flags = -column.array.astype(np.int8) if column.kind == "booleans" else column.array
+    is_of_values = DETECTION.search(name) is not None
+    if is_of_values and column.kind != "strings":
+        flags = np.abs(flags) - 1
     if column.missing is not None:
         flags = np.where(column.missing, 0, flags)
     wrong = np.flatnonzero(~np.isin(flags, (-1, 0, 1)))
@@ -57,7 +54,7 @@ def read_flags(table: Table, name: str, of: str = "") -> Limits:
             f"{name}: row {wrong[0]} is {column.shown(int(wrong[0]))}, no flag of a limit. Write -1, '<' or "
             "True for upper limits, 1 or '>' for lower limits, and 0, '=', '', False or null for values"
         )
-    sign = _sign_of_one(of, name)
+    sign = 0 if is_of_values else _sign_of_one(of, name)
     flags = (
         flags * sign if sign and column.kind in ("integers", "floats") and not (flags < 0).any() else flags
     )
@@ -73,10 +70,19 @@ def find_flags(columns: Columns, look: Look) -> tuple[dict[str, str], dict[str, 
     doubted: dict[str, str] = {}
     for value, name in columns.found.flags.items():
         if value in (*columns.scalars, columns.target):
-            is_told = (look.has_signs(name) or _sign_of_one(value, name)) and not LONE_FLAG.match(name)
+            is_told = look.has_signs(name) or _sign_of_one(value, name) or DETECTION.search(name)
+            is_told = bool(is_told) and names_flags(name)
             (flags if is_told else doubted)[value] = name
-    flags |= {value: value for value in columns.scalars if look.any_text(value, f"{LIMIT}\\s*[-+.\\d]")}
+    in_text = f"{LIMIT_IN_TEXT}\\s*[-+.\\d]"
+    flags |= {value: value for value in columns.scalars if look.any_text(value, in_text)}
     return flags, doubted
+
+
+def meaning_of_flags(name: str) -> str:
+    """Return what flags say, by the name of their column."""
+    if DETECTION.search(name):
+        return "0 or false is an upper limit"
+    return "-1, '<' or true is an upper and 1 or '>' a lower limit"
 
 
 def with_flags(columns: Columns, look: Look) -> Columns:
@@ -89,7 +95,7 @@ def with_flags(columns: Columns, look: Look) -> Columns:
 
 def numbers_behind_signs(text: pl.Series) -> pl.Series:
     """Return the text without the signs of limits."""
-    return text.str.replace(f"(?i){LIMIT}", "")
+    return text.str.replace(f"(?i){LIMIT_IN_TEXT}", "")
 
 
 def _signs_in_text(series: pl.Series) -> Limits:
@@ -98,7 +104,7 @@ def _signs_in_text(series: pl.Series) -> Limits:
 
     if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return np.zeros(len(series), dtype=np.int8)
-    signs = series.cast(pl.String).str.extract(f"(?i){LIMIT}\\s*[-+.\\d]")
+    signs = series.cast(pl.String).str.extract(f"(?i){LIMIT_IN_TEXT}\\s*[-+.\\d]")
     above, below = ((signs == sign).fill_null(False).to_numpy().astype(np.int8) for sign in "><")
     return np.asarray(above - below)
 
@@ -111,4 +117,4 @@ def _word(value: str, name: str) -> str:
 
 def _sign_of_one(value: str, name: str) -> int:
     """Return the sign of flags of 1 by the name of their column; 0 if it does not tell."""
-    return WORDS.get(_word(value, name), 0)
+    return FLAG_WORDS.get(_word(value, name), 0)

@@ -15,7 +15,7 @@ import numpy as np
 from .._data.typing import Floats
 from .._uncertain import Rows
 from .columns import Columns
-from .error_bars import ErrorBar
+from .error_bar import ErrorBar
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,10 +9,11 @@ from typing import Any
 from .._data.warn import warn
 from ..exceptions import ColumnError, UncertainWarning
 from .columns import Columns, require
-from .contents import NO_NUMBER, Look
-from .error_bars import ErrorBar
+from .contents import Look
+from .error_bar import ErrorBar
 from .find import find_columns, proposed
 from .frame import refuse_strange
+from .rules import NO_NUMBER
 from .table import Table, as_table
 from .unread import reasons, reasons_text, unsaid_level, unsaid_levels
 
@@ -82,6 +83,9 @@ def find(table: Any, target: str | None = None) -> Columns:
     stds = [*columns.found.target_stds, *columns.found.target_pairs_of_arms]
     columns = columns.changed(target_std=stds[0]) if len(stds) == 1 else columns
     rows = [(name, *_described(name, columns)) for name in opened.names]
+    if last:  # nothing is read
+        known = ("target", "left out")
+        rows = [(name, what + "?" * (what not in known and what[-1] != "?"), why) for name, what, why in rows]
     widths = [max(len(row[k]) for row in rows) for k in range(2)] if rows else [0, 0]
     lines = [f"{name:<{widths[0]}}  {what:<{widths[1]}}  {why}".rstrip() for name, what, why in rows]
     return columns.with_found(lines=(*lines, *last))
@@ -104,7 +108,10 @@ def _described(name: str, columns: Columns) -> tuple[str, str]:
     for (a, b), column in (*columns.pairs("corr").items(), *columns.pairs("cov").items()):
         if name == column:
             return f"correlation or covariance of {a} and {b}", ""
-    if name in columns.used:
+    for kind, column in columns.lists.items():
+        if name == column:
+            return f"{ {'std': 'error bar', 'var': 'variance'}.get(kind, kind) } of {columns.mean}", ""
+    if name in {*columns.used, *columns.error_bars}:
         return ("exact value" if name in (columns.exact or ()) else "value with an error bar"), ""
     for doubt in found.doubts:
         if name in doubt.bar.columns:

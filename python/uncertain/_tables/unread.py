@@ -5,13 +5,14 @@ Warnings, refusals, `Columns.find` and the line "left out" of ``print(model)`` s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from . import rules
 from .columns import ROLES, Columns, listing, roles_of_bars
-from .error_bars import ONE_SOURCE, Doubt, ErrorBar, is_level_unsaid
-from .error_names import derived, looks_like_error
+from .error_bar import ONE_SOURCE, Doubt, ErrorBar, is_level_unsaid
+from .error_names import looks_like_error
+from .rules import derived
 
 if TYPE_CHECKING:
     from .._data.typing import ColumnType, Keywords
@@ -21,13 +22,6 @@ LONGEST = 300
 """Letters of arguments that a message shows; longer ones are the code of `Columns.find`."""
 NO_ERROR = "no error column"
 IN_TEXT = "text; columns of numbers of this name are read as error bars"
-_IDENTIFIER = re.compile(
-    r"(?i)(?:^|[_. -])(?:id|ident|identifier|no|nr|idx|uuid|fips|geoid)$|(?-i:[a-z]ID$)|objid|^idx?_"
-)
-_QUALITY = re.compile(
-    r"(?i)(?:^|[_. -])(?:q|qc|qa|qf|flags?|quality|qual|warning|status|mask|bitmask)(?:$|[_. -])|"
-    r"(?:flag|warning|quality|bitmask|(?-i:[a-z]QC))s?$"
-)
 
 
 def reasons(
@@ -74,7 +68,7 @@ def reasons(
 def _of_content(name: str, kind: ColumnType, look: Look | None) -> tuple[str, str]:
     """Return what a column without a role is by its name and numbers."""
     if kind == "number":
-        kinds = ((_IDENTIFIER, ("identifier", "")), (_QUALITY, ("flag", "categorical")))
+        kinds = ((rules.IDENTIFIER, ("identifier", "")), (rules.QUALITY, ("flag", "categorical")))
         found = next((what for form, what in kinds if form.search(name)), None)
         return found if found and (look is None or look.is_whole(name)) else (NO_ERROR, "exact")
     if kind == "other":
@@ -156,7 +150,7 @@ def refusal(columns: Columns, candidates: Sequence[str], numbers: Collection[str
     likely = [doubt for doubt in doubts if doubt.is_likely]
     named = {c for doubt in doubts for c in (*doubt.bar.columns, *doubt.of[: doubt.is_likely])}
     plain = [n for n in candidates if n in numbers and n not in named | columns.found.suspects]
-    plain = [name for name in plain if not _IDENTIFIER.search(name)]
+    plain = [name for name in plain if not rules.IDENTIFIER.search(name)]
     texts = [doubt_text(doubt) for doubt in doubts[:5]]
     texts += [f"{', '.join(n)} of {v} (no number in any row)" for v, n in columns.found.empty.items()]
     texts += [f"{name} ({derived(name)})" for name in candidates if derived(name)]

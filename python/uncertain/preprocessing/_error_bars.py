@@ -20,7 +20,7 @@ from .._data.units import POWERS
 from .._data.warn import warn
 from .._tables.cleaning import FEWEST, Cleaning, find_placeholders
 from .._tables.columns import Columns, listing
-from .._tables.error_bars import ErrorBar
+from .._tables.error_bar import ErrorBar
 from .._tables.size_model import SizeModel
 from .._tables.statistics import code_warning
 from .._tables.table import Table

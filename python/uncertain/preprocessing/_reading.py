@@ -21,7 +21,7 @@ from .._data.split_normals import shaped, split_normal
 from .._data.typing import Booleans, Floats, Keywords
 from .._data.units import POWERS
 from .._tables.columns import Columns, listing
-from .._tables.error_bars import ErrorBar
+from .._tables.error_bar import ErrorBar
 from .._tables.table import Table
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, NullError, ParameterError, ShapeError

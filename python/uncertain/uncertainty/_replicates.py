@@ -26,7 +26,7 @@ from .._data.typing import Floats, Ints, Keywords, NativeTable
 from .._data.units import as_unit
 from .._data.warn import warn
 from .._tables.columns import listing, require
-from .._tables.error_names import SPREAD
+from .._tables.rules import SPREAD
 from .._tables.table import Table, as_table
 from ..exceptions import ColumnError, NotFiniteError, NullError, ShapeError, UncertainError, UncertainWarning
 
