@@ -292,7 +292,8 @@ class Model:
             all others                      N(y; prediction, s^2)
 
         with the deviation s of `predict_distribution`. Where held-out rows have taught a mixture another
-        width than that of the method, it keeps its shape about its mean and gets that width.
+        width than that of the method, it keeps its shape about its mean and gets that width. An error for
+        classes, for a model that does not know its scatter, and for a grid that does not rise.
 
         Parameters
         ----------
@@ -300,9 +301,6 @@ class Model:
         grid : rising numbers, in the unit of the target. By default 200 evenly spaced ones, which hold all
             but a thousandth of every row; a warning, if it leaves out more than 1 % of the density of some
             rows.
-
-        Raises `UncertainError` for classes, for a model that does not know its scatter, and for a grid that
-        does not rise.
         """
         self._check_distribution("predict_density")
         points = None if grid is None else checked_grid(grid)
@@ -668,11 +666,11 @@ class Model:
         return ends
 
     def sample_posterior(self, n_samples: int = 1, random_state: RandomState = 0) -> Floats:
-        """Draw intercept, coefficients and further parameters of a law, shape (n_samples, p).
+        """Draw the parameters of a law, shape (n_samples, p).
 
-        They come from the normal distribution with the law's covariance; of positive parameters their
-        logarithms do. An ordinal law has no intercept, and a curve its parameters; AttributeError for models
-        that are no laws.
+        Intercept, coefficients and further ones come from the normal distribution with the law's covariance;
+        of positive parameters their logarithms do. An ordinal law has no intercept, and a curve its
+        parameters; AttributeError for models that are no laws.
         """
         drawn: Floats = law_or_curve(self.pipeline_).sample_posterior(n_samples, random_state)
         return drawn
