@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benches"))
 
 from arena import page, results, task
 from arena.__main__ import STORED
-from arena.again import renewed
 from arena.answers import Numbers, losses, normal
 from arena.cell import measured
 from arena.method import Method, all_methods
@@ -113,34 +111,6 @@ def test_a_run_is_compared_with_itself_and_with_a_worse_one(regression: bool, tm
     verdicts = list(results.verdicts(found["bad"], [results.OURS]))
     assert {verdict[1] for verdict in verdicts} == {"0.5", "1", "2", "4", "8"}
     assert not any(within or ahead for _, factor, _, within, ahead in verdicts if factor in ("0.5", "1"))
-
-
-def ran(seed: int, *, peers: bool = True, splits: int = 2) -> dict[str, Any]:
-    """A run of one task with made losses; only the default call's depend on the seed."""
-    sums = {"fit": 1.0, "predict": 1.0, "memory": 1.0, "regression": False, "rows": [9, 400]}
-    n, hard = np.full(20, 20.0), np.random.default_rng(0).gamma(9.0, size=(splits, 20))
-    easy = np.random.default_rng(1).gamma(9.0, size=(splits, 20))
-    own = 0.7 * hard + 0.3 * easy + 0.1 * np.random.default_rng(seed).normal(size=(splits, 20))
-    losses = {results.OURS: own} | ({"hard": hard, "easy": easy} if peers else {})
-    cells = {
-        m: [sums | {"sums": {"1": {"log_loss": one.tolist(), "n": n.tolist()}}} for one in loss]
-        for m, loss in losses.items()
-    }
-    return results.summary({"made": cells}, {"splits": splits, "rows_at_most": None})
-
-
-def test_a_method_that_ran_again_is_paired_with_all_others() -> None:
-    before, now = ran(2), ran(3, peers=False)
-    whole, merged = ran(3)["tasks"]["made"], renewed(before, now)
-    made = merged["tasks"]["made"]
-    for m in ("hard", "easy"):
-        assert made["methods"][m]["scores"]["1"]["behind"] == pytest.approx(
-            whole["methods"][m]["scores"]["1"]["behind"], rel=2e-3
-        )
-    assert made["methods"][results.OURS] == whole["methods"][results.OURS]
-    assert merged["about"] == before["about"]
-    with pytest.raises(ValueError, match="test rows are others"):
-        renewed(before, ran(3, peers=False, splits=1))
 
 
 def test_the_table_of_the_site_is_that_of_the_stored_result() -> None:

@@ -82,38 +82,26 @@ def test_sliced_and_chunked_columns(case: tuple[pa.ChunkedArray, list[Any]]) -> 
 
 @given(columns(nulls=True))
 @settings(max_examples=300, deadline=None)
-def test_the_first_null_is_named(case: tuple[pa.ChunkedArray, list[Any]]) -> None:
+def test_nulls_are_named_or_zeros(case: tuple[pa.ChunkedArray, list[Any]]) -> None:
     column, rows = case
     bad = [i for i, row in enumerate(rows) if row is None or None in row]
-    if not bad:
-        return
     for missing, error in (("refuse", NullError), ("refuse-error-bars", MissingErrorBarsError)):
-        with pytest.raises(error) as caught:
-            read(column, missing=missing)
-        # Within a chunk null rows are found before null elements; both are in the message with their row.
-        named = int(str(caught.value).split("row ")[1].split(",")[0].split(" ")[0])
-        assert named in bad
-        assert str(caught.value).startswith("c0: ")
-
-
-@given(columns(nulls=True), st.sampled_from(["zero-elements", "zero-rows"]))
-@settings(max_examples=300, deadline=None)
-def test_missing_error_bars_as_zero(case: tuple[pa.ChunkedArray, list[Any]], missing: str) -> None:
-    column, rows = case
+        if bad:
+            with pytest.raises(error, match=r"^c0: ") as caught:
+                read(column, missing=missing)
+            # Within a chunk null rows are found before null elements; both are in the message with their row.
+            assert int(str(caught.value).split("row ")[1].split(",")[0].split(" ")[0]) in bad
     width = next((len(row) for row in rows if row is not None), None)
     if pa.types.is_fixed_size_list(column.type):
         width = column.type.list_size
-    if width is None:
-        with pytest.raises(ShapeError):
-            read(column, missing=missing)
-        return
-
-    def expected(row: list[float | None] | None) -> list[float]:
-        if row is None or (missing == "zero-rows" and None in row):
-            return [0.0] * width
-        return [0.0 if value is None else float(value) for value in row]
-
-    assert_array_equal(read(column, missing=missing).to_numpy().tolist(), [expected(row) for row in rows])
+    for missing in ("zero-elements", "zero-rows"):
+        if width is None:
+            with pytest.raises(ShapeError):
+                read(column, missing=missing)
+            continue
+        empty = [row is None or (missing == "zero-rows" and None in row) for row in rows]
+        whole = [[0.0] * width if e else [v or 0.0 for v in row] for e, row in zip(empty, rows, strict=True)]
+        assert_array_equal(read(column, missing=missing).to_numpy().tolist(), whole)
 
 
 @st.composite

@@ -323,23 +323,6 @@ def test_a_line_with_errors_that_go_together_is_the_law_of_lines() -> None:
     assert curve.loglikelihood_ == pytest.approx(law.loglikelihood_, abs=1e-3)
 
 
-def test_structural_is_unbiased_where_orthogonal_distances_are_not() -> None:
-    fits = []
-    for seed in range(12):
-        X, y, t = readings(growth, [1.0, 0.7], 300, 100 + seed)
-        law = CurveRegressor(growth, [1.0, 0.7]).fit(X, y, t)
-        other = CurveRegressor(growth, [1.0, 0.7], truth="functional").fit(X, y, t)
-        fits.append([law.params_[1], law.std_[1], other.params_[1], law.scatter_])
-    found = np.array(fits)
-    error = found[:, 0].std(ddof=1) / np.sqrt(12)
-    assert abs(found[:, 0].mean() - 0.7) < 2.5 * error
-    more = found[:, 2] - found[:, 0]
-    assert more.mean() > 5 * more.std(ddof=1) / np.sqrt(12)
-    assert found[:, 3].mean() == pytest.approx(0.1, abs=0.06)
-    # Standard errors are those that the fits show.
-    assert found[:, 1].mean() == pytest.approx(found[:, 0].std(ddof=1), rel=0.5)
-
-
 def test_two_noisy_features_by_brute_force() -> None:
     rng = np.random.default_rng(4)
     n = 12

@@ -2,9 +2,7 @@
 the command line."""
 
 import json
-import pickle
 import runpy
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ from catalogues import KINDS, hidden_truth, of_kind, with_gaps
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import get_tags
 
 import uncertain
 from uncertain import (
@@ -299,15 +296,6 @@ def test_what_stands_under_gaps_moves_nowhere(step: Any, form: str, rng: np.rand
     assert_allclose(other.collapse("isotropic").gaussians.trace(), 3 * known, rtol=1e-12)
 
 
-def test_tags_and_pickles(rng: np.random.Generator) -> None:
-    for estimator in (GaussianDenoiser(), GaussianDiscriminant(), GaussianScaler()):
-        assert get_tags(estimator).input_tags.allow_nan
-    x = np.where(rng.random((60, 2)) < 0.2, np.nan, rng.normal(size=(60, 2)))
-    y = np.arange(60) % 2
-    model = GaussianDiscriminant().fit(x, y)
-    assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(x), model.decision_function(x))
-
-
 def test_scaling_changes_no_discriminant_with_gaps(rng: np.random.Generator) -> None:
     rows = with_gaps(rng, of_kind("diagonal", correlated(rng, 120, 3), rng))
     y = np.arange(120) % 2
@@ -343,43 +331,6 @@ def test_rows_with_gaps_from_arrays() -> None:
         Incomplete.from_arrays(np.where(gap, np.nan, means), std=std)
 
 
-def simulated(n: int, seed: int) -> tuple[np.ndarray, Incomplete]:
-    """Correlated true values, readings with much noise, a third of them missing."""
-    rng = np.random.default_rng(seed)
-    d = 4
-    z = rng.normal(size=(n, d)) @ (0.5 * np.ones((d, d)) + 0.6 * np.eye(d)) + 1
-    std = np.exp(0.4 * rng.normal(size=(n, d)) + 0.3)
-    X = GaussianArray(z + std * rng.normal(size=(n, d)), std=std)
-    return z, with_gaps(rng, X, 0.35)
-
-
-def standardised_variance(z: np.ndarray, Z: GaussianArray, rows: np.ndarray) -> float:
-    """Mean of e'C^-1 e / d over these rows: 1 when posteriors mean what they say."""
-    off = z - Z.means
-    whitened = np.einsum("ni,ni->n", off, np.linalg.solve(Z.covariances(), off[..., None])[..., 0])
-    return float(whitened[rows].mean() / z.shape[1])
-
-
-def test_denoised_gaps_are_honest_where_the_chain_counts_the_prior_twice() -> None:
-    z, rows = simulated(5000, 8)
-    gappy = rows.missing.any(axis=1)
-    denoiser = GaussianDenoiser().fit(rows)
-    Z = denoiser.transform(rows)
-    assert abs(standardised_variance(z, Z, gappy) - 1) < 0.05
-    variances = np.diagonal(Z.covariances(), axis1=1, axis2=2)
-    errors = ((z - Z.means) / np.sqrt(variances))[rows.missing]
-    assert abs(errors.var() - 1) < 0.05 and abs(errors.mean()) < 0.05
-    # The same prior, but imputed values taken for readings.
-    imputer = GaussianImputer()._set(denoiser._mixture())
-    chained = denoiser.transform(imputer.transform(rows))
-    assert standardised_variance(z, chained, gappy) > 1.2
-    # And fitted, as the chain was before.
-    fitted = GaussianDenoiser().fit_transform(GaussianImputer().fit_transform(rows))
-    assert standardised_variance(z, fitted, gappy) > 1.2
-    # The posterior mean is the best guess there is.
-    assert np.mean((z - Z.means)[gappy] ** 2) < np.mean((z - fitted.means)[gappy] ** 2)
-
-
 @pytest.mark.parametrize("kind", [GaussianDenoiser, GaussianImputer])
 def test_error_bars_of_gaps_are_honest_on_average_with_few_rows(kind: Any) -> None:
     """Where noise hides a nearly singular T, of which maximum likelihood alone would be too sure: as good as
@@ -395,25 +346,6 @@ def test_error_bars_of_gaps_are_honest_on_average_with_few_rows(kind: Any) -> No
             model._set((np.ones(1), np.zeros((1, len(truth))), truth[None]))
     assert abs(np.mean(known) - 1) < 0.05
     assert abs(np.mean(learned) - np.mean(known)) < 0.05
-
-
-def test_probabilities_are_calibrated() -> None:
-    """Of the rows given p, with gaps or without, a share p is of class 1."""
-
-    def draw(n: int, seed: int) -> tuple[Incomplete, np.ndarray]:
-        _, rows = simulated(n, seed)
-        y = np.random.default_rng(seed + 100).integers(0, 2, size=n)
-        shifted = rows.gaussians.means + 1.2 * y[:, None]
-        return Incomplete(GaussianArray(shifted, cov=rows.gaussians.covariances()), rows.missing), y
-
-    (X, y), (new, truth) = draw(2000, 1), draw(8000, 2)
-    gappy = new.missing.any(axis=1)
-    probabilities = GaussianDiscriminant().fit(X, y).predict_proba(new)[:, 1]
-    ranges = ((0.0, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 1.0))
-    for rows, (low, high) in product((gappy, ~gappy), ranges):
-        inside = rows & (probabilities >= low) & (probabilities < high)
-        share, error = truth[inside].mean(), 0.5 / np.sqrt(inside.sum())
-        assert abs(share - probabilities[inside].mean()) < 3 * error + 0.02
 
 
 def catalogue(n: int, seed: int) -> tuple[pl.DataFrame, np.ndarray]:

@@ -117,15 +117,6 @@ def test_with_errors_in_both_it_is_that_of_the_likelihood(weighted: bool) -> Non
     assert law.intercept_std_ > 1.3 * LinearLaw().fit(X, y, t, sample_weight=c).intercept_std_
 
 
-def test_limits_have_errors_by_groups() -> None:
-    z, group, noise = in_groups(2, n_groups=60)
-    y = 1 + 2 * z + noise
-    low = y < -2.0
-    law = LinearLaw().fit(z[:, None], np.maximum(y, -2.0), y_limit=np.where(low, -1, 0), groups=group)
-    full = LinearLaw().fit(z[:, None], y, groups=group)
-    assert low.any() and law.coef_std_[0] == pytest.approx(full.coef_std_[0], rel=0.35)
-
-
 CASES: dict[str, Any] = {
     "linear": lambda X, y, groups: LinearLaw().fit(X, y, groups=groups),
     "student": lambda X, y, groups: LinearLaw(outliers="student", degrees_of_freedom=100).fit(

@@ -122,24 +122,6 @@ def test_ends_given_the_readings_are_where_the_likelihood_has_fallen() -> None:
             assert fallen == pytest.approx(Z**2, rel=5e-3)
 
 
-def test_profiles_cover_where_standard_errors_are_too_short() -> None:
-    covered, sets = np.zeros(2), 0
-    for seed in range(500):
-        X, y, t = readings(8, seed, size=0.1, scatter=0.6)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UncertainWarning)
-            law = LinearLaw().fit(X, y, y_std=t)
-        if not hasattr(law, "coef_std_"):
-            continue
-        sets += 1
-        for k, method in enumerate(("wald", "profile")):
-            low, high = law.conf_int(method=method)[0]
-            covered[k] += low < 2.0 < high
-    covered /= sets
-    assert sets > 450
-    assert covered[0] + 0.01 < covered[1] and 0.92 < covered[1] < 0.98
-
-
 def test_models_have_profiles_and_files_do_not(tmp_path: Any) -> None:
     X, y, t = readings(80, 1)
     table = pl.DataFrame({"a": X.means[:, 0], "b": X.means[:, 1], "y": y, "y_err": t})

@@ -159,17 +159,6 @@ def test_the_likelihood_is_the_integral_over_true_features(family: str) -> None:
     assert law.loglikelihood_ == pytest.approx(total, abs=1e-6)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_noise_does_not_flatten_the_law(family: str) -> None:
-    z, s = rows(4000)
-    y, known = drawn(family, z @ BETA)
-    x = z + s * np.random.default_rng(5).normal(size=z.shape)
-    law = GeneralizedLinearLaw(family).fit(GaussianArray(x, std=s), y, **known)
-    assert (np.abs(law.coef_ - BETA) < 3.5 * law.std_).all()
-    assert (np.abs(law.naive_coef_ - BETA) > 5 * law.naive_std_).any()
-    assert (law.std_ < 0.2).all()
-
-
 def test_predictions_average_over_the_reading() -> None:
     z, s = rows(2000)
     x = z + s * np.random.default_rng(5).normal(size=z.shape)

@@ -62,21 +62,6 @@ def test_scatter_is_where_the_marginal_likelihood_is_largest() -> None:
     assert best.x == pytest.approx(law.scatter_, rel=1e-5)
 
 
-def test_intervals_cover_where_ignoring_modes_does_not() -> None:
-    inside, ignoring = 0, 0
-    for seed in range(150):
-        x, y, t, modes = surveys(150, 100 + seed)
-        for shared in (modes, None):
-            low, high = LinearLaw().fit(x, y, y_std=t, modes=shared).conf_int()[0]
-            covered = low <= 1.0 <= high
-            inside, ignoring = (
-                inside + (covered and shared is not None),
-                ignoring + (covered and shared is None),
-            )
-    assert 0.90 < inside / 150 < 0.99
-    assert ignoring / 150 < 0.7
-
-
 @pytest.mark.parametrize("kind", ["mixture", "student"])
 def test_modes_and_outliers_together(kind: str) -> None:
     x, y, t, modes = surveys(400, 2)

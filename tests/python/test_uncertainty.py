@@ -240,31 +240,13 @@ def test_a_feature_without_scatter_gets_none(shrinkage: Any) -> None:
     np.testing.assert_allclose(S[:, ::2, ::2], alone.covariances())
 
 
-def test_replicates_in_a_table(constructor: Any) -> None:
-    columns = {
-        "sample": np.array(["b", "a", "b", "a", "a"]),
-        "label": np.array([1, 0, 1, 0, 0]),
-        "x": np.array([1.0, 2.0, 3.0, 4.0, 9.0]),
-        "y": np.array([0.0, 1.0, 1.0, 0.0, 2.0]),
-    }
-    made = uncertainty.from_replicates(
-        constructor(columns), by="sample", of="mean", keep=["label"], shrinkage=None, columns="lists"
-    )
-    assert catalogues.names(made) == ["sample", "label", "n", "mean", "cov"]
-    assert catalogues.values(made, "sample") == ["a", "b"] and catalogues.values(made, "label") == [0, 1]
-    assert catalogues.values(made, "n") == [3, 2]
-    X = uncertain.AsGaussians(mean="mean", cov="cov").fit_transform(made)
-    a = np.array([[2.0, 1.0], [4.0, 0.0], [9.0, 2.0]])
-    np.testing.assert_allclose(X.means[0], a.mean(axis=0))
-    np.testing.assert_allclose(X.covariances()[0], np.cov(a, rowvar=False) / 3)
-
-
 def test_groups_by_two_columns_and_diagonal() -> None:
     import polars as pl
 
-    table = pl.DataFrame({"s": [1, 1, 1, 1], "t": ["u", "v", "u", "v"], "x": [1.0, 5.0, 3.0, 9.0]})
-    made = uncertainty.from_replicates(table, by=["s", "t"], of="population", covariance="diagonal")
-    assert made.select("s", "t").rows() == [(1, "u"), (1, "v")]
+    table = pl.DataFrame({"s": [1] * 4, "t": ["u", "v"] * 2, "x": [1.0, 5.0, 3.0, 9.0], "kind": [7, 8] * 2})
+    options: Any = {"of": "population", "covariance": "diagonal", "keep": ["kind"]}
+    made = uncertainty.from_replicates(table, by=["s", "t"], **options)
+    assert made.select("s", "t", "kind", "n").rows() == [(1, "u", 7, 2), (1, "v", 8, 2)]
     np.testing.assert_allclose(made["x_spread"].to_numpy() ** 2, [2.0, 8.0])
 
 
