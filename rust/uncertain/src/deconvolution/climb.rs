@@ -47,7 +47,7 @@ impl Task<'_> {
         let shape = Shape {
             groups: self.groups.iter().map(|group| group.components.clone()).collect(),
             tied: self.tied,
-            total: self.total_weight(),
+            total: self.groups.iter().map(|group| self.weight(group)).sum(),
             rows: self.groups.iter().map(|group| self.effective_rows(group)).collect(),
             spent: self.spent(),
             smooth: self.groups.iter().all(|group| group.limited.is_empty()),

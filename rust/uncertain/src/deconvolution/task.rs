@@ -76,11 +76,7 @@ impl Task<'_> {
         (0..count).map(|at| group.rows.as_ref().map_or(at, |rows| rows[at]))
     }
 
-    pub(super) fn total_weight(&self) -> f64 {
-        self.groups.iter().map(|g| self.weight(g)).sum()
-    }
-
-    fn weight(&self, group: &Group) -> f64 {
+    pub(super) fn weight(&self, group: &Group) -> f64 {
         self.rows(group).map(|i| self.observed.weight(i)).sum()
     }
 

@@ -165,7 +165,7 @@ impl System {
             for &i in free {
                 rest[i] = targets[i] - f[i] - 2.0 * total / self.weights[i] * b[i];
             }
-            let before = std::mem::replace(&mut left, max_abs(&rest));
+            let before = std::mem::replace(&mut left, rest.iter().fold(0.0, |most: f64, x| most.max(x.abs())));
             let terms: f64 = self.roots.iter().zip(&b).map(|(root, b)| root * b.abs()).sum();
             let rounding =
                 |target: f64, root: f64| f64::EPSILON * (LAST_PLACES.0 * target.abs() + LAST_PLACES.1 * root * terms);
@@ -241,8 +241,4 @@ fn difference(a: &[usize], b: &[usize]) -> Vec<usize> {
         }
     }
     out
-}
-
-fn max_abs(x: &[f64]) -> f64 {
-    x.iter().fold(0.0, |m, x| m.max(x.abs()))
 }

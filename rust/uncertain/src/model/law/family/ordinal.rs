@@ -17,7 +17,7 @@ fn log_sigmoid(u: f64) -> (f64, f64, f64) {
 
 impl Family for Ordinal {
     fn refusal(&self, y: f64) -> Option<&'static str> {
-        check_class(y)
+        (!(y >= 0.0 && y.fract() == 0.0)).then_some("it must be the number of a class")
     }
 
     fn n_extra(&self, n_classes: usize) -> usize {
@@ -82,8 +82,4 @@ impl Family for Ordinal {
     fn working_values(&self, values: &[f64]) -> Vec<f64> {
         values.to_vec()
     }
-}
-
-fn check_class(y: f64) -> Option<&'static str> {
-    (!(y >= 0.0 && y.fract() == 0.0)).then_some("it must be the number of a class")
 }
