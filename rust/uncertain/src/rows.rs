@@ -168,7 +168,6 @@ impl Rows {
     }
 
     /// One row as it is stored.
-    #[must_use]
     #[inline]
     pub(crate) fn stored_row(&self, i: usize) -> Run<'_> {
         self.chunks[self.find_chunk(i)].run(i..i + 1, self.width)

@@ -8,7 +8,6 @@ pub(crate) const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_8;
 /// Phi^-1(p) for 0 < p < 1; minus and plus infinity at the ends.
 ///
 /// A rational first guess (Abramowitz, Stegun 26.2.23) and three Halley steps on [`cdf`].
-#[must_use]
 pub fn quantile(p: f64) -> f64 {
     if p > 0.5 {
         return -quantile(1.0 - p);

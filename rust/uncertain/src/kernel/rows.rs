@@ -28,9 +28,6 @@ pub struct Dense<'a> {
 
 impl<'a> Dense<'a> {
     /// The n x n matrix with these elements, row by row. It must be symmetric, which is not checked.
-    ///
-    /// # Errors
-    /// A size that is not n x n, more than 2^32 - 1 rows, elements that are not finite.
     pub fn new(values: &'a [f64], n: usize) -> Result<Self> {
         if u32::try_from(n).is_err() {
             return Err(Error::Data(format!("a kernel matrix of {n} rows: at most {} are possible", u32::MAX)));
@@ -77,9 +74,6 @@ pub struct Subset<'a, K: ?Sized> {
 
 impl<'a, K: KernelRows + ?Sized> Subset<'a, K> {
     /// Row k of the subset is row `rows[k]` of `kernel`.
-    ///
-    /// # Errors
-    /// A row that does not exist.
     pub fn new(kernel: &'a K, rows: Vec<u32>) -> Result<Self> {
         match rows.iter().find(|&&i| i as usize >= kernel.n_rows()) {
             Some(i) => Err(Error::Data(format!("row {i} does not exist: there are {} rows", kernel.n_rows()))),

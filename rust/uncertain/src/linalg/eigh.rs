@@ -20,7 +20,6 @@ pub(crate) struct Eigh {
 
 impl Eigh {
     /// A workspace for d x d matrices.
-    #[must_use]
     pub(crate) fn new(dim: usize) -> Self {
         let scratch = evd::self_adjoint_evd_scratch::<f64>(dim, ComputeEigenvectors::Yes, Par::Seq, Spec::default());
         Self {
@@ -79,7 +78,6 @@ impl Eigh {
     }
 
     /// The packed lower triangle of `V diag(f(values)) V'`: any function of the matrix.
-    #[must_use]
     pub(crate) fn function(&self, f: impl Fn(f64) -> f64) -> Vec<f64> {
         let d = self.dim;
         let mut packed = vec![0.0; d * (d + 1) / 2];

@@ -26,13 +26,11 @@ pub struct EllipsoidHinge {
 
 impl EllipsoidHinge {
     /// At the worst point, with one radius >= 0 per row.
-    #[must_use]
     pub fn worst(radii: &[f64]) -> Self {
         Self { radii: radii.to_vec(), is_best: false }
     }
 
     /// At the best point.
-    #[must_use]
     pub fn best(radii: &[f64]) -> Self {
         Self { radii: radii.iter().map(|r| -r).collect(), is_best: true }
     }

@@ -84,13 +84,11 @@ impl LossKind {
     ];
 
     /// The name users write.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 
     /// The loss itself, of targets with these variances where it takes real ones.
-    #[must_use]
     pub fn build(self, variances: Option<Vec<f64>>) -> Box<dyn Loss> {
         fn noisy<L: Loss + Clone + 'static>(loss: L, variances: Option<Vec<f64>>) -> Box<dyn Loss> {
             match variances {
@@ -109,7 +107,6 @@ impl LossKind {
     }
 
     /// The loss of residuals divided by `scale`, and the power of `scale` that it is to be multiplied with.
-    #[must_use]
     pub fn scaled(self, scale: f64) -> (Self, i32) {
         match self {
             Self::EpsilonInsensitive { epsilon } => (Self::EpsilonInsensitive { epsilon: epsilon / scale }, 1),

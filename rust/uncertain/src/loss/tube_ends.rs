@@ -18,7 +18,6 @@ pub struct TubeEnds {
 
 impl TubeEnds {
     /// One offset per row.
-    #[must_use]
     pub fn new(offsets: Vec<f64>) -> Self {
         Self { offsets }
     }

@@ -93,7 +93,6 @@ pub struct Evaluation {
 
 impl Evaluation {
     /// The certified relative duality gap (J - bound) / J.
-    #[must_use]
     pub fn gap(&self) -> f64 {
         if self.objective > 0.0 { ((self.objective - self.bound) / self.objective).max(0.0) } else { 0.0 }
     }
@@ -142,9 +141,6 @@ impl<'a, R: RowSums> LinearObjective<'a, R> {
     }
 
     /// J_eps and what is wanted of its derivatives at x = (w, b).
-    ///
-    /// # Errors
-    /// Errors of the rows; data so large that J overflows.
     pub fn evaluate(&self, x: &[f64], epsilon: f64, derivatives: Derivatives, control: &Control) -> Result<Evaluation> {
         Ok(self.evaluate_with_sums(x, epsilon, derivatives, control)?.0)
     }
@@ -180,15 +176,11 @@ impl<'a> LinearObjective<'a> {
     }
 
     /// The problem behind the objective.
-    #[must_use]
     pub fn problem(&self) -> &Problem<'a> {
         &self.rows.problem
     }
 
     /// A problem with a score that is linear in exact rows of `source`, one per row of data.
-    ///
-    /// # Errors
-    /// Another number of rows.
     pub fn with_source(self, source: &'a dyn RowSource) -> Result<Self> {
         if source.n_rows() != self.facts.n_rows {
             let expected = format!("{}, one per row of data", self.facts.n_rows);

@@ -182,7 +182,6 @@ pub fn instruction_set() -> Result<&'static str> {
 }
 
 /// Cut `0..n_rows` into at most `most` parts, the same for any number of threads.
-#[must_use]
 pub(crate) fn parts(n_rows: usize, most: usize) -> Vec<Range<usize>> {
     let count = (n_rows / MIN_PART_ROWS).clamp(1, most.clamp(1, MAX_PARTS));
     (0..count).map(|k| (k * n_rows / count)..((k + 1) * n_rows / count)).collect()

@@ -20,9 +20,6 @@ impl RowSums for Partition {
 
 impl Partition {
     /// The sums for requests that another process [encoded](crate::sums::encode), as one buffer.
-    ///
-    /// # Errors
-    /// Requests of another version, or about what is not known here; [`Error::Interrupted`].
     pub fn answer(&self, requests: &[u8], threads: Option<usize>, control: &Control) -> Result<Vec<f64>> {
         let requests = decode(requests)?;
         let sums = parallel::install(threads, || self.sums(&requests, control))??;

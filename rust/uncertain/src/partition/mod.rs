@@ -60,9 +60,6 @@ pub struct SideColumns {
 
 impl Partition {
     /// Rows with what is known of them.
-    ///
-    /// # Errors
-    /// No rows, lists of other lengths, weights that are not > 0.
     pub fn new(data: GaussianArray, columns: SideColumns) -> Result<Self> {
         let n = data.n_rows();
         if n == 0 {
@@ -93,29 +90,21 @@ impl Partition {
     }
 
     /// The rows.
-    #[must_use]
     pub fn rows(&self) -> Incomplete<'_> {
         Incomplete::from_parts(&self.data, self.columns.missing.as_deref(), None)
     }
 
     /// Their labels, targets and weights.
-    #[must_use]
     pub fn columns(&self) -> SideColumns {
         SideColumns { weights: self.weights.as_ref().map(|w| w.to_vec()), ..self.columns.clone() }
     }
 
     /// Supervision of these rows behind a transform.
-    ///
-    /// # Errors
-    /// Another number of rows.
     pub fn moved(&self, data: GaussianArray, missing: Option<Vec<bool>>) -> Result<Self> {
         Self::new(data, SideColumns { missing, ..self.columns() })
     }
 
     /// These rows with their target as the last feature.
-    ///
-    /// # Errors
-    /// No targets.
     pub fn with_target(&self) -> Result<Self> {
         let (data, missing) = with_target::Joint::new(self.rows(), &self.known_targets()?)?.into_parts();
         self.moved(data, missing)
@@ -134,7 +123,6 @@ impl Partition {
     }
 
     /// Number of rows.
-    #[must_use]
     pub fn n_rows(&self) -> usize {
         self.data.n_rows()
     }

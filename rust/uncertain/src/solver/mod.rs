@@ -56,9 +56,6 @@ use solution::{Best, Ended, Start};
 use strategy::{first_epsilon, solve};
 
 /// Fit w and b from `start` (d numbers for w, one for b), or from zero.
-///
-/// # Errors
-/// Bad sizes, targets, weights or parameters; data so large that J overflows; [`Error::Interrupted`].
 pub fn fit_linear(
     problem: &Problem<'_>,
     kind: SolverKind,
@@ -84,9 +81,6 @@ pub(crate) fn fit_near(
 
 /// [`fit_linear`] of a score that is linear in exact rows of `source`, one per row of the problem's data: d is their
 /// width. They are computed anew in every pass and never held. Not for [`SolverKind::Sgd`].
-///
-/// # Errors
-/// As in [`fit_linear`] and of the source.
 pub fn fit_source(
     problem: &Problem<'_>,
     source: &dyn RowSource,

@@ -49,7 +49,6 @@ pub struct State {
 
 impl State {
     /// Before the first step, at zero, for d features.
-    #[must_use]
     pub fn new(d: usize) -> Self {
         Self { x: vec![0.0; d + 1], average: vec![0.0; d + 1], steps: 0 }
     }

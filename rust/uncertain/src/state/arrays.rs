@@ -54,7 +54,6 @@ impl Arrays {
     }
 
     /// All of them.
-    #[must_use]
     pub fn into_inner(self) -> Vec<NamedTensor> {
         self.0
     }

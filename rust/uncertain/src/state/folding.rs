@@ -260,9 +260,6 @@ fn shares_of(mixtures: &MixtureArray, mut logs: Vec<f64>) -> Result<(Vec<f64>, V
 
 impl Folding<'_> {
     /// Undo [`transform_mixtures`](Self::transform_mixtures) of what moves every component by itself.
-    ///
-    /// # Errors
-    /// A transform that cannot be undone.
     pub fn inverse_mixtures(&self, rows: &MixtureArray) -> Result<MixtureArray> {
         Ok(rows.with_components(self.0.inverse_transform(rows.components())?))
     }

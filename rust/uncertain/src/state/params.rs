@@ -74,10 +74,6 @@ fn check_fields(fields: Map<String, Value>) -> Result<()> {
 const GROUPS: [&str; 3] = ["options", "calibration", "em"];
 
 /// Parameters from JSON text with any of the names that users write.
-///
-/// # Errors
-/// [`Error::Parameter`] with the name of the one that is unknown or of the wrong type; ranges are looked at by
-/// [`Parameters::check`].
 pub fn from_named<P: Parameters>(json: &str) -> Result<P> {
     let mut found = None;
     let mut read = |fields| serde_json::from_value::<P>(Value::Object(fields)).map(|params| found = Some(params));

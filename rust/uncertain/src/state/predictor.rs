@@ -49,43 +49,36 @@ pub struct About {
 
 impl About {
     /// A classifier, or with 0 classes a regression.
-    #[must_use]
     pub fn model(n_features: usize, n_classes: usize) -> Self {
         Self { n_features: Some(n_features), n_classes: Some(n_classes), ..Self::default() }
     }
 
     /// A transform of rows with so many features, any number if `None`.
-    #[must_use]
     pub fn transform(n_features: impl Into<Option<usize>>) -> Self {
         Self { n_features: n_features.into(), ..Self::default() }
     }
 
     /// A transform to so many features.
-    #[must_use]
     pub fn to(self, n_features: usize) -> Self {
         Self { n_features_out: Some(n_features), ..self }
     }
 
     /// It takes rows with gaps.
-    #[must_use]
     pub fn with_gaps(self) -> Self {
         Self { takes_gaps: true, ..self }
     }
 
     /// It takes rows with gaps and limits.
-    #[must_use]
     pub fn with_limits(self) -> Self {
         Self { takes_gaps: true, takes_limits: true, ..self }
     }
 
     /// Treatment of rows that are mixtures.
-    #[must_use]
     pub fn with_mixtures(self, of_mixtures: OfMixtures) -> Self {
         Self { of_mixtures, ..self }
     }
 
     /// It passes gaps and limits on.
-    #[must_use]
     pub fn keeping_gaps(self) -> Self {
         Self { keeps_gaps: true, ..self.with_limits() }
     }

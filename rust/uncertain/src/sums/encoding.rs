@@ -30,9 +30,6 @@ fn malformed() -> Error {
 }
 
 /// The bytes of a list of requests.
-///
-/// # Errors
-/// Internal errors only.
 pub fn encode(requests: &[Request]) -> Result<Vec<u8>> {
     postcard::to_allocvec(&(VERSION, requests)).map_err(|e| Error::Internal(format!("requests as bytes: {e}")))
 }
@@ -58,9 +55,6 @@ pub(crate) fn pack_sums(rows: usize, checksum: f64, sums: &[Vec<f64>]) -> Vec<f6
 }
 
 /// The sums of a buffer, a list for each of so many requests.
-///
-/// # Errors
-/// Buffers of another version, or of other lengths.
 pub fn split_sums(flat: &[f64], requests: usize) -> Result<Vec<Vec<f64>>> {
     let (header, mut rest) = flat.split_at_checked(HEADER).ok_or_else(malformed)?;
     check_version(header[0])?;
@@ -76,9 +70,6 @@ pub fn split_sums(flat: &[f64], requests: usize) -> Result<Vec<Vec<f64>>> {
 }
 
 /// The buffers of all partitions as one, added in their order; `requests` are the bytes they answer.
-///
-/// # Errors
-/// Buffers that do not answer these requests, or of another version.
 pub fn add_partitions(requests: &[u8], partitions: &[Vec<f64>]) -> Result<Vec<f64>> {
     let requests = decode(requests)?;
     let mut rows = 0.0;

@@ -33,16 +33,9 @@ use crate::error::{Error, Result};
 /// Whoever holds the rows of a fit.
 pub trait RowSums: Sync {
     /// For each request its sums over all rows.
-    ///
-    /// # Errors
-    /// Rows that cannot be read; a request that these rows cannot answer;
-    /// [`Error::Interrupted`](crate::Error::Interrupted).
     fn sums(&self, requests: &[Request], control: &Control) -> Result<Vec<Vec<f64>>>;
 
     /// The sums of one request.
-    ///
-    /// # Errors
-    /// As [`sums`](Self::sums).
     fn sum(&self, request: Request, control: &Control) -> Result<Vec<f64>> {
         let mut sums = self.sums(&[request], control)?;
         if sums.len() > 1 {

@@ -24,7 +24,6 @@ pub enum RemoteLoss {
 
 impl RemoteLoss {
     /// The loss of so many rows, whose targets have these variances.
-    #[must_use]
     pub fn build(self, rows: usize, variances: Option<Vec<f64>>) -> Box<dyn Loss> {
         match self {
             Self::Kind(kind) => kind.build(variances),
@@ -140,9 +139,6 @@ impl Request {
     }
 
     /// Add the sums of the rows that come next to those of the rows before.
-    ///
-    /// # Errors
-    /// Sums of other lengths.
     pub fn add(&self, total: &mut Vec<f64>, next: &[f64]) -> Result<()> {
         if let Self::Scores { .. } = self {
             total.extend_from_slice(next);

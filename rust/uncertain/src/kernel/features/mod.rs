@@ -33,9 +33,6 @@ impl RandomFeatures {
 
     /// All features, n x [`n_columns`](Self::n_columns).
     ///
-    /// # Errors
-    /// As in [`prepare`](Self::prepare), phases that overflow, [`Error::Interrupted`].
-    ///
     /// ```
     /// use uncertain::Control;
     /// use uncertain::kernel::features::RandomFeatures;
@@ -58,9 +55,6 @@ impl RandomFeatures {
 
     /// Features of mixtures: the weighted average of the features of the components, so that inner products are
     /// the double sums that kernels of mixtures are.
-    ///
-    /// # Errors
-    /// As in [`transform`](Self::transform).
     pub fn transform_mixtures(&self, data: &MixtureArray, control: &Control) -> Result<Array2<f64>> {
         let (n, width) = (data.n_rows(), self.n_columns());
         let mut out = zeros(n, width)?;

@@ -45,9 +45,6 @@ readable! {
 
 impl RandomFeatures {
     /// R = `n_components` draws for rows of d features. A seed fixes the draws, and a larger R adds more.
-    ///
-    /// # Errors
-    /// R = 0, a sigma that is not positive and finite, no memory.
     pub fn new(d: usize, n_components: usize, sigma: f64, coupling: Coupling, seed: u64) -> Result<Self> {
         check_at_least_one("n_components", n_components)?;
         check_positive("sigma", sigma)?;
@@ -68,9 +65,6 @@ impl RandomFeatures {
     }
 
     /// From R x d frequencies, and for the shared coupling as many numbers of noise.
-    ///
-    /// # Errors
-    /// Sizes that do not fit, numbers that are not finite.
     pub fn from_parts(d: usize, frequencies: Vec<f64>, noise: Option<Vec<f64>>) -> Result<Self> {
         if d == 0 || frequencies.is_empty() || !frequencies.len().is_multiple_of(d) {
             return Err(Error::shape("frequencies", format!("R x {d} numbers"), frequencies.len()));
@@ -88,27 +82,21 @@ impl RandomFeatures {
     }
 
     /// Dimension of the rows.
-    #[must_use]
     pub fn n_features(&self) -> usize {
         self.d
     }
 
     /// R.
-    #[must_use]
     pub fn n_components(&self) -> usize {
         self.frequencies.len() / self.d
     }
 
     /// 2 R: a cosine and a sine per frequency.
-    #[must_use]
     pub fn n_columns(&self) -> usize {
         2 * self.n_components()
     }
 
     /// Everything about these rows that a block of features needs and that is not cheap to compute again.
-    ///
-    /// # Errors
-    /// Another number of features than the map's, a bandwidth too small for error bars, no memory.
     pub fn prepare(&self, data: &GaussianArray) -> Result<FeatureRows<'_>> {
         let d = self.d;
         if data.n_features() != d {

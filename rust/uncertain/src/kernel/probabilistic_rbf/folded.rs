@@ -35,9 +35,6 @@ const BLOCK: usize = 64 << 20;
 /// # Ok(())
 /// # }
 /// ```
-///
-/// # Errors
-/// As in [`gram`].
 pub fn folded(
     x: &MixtureArray,
     z: Option<&MixtureArray>,

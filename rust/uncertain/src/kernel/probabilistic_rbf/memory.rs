@@ -12,13 +12,11 @@ const FALLBACK: u64 = 4 << 30;
 
 /// Bytes a Gram matrix may take when nobody says otherwise: half of the memory available now
 /// (`MemAvailable` of /proc/meminfo), or 4 GiB where the system does not tell.
-#[must_use]
 pub fn default_max_bytes() -> u64 {
     memory::left().map_or(FALLBACK, |bytes| bytes / 2)
 }
 
 /// Bytes that the Gram matrix of `x` and the work on it take.
-#[must_use]
 pub fn gram_bytes(x: &GaussianArray, coupling: Coupling) -> u128 {
     needed(x.n_rows(), None, &Form::cheapest(x, None, coupling))
 }

@@ -72,7 +72,6 @@ pub struct RbfOptions {
 
 impl RbfOptions {
     /// The shared coupling, and memory by default.
-    #[must_use]
     pub fn new(sigma: f64) -> Self {
         Self { sigma, coupling: Coupling::Shared, max_bytes: None }
     }
@@ -83,11 +82,6 @@ impl RbfOptions {
 /// The kinds of covariance may differ. Without `z` the result is exactly symmetric. Runs on the pool of
 /// the enclosing [`parallel::install`](crate::parallel::install); the result does not depend on the
 /// number of threads.
-///
-/// # Errors
-/// For different numbers of features, a sigma that is not positive and finite (or so small that
-/// x / sigma has no meaning), more memory than allowed (told before it is taken), and
-/// [`Error::Interrupted`].
 pub fn gram(
     x: &GaussianArray,
     z: Option<&GaussianArray>,

@@ -61,7 +61,6 @@ impl Matrix {
     }
 
     /// One column.
-    #[must_use]
     pub(crate) fn col(&self, j: usize) -> &[f64] {
         &self.values[j * self.n_rows..(j + 1) * self.n_rows]
     }
@@ -90,7 +89,6 @@ impl Matrix {
     }
 
     /// `A x` of the first `n` rows.
-    #[must_use]
     pub(crate) fn times(&self, n: usize, x: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; n];
         for (j, &x) in x.iter().enumerate() {
@@ -102,7 +100,6 @@ impl Matrix {
     }
 
     /// `A'x`, where x ends before the last row: the missing rest is zero.
-    #[must_use]
     pub(crate) fn transposed_times(&self, x: &[f64]) -> Vec<f64> {
         (0..self.n_cols).map(|j| crate::simd::dot(x, self.col(j))).collect()
     }

@@ -23,7 +23,6 @@ pub(crate) struct Symmetric {
 
 impl Symmetric {
     /// From a matrix whose lower triangle holds G.
-    #[must_use]
     pub(crate) fn new(lower: Matrix) -> Self {
         let n = lower.n_rows;
         let diagonal = (0..n).map(|i| lower.values[i * n + i]).collect();
@@ -31,7 +30,6 @@ impl Symmetric {
     }
 
     /// The diagonal of G.
-    #[must_use]
     pub(crate) fn diagonal(&self) -> &[f64] {
         &self.diagonal
     }

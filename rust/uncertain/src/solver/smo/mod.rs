@@ -97,9 +97,6 @@ pub struct DualSolution {
 ///
 /// An indefinite matrix is not an error (LIBSVM's rule for flat pairs is used), but then dual and gap
 /// say nothing about other solutions.
-///
-/// # Errors
-/// Sizes that do not fit, numbers out of range, those of `kernel`, [`Error::Interrupted`].
 pub fn solve(
     kernel: &dyn KernelRows,
     problem: &DualProblem<'_>,
@@ -110,9 +107,6 @@ pub fn solve(
 }
 
 /// [`solve`], starting from coefficients within the bounds, whose sum is 0.
-///
-/// # Errors
-/// As in [`solve`]; a start that is not feasible.
 pub fn solve_from(
     kernel: &dyn KernelRows,
     problem: &DualProblem<'_>,
