@@ -82,7 +82,7 @@ def _ends(parts: list[np.ndarray]) -> Ends:
     """Ends of a column in parts."""
     ends = Ends()
     for part in parts:
-        ends = ends.merged(ends_of(pl.DataFrame({"c": part}), {}).get("c", Ends()))
+        ends = ends.merged(ends_of({"c": part}, {}).get("c", Ends()))
     return ends
 
 

@@ -1,6 +1,5 @@
 """Parameters with a few possible values, and the nearest of several names."""
 
-import difflib
 from collections.abc import Iterable, Sequence
 from numbers import Real
 
@@ -15,6 +14,8 @@ def refuse_if(wrong: object, message: str, error: type[Exception] = ParameterErr
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The one that may have been meant, in whatever case; None if none is close."""
+    import difflib  # for which "import uncertain" does not wait
+
     folded: dict[str, str] = {}
     for known in names:
         folded.setdefault(known.lower(), known)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,6 @@ from .columns import Columns, listing
 from .list_places import list_places
 from .size_model import MOST_ROWS
 from .table import Table
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FAR = 5.0
 """Distance from the other values, in units of their range, that makes any repeated value a code."""
@@ -106,48 +103,39 @@ class Ends(NamedTuple):
         return codes
 
 
-def ends_of(frame: pl.DataFrame, values: Mapping[str, str]) -> dict[str, Ends]:
-    """Return the statistics of columns of floats; `values`: the column beside each column of error bars."""
-    import polars as pl
+def ends_of(columns: Mapping[str, Floats], values: Mapping[str, str]) -> dict[str, Ends]:
+    """Return the statistics of columns; `values`: the column beside each column of error bars."""
+    return {
+        name: _ends(numbers, columns.get(values.get(name, name), numbers))
+        for name, numbers in columns.items()
+        if len(numbers)
+    }
 
-    if not frame.width or not frame.height:
-        return {}
-    whole = frame.select(pl.all().is_finite().all()).row(0)
-    finite = frame.with_columns(
-        pl.when(pl.col(name).is_finite()).then(pl.col(name))
-        for name, is_whole in zip(frame.columns, whole, strict=True)
-        if not is_whole
+
+def _ends(numbers: Floats, beside: Floats) -> Ends:
+    finite = np.isfinite(numbers)
+    x = numbers if finite.all() else numbers[finite]
+    lower = upper = End()
+    if len(x):
+        low, high = x.min(), x.max()
+        inner = (x != low), (x != high)
+        above, below = x[inner[0]].min(initial=np.inf), x[inner[1]].max(initial=-np.inf)
+        n_low, n_high = (len(x) - int(np.count_nonzero(each)) for each in inner)
+        lower, upper = End(float(low), n_low, float(above)), End(-float(high), n_high, -float(below))
+    return Ends(
+        len(x),
+        lower,
+        upper,
+        n_missing=len(numbers) - len(x),
+        n_zeros=int(np.count_nonzero((numbers == 0.0) & (beside != 0.0))),
+        n_negative=int(np.count_nonzero(x < 0.0)),
+        n_infinite=int(np.count_nonzero(np.isinf(numbers))),
     )
-    lows, highs = finite.select(pl.all().min()).row(0), finite.select(pl.all().max()).row(0)
-    asked = []
-    for name, low, high in zip(frame.columns, lows, highs, strict=True):
-        value = values.get(name, name)
-        column, beside = pl.col(name), pl.col(value if value in frame.columns else name)
-        asked += [
-            column.count().alias(f"{name} n"),
-            (column == pl.lit(low)).sum().alias(f"{name} low"),
-            column.filter(column > pl.lit(low)).min().alias(f"{name} above"),
-            (column == pl.lit(high)).sum().alias(f"{name} high"),
-            column.filter(column < pl.lit(high)).max().alias(f"{name} below"),
-            ((column == 0.0) & beside.ne_missing(0.0)).sum().alias(f"{name} zeros"),
-            (column < 0.0).sum().alias(f"{name} negative"),
-        ]
-    infinite = frame.select(pl.all().is_infinite().sum()).row(0)
-    counts = np.asarray(finite.select(asked).row(0), dtype=np.float64).reshape(-1, 7)
-    ends = {}
-    for name, low, high, row, n_infinite in zip(frame.columns, lows, highs, counts, infinite, strict=True):
-        n, n_low, n_high, n_zeros, n_negative = (int(count) for count in row[[0, 1, 3, 5, 6]])
-        above, below = np.where(np.isnan(row[[2, 4]]), np.inf, row[[2, 4]] * [1, -1]).tolist()
-        lower, upper = (End(low, n_low, above), End(-high, n_high, below)) if n else (End(), End())
-        ends[name] = Ends(n, lower, upper, frame.height - n, n_zeros, n_negative, n_infinite)
-    return ends
 
 
 def codes_of(column: str, values: Floats) -> list[Code]:
     """Return the codes at either end of a column's values."""
-    import polars as pl
-
-    return find_codes(ends_of(pl.DataFrame([pl.Series(column, values, dtype=pl.Float64)]), {}))
+    return find_codes(ends_of({column: values}, {}))
 
 
 def find_codes(ends: Mapping[str, Ends]) -> list[Code]:
@@ -198,14 +186,15 @@ class Statistics:
         self.sample.add(table, [name for name in used if name in table.names], first)
         errors = [name for bar in columns.error_bars.values() for name in bar.columns]
         names = [n for n in dict.fromkeys((*columns.scalars, *errors)) if table.types.get(n) == "number"]
-        frames = iter([pl.DataFrame([column.cast(pl.Float64) for column in table.numbers(names)])])
+        frames = iter([pl.DataFrame(table.numbers(names))])
         if columns.mean is not None or columns.lists:
             places = list_places(columns, table.numbers)
             self._bars |= places.bars
             frames = chain(frames, places.frames(COPIED))
         beside = {name: value for value, bar in self._bars.items() for name in bar.columns}
         for frame in frames:
-            self._merge(ends_of(frame, beside))
+            numbers = {column.name: column.cast(pl.Float64).to_numpy() for column in frame.get_columns()}
+            self._merge(ends_of(numbers, beside))
         return self
 
     def merge(self, other: Statistics) -> None:
