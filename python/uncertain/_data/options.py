@@ -16,9 +16,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     """The one that may have been meant, in whatever case; None if none is close."""
     import difflib  # for which "import uncertain" does not wait
 
-    folded: dict[str, str] = {}
-    for known in names:
-        folded.setdefault(known.lower(), known)
+    folded = {known.lower(): known for known in reversed([*names])}
     close = difflib.get_close_matches(name.lower(), folded, n=1)
     return folded[close[0]] if close else None
 
