@@ -70,8 +70,6 @@ FAMILIES = {
     "discriminant": "Gaussians", "mixture": "Gaussians", "remeasured": "boosting", "kernel": "kernel",
     "gsu": "line",
 }  # fmt: skip
-
-
 CONSTANT = {False: "the shares of the classes", True: "the mean"}
 """Boosting that no tree helps."""
 MEANS_ONLY = "means only"

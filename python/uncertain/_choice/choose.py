@@ -143,15 +143,18 @@ class _Choosing:
         factors, counted = sizes_of_errors(request, self.raw)
         twins = not request.exact and request.able is None
         self.pace.begin(len(folds), len(tried) + 3 * twins)
-        held = HeldOut.begin(
-            training, folds, factors, regression=request.regression, raw=raw, transform=self._logged
-        )
-        names = self._ask(held, tried, training)
+        log = self.log.transform if self.log is not None else lambda rows: rows
+        held = HeldOut.begin(training, folds, factors, regression=request.regression, raw=raw, transform=log)
+        limited = request.deadline.seconds is not None  # boosting, whose folds are fitted at once, is last
+        batches = [[m for m in tried if (limited and m.is_boosting) == late] for late in (False, True)]
+        names = {name: m for batch in batches for name, m in self._ask(held, batch, training).items()}
         left_out += [f"{name}: {reason}" for name, reason in held.refused.items()]
         if not held.answers:
-            return self._by_rule(members, "by rule: no candidate could be compared on held-out rows")
+            late, none = NO_TIME in held.refused.values(), "no candidate could be compared on held-out rows"
+            return self._by_rule(members, f"by rule: {NO_TIME if late else none}")
         metric = "crps" if request.regression else "log_loss"
-        losses = {name: held.rows_of(metric, name) for name in held.answers}
+        by_cost = sorted(held.answers, key=lambda name: names[name].seconds)  # whatever was asked first
+        losses = {name: held.rows_of(metric, name) for name in by_cost}
         if twins:
             more = self._ask(held, without_errors(request, names, losses), training)
             names |= more
@@ -171,9 +174,6 @@ class _Choosing:
             board, n_together=n_equal, n_groups=training.groups.count if grouped and training.groups else None
         )
         return Choice(pipeline, board, stacked)
-
-    def _logged(self, rows: GaussianRows) -> GaussianRows:
-        return rows if self.log is None else self.log.transform(rows)
 
     def _ask(self, held: HeldOut, members: Sequence[Member], training: TrainingRows) -> dict[str, Member]:
         """Members by name, which answer about rows held out; boosting of copies has one number of trees."""
