@@ -31,26 +31,18 @@ def weighted_mean(values: Floats, counts: Floats, groups: Groups | None = None) 
 def standard_error(values: Floats, groups: Groups | None = None, counts: Floats | None = None) -> float:
     """Standard error of a mean over random splits of a finite number of rows, or of whole groups of rows.
 
-    `values` has shape (splits, rows) and is NaN where a row was not held out, or not measured. Two
-    kinds of luck add up, that of the split (which rows were trained on) and that of the rows there are:
-
-        se^2 = var(mean of each split) / splits + var(mean of each row) / rows
-
-    More splits make only the first term small. Both terms contain some of the same luck, so this is a
-    little too large rather than too small.
-
-    Rows of one group are right or wrong together, so with groups the second term counts these. If row i,
-    which counts c_i, contributes to the mean v of the S splits' means is d_i, summed over the splits in which
-    it was held out (whose rows count C_s together), and the contributions of a group are added before they
-    are squared:
+    `values` has shape (splits, rows) and is NaN where a row was not held out, or not measured. Two kinds of
+    luck add up, of the split (which rows were trained on) and of the rows there are. Row i, which counts c_i,
+    contributes d_i to the mean v of the S splits' means v_s, whose rows count C_s together, and rows of one
+    group are right or wrong together:
 
         d_i = sum_s c_i (v_si - v) / (S C_s)
-        se^2 = var(mean of each split) / splits + G / (G - 1) sum_g (sum_{i in g} d_i)^2
+        se^2 = var(v_s) / S + G / (G - 1) sum_g (sum_{i in g} d_i)^2
 
-    This is the cluster-robust variance of a mean, as in A. C. Cameron and D. L. Miller, A Practitioner's
-    Guide to Cluster-Robust Inference, Journal of Human Resources 50(2), 2015, doi 10.3368/jhr.50.2.317, with
-    the factor G / (G - 1) for G groups. For groups of one row, and splits of one size, it is the formula
-    above. With fewer than some twenty groups it is itself uncertain, and on average a little too small.
+    for G groups, or rows. More splits make only the first term small; both contain some of the same luck, so
+    that the sum is a little too large. The second term is the cluster-robust variance of a mean (A. C.
+    Cameron and D. L. Miller, A Practitioner's Guide to Cluster-Robust Inference, Journal of Human Resources
+    50(2), 2015, doi 10.3368/jhr.50.2.317), on average a little too small with fewer than some twenty groups.
     """
     tested = ~np.isnan(values)
     values, tested = values[tested.any(axis=1)], tested[tested.any(axis=1)]

@@ -135,17 +135,12 @@ def chosen(
     losses = [one.losses(residuals, parts, target_std) for one in laws]
     if law is not None and own is not None:
         laws, losses = [law, *laws], [own, *losses]
-    groups = groups_of_rows(rows)
+    groups = Groups(np.unique(rows, return_inverse=True)[1].astype(np.uint32))  # right or wrong together
     best = 0
     for k in range(1, len(laws)):
         gain, se = weighted_mean(losses[best] - losses[k], weights, groups)
         best = k if gain > se * (CLEARLY if laws[best] is law else 1.0) else best
     return laws[best]
-
-
-def groups_of_rows(rows: Array) -> Groups:
-    """Rows that are there more than once are right or wrong together."""
-    return Groups(np.unique(rows, return_inverse=True)[1].astype(np.uint32))
 
 
 def crps(off: Floats, std: Floats) -> Floats:

@@ -14,9 +14,7 @@ from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._base.folds import Fold
-from .._base.normal_mixtures import NormalMixtures
 from .._data.incomplete import feature_spread, filled_gaussians, missing_mask
-from .._data.typing import Floats
 from .._errors.sizes import ErrorSizes
 from .._estimators.gsu import GSURegressor
 from .._held_out.engine import (
@@ -34,7 +32,7 @@ from .._held_out.widths import Spread, feature_widths, of_scatter
 from .._rows.training import TrainingRows
 from ..exceptions import UncertainError
 from ..preprocessing._moves import gaussian_rows
-from .conformal import Conformal, noise_levels, score_of_classes, score_of_numbers
+from .conformal import Conformal, noise_levels, noise_of_numbers, score_of_classes, score_of_numbers
 from .pipeline_facts import is_measured
 
 FEW_ROWS, MANY_ROWS = 1_000, 20_000
@@ -115,7 +113,7 @@ def _of_numbers(fitted: Pipeline, training: TrainingRows, held: HeldOut) -> Cali
     if spread is not None:
         spread = replace(spread, widths=feature_widths(fitted, training.rows))
     scores = [score_of_numbers(with_errors(law, held.target_std), held.truth) for law in laws]
-    levels = [log(deviation(law)) for law in laws]
+    levels = [noise_of_numbers(law) for law in laws]
     return Calibration(residual_std, spread, Conformal.from_scores(scores, levels, held.counts))
 
 
@@ -132,13 +130,3 @@ def _of_classes(fitted: Pipeline, training: TrainingRows, held: HeldOut) -> Cali
         scores.append(score_of_classes(answer.shares, read, centres, widths)[rows, y])
         levels.append(noise_levels(read, widths))
     return Calibration(conformal=Conformal.from_scores(scores, levels, held.counts, widths, centres))
-
-
-def deviation(law: NormalMixtures) -> Floats:
-    """The standard deviation of each row's density."""
-    return np.asarray(law.stds[:, 0] if law.stds.shape[1] == 1 else np.sqrt(law.mean_square(law.mean)))
-
-
-def log(std: Floats) -> Floats:
-    """The noise level of a regression."""
-    return np.asarray(np.log10(np.maximum(std, 1e-300)))

@@ -140,6 +140,12 @@ def noise_levels(rows: Any, widths: Floats) -> Floats:
     return np.asarray(np.log10(np.maximum(size, 10.0**FLOOR)))
 
 
+def noise_of_numbers(law: NormalMixtures) -> Floats:
+    """log10 of the standard deviation of each row's density."""
+    std = law.stds[:, 0] if law.stds.shape[1] == 1 else np.sqrt(law.mean_square(law.mean))
+    return np.asarray(np.log10(np.maximum(std, 1e-300)))
+
+
 def set_lists(shares: Floats, inside: Booleans, classes: Labels) -> Labels:
     """Lists of labels, the largest share first, which is there if no other is."""
     order = np.argsort(-shares, axis=1, kind="stable")

@@ -43,8 +43,8 @@ from .._tables.answers import as_array
 from .._tables.columns import Columns
 from ..exceptions import ModelFileError, ParameterError, ShapeError, UncertainError
 from ..preprocessing._moves import moved
-from .calibrating import Calibration, deviation, log
-from .conformal import Conformal, interval, noise_levels, score_of_classes, set_lists
+from .calibrating import Calibration
+from .conformal import Conformal, interval, noise_levels, noise_of_numbers, score_of_classes, set_lists
 from .file import Metadata, from_bytes, read, to_bytes, write
 from .pipeline_facts import hyperplanes, law_or_curve
 from .reader import Answer, Reader
@@ -271,7 +271,7 @@ class Model:
 
         def ends(steps: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats]:
             law = self._law(steps, rows)
-            return interval(law, conformal.limits(log(deviation(law)), coverage))
+            return interval(law, conformal.limits(noise_of_numbers(law), coverage))
 
         names = self._names("_lower", "_upper", append=append)
         return self._answer(table, ends, names, append=append, errors=errors)
