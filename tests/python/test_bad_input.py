@@ -373,7 +373,7 @@ fit(numbers, "height", method="discriminant")
 model.predict_set(table, coverage=95)
     ParameterError: coverage = 95...between 0 and 1
 GSUClassifier(max_iter=1, tol=1e-12).fit(X, y)
-    ConvergenceWarning: did not converge (max_iter after 1 iterations)...certified...raise max_iter
+    ConvergenceWarning: did not converge (max_iter after 1 iterations)...of the minimum...raise max_iter
 GSUClassifier().fit(X, None)
     ValueError: requires y to be passed
 GSUClassifier().predict(X)
