@@ -369,7 +369,7 @@ GSUClassifier(n_jobs=1.5).fit(X, y)
 RobustSVC(method="usvm").fit(X, y)
     ParameterError: method = "usvm": must be one of usvc, tsvc
 fit(numbers, "height", method="discriminant")
-    ParameterError: for classes; numbers are predicted by
+    ParameterError: for classes. For numbers pass one of "gsu"
 model.predict_set(table, coverage=95)
     ParameterError: coverage = 95...between 0 and 1
 GSUClassifier(max_iter=1, tol=1e-12).fit(X, y)
