@@ -471,14 +471,16 @@ def test_numbers_refuse_what_names_propose() -> None:
     assert "lower limit of coef?" in str(uncertain.Columns.find(ends, "label"))
 
 
-@pytest.mark.parametrize("flag", [[k % 4 != 0 for k in range(N)], [int(k % 4 != 0) for k in range(N)]])
+@pytest.mark.parametrize(
+    "flag", [np.arange(N) % 4 != 0, (np.arange(N) % 4 != 0) * 1, ["N", *"YYY"] * (N // 4)]
+)
 def test_flags_of_detections_are_limits_the_other_way_around(flag: Any) -> None:
     x, noise = np.random.default_rng(0).normal(size=(2, N))
     table = pl.DataFrame({"x": x, "x_err": 0.1, "x_detected": flag, "y": 2.0 * x + noise, "y_err": 0.1})
     with pytest.warns(UncertainWarning, match=r"taken as limits: x \(x_detected\)"):
         model = uncertain.fit(table, target="y", method="law")
     assert model.columns_.limits == {"x": "x_detected"}
-    assert (read_flags(open_table(table), "x_detected", "x") == np.where(flag, 0, -1)).all()
+    assert (read_flags(open_table(table), "x_detected", "x") == np.where(np.arange(N) % 4, 0, -1)).all()
     lone = table.rename({"x_detected": "Detected"})
     with pytest.warns(
         UncertainWarning, match="If 0 or false is an upper limit, pass limits={'x': 'Detected'}"

@@ -336,7 +336,7 @@ def test_flags_are_recognised_by_name_and_content(kind: str) -> None:
     if not name:
         text = polars.when(polars.Series(limit)).then(polars.lit("<LOD ")).otherwise(polars.lit(""))
         table = table.with_columns((text + polars.col("Flux").cast(polars.String)).alias("Flux"))
-    with pytest.warns(UncertainWarning, match=rf"^taken as limits: Flux \({name or 'Flux'}\)$"):
+    with pytest.warns(UncertainWarning, match=rf"^taken as limits: Flux \({name or 'signs in its cells'}\)$"):
         model = uncertain.fit(table, "y", method="law")
     np.testing.assert_allclose(model.coef_, expected.coef_)
     rows = table.with_columns(polars.Series("Flux", known["Flux"]), l=polars.Series(np.where(limit, "<", "")))

@@ -21,7 +21,7 @@ from .._rows.table_reader import TableReader
 from .._tables.columns import Columns, listing
 from .._tables.contents import LOOKED_AT, Look
 from .._tables.find import Types, find_columns
-from .._tables.flags import find_flags, meaning_of_flags
+from .._tables.flags import find_flags, meaning_of_flags, taken_as_limits
 from .._tables.reading import read_loaded, read_roles
 from .._tables.rules import OF_POPULATIONS, SPREAD
 from .._tables.table import Table
@@ -38,27 +38,26 @@ def open_rows(
     if budget is not None:
         plan.refuse(Files)
     source = Source.from_input(table)
-    try:
-        columns = _find_columns(source, asked)
-        in_parts = (
-            budget is None
-            and not plan.is_choice
-            and source.is_large(columns)
-            and suits_parts(source, columns, named=bool(asked.errors))
-        )
-        if source.table is not None and source.table.is_late:
-            by_parts = budget is not None or in_parts
-            columns = (
-                read_roles(asked, source.table) if by_parts else read_loaded(asked, source.table, columns)
+    with kept_warnings() as doubts:
+        try:
+            columns = _find_columns(source, asked)
+            in_parts = (
+                budget is None
+                and not plan.is_choice
+                and source.is_large(columns)
+                and suits_parts(source, columns, named=bool(asked.errors))
             )
-    except ColumnError as error:
-        source.refuse(error)
-    plan = replace(plan, usual="measurement" if _are_readings(source, columns) else "spread")
-    plan = _of_quantity(plan, source, columns)
-    doubted: list[str] = []
-    doubts: list[str] = []
-    if asked.limits is None and source.table is not None:
-        with kept_warnings() as doubts:
+            if source.table is not None and source.table.is_late:
+                by_parts = budget is not None or in_parts
+                columns = (
+                    read_roles(asked, source.table) if by_parts else read_loaded(asked, source.table, columns)
+                )
+        except ColumnError as error:
+            source.refuse(error)
+        plan = replace(plan, usual="measurement" if _are_readings(source, columns) else "spread")
+        plan = _of_quantity(plan, source, columns)
+        doubted: list[str] = []
+        if asked.limits is None and source.table is not None:
             columns, doubted = _with_limits(columns, source.table, Look(source.table), plan.may_use())
     per_row = beside_features(columns, values)
     if values:
@@ -96,9 +95,9 @@ def _with_limits(columns: Columns, table: Table, look: Look, uses: Uses) -> tupl
             )
         flags_text = f"{listing(rest.values())} looks like flags of limits, which are read as values"
         questions.append(f"{flags_text}. {instead}")
-    taken = [f"{v} ({n})" for v, n in flags.items() if n in (*columns.flags.values(), columns.target_limit)]
+    taken = {v: n for v, n in flags.items() if n in (*columns.flags.values(), columns.target_limit)}
     if taken:
-        questions.append(f"taken as limits: {listing(taken)}")
+        questions.append(taken_as_limits(taken))
     for question in questions:
         warn(question, UncertainWarning)
     reasons = columns.found.reasons

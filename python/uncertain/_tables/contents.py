@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._data.column import is_missing
 from .error_names import told
-from .rules import DETECTION, SIGNS
+from .rules import DETECTION, SIGNS, SIGNS_OF_DETECTIONS
 
 if TYPE_CHECKING:
     from polars import Series
@@ -122,8 +122,10 @@ class Look:
             )
         if str(column.dtype).partition("(")[0] not in TEXTS:
             return False
-        texts = {str(text).strip() for text in column.drop_nulls().unique()[:9]}
-        return texts <= {*SIGNS, "~"} and (whole is None or bool(texts & {"<", ">", "<=", ">=", "U", "ND"}))
+        signs = SIGNS_OF_DETECTIONS if is_of_values else SIGNS
+        texts = {str(text).strip() for text in column.drop_nulls().unique()[:9]} - {"~"}
+        meanings = [signs.get(text, signs.get(text.lower())) for text in texts]
+        return None not in meanings and (whole is None or any(meanings))
 
     def has_signs(self, name: str) -> bool:
         """Do flags tell an upper limit from a lower one, as -1, texts and truth values do?"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from .._data.warn import warn
 from ..exceptions import UncertainError, UncertainWarning
 from .columns import Columns, listing
 from .contents import Look
-from .rules import DETECTION, FLAG_WORDS, LIMIT_IN_TEXT, SIGNS
+from .rules import DETECTION, FLAG_WORDS, LIMIT_IN_TEXT, SIGNS, SIGNS_OF_DETECTIONS
 from .suspects import names_flags
 from .table import Table
 
@@ -35,17 +36,19 @@ def read_flags(table: Table, name: str, of: str = "") -> Limits:
     (series,) = table.series([name])
     if name == of:
         return _signs_in_text(series)
+    is_of_values = DETECTION.search(name) is not None
     column = read_column(series, name, len(series), "flags")
     if column.kind == "strings":
-        meanings = [SIGNS.get(text.strip(), 2) for text in column.texts]
+        signs = SIGNS_OF_DETECTIONS if is_of_values else SIGNS
+        texts = [text.strip() for text in column.texts]
+        meanings = [signs.get(text, signs.get(text.lower(), 2)) for text in texts]
         flags = np.asarray(meanings, dtype=np.int8)[column.array] if meanings else np.zeros(len(series))
     elif column.kind == "others":
         flags = np.full(len(series), 2)
     else:
         flags = -column.array.astype(np.int8) if column.kind == "booleans" else column.array
-    is_of_values = DETECTION.search(name) is not None
     if is_of_values and column.kind != "strings":
-        flags = np.abs(flags) - 1
+        flags = np.where(flags == 0, -1, np.where(np.abs(flags) == 1, 0, 2))
     if column.missing is not None:
         flags = np.where(column.missing, 0, flags)
     wrong = np.flatnonzero(~np.isin(flags, (-1, 0, 1)))
@@ -85,11 +88,17 @@ def meaning_of_flags(name: str) -> str:
     return "-1, '<' or true is an upper and 1 or '>' a lower limit"
 
 
+def taken_as_limits(flags: Mapping[str, str]) -> str:
+    """Return the sentence on limits that were recognised."""
+    texts = (f"{value} ({'signs in its cells' if flag == value else flag})" for value, flag in flags.items())
+    return f"taken as limits: {listing(texts)}"
+
+
 def with_flags(columns: Columns, look: Look) -> Columns:
     """Return the columns with flags of limits of features that are recognised, which a warning names."""
     flags = {value: flag for value, flag in find_flags(columns, look)[0].items() if value in columns.scalars}
     if flags:
-        warn(f"taken as limits: {listing(f'{v} ({n})' for v, n in flags.items())}", UncertainWarning)
+        warn(taken_as_limits(flags), UncertainWarning)
     return columns.changed(limits=flags) if flags else columns
 
 

@@ -5,6 +5,8 @@ patterns of names that it is made of. `error_names` has the grammar in which wor
 what numbers confirm, `unread` the words for what is left out.
 """
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import re
@@ -22,46 +24,32 @@ class Rule(NamedTuple):
     """What is done."""
 
 
-# ruff: noqa: E501
 RULES = (
-    Rule("x_err, xErr, x_std, x_se, x_sigma, x_unc, e_x, sigma_x, x (SD), x ±, σ(x), u(x), x Fehler; inside: psfMagErr_u, w1sigmpro",
-         "not below zero, a code aside; not 0 and 1 alone; of std_x: smaller than the values", "one standard deviation"),
+    Rule("x_err, xErr, x_std, x_se, x_sigma, x_unc, e_x, sigma_x, x (SD), x ±, σ(x), u(x), x Fehler; inside: psfMagErr_u, w1sigmpro", "not below zero, a code aside; not 0 and 1 alone; of std_x: smaller than the values", "one standard deviation"),
     Rule("x_err or x_se beside x_mean, mean_x, x_value, xValue", "the same", "error bar of the mean"),
     Rule("x_var, x_variance, cov_x_x; vi of yi, with a warning", "the same", "variance"),
     Rule("x_err1 and x_err2, x_err_max and x_err_min, E_x and e_x, x_ep and x_em", "any sign", "upper and lower arm"),
-    Rule("x_upper and x_lower, xUpper and xLower, x_hi and x_lo, x_plus and x_minus, x+ and x-",
-         "of all columns called so: around the values, or arms", "limits or arms; a warning says that no name tells their level"),
-    Rule("x_84 and x_16, x_p95 and x_p05, x_97.5% and x_2.5%, hdi_97% and hdi_3%, u68 and l68", "in this order",
-         "limits of this level"),
-    Rule("x 2SE, x ± (2σ), x_2s, x (k=2), x error (95%), x_95CI_low and x_95CI_high", "as without the level",
-         "divided by 2, or by the quantile of the level"),
+    Rule("x_upper and x_lower, xUpper and xLower, x_hi and x_lo, x_plus and x_minus, x+ and x-", "of all columns called so: around the values, or arms", "limits or arms; a warning says that no name tells their level"),
+    Rule("x_84 and x_16, x_p95 and x_p05, x_97.5% and x_2.5%, hdi_97% and hdi_3%, u68 and l68", "in this order", "limits of this level"),
+    Rule("x 2SE, x ± (2σ), x_2s, x (k=2), x error (95%), x_95CI_low and x_95CI_high", "as without the level", "divided by 2, or by the quantile of the level"),
     Rule("x RSD%, x_err_pct, x err (%), ±%, x_rel_err", "per cent, or below 1", "times the value"),
     Rule("x err [mJy] beside x [Jy]", "", "converted, if astropy knows both units; left out if they do not fit"),
-    Rule("dx, delx, eX, E_x, s_x, x_e, x_u, x_su, seX, sd1i of m1i",
-         "of all columns with the mark: not below zero; smaller than the values, and not their steps",
-         "one standard deviation, if x has no other"),
-    Rule("Error, ±, 2SE, error + and error - right of x; sigW, unc_w right of width", "smaller than the values",
-         "error bar of x, of width"),
+    Rule("dx, delx, eX, E_x, s_x, x_e, x_u, x_su, seX, sd1i of m1i", "of all columns with the mark: not below zero; smaller than the values, and not their steps", "one standard deviation, if x has no other"),
+    Rule("Error, ±, 2SE, error + and error - right of x; sigW, unc_w right of width", "smaller than the values", "error bar of x, of width"),
     Rule("sd and se_mean, mcse_mean beside r_hat, n_eff, ess_bulk", "", "sd, the spread of the draws, is the error bar"),
-    Rule("l_x, x_lim, x_ul; x_detected, the other way around", "<, >, truth values, or -1, 0, 1",
-         "limits where the method takes limits, else named for limits={'x': 'l_x'}"),
+    Rule("l_x, x_lim, x_ul; x_detected, the other way around", "<, >, truth values, or -1, 0, 1", "limits where the method takes limits, else named for limits={'x': 'l_x'}"),
     Rule("x itself", "cells such as <0.5", "limits; <LOD without a number is unknown"),
     Rule("a_b_corr, cov_a_b, cov_ab; lists mean and cov", "", "correlations and covariances"),
-    Rule("upper_limit, nondetect, Detected, Qualifier beside x; text of any name", "flags; < and > alone",
-         "asked: limits={'x': 'nondetect'}"),
-    Rule("x_sd or x_std with a count: n, N, n_x, nobs; n1i", "whole numbers",
-         "asked, the spread of n readings: a column of sd / √n, or columns={'x': 'x_sd'} if rows are populations"),
-    Rule("x_ci_low and x_ci_high, upper and lower, margin of error", "limits: around the values",
-         "asked, no level: bounds={'x': ('x_ci_low', 'x_ci_high')}, level=0.95"),
+    Rule("upper_limit, nondetect, Detected, Qualifier beside x; text of any name", "flags; < and > alone", "asked: limits={'x': 'nondetect'}"),
+    Rule("x_sd or x_std with a count: n, N, n_x, nobs; n1i", "whole numbers", "asked, the spread of n readings: a column of sd / √n, or columns={'x': 'x_sd'} if rows are populations"),
+    Rule("x_ci_low and x_ci_high, upper and lower, margin of error", "limits: around the values", "asked, no level: bounds={'x': ('x_ci_low', 'x_ci_high')}, level=0.95"),
     Rule("x_p90 and x_p10, x_q3 and x_q1", "", "asked, of an error, or of a population: bounds={...}, level=0.8"),
     Rule("x_low and x_high", "ends that do not join", "asked, limits, or the ends of a bin: bounds={'x': ('x_low', 'x_high')}"),
     Rule("x_sd beside x_min and x_max; s_x with numbers of members", "", "asked, a spread: std={'x': 's_x'}"),
     Rule("x_tol, beside y_tol of y", "much smaller than x", "asked: columns={'x': 'x_tol', ...}"),
     Rule("stat, syst, stat + and sys -", "", "a part of an error bar: named"),
-    Rule("x_ivar, x_logvar, log_sigma_x, x_over_error", "",
-         "named: a column of 1 / √ivar (null where it is 0), exp(logvar / 2), exp(log_sigma), x / it"),
-    Rule("covariance_0 ... covariance_8, hAcc and vAcc, LOD, MDL; any error word without a value", "",
-         "named; never exact features"),
+    Rule("x_ivar, x_logvar, log_sigma_x, x_over_error", "", "named: a column of 1 / √ivar (null where it is 0), exp(logvar / 2), exp(log_sigma), x / it"),
+    Rule("covariance_0 ... covariance_8, hAcc and vAcc, LOD, MDL; any error word without a value", "", "named; never exact features"),
     Rule("flag, quality, x_q; id, objid", "whole numbers", "named: categorical=[...]; nothing"),
     Rule("all others", "", "named: exact=[...]; exact=\"all\" takes all that look like no error bar, limit or flag"),
 )  # fmt: skip
@@ -215,6 +203,7 @@ SIGNS = {"<": -1, "<=": -1, "U": -1, "ND": -1, ">": 1, ">=": 1, "=": 0, "": 0}
 """Meanings of flags that are strings, such as the l_ columns of VizieR have."""
 DETECTION = re.compile(r"(?i)(?<!non)(?<!not)(?<!non_)(?<!not_)detect(?:s|ed|ion)?(?:_?flag)?$")
 """Names of flags that are 1 or True for values, and 0 or False for upper limits."""
+SIGNS_OF_DETECTIONS = SIGNS | {"n": -1, "no": -1, "false": -1, "y": 0, "yes": 0, "true": 0}
 NO_NUMBER = r"^\s*(?:[<>]=?\s*(?:lod|loq|mdl|dl|rl)?|n\.?d\.?|bdl|b\.d\.|(?:not|non)[- ]?detect(?:ed)?)\s*$"
 """Cells of a laboratory that say that a value was too small to be measured."""
 LIMIT_IN_TEXT = r"^\s*([<>])=?\s*(?:(?:lod|loq|mdl|dl|rl)\b[\s:=]*)?"
