@@ -11,7 +11,6 @@ with smaller errors are drawn, are those of the rows that a fold leaves.
 
 from collections.abc import Sequence
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
 
@@ -49,7 +48,6 @@ def learners_of_folds(
     weights = of_mean_one(check_sample_weight(sample_weight, len(rows)))
     if weights is not None:  # of mean 1 for rows that count
         weights = weights * (weights > 0.0).mean()
-    counts = np.ones(len(rows)) if weights is None else weights
     targets: Array
     if is_classifier(model):
         model.classes_, targets = check_labels(y, X, model, sample_weight)
@@ -58,8 +56,8 @@ def learners_of_folds(
         labels = targets = check_numbers(y, X, model)
     random, copies = generator_from(model.random_state), model._begin(rows)
     together = None if groups is None else groups_from(groups, "groups", len(rows))
-    objects = len(rows) if together is None else len(np.unique(together))
-    judges = folds[: 1 if len(rows) >= counting.FEW and objects >= counting.FEW_OBJECTS else None]
+    told = counting.Targets(labels, weights, together)
+    counts, judges = told.counts, told.judging(folds)
     found, curves = list[BaseEstimator](), list[counting.Curve]()
     for fold in folds:
         at = fold.train[counts[fold.train] > 0.0]
@@ -75,11 +73,11 @@ def learners_of_folds(
                 continue
             judged = model._copied(rows[fold.test], targets[fold.test], None, copies, random)
             left, most = Fold(fold.repeat, at, fold.test), min(MOST, counting.MOST)
-            curves.append(counting.Curve(learner, table, judged, labels, weights, counts, left, most))
+            curves.append(counting.Curve(learner, table, judged, told, left, most))
             if len(curves) == len(judges):
                 least = FIRST
                 for curve in curves:  # warm starts, where one is shorter than others, cost much
                     least = curve.begin(least)
-                n_trees = counting.best_number(curves, learner, labels, counts, together, judges)
+                n_trees = counting.best_number(curves, learner, told, judges)
                 found, model.n_trees_ = [curve.learner(n_trees) for curve in curves], n_trees
     return found

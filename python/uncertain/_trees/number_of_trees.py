@@ -22,6 +22,7 @@ number.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
@@ -70,22 +71,40 @@ def with_known_columns(rows: Floats) -> Floats:
     return rows
 
 
+class Targets(NamedTuple):
+    """Labels or numbers of all rows, their weights, and the groups that are held out together."""
+
+    y: Labels
+    weights: Floats | None
+    groups: Codes | None
+
+    @property
+    def counts(self) -> Floats:
+        """Numbers by which losses of rows count."""
+        return np.ones(len(self.y)) if self.weights is None else self.weights
+
+    def judging(self, folds: Sequence[Fold]) -> Sequence[Fold]:
+        """The folds whose losses are needed: of many rows the first alone."""
+        n_objects = len(self.y) if self.groups is None else len(np.unique(self.groups))
+        return folds[: 1 if len(self.y) >= FEW and n_objects >= FEW_OBJECTS else None]
+
+
 class Curve:
     """The losses of the rows of one fold."""
 
     def __init__(
-        self, learner: BaseEstimator, table: Floats, judged: Floats, y: Labels, weights: Floats | None,
-        counts: Floats, fold: Fold, most: int,
-    ) -> None:  # fmt: skip
+        self, learner: BaseEstimator, table: Floats, judged: Floats, targets: Targets, fold: Fold, most: int
+    ) -> None:
         """Fit to the copies (copies, n, columns) of a fold's training rows, judged by `judged` copies of its
-        test rows, (copies, m, columns); `y`, `weights` and `counts` are those of all rows."""
+        test rows, (copies, m, columns)."""
+        y, weights, _ = targets
         copies, _, columns = table.shape
         self._rows = with_known_columns(table.reshape(-1, columns))
         self._y = np.tile(y[fold.train], copies)
         # Weights, also of 1, make scikit-learn's bins ten times as slow.
         self._weights = None if weights is None else np.tile(weights[fold.train], copies)
         self._copies, self._points = len(judged), judged.reshape(-1, columns)
-        self._truth, self._counts = np.tile(y[fold.test], len(judged)), counts[fold.test]
+        self._truth, self._counts = np.tile(y[fold.test], len(judged)), targets.counts[fold.test]
         self._learner = clone(learner).set_params(warm_start=True)
         self.sizes, self._most = sizes(most), most
         self.losses: list[Floats] = []
@@ -95,11 +114,8 @@ class Curve:
     def begin(self, least: int = 0) -> int:
         """Grow trees to the end of its own search, or `least`; how many there are."""
         self._least = least
-        watch = _Watch(self)
-        learner = clone(self._learner).set_params(
-            max_iter=self._most, early_stopping=True, validation_fraction=None, n_iter_no_change=1, tol=0.0,
-            scoring=watch,
-        )  # fmt: skip
+        search = {"early_stopping": True, "validation_fraction": None, "n_iter_no_change": 1, "tol": 0.0}
+        learner = clone(self._learner).set_params(max_iter=self._most, scoring=_Watch(self), **search)
         try:
             learner.fit(self._rows, self._y, self._weights)
         except UncertainError:  # arrays that are not understood
@@ -178,19 +194,13 @@ def loss(learner: BaseEstimator, answers: Floats, truth: Labels) -> Floats:
 
 
 def number_of_trees(
-    learner: BaseEstimator, table: Floats, y: Labels, weights: Floats | None, groups: Codes | None,
-    judged: Booleans, random: np.random.RandomState,
-) -> int:  # fmt: skip
+    learner: BaseEstimator, table: Floats, targets: Targets, judged: Booleans, random: np.random.RandomState
+) -> int:
     """Number of trees to fit to the copies (copies, n, columns) of n rows; 0 for a constant. `judged`: the
     copies that count where rows are held out."""
-    counts = np.ones(len(y)) if weights is None else weights
-    n_objects = len(y) if groups is None else len(np.unique(groups))
-    one = len(y) >= FEW and n_objects >= FEW_OBJECTS
-    folds = split(
-        len(y), random, folds=FOLDS, classes=y if is_classifier(learner) else None,
-        groups=None if groups is None else Groups(groups),
-    )  # fmt: skip
-    folds = folds[:1] if one else folds
+    classes = targets.y if is_classifier(learner) else None
+    groups = None if targets.groups is None else Groups(targets.groups)
+    folds = targets.judging(split(len(targets.y), random, folds=FOLDS, classes=classes, groups=groups))
     if not folds:
         return 0
     swift = clone(learner).set_params(learning_rate=FASTER * learner.learning_rate)
@@ -201,21 +211,18 @@ def number_of_trees(
         )
         table, judged = table[::2], judged[::2]
     curves = [
-        Curve(swift, table[:, fold.train], table[judged][:, fold.test], y, weights, counts, fold, MOST)
-        for fold in folds
+        Curve(swift, table[:, fold.train], table[judged][:, fold.test], targets, fold, MOST) for fold in folds
     ]
     for curve in curves:
         curve.begin()
-    return FASTER * best_number(curves, learner, y, counts, groups, folds)
+    return FASTER * best_number(curves, learner, targets, folds)
 
 
-def best_number(
-    curves: list[Curve], learner: BaseEstimator, y: Labels, counts: Floats, groups: Codes | None,
-    folds: Sequence[Fold],
-) -> int:  # fmt: skip
+def best_number(curves: list[Curve], learner: BaseEstimator, targets: Targets, folds: Sequence[Fold]) -> int:
     """The number of trees of the least loss of rows held out, by a curve of each fold that has begun; 0 for a
     constant."""
     test = np.concatenate([fold.test for fold in folds])
+    counts, groups = targets.counts, targets.groups
     while True:
         known, sizes = min(len(curve.losses) for curve in curves), curves[0].sizes
         losses = np.hstack([np.stack(curve.losses[:known]) for curve in curves])
@@ -224,15 +231,15 @@ def best_number(
             break
         for curve in curves:
             curve.extend(min(sizes[-1], int(GROWTH * sizes[known - 1])))
-    gains = counts[test] * (_constant(learner, y, counts, folds) - losses[best])
+    gains = counts[test] * (_constant(learner, targets, folds) - losses[best])
     objects = np.arange(len(test)) if groups is None else np.unique(groups[test], return_inverse=True)[1]
     gains = np.bincount(objects, gains)
     return 0 if gains.mean() * np.sqrt(len(gains)) <= gains.std() else sizes[best]
 
 
-def _constant(learner: BaseEstimator, y: Labels, counts: Floats, folds: Sequence[Fold]) -> Floats:
+def _constant(learner: BaseEstimator, targets: Targets, folds: Sequence[Fold]) -> Floats:
     """Held-out losses of a constant: class shares, or the mean."""
-    losses = []
+    losses, y, counts = [], targets.y, targets.counts
     for fold in folds:
         kind = DummyClassifier(strategy="prior") if is_classifier(learner) else DummyRegressor()
         kind.fit(fold.train[:, None], y[fold.train], counts[fold.train])

@@ -40,7 +40,7 @@ from ..preprocessing import ErrorColumns
 from ..preprocessing._columns import COLUMNS, FLOOR, TREES
 from ..preprocessing._readings import Random, Readings, Truth, drawn_factors, is_mixed
 from . import boosting
-from .number_of_trees import number_of_trees
+from .number_of_trees import Targets, number_of_trees
 from .residuals import ResidualForest
 
 SMALLEST = 0.1
@@ -215,7 +215,8 @@ class Remeasured(Core, BaseEstimator):
         codes = None if groups is None else groups_from(groups, "groups", n)
         judged = np.arange(copies) > self._downwards(copies)
         judged[0] = True
-        return number_of_trees(learner, table, y, of_mean_one(weights), codes, judged, random)
+        targets = Targets(y, of_mean_one(weights), codes)
+        return number_of_trees(learner, table, targets, judged, random)
 
     def _set_trees(self, learner: BaseEstimator, table: Floats) -> None:
         """Give the default learner its number of trees."""
