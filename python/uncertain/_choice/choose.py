@@ -41,7 +41,7 @@ from .beside import SIZES_TREES, board_of, sizes_alone, without_errors
 from .boosting import Boosted
 from .candidates import MEANS_ONLY, PATH_ROWS, Member, Request, affordable, candidates
 from .leaderboard import Entry, Leaderboard
-from .splits import by_content, folds_of, renumbered, sample, sizes_of_errors
+from .splits import folds_of, in_order, sample, sizes_of_errors
 from .stack import StackedClassifier, StackedRegressor, mixed
 
 MOST_ROWS = 20_000
@@ -119,10 +119,7 @@ class _Choosing:
             return self._by_rule(members, "by rule")
         written = self.training, self.raw
         if len(self.training) <= MOST_ROWS:
-            order = by_content(replace(self.training, rows=self.raw))
-            self.training, self.raw = self.training.take(order), self.raw[order]
-            if self.training.groups is not None:
-                self.training = replace(self.training, groups=renumbered(self.training.groups))
+            self.training, self.raw = in_order(self.training, self.raw)
         training, raw = self.training, self.raw
         random = np.random.RandomState(request.random_state)
         grouped = training.groups is not None

@@ -27,26 +27,34 @@ LEAST_OF_CLASS = 20
 """Rows, or groups, of each class in a sample, if there are so many."""
 
 
-def by_content(training: TrainingRows) -> Ints:
-    """An order of the rows that depends on what stands in them: not on their order, or the units or order of
-    features and targets.
+def in_order(training: TrainingRows, raw: GaussianRows) -> tuple[TrainingRows, GaussianRows]:
+    """The rows, and as they were read, in an order that depends on what stands in them: not on theirs, on
+    names of classes, or on units or order of features and targets.
 
     Ranks of values and errors are what is hashed. In this order, and with groups numbered in it, folds and
     draws of copies are the same for the same rows.
     """
-    std, known = value_sizes(training.rows)
-    means = np.where(known, filled_gaussians(training.rows).means, np.nan)
-    keys = mixed(_ranks(np.asarray(training.y[:])))
+    std, known = value_sizes(raw)
+    means = np.where(known, filled_gaussians(raw).means, np.nan)
+    y = np.asarray(training.y[:])
+    if y.dtype.kind != "f":
+        _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        y = counts[codes]
+    keys = mixed(_ranks(y))
     for value, error in zip(means.T, std.T, strict=True):
         keys = keys + mixed(mixed(_ranks(value)) ^ _ranks(error))
-    return np.argsort(keys, kind="stable")
+    order = np.argsort(keys, kind="stable")
+    training = training.take(order)
+    if training.groups is not None:
+        training = replace(training, groups=_renumbered(training.groups))
+    return training, raw[order]
 
 
 def _ranks(values: Labels) -> NDArray[np.uint64]:
     return np.unique(values, return_inverse=True)[1].astype(np.uint64)
 
 
-def renumbered(groups: Groups) -> Groups:
+def _renumbered(groups: Groups) -> Groups:
     """Groups by their first rows."""
     _, first, codes = np.unique(groups.codes, return_index=True, return_inverse=True)
     number = np.empty(len(first), dtype=np.uint32)

@@ -14,6 +14,7 @@ from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._base.folds import Fold
+from .._choice.splits import in_order
 from .._data.incomplete import feature_spread, filled_gaussians, missing_mask
 from .._errors.sizes import ErrorSizes
 from .._estimators.gsu import GSURegressor
@@ -81,6 +82,8 @@ def calibrate(fitted: Pipeline, training: TrainingRows, held_out: HeldOut | None
 
 def _refit(fitted: Pipeline, training: TrainingRows) -> HeldOut:
     """Answers of the pipeline fitted again to the rows that folds leave."""
+    if len(training) <= MANY_ROWS:
+        training, _ = in_order(training, training.rows)
     judged, random = labelled(training), np.random.RandomState(0)
     in_folds, numbers = isinstance(fitted[-1], GSURegressor), is_regressor(fitted)
     whole = replace(training, groups=together(training.rows, training.groups).groups)
