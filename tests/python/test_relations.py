@@ -247,7 +247,7 @@ def test_a_machine_that_answers_the_majority(method: str, tol: float, third: boo
     with said:
         model, turned = (uncertain.fit(t, "kind", method=method, tol=tol) for t in (table, table[order]))
     p, q = (one.predict_proba(table)["q"].to_numpy() for one in (turned, model))
-    np.testing.assert_allclose(p, q, atol=0.03)
+    np.testing.assert_allclose(p, q, atol=1e-6)
     share = (table["kind"] == "q").mean()
     np.testing.assert_allclose(q.mean(), share, atol=0.03)
     if not third:

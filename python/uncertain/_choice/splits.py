@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from .._base.folds import Fold
 from .._data.array import value_sizes
-from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, filled_gaussians
 from .._data.numbers import mixed
 from .._data.typing import Floats, Ints, Labels
@@ -46,20 +45,14 @@ def in_order(training: TrainingRows, raw: GaussianRows) -> tuple[TrainingRows, G
     order = np.argsort(keys, kind="stable")
     training = training.take(order)
     if training.groups is not None:
-        training = replace(training, groups=_renumbered(training.groups))
+        _, first, codes = np.unique(training.groups.codes, return_index=True, return_inverse=True)
+        number = np.argsort(np.argsort(first)).astype(np.uint32)  # by their first rows
+        training = replace(training, groups=replace(training.groups, codes=number[codes]))
     return training, raw[order]
 
 
 def _ranks(values: Labels) -> NDArray[np.uint64]:
     return np.unique(values, return_inverse=True)[1].astype(np.uint64)
-
-
-def _renumbered(groups: Groups) -> Groups:
-    """Groups by their first rows."""
-    _, first, codes = np.unique(groups.codes, return_index=True, return_inverse=True)
-    number = np.empty(len(first), dtype=np.uint32)
-    number[np.argsort(first)] = np.arange(len(first), dtype=np.uint32)
-    return replace(groups, codes=number[codes])
 
 
 def folds_of(

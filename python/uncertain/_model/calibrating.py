@@ -82,8 +82,7 @@ def calibrate(fitted: Pipeline, training: TrainingRows, held_out: HeldOut | None
 
 def _refit(fitted: Pipeline, training: TrainingRows) -> HeldOut:
     """Answers of the pipeline fitted again to the rows that folds leave."""
-    if len(training) <= MANY_ROWS:
-        training, _ = in_order(training, training.rows)
+    training = in_order(training, training.rows)[0] if len(training) <= MANY_ROWS else training
     judged, random = labelled(training), np.random.RandomState(0)
     in_folds, numbers = isinstance(fitted[-1], GSURegressor), is_regressor(fitted)
     whole = replace(training, groups=together(training.rows, training.groups).groups)
