@@ -323,7 +323,9 @@ def test_weights_of_labels_reach_the_sigmoids() -> None:
     keywords: dict[str, Any] = {"alpha": 1e-2, "probability": True, "random_state": 0, "graph": None}
     plain = AdaptiveHuberClassifier(**keywords).fit(X, y).predict_proba(X)
     tenfold = AdaptiveHuberClassifier(**keywords).fit(X, y, np.where(y == 1, 10.0, 1.0)).predict_proba(X)
-    assert np.all(tenfold[:, 1] > plain[:, 1])
+    unsure = (plain[:, 1] > 0.05) & (plain[:, 1] < 0.95)
+    assert unsure.sum() > 20
+    assert np.all(tenfold[unsure, 1] > plain[unsure, 1])
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])

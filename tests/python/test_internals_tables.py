@@ -4,6 +4,7 @@ are replaced as a whole, targets and groups from arrays as from Python objects."
 import os
 import stat
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from uncertain._tables.files import open_files
 from uncertain._tables.frame import BatchSize
 from uncertain._tables.statistics import Code, Ends, _is_nines, ends_of
 from uncertain._tables.writing import write_table
-from uncertain.exceptions import UncertainError
+from uncertain.exceptions import UncertainError, UncertainWarning
 
 N = 5000
 
@@ -168,7 +169,9 @@ VALUES = st.one_of(
 def outcome(work: Callable[[], Any]) -> Any:
     """What it gives, with types, or the error."""
     try:
-        result = work()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UncertainWarning)
+            result = work()
     except UncertainError as error:
         return type(error), str(error)
     parts = result if isinstance(result, tuple) else (result,)

@@ -231,7 +231,7 @@ def test_what_cannot_be_is_refused() -> None:
     ]
     for arguments, words in (
         ((np.where(np.arange(20) == 3, -1.0, std),), r"y_std: row 3 is -1.0"),
-        ((None, crossed[0]), "xy_cov= without y_std="),
+        ((None, crossed[0]), "Pass y_std="),
         ((std, crossed[0][:, 0]), r"xy_cov: expected the shape \(20, 2\), got \(20,\)"),
         ((std, crossed[1]), "xy_cov: row 4, feature 1 is nan"),
         ((std, crossed[2]), "row 4: errors of X, y_std and xy_cov are no covariance matrix together"),

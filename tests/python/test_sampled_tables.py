@@ -217,7 +217,7 @@ def test_scores_of_gaps_and_strangers(folder: Path, model: uncertain.Model, numb
     ones = TABLE.filter(pl.col("kind") == "a")  # one class alone
     assert model.score(ones) == pytest.approx(np.mean(model.predict(ones).to_numpy() == "a"))
     for label, words in (
-        ("d", "kind: row 4000 is 'd', which the model does not know"),
+        ("d", "kind: row 4000 is 'd', no class of the model"),
         (None, "row 4000 has no"),
     ):
         other = TABLE.with_columns(

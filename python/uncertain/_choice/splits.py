@@ -37,8 +37,9 @@ def in_order(training: TrainingRows, raw: GaussianRows) -> tuple[TrainingRows, G
     means = np.where(known, filled_gaussians(raw).means, np.nan)
     y = np.asarray(training.y[:])
     if y.dtype.kind != "f":
-        _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-        y = counts[codes]
+        there, sizes = labelled(training), np.zeros(len(y), dtype=np.int64)
+        _, codes, counts = np.unique(y[there], return_inverse=True, return_counts=True)
+        sizes[there], y = counts[codes], sizes
     keys = mixed(_ranks(y))
     for value, error in zip(means.T, std.T, strict=True):
         keys = keys + mixed(mixed(_ranks(value)) ^ _ranks(error))
