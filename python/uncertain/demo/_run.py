@@ -158,8 +158,8 @@ def draw(correct: dict[str, Floats], path: Path, factors: tuple[int, ...] = FACT
         font: Keywords = {"color": color, "fontsize": 10, "fontweight": "bold" if ours else "normal"}
         ax.annotate(label, (factors[-1], mean[-1]), annotation_clip=False, **place, **font)
     ax.set_xscale("log", base=2)
-    ax.set_xticks(factors, [f"x {factor}" for factor in factors])
-    ax.set_xlabel("errors of half of the values of new rows, against those of the training rows")
+    ax.set_xticks(factors, [str(factor) for factor in factors])
+    ax.set_xlabel("errors of half of the values of new rows, as multiples of the training errors")
     ax.set_ylabel("held-out biopsies that are right (%)")
     ax.grid(axis="y", alpha=0.3)
     bare(ax)
