@@ -11,18 +11,18 @@ import sys
 from pathlib import Path
 
 CEILINGS = {
-    "python": 36_495,
+    "python": 36_416,
     "python/uncertain/_base": 1_396,
-    "python/uncertain/_choice": 1_794,
+    "python/uncertain/_choice": 1_760,
     "python/uncertain/_data": 3_255,
     "python/uncertain/_errors": 1_196,
     "python/uncertain/_estimators": 1_651,
-    "python/uncertain/_held_out": 1_164,
-    "python/uncertain/_model": 3_769,
+    "python/uncertain/_held_out": 1_209,
+    "python/uncertain/_model": 3_768,
     "python/uncertain/_onnx": 1_170,
     "python/uncertain/_report": 682,
     "python/uncertain/_rows": 2_466,
-    "python/uncertain/_tables": 6_326,
+    "python/uncertain/_tables": 6_315,
     "python/uncertain/_trees": 1_260,
     "python/uncertain/cli": 690,
     "python/uncertain/demo": 260,

@@ -30,6 +30,7 @@ from .._data.typing import Floats, Ints
 from .._held_out.engine import NO_TIME, Answer, Candidate, HeldOut, quiet
 from .._held_out.equal import together
 from .._held_out.fits import for_known_features
+from .._held_out.order import in_order
 from .._held_out.pace import Pace
 from .._held_out.widths import feature_widths
 from .._rows.training import TrainingRows
@@ -41,7 +42,7 @@ from .beside import SIZES_TREES, board_of, sizes_alone, without_errors
 from .boosting import Boosted
 from .candidates import MEANS_ONLY, PATH_ROWS, Member, Request, affordable, candidates
 from .leaderboard import Entry, Leaderboard
-from .splits import folds_of, in_order, sample, sizes_of_errors
+from .splits import folds_of, sample, sizes_of_errors
 from .stack import StackedClassifier, StackedRegressor, mixed
 
 MOST_ROWS = 20_000

@@ -228,7 +228,7 @@ class HeldOut:
                     model = models[k] if k < len(models) else fit_fold(pipeline, own, fold)
                     seen = [rows[ends[k] : ends[k + 1]] for rows in self.readings]
                     seen = seen if other is None else [own.rows[fold.test]] * len(seen)
-                    beside = None if own.offset is own.modes is None else own.take(fold.test)
+                    beside = None if own.offset is None and own.modes is None else own.take(fold.test)
                     return model, [ask(model, rows, self.classes, own.rows, beside) for rows in seen]
             except UncertainError as error:
                 return str(error)

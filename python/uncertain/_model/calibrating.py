@@ -14,7 +14,6 @@ from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._base.folds import Fold
-from .._choice.splits import in_order
 from .._data.incomplete import feature_spread, filled_gaussians, missing_mask
 from .._errors.sizes import ErrorSizes
 from .._estimators.gsu import GSURegressor
@@ -29,6 +28,7 @@ from .._held_out.engine import (
 )
 from .._held_out.equal import together
 from .._held_out.fits import silenced, with_chosen_penalty
+from .._held_out.order import in_order
 from .._held_out.widths import Spread, feature_widths, of_scatter
 from .._rows.training import TrainingRows
 from ..exceptions import UncertainError
@@ -86,7 +86,7 @@ def _refit(fitted: Pipeline, training: TrainingRows) -> HeldOut:
     judged, random = labelled(training), np.random.RandomState(0)
     in_folds, numbers = isinstance(fitted[-1], GSURegressor), is_regressor(fitted)
     whole = replace(training, groups=together(training.rows, training.groups).groups)
-    folds = hold_out(whole, random, folds=FOLDS if in_folds else THIRDS, regression=numbers)
+    folds = hold_out(whole, random, folds=FOLDS if in_folds else THIRDS, regression=numbers, judged=judged)
     if judged.sum() > (MANY_ROWS if in_folds else FEW_ROWS):
         folds = [_lessened(fold, judged) for fold in folds[:1]]
     unfitted = with_chosen_penalty(silenced(fitted, probability=True), fitted)
